@@ -1,0 +1,3 @@
+module tare/net-http
+
+go 1.24

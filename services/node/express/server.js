@@ -1,0 +1,80 @@
+import { createRequire } from "node:module";
+import express from "express";
+import { createDelay } from "./delay.js";
+import { readSettings } from "./settings.js";
+
+if (process.argv.length === 3 && process.argv[2] === "--version") {
+  const require = createRequire(import.meta.url);
+  console.log(require("express/package.json").version);
+  process.exit();
+}
+
+const { port, threads, delayMs } = readSettings();
+const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
+const app = express();
+
+app.get("/", (req, res) => {
+  res.type("text/plain").send("Hello world!");
+});
+
+app.get("/api/test", (req, res) => {
+  res.type("text/plain").send("Hello, World!");
+});
+
+app.get("/test/status", (req, res) => {
+  res.type("text/plain").send("OK");
+});
+
+app.get("/test/labels/:label", (req, res) => {
+  res.type("text/plain").send(req.params.label);
+});
+
+// express.json() takes an empty body for {}; here it is an error.
+function refuseEmpty(req, res, body) {
+  if (body.length === 0)
+    throw Object.assign(new Error("the body is empty"), { status: 400 });
+}
+
+app.post("/test", express.json({ verify: refuseEmpty }), async (req, res) => {
+  // express.json() passes arrays too, and leaves alone what is not sent as JSON.
+  if (req.body === undefined || Array.isArray(req.body))
+    return res.sendStatus(400);
+
+  if (delay) await delay();
+  res.json({ ...req.body, text: "received" });
+});
+
+app.get("/framework", (req, res) => {
+  res.json({ Hello: "world" });
+});
+
+app.get("/benchmark", (req, res) => {
+  const digits = req.query.count ?? "10000";
+  const count = /^[0-9]+$/.test(digits) ? Number(digits) : NaN;
+  if (!(count <= 1_000_000)) return res.sendStatus(400);
+
+  const strings = [];
+  for (let i = 0; i < count; i++) strings.push(`Index ${i}`);
+  res.json(strings.slice(0, 10));
+});
+
+// A client's mistake is answered, but not logged with its stack, as Express
+// does by default.
+app.use((error, req, res, next) => {
+  if (error.status >= 400 && error.status < 500) res.sendStatus(error.status);
+  else next(error);
+});
+
+const server = app.listen(port, "127.0.0.1", (error) => {
+  if (!error) return;
+  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  process.exit(1);
+});
+server.keepAliveTimeout = 120_000;
+
+process.on("SIGTERM", () => {
+  server.close();
+  server.closeIdleConnections();
+  // Requests that are being handled may end, but not at their leisure.
+  setTimeout(() => process.exit(), 500).unref();
+});

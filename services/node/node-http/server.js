@@ -1,0 +1,96 @@
+import { createServer } from "node:http";
+import { createDelay } from "./delay.js";
+import { readSettings } from "./settings.js";
+
+if (process.argv.length === 3 && process.argv[2] === "--version") {
+  console.log(process.versions.node);
+  process.exit();
+}
+
+const { port, threads, delayMs } = readSettings();
+const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
+
+// node:http has no router: fixed routes are looked up, the one with a parameter
+// is matched.
+const routes = new Map([
+  ["GET /", (req, res) => sendText(res, 200, "Hello world!")],
+  ["GET /api/test", (req, res) => sendText(res, 200, "Hello, World!")],
+  ["GET /test/status", (req, res) => sendText(res, 200, "OK")],
+  ["POST /test", receive],
+  ["GET /framework", (req, res) => sendJson(res, { Hello: "world" })],
+  ["GET /benchmark", benchmark],
+]);
+const labelRoute = /^GET \/test\/labels\/([A-Za-z0-9_-]{1,24})$/;
+
+function handle(req, res) {
+  const [path, query] = req.url.split("?", 2);
+  const method = req.method === "HEAD" ? "GET" : req.method;
+  const route = `${method} ${path}`;
+
+  const handler = routes.get(route);
+  if (handler) return handler(req, res, query);
+
+  const label = labelRoute.exec(route);
+  if (label) return sendText(res, 200, label[1]);
+
+  sendText(res, 404, "Not Found");
+}
+
+function receive(req, res) {
+  let body = "";
+  req.setEncoding("utf8");
+  req.on("data", (chunk) => (body += chunk));
+  req.on("end", () => answer(body, res));
+}
+
+async function answer(body, res) {
+  let message;
+  try {
+    message = JSON.parse(body);
+  } catch {
+    return sendText(res, 400, "The body is not JSON");
+  }
+  if (message === null || typeof message !== "object" || Array.isArray(message))
+    return sendText(res, 400, "The body is not a JSON object");
+
+  if (delay) await delay();
+  sendJson(res, { ...message, text: "received" });
+}
+
+function benchmark(req, res, query) {
+  const digits = new URLSearchParams(query).get("count") ?? "10000";
+  const count = /^[0-9]+$/.test(digits) ? Number(digits) : NaN;
+  if (!(count <= 1_000_000))
+    return sendText(res, 400, "count is an integer from 0 to 1000000");
+
+  const strings = [];
+  for (let i = 0; i < count; i++) strings.push(`Index ${i}`);
+  sendJson(res, strings.slice(0, 10));
+}
+
+function sendText(res, status, text) {
+  res.statusCode = status;
+  res.setHeader("Content-Type", "text/plain; charset=utf-8");
+  res.end(text);
+}
+
+function sendJson(res, value) {
+  res.setHeader("Content-Type", "application/json");
+  res.end(JSON.stringify(value));
+}
+
+const server = createServer({ keepAliveTimeout: 120_000 }, handle);
+
+server.on("error", (error) => {
+  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  process.exit(1);
+});
+
+process.on("SIGTERM", () => {
+  server.close();
+  server.closeIdleConnections();
+  // Requests that are being handled may end, but not at their leisure.
+  setTimeout(() => process.exit(), 500).unref();
+});
+
+server.listen(port, "127.0.0.1");

@@ -1,0 +1,104 @@
+import asyncio
+import re
+import sys
+
+import aiohttp
+import uvloop
+from aiohttp import web
+
+from settings import read_settings
+
+routes = web.RouteTableDef()
+
+
+class Delay:
+    """Simulated handling time: at most `slots` messages are in it at once."""
+
+    def __init__(self, slots: int, seconds: float) -> None:
+        self._slots = asyncio.Semaphore(slots)
+        self._seconds = seconds
+
+    async def wait(self) -> None:
+        async with self._slots:
+            await asyncio.sleep(self._seconds)
+
+
+DELAY = web.AppKey("DELAY", Delay)
+
+
+@routes.get("/")
+async def hello(request: web.Request) -> web.Response:
+    return web.Response(text="Hello world!")
+
+
+@routes.get("/api/test")
+async def api_test(request: web.Request) -> web.Response:
+    return web.Response(text="Hello, World!")
+
+
+@routes.post("/test")
+async def receive(request: web.Request) -> web.Response:
+    try:
+        message = await request.json()
+    except ValueError:
+        raise web.HTTPBadRequest(text="The body is not JSON") from None
+    if not isinstance(message, dict):
+        raise web.HTTPBadRequest(text="The body is not a JSON object")
+
+    if DELAY in request.app:
+        await request.app[DELAY].wait()
+    message["text"] = "received"
+    return web.json_response(message)
+
+
+@routes.get("/test/status")
+async def status(request: web.Request) -> web.Response:
+    return web.Response(text="OK")
+
+
+@routes.get("/test/labels/{label}")
+async def label(request: web.Request) -> web.Response:
+    return web.Response(text=request.match_info["label"])
+
+
+@routes.get("/framework")
+async def framework(request: web.Request) -> web.Response:
+    return web.json_response({"Hello": "world"})
+
+
+@routes.get("/benchmark")
+async def benchmark(request: web.Request) -> web.Response:
+    count = request.query.get("count", "10000")
+    if not re.fullmatch("[0-9]{1,7}", count) or int(count) > 1_000_000:
+        raise web.HTTPBadRequest(text="count is an integer from 0 to 1000000")
+    strings = [f"Index {i}" for i in range(int(count))]
+    return web.json_response(strings[:10])
+
+
+def main() -> None:
+    if sys.argv[1:] == ["--version"]:
+        print(aiohttp.__version__)
+        return
+
+    settings = read_settings()
+    app = web.Application()
+    app.add_routes(routes)
+    if settings.delay_ms > 0:
+        app[DELAY] = Delay(settings.threads, settings.delay_ms / 1000)
+
+    try:
+        web.run_app(
+            app,
+            host="127.0.0.1",
+            port=settings.port,
+            loop=uvloop.new_event_loop(),
+            access_log=None,
+            keepalive_timeout=120,
+            shutdown_timeout=0.3,
+        )
+    except OSError as error:
+        sys.exit(error.strerror)
+
+
+if __name__ == "__main__":
+    main()

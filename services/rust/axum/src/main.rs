@@ -1,0 +1,124 @@
+//! The contracts of Tare on axum: its router, its extractors, its `Json`.
+
+mod settings;
+
+use std::env;
+use std::io;
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time;
+
+use settings::Settings;
+
+const COUNT_MAX: usize = 1_000_000;
+
+/// How long requests in flight may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// The simulated work on a message: as many wait at once as there are slots.
+struct Work {
+    slots: Semaphore,
+    delay: Duration,
+}
+
+impl Work {
+    async fn wait(&self) {
+        let _slot = self.slots.acquire().await.expect("the semaphore is never closed");
+        time::sleep(self.delay).await;
+    }
+}
+
+fn main() -> ExitCode {
+    if env::args().skip(1).eq(["--version"]) {
+        println!("{}", env!("AXUM_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    let settings = match Settings::from_env() {
+        Ok(settings) => settings,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(settings.threads).enable_all().build();
+    match runtime.and_then(|runtime| runtime.block_on(serve(&settings))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cannot serve on port {}: {error}", settings.port);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(settings: &Settings) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).await?;
+    let work = (!settings.delay.is_zero())
+        .then(|| Arc::new(Work { slots: Semaphore::new(settings.threads), delay: settings.delay }));
+
+    let (stop, stopped) = oneshot::channel();
+    let server = axum::serve(listener, router(work)).with_graceful_shutdown(async {
+        let _ = stopped.await;
+    });
+    let server = tokio::spawn(server.into_future());
+
+    terminate.recv().await;
+    let _ = stop.send(());
+    let _ = time::timeout(GRACE, server).await;
+    Ok(())
+}
+
+fn router(work: Option<Arc<Work>>) -> Router {
+    Router::new()
+        .route("/", get(|| async { "Hello world!" }))
+        .route("/api/test", get(|| async { "Hello, World!" }))
+        .route("/test", post(echo))
+        .route("/test/status", get(|| async { "OK" }))
+        .route("/test/labels/{label}", get(|Path(label): Path<String>| async { label }))
+        .route("/framework", get(|| async { Json(json!({ "Hello": "world" })) }))
+        .route("/benchmark", get(benchmark))
+        .with_state(work)
+}
+
+async fn echo(
+    State(work): State<Option<Arc<Work>>>,
+    Json(mut message): Json<Map<String, Value>>,
+) -> Json<Map<String, Value>> {
+    if let Some(work) = work {
+        work.wait().await;
+    }
+    message.insert("text".to_owned(), "received".into());
+    Json(message)
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    #[serde(default = "count_default")]
+    count: usize,
+}
+
+fn count_default() -> usize {
+    10_000
+}
+
+async fn benchmark(Query(Benchmark { count }): Query<Benchmark>) -> Result<Json<Vec<String>>, StatusCode> {
+    if count > COUNT_MAX {
+        return Err(StatusCode::BAD_REQUEST);
+    }
+    let mut strings: Vec<String> = (0..count).map(|index| format!("Index {index}")).collect();
+    strings.truncate(10);
+    Ok(Json(strings))
+}
