@@ -1,0 +1,97 @@
+//! Why a sample gives no estimate at all. Doubt about an estimate that there is, is a [`crate::Warning`], not an error.
+
+use std::fmt;
+
+/// Which series a value belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Series {
+    /// A sample by itself.
+    Sample,
+    /// The numerator: what is weighed.
+    Subject,
+    /// The denominator: what it is related to.
+    Pivot,
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Series::Sample => "sample",
+            Series::Subject => "subject",
+            Series::Pivot => "pivot",
+        })
+    }
+}
+
+/// Why there is no estimate.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum EstimateError {
+    /// The sample has no value.
+    #[error("the sample is empty: at least one complete block is needed")]
+    Empty,
+    /// A value is NaN or infinite.
+    #[error(
+        "value {index} (counted from 0) is '{value}': give finite values only, and leave invalid blocks out"
+    )]
+    NotFinite {
+        /// Its place in the sample, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A value that must have a logarithm is zero, negative, NaN or infinite.
+    #[error(
+        "value {index} (counted from 0) of the {series} is '{value}', which has no logarithm: leave the block out"
+    )]
+    NotPositive {
+        /// The series that holds it.
+        series: Series,
+        /// Its place in the series, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The two series are not paired.
+    #[error(
+        "the subject has {subject} blocks and the pivot {pivot}: give the blocks that both have, in the same order"
+    )]
+    LengthsDiffer {
+        /// Number of values of the subject.
+        subject: usize,
+        /// Number of values of the pivot.
+        pivot: usize,
+    },
+    /// The confidence is no probability between 0 and 1.
+    #[error("the confidence is '{value}': it must lie between 0 and 1, both excluded, such as 0.95")]
+    Confidence {
+        /// The confidence asked for.
+        value: f64,
+    },
+    /// The probability of a quantile is not within 0 to 1.
+    #[error("the probability of a quantile is '{value}': it must lie between 0 and 1")]
+    Probability {
+        /// The probability asked for.
+        value: f64,
+    },
+}
+
+/// Refuses an empty sample, and one with a value that is NaN or infinite.
+pub(crate) fn check_sample(values: &[f64]) -> Result<(), EstimateError> {
+    if values.is_empty() {
+        return Err(EstimateError::Empty);
+    }
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(EstimateError::NotFinite { index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a confidence that is not strictly between 0 and 1.
+pub(crate) fn check_confidence(confidence: f64) -> Result<(), EstimateError> {
+    // Written so that NaN is refused too.
+    if confidence > 0.0 && confidence < 1.0 {
+        Ok(())
+    } else {
+        Err(EstimateError::Confidence { value: confidence })
+    }
+}

@@ -1,0 +1,148 @@
+//! How many times the subject is the pivot, from values paired by block.
+//!
+//! Knows neither what is measured nor whether more is better. A ratio is multiplicative, so the differences are those
+//! of logarithms: what disturbs a whole block (another tenant, a slower clock) multiplies both values, and cancels.
+
+use crate::DEFAULT_CONFIDENCE;
+use crate::error::{EstimateError, Series};
+use crate::signed_rank::{self, Method};
+use crate::warning::Warning;
+
+/// The ratio of subject to pivot. All ratios are plain numbers: 0.5 is half the pivot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RatioEstimate {
+    /// exp of the Hodges-Lehmann estimate of the paired log-ratios.
+    pub ratio: f64,
+    /// Lower end of the interval, which it holds; `None` where there are too few blocks for one.
+    pub low: Option<f64>,
+    /// Upper end of the interval, which it holds; `None` where there are too few blocks for one.
+    pub high: Option<f64>,
+    /// The confidence the interval really has, at least the one asked for; `None` where there is no interval.
+    pub confidence_attained: Option<f64>,
+    /// How the interval was computed; `None` where there is none.
+    pub method: Option<Method>,
+    /// Number of blocks.
+    pub n: usize,
+    /// Doubts, the gravest first. Places are those of the blocks.
+    pub warnings: Vec<Warning>,
+}
+
+impl RatioEstimate {
+    /// Whether the interval holds `ratio`, its ends included; `None` where there is no interval.
+    #[must_use]
+    pub fn holds(&self, ratio: f64) -> Option<bool> {
+        Some(self.low? <= ratio && ratio <= self.high?)
+    }
+}
+
+/// [`paired_log_ratio_at`] with a confidence of 95%.
+///
+/// # Errors
+/// Those of [`paired_log_ratio_at`].
+pub fn paired_log_ratio(subject: &[f64], pivot: &[f64]) -> Result<RatioEstimate, EstimateError> {
+    paired_log_ratio_at(subject, pivot, DEFAULT_CONFIDENCE)
+}
+
+/// exp of the Hodges-Lehmann estimate of ln(subject / pivot) per block, with its signed-rank interval of at least
+/// `confidence`. Both series in one unit, one value a block, in the order in which the blocks were measured.
+///
+/// Swapping the series gives the reciprocal ratio and interval. Two identical series give 1 with the interval [1, 1].
+///
+/// Source: [`signed_rank::interval`] on the log scale.
+///
+/// # Errors
+/// Series of different lengths or without values, a value that is not finite and positive, a confidence that is not
+/// between 0 and 1.
+pub fn paired_log_ratio_at(
+    subject: &[f64],
+    pivot: &[f64],
+    confidence: f64,
+) -> Result<RatioEstimate, EstimateError> {
+    if subject.len() != pivot.len() {
+        return Err(EstimateError::LengthsDiffer { subject: subject.len(), pivot: pivot.len() });
+    }
+    let subject = logarithms(subject, Series::Subject)?;
+    let pivot = logarithms(pivot, Series::Pivot)?;
+    // A difference of logarithms, not a logarithm of the quotient: the quotient of two finite values may overflow.
+    let diffs: Vec<f64> = subject.iter().zip(&pivot).map(|(subject, pivot)| subject - pivot).collect();
+    let estimate = signed_rank::interval(&diffs, confidence)?;
+    Ok(RatioEstimate {
+        ratio: estimate.point.exp(),
+        low: estimate.interval.map(|interval| interval.low.exp()),
+        high: estimate.interval.map(|interval| interval.high.exp()),
+        confidence_attained: estimate.interval.map(|interval| interval.attained),
+        method: estimate.interval.map(|interval| interval.method),
+        n: estimate.n,
+        warnings: estimate.warnings,
+    })
+}
+
+/// Natural logarithms; a value that has none is an error that names its place.
+pub(crate) fn logarithms(values: &[f64], series: Series) -> Result<Vec<f64>, EstimateError> {
+    let logarithm = |(index, &value): (usize, &f64)| {
+        if value.is_finite() && value > 0.0 {
+            Ok(value.ln())
+        } else {
+            Err(EstimateError::NotPositive { series, index, value })
+        }
+    };
+    values.iter().enumerate().map(logarithm).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identical_series_hold_one() {
+        let series = [812.0, 790.5, 801.25, 777.0, 820.0, 799.0];
+        let found = paired_log_ratio(&series, &series).unwrap();
+        assert_eq!((found.ratio, found.low, found.high), (1.0, Some(1.0), Some(1.0)));
+        assert_eq!(found.holds(1.0), Some(true));
+        assert_eq!(found.warnings, [Warning::Ties { tied: 6, n: 6 }]);
+    }
+
+    #[test]
+    fn what_disturbs_a_whole_block_cancels() {
+        let pivot = [100.0, 40.0, 250.0, 90.0, 10.0, 120.0, 70.0];
+        let subject = pivot.map(|value| value * 0.8);
+        let found = paired_log_ratio(&subject, &pivot).unwrap();
+        assert!((found.ratio - 0.8).abs() < 1e-12);
+        assert!(found.high.unwrap() - found.low.unwrap() < 1e-12);
+    }
+
+    #[test]
+    fn too_few_blocks_give_a_ratio_without_an_interval() {
+        let found = paired_log_ratio(&[2.0, 4.0], &[1.0, 2.0]).unwrap();
+        assert!((found.ratio - 2.0).abs() < 1e-12);
+        assert_eq!((found.low, found.high, found.confidence_attained), (None, None, None));
+        assert_eq!(found.holds(1.0), None);
+        assert!(found.warnings.contains(&Warning::TooFewBlocks { n: 2, needed: 6 }));
+    }
+
+    #[test]
+    fn values_without_a_logarithm_are_named() {
+        for value in [0.0, -3.0, f64::NAN, f64::INFINITY] {
+            let error = paired_log_ratio(&[1.0, value], &[1.0, 1.0]).unwrap_err();
+            assert!(matches!(error, EstimateError::NotPositive { series: Series::Subject, index: 1, .. }));
+            let error = paired_log_ratio(&[1.0, 1.0], &[value, 1.0]).unwrap_err();
+            assert!(matches!(error, EstimateError::NotPositive { series: Series::Pivot, index: 0, .. }));
+        }
+        let text = paired_log_ratio(&[1.0, 0.0], &[1.0, 1.0]).unwrap_err().to_string();
+        assert!(text.starts_with("value 1 (counted from 0) of the subject is '0'"), "{text}");
+    }
+
+    #[test]
+    fn series_that_are_not_paired_are_refused() {
+        let error = paired_log_ratio(&[1.0], &[1.0, 2.0]).unwrap_err();
+        assert_eq!(error, EstimateError::LengthsDiffer { subject: 1, pivot: 2 });
+        assert_eq!(paired_log_ratio(&[], &[]), Err(EstimateError::Empty));
+    }
+
+    #[test]
+    fn extreme_values_do_not_overflow_on_the_way() {
+        let found = paired_log_ratio(&[f64::MAX; 6], &[f64::MAX; 6]).unwrap();
+        assert_eq!(found.holds(1.0), Some(true));
+        assert!(paired_log_ratio(&[1e300; 6], &[1e-3; 6]).unwrap().ratio > 1e302);
+    }
+}

@@ -1,0 +1,100 @@
+//! One sample by itself: what lies in its middle, how far it spreads, and a level with its interval.
+//!
+//! Knows nothing of pairs; for a comparison use [`crate::ratio`], which is far narrower because what disturbs a block
+//! disturbs both services in it. Every function refuses an empty sample and values that are not finite; results are in
+//! the unit of the sample.
+
+use crate::error::{EstimateError, Series, check_sample};
+use crate::signed_rank::{self, Estimate};
+
+/// The middle value, or the mean of the two middle ones.
+///
+/// # Errors
+/// An empty sample, a value that is not finite.
+pub fn median(values: &[f64]) -> Result<f64, EstimateError> {
+    quantile(values, 0.5)
+}
+
+/// The quantile of `probability` (0 to 1) by linear interpolation at 1 + (n - 1) p: type 7 of R. J. Hyndman and Y. Fan,
+/// "Sample quantiles in statistical packages", The American Statistician 50 (1996), the default of R and NumPy.
+///
+/// # Errors
+/// An empty sample, a value that is not finite, a probability outside 0 to 1.
+pub fn quantile(values: &[f64], probability: f64) -> Result<f64, EstimateError> {
+    check_sample(values)?;
+    if !(0.0..=1.0).contains(&probability) {
+        return Err(EstimateError::Probability { value: probability });
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = (sorted.len() - 1) as f64 * probability;
+    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    let part = at - at.floor();
+    // Two products in place of `below + (above - below) * part`: the difference of two huge values may overflow.
+    Ok(below * (1.0 - part) + above * part)
+}
+
+/// The median absolute deviation from the median, plain: without the factor 1.4826 that makes it estimate the standard
+/// deviation of normal data.
+///
+/// Source: F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974).
+///
+/// # Errors
+/// An empty sample, a value that is not finite.
+pub fn mad(values: &[f64]) -> Result<f64, EstimateError> {
+    let centre = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    median(&distances)
+}
+
+/// The geometric mean, exp of the mean logarithm.
+///
+/// # Errors
+/// An empty sample, a value that is not finite and positive.
+pub fn geometric_mean(values: &[f64]) -> Result<f64, EstimateError> {
+    let logs = crate::ratio::logarithms(values, Series::Sample)?;
+    if logs.is_empty() {
+        return Err(EstimateError::Empty);
+    }
+    Ok((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// The level of one sample: its Hodges-Lehmann estimate with the signed-rank interval of at least `confidence`.
+///
+/// For the level of one service over its blocks, in the order in which they were measured. Its interval says how steady
+/// the service was on this machine in these minutes, and is no ground for comparing two services.
+///
+/// # Errors
+/// Those of [`signed_rank::interval`].
+pub fn level(values: &[f64], confidence: f64) -> Result<Estimate, EstimateError> {
+    signed_rank::interval(values, confidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_of_odd_and_even_samples() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Ok(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Ok(2.5));
+        assert_eq!(median(&[7.0]), Ok(7.0));
+    }
+
+    #[test]
+    fn quantiles_reach_both_ends() {
+        let values = [5.0, 1.0, 3.0];
+        assert_eq!(quantile(&values, 0.0), Ok(1.0));
+        assert_eq!(quantile(&values, 1.0), Ok(5.0));
+        assert_eq!(quantile(&values, 1.5), Err(EstimateError::Probability { value: 1.5 }));
+        assert!(quantile(&values, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_summed_up_is_an_error() {
+        assert_eq!(median(&[]), Err(EstimateError::Empty));
+        assert_eq!(geometric_mean(&[]), Err(EstimateError::Empty));
+        assert!(matches!(mad(&[1.0, f64::NAN]), Err(EstimateError::NotFinite { index: 1, .. })));
+        assert!(matches!(geometric_mean(&[1.0, 0.0]), Err(EstimateError::NotPositive { index: 1, .. })));
+    }
+}

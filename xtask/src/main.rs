@@ -1,0 +1,48 @@
+//! `cargo xtask`: the chores of the project. A table of contents; each command has its own file.
+//!
+//! Knows the layout of the repository, and nothing of what Tare does with it.
+#![deny(missing_docs)]
+
+mod new_service;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+/// Chores of the project
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make the skeleton of a service in services/LANGUAGE/NAME
+    NewService(new_service::Arguments),
+    /// Check the style of every file that git tracks or would track; exit 1 if anything is found
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = root().and_then(|root| match arguments.command {
+        Command::NewService(arguments) => new_service::run(&root, &arguments),
+        Command::Tidy => tidy::run(&root),
+    });
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// The top folder of the repository. Cargo names the folder of xtask when it runs it, so that it works from anywhere.
+fn root() -> Result<PathBuf> {
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let xtask = xtask.context("CARGO_MANIFEST_DIR is not set: run this as `cargo xtask`")?;
+    Ok(xtask.parent().context("xtask has no parent folder")?.to_owned())
+}

@@ -1,0 +1,128 @@
+//! `cargo xtask tidy`: style as a test, after TigerBeetle's tidy. Every finding is one line: `file:line: what (fix)`.
+//!
+//! Knows text and the layout of the repository. It parses no language: what it takes for a function, a link or a
+//! comment is stated, with its limits, where it is done. What a compiler, rustfmt or clippy finds is left to them.
+
+mod layout;
+mod markdown;
+mod mask;
+mod rust;
+mod text;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, ensure};
+
+/// Written by tools, and full of hashes, in which any word may turn up.
+const LOCK_FILES: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "requirements.txt"];
+
+/// One thing to mend.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    path: String,
+    line: usize,
+    what: String,
+    fix: &'static str,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, what: impl Into<String>, fix: &'static str) -> Self {
+        Finding { path: path.to_owned(), line, what: what.into(), fix }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {} ({})", self.path, self.line, self.what, self.fix)
+    }
+}
+
+/// A text file: its path from the top of the repository, with slashes, and its content.
+#[derive(Debug)]
+pub struct File {
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn extension(&self) -> &str {
+        Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+    }
+
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// Prints every finding; the exit status is 1 if there is any.
+pub fn run(root: &Path) -> Result<ExitCode> {
+    let paths = listed(root)?;
+    let files: Vec<File> = paths.iter().filter_map(|path| read_text(root, path)).collect();
+    let findings = check(&paths, &files);
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if findings.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("tidy: {} findings in {} files", findings.len(), files.len());
+    Ok(ExitCode::FAILURE)
+}
+
+/// All rules over all files, in the order of paths and lines.
+fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
+    let mut findings = layout::check(paths, files);
+    for file in files.iter().filter(|file| !LOCK_FILES.contains(&file.name())) {
+        findings.extend(text::check(file));
+        match file.extension() {
+            "rs" => findings.extend(rust::check(file)),
+            "md" => findings.extend(markdown::check(file, paths)),
+            _ => {}
+        }
+    }
+    findings.sort();
+    findings
+}
+
+/// Paths that git tracks, or would if asked to add everything, and that are there.
+fn listed(root: &Path) -> Result<BTreeSet<String>> {
+    let arguments = ["ls-files", "-co", "--exclude-standard", "-z"];
+    let output =
+        Command::new("git").arg("-C").arg(root).args(arguments).output().context("cannot run git")?;
+    ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+    let names = output.stdout.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned());
+    Ok(names.filter(|name| !name.is_empty() && root.join(name).exists()).collect())
+}
+
+/// `None` for what is no text: not UTF-8, or with a NUL byte. A symbolic link is judged where it points to.
+fn read_text(root: &Path, path: &str) -> Option<File> {
+    let full = root.join(path);
+    if full.is_symlink() {
+        return None;
+    }
+    let text = String::from_utf8(std::fs::read(full).ok()?).ok()?;
+    (!text.contains('\0')).then(|| File { path: path.to_owned(), text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_with_its_fix() {
+        let finding = Finding::new("a/b.rs", 3, "a tab", "use spaces");
+        assert_eq!(finding.to_string(), "a/b.rs:3: a tab (use spaces)");
+    }
+
+    #[test]
+    fn lock_files_are_left_alone_and_findings_are_in_order() {
+        let bad = "x \n".to_owned();
+        let files = [("b.sh", &bad), ("a/Cargo.lock", &bad), ("a.sh", &bad)];
+        let files = files.map(|(path, text)| File { path: path.to_owned(), text: text.clone() });
+        let found = check(&BTreeSet::new(), &files);
+        assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a.sh", "b.sh"]);
+    }
+}

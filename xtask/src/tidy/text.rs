@@ -1,0 +1,106 @@
+//! Rules for every text file: short lines, no trailing space, no notes to oneself, no path of somebody's machine.
+
+use super::{File, Finding};
+
+const LINE_CHARS_MAX: usize = 120;
+
+/// Put together from parts, so that this file does not find itself.
+const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+const MACHINE_PATHS: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
+
+/// All rules for one text file.
+pub fn check(file: &File) -> Vec<Finding> {
+    let short_lines = ["rs", "toml", "md"].contains(&file.extension());
+    let table = |line: &str| file.extension() == "md" && line.trim_start().starts_with('|');
+    let mut findings = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        let mut add = |what: String, fix| findings.push(Finding::new(&file.path, index + 1, what, fix));
+        let chars = line.chars().count();
+        if short_lines && chars > LINE_CHARS_MAX && !table(line) && !line.contains("://") {
+            add(format!("a line of {chars} characters, more than {LINE_CHARS_MAX}"), "break it");
+        }
+        if line.ends_with(char::is_whitespace) {
+            add("trailing white space".to_owned(), "remove it");
+        }
+        for note in NOTES.iter().filter(|note| has_word(line, note)) {
+            add(format!("`{note}`"), "do it, or open an issue");
+        }
+        for path in MACHINE_PATHS.iter().filter(|path| has_absolute(line, path)) {
+            add(format!("a path of one machine, `{path}`"), "make it relative, or an argument");
+        }
+    }
+    findings
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.match_indices(word)
+        .any(|(at, _)| !line[..at].ends_with(is_word) && !line[at + word.len()..].starts_with(is_word))
+}
+
+/// Whether `path` begins there: after a letter, a dot or a closing brace it is the middle of another path, or of a URL.
+fn has_absolute(line: &str, path: &str) -> bool {
+    let inner = |c: char| is_word(c) || ".-~})*".contains(c);
+    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        check(&File { path: path.to_owned(), text: text.to_owned() })
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn lines_have_at_most_120_characters() {
+        let (fits, long) = ("ä".repeat(120), "ä".repeat(121));
+        assert_eq!(found("a.md", &fits), [] as [&str; 0]);
+        for path in ["a.md", "a.rs", "a.toml"] {
+            assert!(
+                found(path, &format!("\n{long}\n"))[0].contains(":2: a line of 121 characters"),
+                "{path}"
+            );
+        }
+        assert_eq!(found("a.cpp", &long), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn tables_and_urls_may_be_longer() {
+        let long = "x".repeat(130);
+        assert_eq!(found("a.md", &format!("| {long} |\nhttps://{long}\n")), [] as [&str; 0]);
+        assert_eq!(found("a.toml", &format!("| {long}\n")).len(), 1, "no table in TOML");
+    }
+
+    #[test]
+    fn trailing_white_space_is_found_in_every_file() {
+        for text in ["a \n", "a\t", "a\r\nb \n"] {
+            assert!(found("Makefile", text)[0].contains("trailing white space"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn notes_are_found_as_words() {
+        for note in NOTES {
+            assert!(found("a.go", &format!("// {note}: later"))[0].contains(note));
+            assert_eq!(found("a.go", &format!("mktemp a.{note}{note} my_{note}")), [] as [&str; 0]);
+        }
+    }
+
+    #[test]
+    fn machine_paths_are_found_where_they_begin() {
+        for path in MACHINE_PATHS {
+            assert!(found("a.sh", &format!("cd \"{path}x\""))[0].contains(path));
+            assert_eq!(
+                found("a.sh", &format!("a{path}b ${{HOME}}{path} https://a.org{path}")),
+                [] as [&str; 0]
+            );
+        }
+    }
+}
