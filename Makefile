@@ -1,0 +1,41 @@
+# Everything starts here, on a fresh Debian 12 too: `make bench` for the table, `make test` before a commit.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory
+
+# Toolchains that scripts/setup.sh found or installed outside of PATH.
+ENV := . scripts/env.sh;
+
+# More words for `tare run`: make bench ARGS='--budget 10m --services hyper,express'
+ARGS ?=
+
+.PHONY: help setup build bench lint test fuzz clean
+
+help: ## what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+setup: ## toolchains and Debian packages that are missing (scripts/setup.sh --check only tells)
+	@scripts/setup.sh
+
+build: setup ## the command `tare`, in target/release/
+	$(ENV) cargo build --release --locked
+
+# The command builds and verifies the services itself; the report goes into the folder of the run.
+bench: build ## weigh the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
+	$(ENV) target/release/tare run experiments/quick.toml $(ARGS)
+
+lint: setup ## format, tidy, clippy
+	@scripts/lint.sh
+
+# Ends with the lines of cargo test, which CI reads. The end-to-end tests are among them: what this machine cannot build
+# they skip by name, or fail for with TARE_TEST_ALL=1.
+test: lint ## everything that must pass before a commit
+	$(ENV) cargo test --workspace --locked
+
+fuzz: setup ## every fuzz target for FUZZ_SECONDS (30)
+	@scripts/fuzz.sh
+
+# runs/ stays: a run is a result, and no build brings it back.
+clean: ## remove what was built or installed in here, not the runs
+	rm -rf target .tare services/*/*/{target,build,node_modules,.venv}

