@@ -1,0 +1,134 @@
+//! What is sent and what must come back: the requests of a load as finished bytes, shared by all connections.
+//!
+//! It knows no contract files and builds no requests; it does not look into the request at all.
+
+use serde_json::Value;
+
+/// One request and the response that is right for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// The complete request as it goes on the wire.
+    pub request: Vec<u8>,
+    /// Whether it is a HEAD request, whose response has no body whatever its head says.
+    pub is_head: bool,
+    /// The right response.
+    pub expected: Expected,
+    /// Its name in reports.
+    pub name: String,
+}
+
+/// The right response.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub body: ExpectedBody,
+}
+
+/// The right body. It is not looked at when the response can have none (HEAD, 204, 304).
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExpectedBody {
+    /// Exactly these bytes.
+    Exact(Vec<u8>),
+    /// An equal JSON value: neither the order of keys nor white space matter, but `1` is not `1.0`.
+    Json(Value),
+    /// Whatever comes.
+    Any,
+}
+
+impl Expected {
+    /// What is expected, in words for a report.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let status = self.status;
+        match &self.body {
+            ExpectedBody::Exact(bytes) => {
+                let shown = &bytes[..bytes.len().min(crate::tally::SAMPLE_BYTES_MAX)];
+                format!("status {status} with {} bytes `{}`", bytes.len(), shown.escape_ascii())
+            }
+            ExpectedBody::Json(value) => format!("status {status} with JSON equal to `{value}`"),
+            ExpectedBody::Any => format!("status {status} with any body"),
+        }
+    }
+}
+
+/// The exchanges of a load, read-only and shared by all connections.
+///
+/// Each connection goes through all of them in order and starts over; connections start at different offsets so
+/// that the server sees the whole mixture at every moment and every connection meets all requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExchangePool {
+    exchanges: Vec<Exchange>,
+}
+
+impl ExchangePool {
+    /// A pool; an empty one is refused where it is used.
+    #[must_use]
+    pub fn new(exchanges: Vec<Exchange>) -> Self {
+        Self { exchanges }
+    }
+
+    /// How many exchanges.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.exchanges.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.exchanges.is_empty()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// Where a connection starts: connections are spread evenly over a pool that is larger than their number.
+    #[must_use]
+    pub fn offset(&self, connection: usize, connections: usize) -> usize {
+        let (len, connections) = (self.len().max(1), connections.max(1));
+        if len > connections { connection % connections * len / connections } else { connection % len }
+    }
+
+    /// The exchange after `index`.
+    #[must_use]
+    #[inline]
+    pub fn after(&self, index: usize) -> usize {
+        if index + 1 >= self.exchanges.len() { 0 } else { index + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(len: usize) -> ExchangePool {
+        let expected = Expected { status: 200, body: ExpectedBody::Any };
+        let one = Exchange { request: vec![], is_head: false, expected, name: String::new() };
+        ExchangePool::new(vec![one; len])
+    }
+
+    #[test]
+    fn offsets_spread_and_wrap() {
+        let starts = |len, total| (0..total).map(|i| pool(len).offset(i, total)).collect::<Vec<_>>();
+        assert_eq!(starts(3, 5), [0, 1, 2, 0, 1]);
+        assert_eq!(starts(8, 4), [0, 2, 4, 6]);
+        assert_eq!(starts(1, 3), [0, 0, 0]);
+    }
+
+    #[test]
+    fn every_connection_meets_all() {
+        let pool = pool(3);
+        let mut index = 2;
+        let mut met = vec![];
+        for _ in 0..4 {
+            met.push(index);
+            index = pool.after(index);
+        }
+        assert_eq!(met, [2, 0, 1, 2]);
+    }
+}

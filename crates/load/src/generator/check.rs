@@ -1,0 +1,291 @@
+//! Judges the bytes that come back for one request: framing by the decoder, then status and body against what is
+//! expected, as they come and without keeping more than a comparison needs.
+//!
+//! It knows nothing of connections or time. Most responses of a load are the same bytes as the one before: each
+//! worker remembers, per exchange, the last response it accepted and takes equal bytes for an equal response.
+
+use crate::exchange::{Exchange, ExpectedBody};
+use crate::http1::{Decoder, Event, Framing};
+use crate::tally::{Failure, SAMPLE_BYTES_MAX};
+
+/// Beyond this a response is not remembered whole: reading its head is then a small part of the work.
+const MEMO_BYTES_MAX: usize = 4 * 1024;
+/// How much longer than expected a body may get before it is not worth waiting for its end.
+const EXCESS_BYTES_MAX: u64 = 64 * 1024;
+/// The longest JSON body that is kept for comparison.
+const JSON_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// What a worker remembers of an exchange.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memo {
+    /// The last accepted response, if it came in one piece and kept the connection.
+    response: Vec<u8>,
+    /// The last accepted JSON body.
+    json: Vec<u8>,
+}
+
+/// What is known of a response so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It needs more bytes.
+    Partial,
+    /// It is complete and right.
+    Answered { keep_alive: bool },
+    /// It is wrong; `keep_alive` tells whether the connection is still good.
+    Failed { failure: Failure, keep_alive: bool },
+}
+
+/// The response that a connection waits for.
+#[derive(Debug, Default)]
+pub(super) struct Inspection {
+    decoder: Decoder,
+    /// The first thing found wrong, while the rest is read to keep the connection.
+    verdict: Option<Failure>,
+    has_body: bool,
+    body_bytes: u64,
+    /// The body so far where JSON is expected; the beginning of a wrong one.
+    body: Vec<u8>,
+    /// The beginning of a response that comes in pieces.
+    prefix: Vec<u8>,
+}
+
+impl Inspection {
+    /// Gets ready for the response to the next request.
+    #[inline]
+    pub(super) fn start(&mut self, exchange: &Exchange) {
+        self.decoder.start(exchange.is_head);
+        self.verdict = None;
+        self.has_body = true;
+        self.body_bytes = 0;
+        self.body.clear();
+        self.prefix.clear();
+    }
+
+    /// Takes the next bytes.
+    #[inline]
+    pub(super) fn feed(&mut self, exchange: &Exchange, memo: &mut Memo, bytes: &[u8]) -> Outcome {
+        if bytes == memo.response && !bytes.is_empty() && !self.decoder.has_begun() {
+            return Outcome::Answered { keep_alive: true };
+        }
+        self.decode(exchange, memo, bytes)
+    }
+
+    /// Takes the end of the connection.
+    pub(super) fn eof(&mut self, exchange: &Exchange, memo: &mut Memo) -> Outcome {
+        if self.decoder.eof().is_ok() {
+            return self.conclude(exchange, memo, false);
+        }
+        let begun = self.decoder.has_begun();
+        let closed = if begun { Failure::ClosedMidResponse } else { Failure::ClosedBeforeResponse };
+        Outcome::Failed { failure: closed, keep_alive: false }
+    }
+
+    /// The beginning of what came, for a sample; `bytes` are those fed last.
+    pub(super) fn got(&self, failure: Failure, bytes: &[u8]) -> Vec<u8> {
+        let (first, second) = match failure {
+            Failure::Mismatch => (self.body.as_slice(), &[][..]),
+            _ => (self.prefix.as_slice(), bytes),
+        };
+        first.iter().chain(second).copied().take(SAMPLE_BYTES_MAX).collect()
+    }
+
+    fn decode(&mut self, exchange: &Exchange, memo: &mut Memo, bytes: &[u8]) -> Outcome {
+        let whole = !self.decoder.has_begun();
+        let mut rest = bytes;
+        loop {
+            match self.decoder.next(&mut rest) {
+                Ok(Some(Event::Head(head))) => {
+                    self.has_body = head.framing != Framing::None;
+                    if head.status != exchange.expected.status {
+                        self.verdict = Some(Failure::Status);
+                    }
+                }
+                Ok(Some(Event::Body(part))) => {
+                    self.body(&exchange.expected.body, part);
+                    if self.body_bytes > body_bytes_max(&exchange.expected.body) {
+                        let failure = self.verdict.unwrap_or(Failure::Mismatch);
+                        return Outcome::Failed { failure, keep_alive: false };
+                    }
+                }
+                Ok(Some(Event::Complete { keep_alive })) => {
+                    if !rest.is_empty() {
+                        self.verdict = self.verdict.or(Some(Failure::Malformed));
+                    }
+                    let outcome = self.conclude(exchange, memo, keep_alive && rest.is_empty());
+                    if whole && outcome == (Outcome::Answered { keep_alive: true }) {
+                        memo.remember(bytes);
+                    }
+                    return outcome;
+                }
+                Ok(None) => {
+                    self.keep_prefix(bytes);
+                    return Outcome::Partial;
+                }
+                Err(_) => return Outcome::Failed { failure: Failure::Malformed, keep_alive: false },
+            }
+        }
+    }
+
+    fn body(&mut self, expected: &ExpectedBody, part: &[u8]) {
+        let before = self.body_bytes;
+        self.body_bytes += part.len() as u64;
+        if self.verdict.is_some_and(|verdict| verdict != Failure::Mismatch) {
+            return;
+        }
+        match expected {
+            ExpectedBody::Any => {}
+            ExpectedBody::Json(_) => self.body.extend_from_slice(part),
+            ExpectedBody::Exact(right) => {
+                if self.verdict.is_none() {
+                    // All before this part was right, so `before` does not exceed the length.
+                    let before = before as usize;
+                    if right[before..].starts_with(part) {
+                        return;
+                    }
+                    self.verdict = Some(Failure::Mismatch);
+                    self.body.extend_from_slice(&right[..before.min(SAMPLE_BYTES_MAX)]);
+                }
+                let room = SAMPLE_BYTES_MAX.saturating_sub(self.body.len());
+                self.body.extend_from_slice(&part[..part.len().min(room)]);
+            }
+        }
+    }
+
+    fn conclude(&mut self, exchange: &Exchange, memo: &mut Memo, keep_alive: bool) -> Outcome {
+        if self.verdict.is_none() && self.has_body && !self.is_right(&exchange.expected.body, memo) {
+            self.verdict = Some(Failure::Mismatch);
+        }
+        match self.verdict {
+            None => Outcome::Answered { keep_alive },
+            Some(failure) => Outcome::Failed { failure, keep_alive },
+        }
+    }
+
+    fn is_right(&mut self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
+        match expected {
+            ExpectedBody::Any => true,
+            ExpectedBody::Exact(right) => {
+                let whole = self.body_bytes == right.len() as u64;
+                if !whole {
+                    let came = (self.body_bytes as usize).min(SAMPLE_BYTES_MAX);
+                    self.body.extend_from_slice(&right[..came]);
+                }
+                whole
+            }
+            ExpectedBody::Json(right) => {
+                if self.body == memo.json && !memo.json.is_empty() {
+                    return true;
+                }
+                let equal =
+                    serde_json::from_slice::<serde_json::Value>(&self.body).is_ok_and(|got| got == *right);
+                if equal {
+                    memo.json.clone_from(&self.body);
+                }
+                equal
+            }
+        }
+    }
+
+    fn keep_prefix(&mut self, bytes: &[u8]) {
+        let room = SAMPLE_BYTES_MAX.saturating_sub(self.prefix.len());
+        self.prefix.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+impl Memo {
+    fn remember(&mut self, bytes: &[u8]) {
+        self.response.clear();
+        if bytes.len() <= MEMO_BYTES_MAX {
+            self.response.extend_from_slice(bytes);
+        }
+    }
+}
+
+fn body_bytes_max(expected: &ExpectedBody) -> u64 {
+    match expected {
+        ExpectedBody::Exact(right) => right.len() as u64 + EXCESS_BYTES_MAX,
+        ExpectedBody::Json(_) => JSON_BYTES_MAX,
+        ExpectedBody::Any => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::Expected;
+
+    fn exchange(body: ExpectedBody) -> Exchange {
+        let expected = Expected { status: 200, body };
+        Exchange { request: vec![], is_head: false, expected, name: "test".to_owned() }
+    }
+
+    fn response(body: &str) -> Vec<u8> {
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    }
+
+    fn judge(exchange: &Exchange, memo: &mut Memo, pieces: &[&[u8]]) -> (Outcome, Vec<u8>) {
+        let mut inspection = Inspection::default();
+        inspection.start(exchange);
+        let mut outcome = Outcome::Partial;
+        for piece in pieces {
+            outcome = inspection.feed(exchange, memo, piece);
+        }
+        (outcome, inspection.got(Failure::Mismatch, &[]))
+    }
+
+    const RIGHT: Outcome = Outcome::Answered { keep_alive: true };
+    const WRONG: Outcome = Outcome::Failed { failure: Failure::Mismatch, keep_alive: true };
+
+    #[test]
+    fn exact_bodies_whole_and_in_pieces() {
+        let exchange = exchange(ExpectedBody::Exact(b"hello".to_vec()));
+        for (body, right) in
+            [("hello", true), ("hellO", false), ("hell", false), ("hello!", false), ("", false)]
+        {
+            let bytes = response(body);
+            let mut memo = Memo::default();
+            for cut in [0, 5, bytes.len() - 1, bytes.len()] {
+                let (outcome, got) = judge(
+                    &exchange,
+                    &mut memo,
+                    &[&bytes[..cut], &bytes[cut..]]
+                        .into_iter()
+                        .filter(|piece| !piece.is_empty())
+                        .collect::<Vec<_>>(),
+                );
+                assert_eq!(outcome, if right { RIGHT } else { WRONG }, "{body} cut at {cut}");
+                assert_eq!(got, if right { b"" } else { body.as_bytes() }, "{body} cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_json_in_any_order() {
+        let exchange = exchange(ExpectedBody::Json(serde_json::json!({"a": 1, "b": [true]})));
+        let mut memo = Memo::default();
+        for _ in 0..2 {
+            assert_eq!(judge(&exchange, &mut memo, &[&response(r#"{ "b": [true], "a": 1 }"#)]).0, RIGHT);
+            assert_eq!(judge(&exchange, &mut memo, &[&response(r#"{"b":[true],"a":2}"#)]).0, WRONG);
+            assert_eq!(judge(&exchange, &mut memo, &[&response("")]).0, WRONG);
+        }
+    }
+
+    #[test]
+    fn a_remembered_response_does_not_complete_a_different_one() {
+        let exchange = exchange(ExpectedBody::Exact(b"hello".to_vec()));
+        let (mut memo, bytes) = (Memo::default(), response("hello"));
+        assert_eq!(judge(&exchange, &mut memo, &[&bytes]).0, RIGHT);
+        assert_eq!(memo.response, bytes);
+        // The remembered bytes as the second piece are not a response of their own.
+        let (outcome, _) = judge(&exchange, &mut memo, &[b"H", &bytes]);
+        assert_eq!(outcome, Outcome::Failed { failure: Failure::Malformed, keep_alive: false });
+    }
+
+    #[test]
+    fn what_follows_a_response_is_malformed() {
+        let exchange = exchange(ExpectedBody::Exact(b"hello".to_vec()));
+        let twice = response("hello").repeat(2);
+        let (outcome, _) = judge(&exchange, &mut Memo::default(), &[&twice]);
+        assert_eq!(outcome, Outcome::Failed { failure: Failure::Malformed, keep_alive: false });
+    }
+}

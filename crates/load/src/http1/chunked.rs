@@ -1,0 +1,123 @@
+//! The chunked transfer coding with trailers (RFC 9112, section 7.1). It knows nothing of heads.
+//!
+//! Line ends are CRLF and nothing else here: a bare LF in chunk framing is how responses are smuggled.
+
+use super::{CHUNK_LINE_BYTES_MAX, ParseError, TRAILER_BYTES_MAX};
+
+/// Where in the coding the next byte is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chunked {
+    Size { size: u64, digits: u8 },
+    Extension { size: u64, bytes: usize },
+    SizeLf { size: u64 },
+    Data { left: u64 },
+    DataCr,
+    DataLf,
+    Trailer { bytes: usize, place: Place },
+}
+
+/// Where in a trailer line the next byte is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Start,
+    Name,
+    Value,
+    /// After the CR of a field line.
+    Lf,
+    /// After the CR of the empty line that ends it all.
+    LastLf,
+}
+
+/// What a step found.
+pub(super) enum Step<'a> {
+    Data(&'a [u8]),
+    More,
+    End,
+}
+
+impl Chunked {
+    pub(super) const START: Chunked = Chunked::Size { size: 0, digits: 0 };
+
+    /// Takes from `input` up to the next data, to its end, or to the end of the coding.
+    pub(super) fn step<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, ParseError> {
+        loop {
+            if let Chunked::Data { left } = self
+                && !input.is_empty()
+            {
+                let take = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
+                let (data, rest) = input.split_at(take);
+                (*left, *input) = (*left - take as u64, rest);
+                if *left == 0 {
+                    *self = Chunked::DataCr;
+                }
+                return Ok(Step::Data(data));
+            }
+            let Some((&byte, rest)) = input.split_first() else { return Ok(Step::More) };
+            *input = rest;
+            match self.byte(byte)? {
+                Some(next) => *self = next,
+                None => return Ok(Step::End),
+            }
+        }
+    }
+
+    /// The state after one byte of framing; `None` at the end of the coding.
+    fn byte(self, byte: u8) -> Result<Option<Chunked>, ParseError> {
+        Ok(Some(match (self, byte) {
+            (Chunked::Size { size, digits }, _) => return in_size(size, digits, byte).map(Some),
+            (Chunked::Extension { size, .. }, b'\r') => Chunked::SizeLf { size },
+            (Chunked::Extension { size, bytes }, _) => {
+                if byte == b'\n' || bytes >= CHUNK_LINE_BYTES_MAX {
+                    return Err(ParseError::ChunkSize);
+                }
+                Chunked::Extension { size, bytes: bytes + 1 }
+            }
+            (Chunked::SizeLf { size: 0 }, b'\n') => Chunked::Trailer { bytes: 0, place: Place::Start },
+            (Chunked::SizeLf { size }, b'\n') => Chunked::Data { left: size },
+            (Chunked::SizeLf { .. }, _) => return Err(ParseError::ChunkSize),
+            (Chunked::DataCr, b'\r') => Chunked::DataLf,
+            (Chunked::DataLf, b'\n') => Chunked::START,
+            // `step` takes data before it comes here.
+            (Chunked::DataCr | Chunked::DataLf | Chunked::Data { .. }, _) => {
+                return Err(ParseError::ChunkEnd);
+            }
+            (Chunked::Trailer { bytes, place }, _) => return in_trailer(bytes, place, byte),
+        }))
+    }
+}
+
+fn in_size(size: u64, digits: u8, byte: u8) -> Result<Chunked, ParseError> {
+    match byte {
+        b'\r' if digits > 0 => Ok(Chunked::SizeLf { size }),
+        // White space before an extension is bad but known to be sent.
+        b';' | b' ' | b'\t' if digits > 0 => Ok(Chunked::Extension { size, bytes: 0 }),
+        _ => {
+            let digit = char::from(byte).to_digit(16).ok_or(ParseError::ChunkSize)?;
+            if digits == 16 {
+                return Err(ParseError::ChunkSize);
+            }
+            Ok(Chunked::Size { size: size << 4 | u64::from(digit), digits: digits + 1 })
+        }
+    }
+}
+
+fn in_trailer(bytes: usize, place: Place, byte: u8) -> Result<Option<Chunked>, ParseError> {
+    if bytes >= TRAILER_BYTES_MAX {
+        return Err(ParseError::Trailers);
+    }
+    let place = match (place, byte) {
+        (Place::LastLf, b'\n') => return Ok(None),
+        (Place::Start, b'\r') => Place::LastLf,
+        (Place::Name, b':') => Place::Value,
+        (Place::Start | Place::Name, _) if is_token(byte) => Place::Name,
+        (Place::Value, b'\r') => Place::Lf,
+        (Place::Value, b'\t' | b' '..=b'~' | 0x80..) => Place::Value,
+        (Place::Lf, b'\n') => Place::Start,
+        _ => return Err(ParseError::Trailers),
+    };
+    Ok(Some(Chunked::Trailer { bytes: bytes + 1, place }))
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

@@ -1,0 +1,163 @@
+//! The state machine of one response after another on a connection. It allocates only for a head that comes in
+//! pieces, and hands bodies on without keeping them.
+
+use super::chunked::{Chunked, Step};
+use super::head::{self, Framing, Head};
+use super::{HEAD_BYTES_MAX, ParseError};
+
+/// What the next bytes mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The final head; interim heads (1xx) are skipped.
+    Head(Head),
+    /// Some of the body, never empty. How it is cut follows how the bytes came and means nothing.
+    Body(&'a [u8]),
+    /// The response is over and the next byte belongs to something else.
+    Complete {
+        /// Whether the connection can carry another request.
+        keep_alive: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Head,
+    Length { left: u64 },
+    Chunked(Chunked),
+    UntilClose,
+    Complete,
+}
+
+/// Decodes the bytes of a connection into responses.
+#[derive(Debug)]
+pub struct Decoder {
+    state: State,
+    request_is_head: bool,
+    keep_alive: bool,
+    /// Whether any byte of this response came, for telling a close before it from one in the middle.
+    begun: bool,
+    /// The beginning of a head whose end is still to come.
+    stash: Vec<u8>,
+}
+
+impl Decoder {
+    /// A decoder before its first response.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            state: State::Head,
+            request_is_head: false,
+            keep_alive: false,
+            begun: false,
+            stash: Vec::new(),
+        }
+    }
+
+    /// Gets ready for the response to the next request.
+    #[inline]
+    pub fn start(&mut self, request_is_head: bool) {
+        self.state = State::Head;
+        self.request_is_head = request_is_head;
+        self.begun = false;
+        self.stash.clear();
+    }
+
+    /// Whether any byte of the response came yet.
+    #[must_use]
+    #[inline]
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// The next event, taking its bytes from the front of `input`; `None` when more are needed (`input` is then
+    /// empty) or when the response is over and [`Decoder::start`] was not called (`input` is left alone).
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, ParseError> {
+        self.begun |= !input.is_empty();
+        match self.state {
+            State::Head => self.head(input),
+            State::Length { left: 0 } => Ok(Some(self.complete())),
+            State::Complete => Ok(None),
+            _ if input.is_empty() => Ok(None),
+            State::Length { left } => {
+                let take = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
+                let (body, rest) = input.split_at(take);
+                *input = rest;
+                self.state = State::Length { left: left - take as u64 };
+                Ok(Some(Event::Body(body)))
+            }
+            State::Chunked(mut chunked) => {
+                let step = chunked.step(input)?;
+                self.state = State::Chunked(chunked);
+                match step {
+                    Step::Data(body) => Ok(Some(Event::Body(body))),
+                    Step::More => Ok(None),
+                    Step::End => Ok(Some(self.complete())),
+                }
+            }
+            State::UntilClose => Ok(Some(Event::Body(std::mem::take(input)))),
+        }
+    }
+
+    /// Tells that no more bytes will come: completes a body that lasts to the close.
+    pub fn eof(&mut self) -> Result<(), ParseError> {
+        if self.state != State::UntilClose {
+            return Err(ParseError::Truncated);
+        }
+        self.complete();
+        Ok(())
+    }
+
+    fn head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, ParseError> {
+        loop {
+            if input.is_empty() {
+                return Ok(None);
+            }
+            let Some(head) = self.take_head(input)? else { return Ok(None) };
+            if head.status >= 200 {
+                self.keep_alive = head.keep_alive;
+                self.state = match head.framing {
+                    Framing::None => State::Length { left: 0 },
+                    Framing::Length(left) => State::Length { left },
+                    Framing::Chunked => State::Chunked(Chunked::START),
+                    Framing::UntilClose => State::UntilClose,
+                };
+                return Ok(Some(Event::Head(head)));
+            }
+        }
+    }
+
+    fn take_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, ParseError> {
+        let stashed = self.stash.len();
+        if stashed == 0 {
+            // The usual case: the whole head in one read, nothing copied.
+            let head = head::parse(input, self.request_is_head)?;
+            match head {
+                Some(head) => *input = &input[head.len..],
+                None => self.stash.extend_from_slice(std::mem::take(input)),
+            }
+            return Ok(head);
+        }
+        // No more than the limit is ever copied: what lies beyond is not looked at.
+        let take = input.len().min(HEAD_BYTES_MAX.saturating_sub(stashed));
+        self.stash.extend_from_slice(&input[..take]);
+        let Some(head) = head::parse(&self.stash, self.request_is_head)? else {
+            *input = &[];
+            return Ok(None);
+        };
+        // The stashed part alone was not complete, so the head ends in the new one.
+        *input = &input[head.len - stashed..];
+        self.stash.clear();
+        Ok(Some(head))
+    }
+
+    fn complete<'a>(&mut self) -> Event<'a> {
+        self.state = State::Complete;
+        Event::Complete { keep_alive: self.keep_alive }
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,169 @@
+//! The head of a response: what its status line and headers say about the framing of its body and the fate of the
+//! connection. It knows nothing of bodies themselves.
+
+use std::mem::MaybeUninit;
+
+use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, Version};
+
+/// What of a head matters to the rest of the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Status code.
+    pub status: u16,
+    /// Version.
+    pub version: Version,
+    /// How the body ends.
+    pub framing: Framing,
+    /// Whether the connection can carry another request.
+    pub keep_alive: bool,
+    /// Bytes of the head with its empty line.
+    pub len: usize,
+}
+
+/// How the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// There is none, whatever the headers say.
+    None,
+    /// After so many bytes.
+    Length(u64),
+    /// With the last chunk.
+    Chunked,
+    /// With the connection.
+    UntilClose,
+}
+
+/// The fields that decide, gathered in one pass.
+#[derive(Default)]
+struct Fields {
+    length: Option<u64>,
+    chunked: bool,
+    close: bool,
+    keep_alive: bool,
+}
+
+type Parsed<'a> = httparse::Response<'a, 'a>;
+
+/// Reads the head at the beginning of `bytes`; `None` when it is not all there.
+pub(super) fn parse(bytes: &[u8], request_is_head: bool) -> Result<Option<Head>, ParseError> {
+    with_parsed(bytes, |parsed, len| {
+        let mut fields = Fields::default();
+        for header in parsed.headers.iter() {
+            fields.take(header)?;
+        }
+        judge(parsed, &fields, len, request_is_head)
+    })
+}
+
+/// All fields of a complete head.
+pub(super) fn fields(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, ParseError> {
+    let fields = with_parsed(bytes, |parsed, _| {
+        Ok(parsed.headers.iter().map(|header| (header.name.to_owned(), header.value.to_vec())).collect())
+    })?;
+    fields.ok_or(ParseError::Truncated)
+}
+
+fn with_parsed<T>(
+    bytes: &[u8],
+    read: impl FnOnce(&Parsed<'_>, usize) -> Result<T, ParseError>,
+) -> Result<Option<T>, ParseError> {
+    const BEGIN: &[u8] = b"HTTP/";
+    let common = bytes.len().min(BEGIN.len());
+    if bytes[..common] != BEGIN[..common] {
+        return Err(ParseError::StatusLine);
+    }
+    // Never looks past the limit, so that the same bytes give the same error however they were split.
+    let window = &bytes[..bytes.len().min(HEAD_BYTES_MAX)];
+    // Not initialised: 4 KiB of writes would cost as much as reading a usual head.
+    let mut headers = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; HEADERS_MAX];
+    let mut parsed = httparse::Response::new(&mut []);
+    let config = httparse::ParserConfig::default();
+    match config.parse_response_with_uninit_headers(&mut parsed, window, &mut headers) {
+        Ok(httparse::Status::Complete(len)) => read(&parsed, len).map(Some),
+        Ok(httparse::Status::Partial) if window.len() == HEAD_BYTES_MAX => Err(ParseError::HeadTooLong),
+        Ok(httparse::Status::Partial) => Ok(None),
+        Err(httparse::Error::TooManyHeaders) => Err(ParseError::TooManyHeaders),
+        Err(error) => Err(ParseError::Head(error)),
+    }
+}
+
+impl Fields {
+    fn take(&mut self, header: &httparse::Header<'_>) -> Result<(), ParseError> {
+        let name = header.name;
+        // The length decides first: most headers are told apart without looking at their letters.
+        match name.len() {
+            10 if name.eq_ignore_ascii_case("connection") => self.connection(header.value),
+            14 if name.eq_ignore_ascii_case("content-length") => self.content_length(header.value)?,
+            17 if name.eq_ignore_ascii_case("transfer-encoding") => {
+                if self.chunked || !header.value.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+                    return Err(ParseError::TransferEncoding);
+                }
+                self.chunked = true;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn connection(&mut self, value: &[u8]) {
+        for token in value.split(|&byte| byte == b',') {
+            let token = token.trim_ascii();
+            self.close |= token.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= token.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// A list of equal numbers is one number (RFC 9112, 6.3): a proxy may have merged two fields.
+    fn content_length(&mut self, value: &[u8]) -> Result<(), ParseError> {
+        for part in value.split(|&byte| byte == b',') {
+            let number = decimal(part.trim_ascii()).ok_or(ParseError::ContentLength)?;
+            if self.length.is_some_and(|length| length != number) {
+                return Err(ParseError::ContentLength);
+            }
+            self.length = Some(number);
+        }
+        Ok(())
+    }
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, &digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+fn judge(
+    parsed: &Parsed<'_>,
+    fields: &Fields,
+    len: usize,
+    request_is_head: bool,
+) -> Result<Head, ParseError> {
+    // A complete parse has both; httparse gives 0 for HTTP/1.0.
+    let status = parsed.code.unwrap_or_default();
+    let version = if parsed.version == Some(0) { Version::Http10 } else { Version::Http11 };
+    if status == 101 {
+        return Err(ParseError::Upgrade);
+    }
+    if fields.chunked && fields.length.is_some() {
+        return Err(ParseError::TwoFramings);
+    }
+    if fields.chunked && version == Version::Http10 {
+        return Err(ParseError::TransferEncoding);
+    }
+    let framing = match status {
+        _ if request_is_head => Framing::None,
+        100..200 | 204 | 304 => Framing::None,
+        _ if fields.chunked => Framing::Chunked,
+        _ => fields.length.map_or(Framing::UntilClose, Framing::Length),
+    };
+    let wanted = match version {
+        Version::Http11 => !fields.close,
+        Version::Http10 => fields.keep_alive && !fields.close,
+    };
+    let keep_alive = wanted && framing != Framing::UntilClose;
+    Ok(Head { status, version, framing, keep_alive, len })
+}

@@ -1,0 +1,137 @@
+//! HTTP/1.1 responses as a state machine over bytes (RFC 9112): bytes in, events out, no I/O and no clock.
+//!
+//! It deliberately knows nothing of sockets, of requests beyond "was it HEAD", and of what a right response is. Heads
+//! are read by `httparse` (which takes a bare LF for a line end, as the RFC allows); framing is strict: what two
+//! readers could understand differently is an error.
+//!
+//! Limits, each an error and never a stall: [`HEAD_BYTES_MAX`], [`HEADERS_MAX`], [`CHUNK_LINE_BYTES_MAX`] and
+//! [`TRAILER_BYTES_MAX`].
+
+mod chunked;
+mod decoder;
+mod head;
+
+pub use decoder::{Decoder, Event};
+pub use head::{Framing, Head};
+
+/// The longest status line and headers together.
+pub const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// The most header fields.
+pub const HEADERS_MAX: usize = 128;
+/// The longest line before a chunk: its size and extensions.
+pub const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
+/// The longest trailer section.
+pub const TRAILER_BYTES_MAX: usize = 64 * 1024;
+
+/// Why bytes are not a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// The status line or a header is not HTTP.
+    #[error("the response head is not HTTP/1.x: {0}")]
+    Head(httparse::Error),
+    /// The bytes do not begin with a status line.
+    #[error("the response does not begin with `HTTP/`")]
+    StatusLine,
+    /// The head does not end in time.
+    #[error("the response head is longer than {HEAD_BYTES_MAX} bytes: send fewer or shorter headers")]
+    HeadTooLong,
+    /// Too many header fields.
+    #[error("the response has more than {HEADERS_MAX} headers: send fewer")]
+    TooManyHeaders,
+    /// `Content-Length` is no number, or says two things.
+    #[error("`content-length` is not one decimal number: send it once")]
+    ContentLength,
+    /// Both framings at once.
+    #[error("both `content-length` and `transfer-encoding` are present: send one of them")]
+    TwoFramings,
+    /// A transfer coding other than `chunked`, or any in HTTP/1.0.
+    #[error("`transfer-encoding` is not just `chunked` in an HTTP/1.1 response: no other was asked for")]
+    TransferEncoding,
+    /// The server changes the protocol.
+    #[error("status 101 changes the protocol, which no request asked for")]
+    Upgrade,
+    /// A chunk size is not hexadecimal, or its line does not end in CRLF in time.
+    #[error("a chunk does not begin with a hexadecimal size and CRLF")]
+    ChunkSize,
+    /// A chunk is not followed by CRLF.
+    #[error("a chunk is not followed by CRLF: its size is wrong")]
+    ChunkEnd,
+    /// The trailer section is not a list of fields, or too long.
+    #[error("the trailers after the last chunk are not header fields of at most {TRAILER_BYTES_MAX} bytes")]
+    Trailers,
+    /// The connection ended in the middle.
+    #[error("the connection was closed in the middle of the response")]
+    Truncated,
+}
+
+/// Version of the protocol in a status line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    Http11,
+}
+
+/// A whole response, for those who look at it closely and not a million times a second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// Status code of the final response; interim ones (1xx) are skipped.
+    pub status: u16,
+    /// Its version.
+    pub version: Version,
+    /// Header names and values as sent, in order.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// The body without its framing.
+    pub body: Vec<u8>,
+    /// Whether the connection can carry another request.
+    pub keep_alive: bool,
+}
+
+impl Response {
+    /// The first value of a header, whose name is compared without case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
+        let found = self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_slice())
+    }
+}
+
+/// Reads one response from the beginning of `bytes`: `None` when it needs more, else the response and how many
+/// bytes it took. `eof` tells that no more will come: it ends a body that lasts to the close, and makes
+/// anything else unfinished an error.
+pub fn parse_response(
+    bytes: &[u8],
+    request_is_head: bool,
+    eof: bool,
+) -> Result<Option<(Response, usize)>, ParseError> {
+    let mut decoder = Decoder::new();
+    decoder.start(request_is_head);
+    let (mut rest, mut response) = (bytes, None);
+    while let Some(event) = decoder.next(&mut rest)? {
+        let used = bytes.len() - rest.len();
+        match event {
+            Event::Head(head) => response = Some(open(&head, &bytes[used - head.len..used])?),
+            Event::Body(part) => {
+                if let Some(response) = &mut response {
+                    response.body.extend_from_slice(part);
+                }
+            }
+            Event::Complete { .. } => return Ok(response.map(|response| (response, used))),
+        }
+    }
+    if !eof {
+        return Ok(None);
+    }
+    decoder.eof()?;
+    Ok(response.map(|response| (response, bytes.len())))
+}
+
+fn open(head: &Head, bytes: &[u8]) -> Result<Response, ParseError> {
+    let Head { status, version, keep_alive, .. } = *head;
+    let headers = head::fields(bytes)?;
+    Ok(Response { status, version, headers, body: Vec::new(), keep_alive })
+}
+
+#[cfg(test)]
+mod tests;

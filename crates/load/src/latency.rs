@@ -1,0 +1,171 @@
+//! Latencies in bounded memory: an HDR histogram of nanoseconds that merges without loss.
+//!
+//! It knows nothing of what was timed, and never "corrects" a distribution with samples nobody measured.
+
+use std::fmt;
+use std::io;
+
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+
+/// Values below are counted as this one.
+pub const LOWEST_NS: u64 = 1;
+/// Values above are counted as this one (the histogram saturates, it never grows and never fails). It is the
+/// top of the last bucket, so that a minute is still told from more.
+pub const HIGHEST_NS: u64 = (1 << 36) - 1;
+/// Two values that differ by less than a thousandth may be told as one.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Latencies from 1 ns to [`HIGHEST_NS`] (68.7 s) with 3 significant digits, in about 210 KiB whatever their number.
+///
+/// The floor is 1 ns although no answer takes less than a microsecond: HDR gives everything near the floor the
+/// floor's own resolution, and a floor of 1 us would round a latency of 10 us to 5%.
+#[derive(Clone, PartialEq)]
+pub struct Histogram {
+    inner: hdrhistogram::Histogram<u64>,
+}
+
+/// Bytes that are not a histogram of this kind.
+#[derive(Debug, thiserror::Error)]
+pub enum DeserializeError {
+    /// The bytes are not the V2 encoding of a histogram.
+    #[error("latency histogram cannot be read ({0}): write it with `Histogram::serialize`")]
+    Encoding(String),
+}
+
+impl Histogram {
+    /// An empty histogram.
+    #[must_use]
+    pub fn new() -> Self {
+        let inner = hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+            .expect("the bounds are constants that hdrhistogram accepts");
+        Self { inner }
+    }
+
+    /// Counts one latency.
+    #[inline]
+    pub fn record(&mut self, latency_ns: u64) {
+        self.inner.saturating_record(latency_ns.clamp(LOWEST_NS, HIGHEST_NS));
+    }
+
+    /// Adds all of another histogram.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.inner.add(&other.inner).expect("all histograms of this type have the same bounds");
+    }
+
+    /// The value that the fraction `q` (0 to 1) of all latencies does not exceed; 0 when empty.
+    #[must_use]
+    pub fn quantile_ns(&self, q: f64) -> u64 {
+        // HDR gives the top of a bucket, which can lie above the largest value there ever was.
+        self.inner.value_at_quantile(q).min(self.max_ns())
+    }
+
+    /// The largest latency, to 3 digits; 0 when empty.
+    #[must_use]
+    pub fn max_ns(&self) -> u64 {
+        self.inner.max()
+    }
+
+    /// The smallest latency, to 3 digits; 0 when empty.
+    #[must_use]
+    pub fn min_ns(&self) -> u64 {
+        if self.inner.is_empty() { 0 } else { self.inner.min() }
+    }
+
+    /// The mean, 0 when empty.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        self.inner.mean()
+    }
+
+    /// How many latencies were recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.inner.len()
+    }
+
+    /// The HDR V2 encoding, not compressed: any HDR tool reads it.
+    #[must_use]
+    pub fn serialize(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&self.inner, &mut bytes).expect("writing to memory does not fail");
+        bytes
+    }
+
+    /// Reads what [`Histogram::serialize`] wrote.
+    pub fn deserialize(bytes: &[u8]) -> Result<Self, DeserializeError> {
+        let read: hdrhistogram::Histogram<u64> = Deserializer::new()
+            .deserialize(&mut io::Cursor::new(bytes))
+            .map_err(|error| DeserializeError::Encoding(error.to_string()))?;
+        // Into our own bounds, so that merging later cannot fail.
+        let mut own = Self::new();
+        own.inner.add(&read).map_err(|error| DeserializeError::Encoding(error.to_string()))?;
+        Ok(own)
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count())
+            .field("mean_ns", &self.mean_ns())
+            .field("p50_ns", &self.quantile_ns(0.5))
+            .field("p99_ns", &self.quantile_ns(0.99))
+            .field("max_ns", &self.max_ns())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_keep_three_digits_down_to_microseconds() {
+        let mut histogram = Histogram::new();
+        for ns in 1..=100_u64 {
+            histogram.record(ns * 1_000);
+        }
+        for (q, ns) in [(0.5, 50_000.0), (0.99, 99_000.0), (1.0, 100_000.0)] {
+            let got = histogram.quantile_ns(q) as f64;
+            assert!((got / ns - 1.0).abs() < 1e-3, "{q}: {got} is not {ns}");
+        }
+        assert!((histogram.mean_ns() / 50_500.0 - 1.0).abs() < 1e-3);
+        assert_eq!(histogram.count(), 100);
+    }
+
+    #[test]
+    fn what_lies_outside_is_counted_at_the_bounds() {
+        let mut histogram = Histogram::new();
+        histogram.record(0);
+        histogram.record(u64::MAX);
+        assert_eq!(histogram.count(), 2);
+        assert_eq!(histogram.min_ns(), LOWEST_NS);
+        assert!(histogram.max_ns() >= 60_000_000_000);
+        histogram.record(60_000_000_000);
+        assert!(histogram.quantile_ns(0.5) < histogram.max_ns(), "a minute is below the ceiling");
+    }
+
+    #[test]
+    fn an_empty_one_says_zero() {
+        let empty = Histogram::new();
+        assert_eq!((empty.count(), empty.max_ns(), empty.min_ns(), empty.quantile_ns(0.99)), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn merge_and_serialize_lose_nothing() {
+        let (mut a, mut b) = (Histogram::new(), Histogram::new());
+        a.record(1_000_000);
+        b.record(3_000_000);
+        a.merge(&b);
+        let back = Histogram::deserialize(&a.serialize()).unwrap();
+        assert_eq!(back, a);
+        assert_eq!(back.count(), 2);
+        assert!(Histogram::deserialize(b"nonsense").is_err());
+    }
+}

@@ -1,0 +1,29 @@
+//! The load engine: it sends known requests over kept HTTP/1.1 connections, checks every response, and counts
+//! every outcome.
+//!
+//! A load is three values: a [`schedule`] (when the next request is due), a [`stop`] (when no more are sent) and a
+//! transport (the target and connections that a [`generator`] holds). None of them knows the others. The kernel
+//! is reached through one seam, [`driver`]; the protocol in [`http1`] does no I/O.
+//!
+//! The crate deliberately knows no configuration format, no files and no service by name: whoever calls it brings
+//! [`exchange`]s as bytes.
+#![deny(missing_docs)]
+#![deny(unsafe_code)]
+
+pub mod clock;
+pub mod driver;
+pub mod exchange;
+pub mod generator;
+pub mod http1;
+pub mod latency;
+pub mod schedule;
+pub mod stop;
+pub mod tally;
+
+pub use clock::{Clock, Monotonic};
+pub use exchange::{Exchange, ExchangePool, Expected, ExpectedBody};
+pub use generator::{Connections, Generator, GeneratorError, Load, OpenError, RunReport};
+pub use latency::Histogram;
+pub use schedule::{Schedule, Think};
+pub use stop::Stop;
+pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};

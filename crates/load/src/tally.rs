@@ -1,0 +1,249 @@
+//! What became of every request, so that nothing is forgotten: sent = answered + failed + in flight.
+//!
+//! It only counts; who decides on an outcome is the generator, and who judges a run is the caller.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+/// Why a request or a connection failed. Names are stable: they go into files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(usize)]
+pub enum Failure {
+    /// Nothing listens: the connection was refused.
+    Refused,
+    /// The peer reset the connection.
+    Reset,
+    /// No connection within its time limit.
+    ConnectTimeout,
+    /// No complete response within its time limit.
+    ResponseTimeout,
+    /// The peer closed after the request was sent and before the first byte of its response.
+    ClosedBeforeResponse,
+    /// The peer closed in the middle of a response.
+    ClosedMidResponse,
+    /// Not HTTP/1.1, beyond a documented limit, or bytes that nobody asked for.
+    Malformed,
+    /// A response whose body is not the expected one.
+    Mismatch,
+    /// A response whose status is not the expected one.
+    Status,
+    /// No local port was left to connect from.
+    NoPorts,
+    /// The process or the system is out of file descriptors.
+    NoDescriptors,
+    /// Any other refusal of the system, such as an unreachable network.
+    Other,
+}
+
+impl Failure {
+    /// All failures, in the order of their counters.
+    pub const ALL: [Failure; 12] = [
+        Failure::Refused,
+        Failure::Reset,
+        Failure::ConnectTimeout,
+        Failure::ResponseTimeout,
+        Failure::ClosedBeforeResponse,
+        Failure::ClosedMidResponse,
+        Failure::Malformed,
+        Failure::Mismatch,
+        Failure::Status,
+        Failure::NoPorts,
+        Failure::NoDescriptors,
+        Failure::Other,
+    ];
+
+    /// The stable kebab-case name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Failure::Refused => "refused",
+            Failure::Reset => "reset",
+            Failure::ConnectTimeout => "connect-timeout",
+            Failure::ResponseTimeout => "response-timeout",
+            Failure::ClosedBeforeResponse => "closed-before-response",
+            Failure::ClosedMidResponse => "closed-mid-response",
+            Failure::Malformed => "malformed",
+            Failure::Mismatch => "mismatch",
+            Failure::Status => "status",
+            Failure::NoPorts => "no-ports",
+            Failure::NoDescriptors => "no-descriptors",
+            Failure::Other => "other",
+        }
+    }
+
+    /// The failure of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Failure> {
+        Failure::ALL.into_iter().find(|failure| failure.name() == name)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One counter for each [`Failure`].
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Failures([u64; Failure::ALL.len()]);
+
+impl Failures {
+    /// Counts one.
+    pub fn add(&mut self, failure: Failure) {
+        self.0[failure as usize] += 1;
+    }
+
+    /// How many of this kind.
+    #[must_use]
+    pub fn get(&self, failure: Failure) -> u64 {
+        self.0[failure as usize]
+    }
+
+    /// How many of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The kinds that happened at least once.
+    pub fn iter(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
+        Failure::ALL.into_iter().map(|failure| (failure, self.get(failure))).filter(|&(_, count)| count > 0)
+    }
+}
+
+impl fmt::Debug for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(failure, count)| (failure.name(), count))).finish()
+    }
+}
+
+impl AddAssign for Failures {
+    fn add_assign(&mut self, other: Self) {
+        for (own, more) in self.0.iter_mut().zip(other.0) {
+            *own += more;
+        }
+    }
+}
+
+/// The outcomes of a run.
+///
+/// A request counts as sent when its first byte is offered to an established connection, and ends as exactly one of
+/// answered, failed or in flight. What goes wrong while no request is out (a connection that is refused, bytes
+/// that nobody asked for) is no request's outcome: it is counted in `connection_failed`, outside of the equation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Requests sent.
+    pub sent: u64,
+    /// Requests with a complete response of the expected status and body.
+    pub answered: u64,
+    /// The part of `answered` that was complete by the end of the window: what throughput is made of.
+    pub answered_in_window: u64,
+    /// Requests that failed, by kind.
+    pub failed: Failures,
+    /// Requests without an outcome when the drain was over.
+    pub in_flight: u64,
+    /// Connections established during the run (those already open at its start are not counted again).
+    pub connects: u64,
+    /// Failures of connections that had no request out.
+    pub connection_failed: Failures,
+    /// Bytes of requests that the kernel took.
+    pub bytes_sent: u64,
+    /// Bytes received, of whatever use.
+    pub bytes_received: u64,
+}
+
+/// A tally whose requests do not add up: a bug of the generator, never of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "requests do not add up: sent {sent} is not answered {answered} + failed {failed} + in flight {in_flight}; \
+     discard this run and report it as a bug of the load engine"
+)]
+pub struct Unreconciled {
+    /// Requests sent.
+    pub sent: u64,
+    /// Requests answered.
+    pub answered: u64,
+    /// Requests failed.
+    pub failed: u64,
+    /// Requests in flight at the end.
+    pub in_flight: u64,
+}
+
+impl Tally {
+    /// Proves that every request sent has exactly one outcome.
+    pub fn reconcile(&self) -> Result<(), Unreconciled> {
+        let (sent, answered, failed, in_flight) =
+            (self.sent, self.answered, self.failed.total(), self.in_flight);
+        let sound = sent == answered + failed + in_flight && self.answered_in_window <= answered;
+        if sound { Ok(()) } else { Err(Unreconciled { sent, answered, failed, in_flight }) }
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.answered += other.answered;
+        self.answered_in_window += other.answered_in_window;
+        self.failed += other.failed;
+        self.in_flight += other.in_flight;
+        self.connects += other.connects;
+        self.connection_failed += other.connection_failed;
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+    }
+}
+
+/// The first failure of a run, kept for whoever has to mend the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// What kind.
+    pub failure: Failure,
+    /// The name of the exchange, empty when no request was out.
+    pub exchange: String,
+    /// What was expected, in words.
+    pub expected: String,
+    /// The first [`SAMPLE_BYTES_MAX`] bytes that came: of the body for a mismatch, else from the status line on.
+    pub got: Vec<u8>,
+    /// When, counted from the start of the run.
+    pub at_ns: u64,
+}
+
+/// How much of a failed response a [`Sample`] keeps.
+pub const SAMPLE_BYTES_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_stable_distinct_and_read_back() {
+        for (index, failure) in Failure::ALL.into_iter().enumerate() {
+            assert_eq!(failure as usize, index);
+            assert_eq!(Failure::from_name(failure.name()), Some(failure));
+        }
+        assert_eq!(Failure::from_name("timeout"), None);
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_told() {
+        let mut tally = Tally { sent: 4, answered: 2, in_flight: 1, ..Tally::default() };
+        assert!(tally.reconcile().is_err());
+        tally.failed.add(Failure::Reset);
+        assert_eq!(tally.reconcile(), Ok(()));
+        tally.connection_failed.add(Failure::Refused);
+        assert_eq!(tally.reconcile(), Ok(()), "a refused connection is no request");
+        tally.answered_in_window = 3;
+        assert!(tally.reconcile().is_err(), "more in the window than in all");
+    }
+
+    #[test]
+    fn sums_keep_every_field() {
+        let mut one = Tally { sent: 2, answered: 1, connects: 3, bytes_sent: 4, ..Tally::default() };
+        one.failed.add(Failure::Status);
+        let mut two = one;
+        two += one;
+        assert_eq!((two.sent, two.answered, two.connects, two.bytes_sent), (4, 2, 6, 8));
+        assert_eq!(two.failed.iter().collect::<Vec<_>>(), [(Failure::Status, 2)]);
+    }
+}
