@@ -1,0 +1,176 @@
+//! The checks that a contract may require: their names, and in one table what each does and proves.
+//! How a check is carried out is the business of `verify`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a failed check means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// A failure fails the service.
+    #[default]
+    Require,
+    /// A failure is reported beside the service's row.
+    Warn,
+    /// The check is not made.
+    Skip,
+}
+
+/// One of the checks of `verify`, in the order in which they are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "CheckId::text is the documentation, and users read it too")]
+pub enum CheckId {
+    Response,
+    Fresh,
+    Fragments,
+    Pipelined,
+    KeepAlive,
+    ConnectionClose,
+    #[serde(rename = "http-1-0")]
+    Http10,
+    Head,
+    NotFound,
+    WrongMethod,
+    BadInput,
+    Date,
+    Alive,
+}
+
+/// A check in words, for `tare verify --explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckText {
+    /// The name in a contract's `[checks]`.
+    pub name: &'static str,
+    /// What is done.
+    pub does: &'static str,
+    /// What a pass proves.
+    pub proves: &'static str,
+}
+
+impl CheckId {
+    /// All checks, in the order in which they are made.
+    pub const ALL: [CheckId; 13] = [
+        CheckId::Response,
+        CheckId::Fresh,
+        CheckId::Fragments,
+        CheckId::Pipelined,
+        CheckId::KeepAlive,
+        CheckId::ConnectionClose,
+        CheckId::Http10,
+        CheckId::Head,
+        CheckId::NotFound,
+        CheckId::WrongMethod,
+        CheckId::BadInput,
+        CheckId::Date,
+        CheckId::Alive,
+    ];
+
+    /// The name in a contract's `[checks]`.
+    pub fn name(self) -> &'static str {
+        self.text().name
+    }
+
+    /// The check of that name.
+    pub fn from_name(name: &str) -> Option<CheckId> {
+        CheckId::ALL.into_iter().find(|check| check.name() == name)
+    }
+
+    /// The check in words.
+    pub fn text(self) -> CheckText {
+        let (name, does, proves) = match self {
+            CheckId::Response => (
+                "response",
+                "sends every request of the contract once, each on its own connection",
+                "status, content type, headers, length and body are what the contract says",
+            ),
+            CheckId::Fresh => (
+                "fresh",
+                "sends every request that has holes many times, each time filled anew; labels of 1 to 24 characters",
+                "the answer is made from the request: it is neither cached nor cut to one length",
+            ),
+            CheckId::Fragments => (
+                "fragments",
+                "sends every request cut in two at each place where parsers stumble, and once byte by byte",
+                "the service waits for the end of the request, however TCP cuts it",
+            ),
+            CheckId::Pipelined => (
+                "pipelined",
+                "sends two requests in one write, different ones where the contract has them",
+                "both are answered, in the order in which they were sent",
+            ),
+            CheckId::KeepAlive => (
+                "keep-alive",
+                "sends 200 requests one after the other on one connection",
+                "the connection is kept, so that a load measures requests and not connections",
+            ),
+            CheckId::ConnectionClose => (
+                "connection-close",
+                "sends every request of the load with `Connection: close`",
+                "it is answered, and then the service closes the connection, without a reset",
+            ),
+            CheckId::Http10 => (
+                "http-1-0",
+                "sends every request of the load as HTTP/1.0 without `Connection`",
+                "it is answered unchunked, and then the service closes the connection",
+            ),
+            CheckId::Head => (
+                "head",
+                "sends every GET of the load as HEAD",
+                "the status is that of GET, no body follows, and a Content-Length is that of GET",
+            ),
+            CheckId::NotFound => (
+                "not-found",
+                "asks for two random paths",
+                "what the contract does not know is answered with 404: there is a router",
+            ),
+            CheckId::WrongMethod => (
+                "wrong-method",
+                "sends a method that the contract does not know to every path of the load",
+                "it is answered with 405 or 404: the router looks at the method",
+            ),
+            CheckId::BadInput => (
+                "bad-input",
+                "sends every [[bad]] request of the contract, then a right one",
+                "wrong input is answered with 4xx, and the service works on",
+            ),
+            CheckId::Date => (
+                "date",
+                "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
+                "a Date that is sent is valid and moves: the head of the answer is not a constant",
+            ),
+            CheckId::Alive => (
+                "alive",
+                "sends the first request again after all other checks",
+                "nothing that was sent broke the service",
+            ),
+        };
+        CheckText { name, does, proves }
+    }
+}
+
+impl fmt::Display for CheckId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serde_uses_the_names_of_the_table() {
+        for check in CheckId::ALL {
+            assert_eq!(serde_json::to_value(check).unwrap(), serde_json::json!(check.name()));
+            assert_eq!(CheckId::from_name(check.name()), Some(check));
+        }
+    }
+
+    #[test]
+    fn the_list_is_in_the_order_of_the_enum() {
+        assert!(CheckId::ALL.is_sorted());
+    }
+}

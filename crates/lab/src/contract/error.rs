@@ -1,0 +1,76 @@
+//! What can be wrong with a contract, each as one line with the file, the line, the name and what would be right.
+
+use std::path::PathBuf;
+
+use super::hole::HoleError;
+use crate::document::DocumentError;
+
+/// Why a contract could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ContractError {
+    /// The file cannot be read, is no TOML, or has a key or a value that no contract has.
+    #[error(transparent)]
+    Read(#[from] DocumentError),
+    /// The folder of the contracts cannot be listed.
+    #[error("{}: cannot be listed: {source}", path.display())]
+    List {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is well formed, but what it says makes no contract.
+    #[error("{}:{line}: {problem}", path.display())]
+    Check {
+        /// The file.
+        path: PathBuf,
+        /// Line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        problem: Problem,
+    },
+}
+
+/// What is wrong with the meaning of a contract. `suggestion` is the end of the sentence, with the nearest valid name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Problem {
+    #[error("the name is \"{name}\", but the file is called \"{stem}.toml\": they must be the same")]
+    Name { name: String, stem: String },
+    #[error("unknown check \"{name}\"{suggestion}")]
+    UnknownCheck { name: String, suggestion: String },
+    #[error("unknown method \"{name}\"{suggestion}")]
+    UnknownMethod { name: String, suggestion: String },
+    #[error(transparent)]
+    Hole(#[from] HoleError),
+    #[error("the name \"{name}\" stands for two holes of different kinds: give one of them another name")]
+    HoleOfTwoKinds { name: String },
+    #[error("{{{{text}}}} may hold spaces, which {place} cannot: use {{{{label}}}}")]
+    TextHole { place: &'static str },
+    #[error(
+        "the hole {{{{{hole}}}}} has no name: a response can only repeat what the request says, such as {{{{{hole}.a}}}}"
+    )]
+    NamelessHole { hole: String },
+    #[error("the hole {{{{{hole}}}}} does not stand in the request: the service cannot know its value")]
+    UnknowableHole { hole: String },
+    #[error("the path \"{path}\" must start with \"/\" and hold no spaces and no control characters")]
+    Path { path: String },
+    #[error("the header \"{name}\" cannot be given: it is made from the request itself")]
+    ReservedHeader { name: String },
+    #[error("the header \"{name}\" is no valid header name or has a line break in its value")]
+    Header { name: String },
+    #[error("a response has \"body\" or \"json\", not both")]
+    TwoBodies,
+    #[error("a response to HEAD has no body: remove \"body\" and \"json\"")]
+    HeadWithBody,
+    #[error("this is no JSON once its holes are filled: {reason}")]
+    Json { reason: String },
+    #[error("the status {status} is not one of 200 to 599")]
+    Status { status: u16 },
+    #[error("the name \"{name}\" is there twice")]
+    Twice { name: String },
+    #[error("a weight of 0 never comes: say \"load = false\"")]
+    WeightOfNothing,
+    #[error("the contract has no [[request]] for the load: at least one must not say \"load = false\"")]
+    NothingToLoad,
+}

@@ -1,0 +1,147 @@
+//! From a request of a contract to bytes and the answer they must bring: the holes are filled here.
+//!
+//! What the client sends is part of the contract, because a server spends its time on every header it is sent. So a
+//! request has `Host`, the contract's own headers, `Content-Length` where there is a body, and nothing else: no
+//! `User-Agent`, no `Accept`, no `Connection`.
+
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tare_load::exchange::{Exchange, Expected, ExpectedBody};
+
+use super::hole::{Hole, Values};
+use super::{Ask, Body, Contract, Request};
+
+/// How long the labels of an exchange are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelLength {
+    /// 1 to 24 characters, at random.
+    Any,
+    /// So many characters.
+    Exactly(usize),
+}
+
+/// What is sent, with its holes filled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// The method.
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// The headers of the contract.
+    pub headers: Vec<(String, String)>,
+    /// The body, if there is one.
+    pub body: Option<String>,
+}
+
+impl Ask {
+    /// Every hole of the request.
+    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
+        let headers = self.headers.iter().flat_map(|(_, value)| value.holes());
+        self.path.holes().chain(headers).chain(self.body.iter().flat_map(|body| body.holes()))
+    }
+
+    /// Fills the holes.
+    pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> Filled {
+        Filled {
+            method: self.method.clone(),
+            target: self.path.fill(values),
+            headers: self.headers.iter().map(|(name, value)| (name.clone(), value.fill(values))).collect(),
+            body: self.body.as_ref().map(|body| body.fill(values)),
+        }
+    }
+}
+
+impl Filled {
+    /// The request as HTTP/1.1.
+    pub fn bytes(&self, host: &str) -> Vec<u8> {
+        self.bytes_with("HTTP/1.1", host, &[])
+    }
+
+    /// The request with another version or with more headers, which replace the contract's of the same name.
+    pub fn bytes_with(&self, version: &str, host: &str, more: &[(&str, &str)]) -> Vec<u8> {
+        let mut text = format!("{} {} {version}\r\nHost: {host}\r\n", self.method, self.target);
+        let replaced = |name: &str| more.iter().any(|(more, _)| more.eq_ignore_ascii_case(name));
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in own.filter(|(name, _)| !replaced(name)).chain(more.iter().copied()) {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if let Some(body) = &self.body {
+            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        text.push_str("\r\n");
+        text.push_str(self.body.as_deref().unwrap_or_default());
+        text.into_bytes()
+    }
+}
+
+impl Request {
+    /// Fills the holes of the request and, with the same values, those of the answer that must come back.
+    pub fn fill<R: Rng>(&self, rng: &mut R, label_length: LabelLength) -> (Filled, Expected) {
+        let length = match label_length {
+            LabelLength::Any => None,
+            LabelLength::Exactly(length) => Some(length),
+        };
+        let mut values = Values::new(rng, length);
+        let filled = self.ask.fill(&mut values);
+        let body = match &self.answer.body {
+            Body::Exact(template) => ExpectedBody::Exact(template.fill(&mut values).into_bytes()),
+            Body::Json(template) => {
+                let value = serde_json::from_str(&template.fill(&mut values));
+                ExpectedBody::Json(value.expect("tried when the contract was read"))
+            }
+            Body::Any => ExpectedBody::Any,
+        };
+        (filled, Expected { status: self.answer.status, body })
+    }
+
+    /// Whether two exchanges of this request can differ.
+    pub fn has_holes(&self) -> bool {
+        self.ask.holes().next().is_some()
+    }
+}
+
+impl Contract {
+    /// One exchange of `request`, addressed to `host`, with its holes filled from `rng`.
+    pub fn exchange<R: Rng>(&self, request: &Request, host: &str, rng: &mut R) -> Exchange {
+        let (filled, expected) = request.fill(rng, LabelLength::Any);
+        Exchange {
+            request: filled.bytes(host),
+            is_head: filled.method == "HEAD",
+            expected,
+            name: request.name.clone(),
+        }
+    }
+
+    /// About `count` exchanges for a load, to be sent round and round: each request comes exactly as often as its
+    /// weight says. Where no request has holes there is one exchange for each unit of weight: more would be copies.
+    ///
+    /// They come in rounds that hold the whole mix, each in an order of its own: in one fixed order, connections that
+    /// start whole rounds apart would all send the same kind of request at the same time.
+    pub fn exchanges_for_load(&self, seed: u64, count: usize, host: &str) -> Vec<Exchange> {
+        let requests: Vec<&Request> = self.loaded().collect();
+        let divisor = requests.iter().fold(0, |gcd, request| greatest_common_divisor(gcd, request.weight));
+        let mut round: Vec<&Request> = Vec::new();
+        for request in &requests {
+            round.extend(std::iter::repeat_n(*request, (request.weight / divisor) as usize));
+        }
+        let rounds = match requests.iter().any(|request| request.has_holes()) {
+            true => count.div_ceil(round.len()).max(1),
+            false => 1,
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut exchanges = Vec::new();
+        for _ in 0..rounds {
+            round.shuffle(&mut rng);
+            exchanges.extend(round.iter().map(|request| self.exchange(request, host, &mut rng)));
+        }
+        exchanges
+    }
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    match b {
+        0 => a,
+        _ => greatest_common_divisor(b, a % b),
+    }
+}

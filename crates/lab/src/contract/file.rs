@@ -1,0 +1,88 @@
+//! The shape of a contract file, as it is written; `lower` makes a [`super::Contract`] of it.
+//!
+//! `Spanned` where a mistake may be found later, so that it can be reported with its line. TOML tables come in the
+//! order of their keys, so headers are sent in the order of their names.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::Level;
+
+pub(super) type Headers = BTreeMap<Spanned<String>, Spanned<String>>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContractFile {
+    /// Judged by `document::parse` before this type is read.
+    #[serde(rename = "format")]
+    pub _format: String,
+    pub name: Spanned<String>,
+    pub title: String,
+    #[serde(default)]
+    pub knobs: BTreeMap<String, String>,
+    #[serde(default)]
+    pub defaults: DefaultsFile,
+    #[serde(default, rename = "request")]
+    pub requests: Vec<RequestFile>,
+    #[serde(default)]
+    pub bad: Vec<BadFile>,
+    #[serde(default)]
+    pub checks: BTreeMap<Spanned<String>, Level>,
+}
+
+/// What every request has unless it says otherwise. For servers that keep a connection only when they are told to.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DefaultsFile {
+    #[serde(default)]
+    pub headers: Headers,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RequestFile {
+    pub name: Spanned<String>,
+    #[serde(default = "loaded")]
+    pub load: bool,
+    #[serde(default)]
+    pub weight: Option<Spanned<u32>>,
+    pub method: Spanned<String>,
+    pub path: Spanned<String>,
+    #[serde(default)]
+    pub headers: Headers,
+    #[serde(default)]
+    pub body: Option<Spanned<String>>,
+    pub response: Spanned<ResponseFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ResponseFile {
+    pub status: Spanned<u16>,
+    #[serde(default)]
+    pub content_type: Option<String>,
+    #[serde(default)]
+    pub headers: Headers,
+    #[serde(default)]
+    pub body: Option<Spanned<String>>,
+    #[serde(default)]
+    pub json: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BadFile {
+    pub name: Spanned<String>,
+    pub method: Spanned<String>,
+    pub path: Spanned<String>,
+    #[serde(default)]
+    pub headers: Headers,
+    #[serde(default)]
+    pub body: Option<Spanned<String>>,
+}
+
+fn loaded() -> bool {
+    true
+}

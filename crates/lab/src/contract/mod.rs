@@ -1,0 +1,143 @@
+//! Contracts: files that say what a service must answer. One contract drives verify, the load and the pivot.
+//!
+//! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer out of it.
+//! Nothing here opens a connection, and nothing here knows which services exist.
+
+mod check;
+mod error;
+mod exchange;
+mod file;
+mod fixed;
+mod hole;
+mod lower;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use check::{CheckId, CheckText, Level};
+pub use error::{ContractError, Problem};
+pub use exchange::{Filled, LabelLength};
+pub use fixed::fixed_response;
+pub use hole::{Hole, HoleError, Kind, LABEL_LENGTH_MAX, Template, Values};
+
+use crate::document;
+
+/// The format of contract files that this program reads, `major.minor`.
+pub const FORMAT: &str = "1.0";
+
+/// What a service must answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contract {
+    /// The stem of the file.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// What the environment variables change under this contract: variable to sentence.
+    pub knobs: BTreeMap<String, String>,
+    /// The right requests and what must come back, in the order of the file.
+    pub requests: Vec<Request>,
+    /// The requests that must be answered with a status of the class 4xx.
+    pub bad: Vec<Bad>,
+    checks: BTreeMap<CheckId, Level>,
+}
+
+/// A request and what must come back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Unique among the requests of the contract.
+    pub name: String,
+    /// What is sent.
+    pub ask: Ask,
+    /// Whether it is part of the load; verify proves it in any case.
+    pub load: bool,
+    /// How often it comes in the load, relative to the others.
+    pub weight: u32,
+    /// What must come back.
+    pub answer: Answer,
+}
+
+/// A request that must be refused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bad {
+    /// Unique among the bad requests of the contract.
+    pub name: String,
+    /// What is sent.
+    pub ask: Ask,
+}
+
+/// What is sent, with its holes still open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// The method, in capitals.
+    pub method: String,
+    /// Path and query.
+    pub path: Template,
+    /// The headers beside `Host` and `Content-Length`, in the order of their names.
+    pub headers: Vec<(String, Template)>,
+    /// The body, if there is one; an empty one is still announced.
+    pub body: Option<Template>,
+}
+
+/// What must come back, with its holes still open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The media type with its parameters, where the contract asks for one.
+    pub content_type: Option<String>,
+    /// Headers that must be there with exactly this value.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Body,
+}
+
+/// The body that must come back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Exactly these bytes.
+    Exact(Template),
+    /// Any spelling of this JSON value; the order of an object's members is free.
+    Json(Template),
+    /// Whatever the service likes.
+    Any,
+}
+
+impl Contract {
+    /// Reads the contract at `path`.
+    pub fn load(path: &Path) -> Result<Contract, ContractError> {
+        let text = document::read(path)?;
+        Contract::parse(&text, path)
+    }
+
+    /// Reads the contract in `text`; `path` gives it its name and stands in every error.
+    pub fn parse(text: &str, path: &Path) -> Result<Contract, ContractError> {
+        let file: file::ContractFile = document::parse(path, text, FORMAT)?;
+        lower::lower(file, text, path)
+    }
+
+    /// Reads every `*.toml` in the folder `dir`, by name.
+    pub fn load_all(dir: &Path) -> Result<BTreeMap<String, Contract>, ContractError> {
+        let list = |source| ContractError::List { path: dir.to_owned(), source };
+        let mut contracts = BTreeMap::new();
+        for entry in std::fs::read_dir(dir).map_err(list)? {
+            let path = entry.map_err(list)?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let contract = Contract::load(&path)?;
+                contracts.insert(contract.name.clone(), contract);
+            }
+        }
+        Ok(contracts)
+    }
+
+    /// What a failure of `check` means under this contract; a check that the file does not name is required.
+    pub fn level(&self, check: CheckId) -> Level {
+        self.checks.get(&check).copied().unwrap_or_default()
+    }
+
+    /// The requests that are part of the load; a contract has at least one.
+    pub fn loaded(&self) -> impl Iterator<Item = &Request> {
+        self.requests.iter().filter(|request| request.load)
+    }
+}

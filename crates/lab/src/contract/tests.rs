@@ -1,0 +1,231 @@
+//! The contract module as a whole: error texts, the bytes of an exchange, the mix of a load, and holes by property.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tare_load::exchange::{Exchange, ExpectedBody};
+
+use super::*;
+
+const RIGHT: &str = r#"format = "1.0"
+name = "sample"
+title = "A sample"
+
+[[request]]
+name = "label"
+method = "GET"
+path = "/labels/{{label.a}}"
+[request.response]
+status = 200
+body = "{{label.a}}"
+
+[checks]
+head = "warn"
+"#;
+
+fn parse(text: &str) -> Result<Contract, ContractError> {
+    Contract::parse(text, Path::new("contracts/sample.toml"))
+}
+
+/// The error that `RIGHT` brings once `old` is replaced by `new`.
+fn error(old: &str, new: &str) -> String {
+    assert!(RIGHT.contains(old), "{old}");
+    parse(&RIGHT.replacen(old, new, 1)).unwrap_err().to_string()
+}
+
+fn request(path: &str, response: &str, more: &str) -> String {
+    format!(
+        "[[request]]\nname = \"{path}\"\nmethod = \"GET\"\npath = \"{path}\"\n{more}\n[request.response]\nstatus = 200\n{response}\n"
+    )
+}
+
+fn contract(requests: &[String]) -> Contract {
+    parse(&format!("format = \"1.0\"\nname = \"sample\"\ntitle = \"\"\n{}", requests.concat())).unwrap()
+}
+
+fn text(exchange: &Exchange) -> &str {
+    std::str::from_utf8(&exchange.request).unwrap()
+}
+
+#[test]
+fn mistakes_in_names_are_told_with_the_nearest_name() {
+    assert_snapshot!(error("method =", "metod ="), @r#"contracts/sample.toml:7: unknown key "metod"; did you mean "method"?"#);
+    assert_snapshot!(error("head = ", "haed = "), @r#"contracts/sample.toml:14: unknown check "haed"; did you mean "head"?"#);
+    assert_snapshot!(error("\"warn\"", "\"wran\""), @r#"contracts/sample.toml:14: unknown value "wran"; did you mean "warn"?"#);
+    assert_snapshot!(error("\"GET\"", "\"Get\""), @r#"contracts/sample.toml:7: unknown method "Get"; did you mean "GET"?"#);
+    assert_snapshot!(error("{{label.a}}", "{{lable.a}}"), @r#"contracts/sample.toml:8: unknown hole "lable.a"; did you mean "label"?"#);
+    assert_snapshot!(error("\"sample\"", "\"simple\""), @r#"contracts/sample.toml:2: the name is "simple", but the file is called "sample.toml": they must be the same"#);
+    assert_snapshot!(error("\"1.0\"", "\"1.1\""), @r#"contracts/sample.toml:1: format "1.1" is not one this tare reads: it reads "1.0""#);
+}
+
+#[test]
+fn mistakes_in_holes_are_told_with_what_is_right() {
+    assert_snapshot!(error("{{label.a}}", "{{number:9-1}}"), @r#"contracts/sample.toml:8: the hole "number:9-1" has no range of integers A-B with A <= B <= 9007199254740991"#);
+    assert_snapshot!(error("{{label.a}}", "{{label.}}"), @r#"contracts/sample.toml:8: the hole "label." has no name after its dot: names are made of a-z, 0-9, "_" and "-""#);
+    assert_snapshot!(error("{{label.a}}", "{{label.a"), @r#"contracts/sample.toml:8: a hole opens with "{{" but does not close with "}}""#);
+    assert_snapshot!(error("{{label.a}}", "{{text.a}}"), @"contracts/sample.toml:8: {{text}} may hold spaces, which a path cannot: use {{label}}");
+    assert_snapshot!(error("\"{{label.a}}", "\"{{label}}"), @"contracts/sample.toml:11: the hole {{label}} has no name: a response can only repeat what the request says, such as {{label.a}}");
+    assert_snapshot!(error("\"{{label.a}}", "\"{{label.b}}"), @"contracts/sample.toml:11: the hole {{label.b}} does not stand in the request: the service cannot know its value");
+    assert_snapshot!(error("\"{{label.a}}", "\"{{text.a}}"), @r#"contracts/sample.toml:11: the name "a" stands for two holes of different kinds: give one of them another name"#);
+}
+
+#[test]
+fn mistakes_in_http_and_json_are_told() {
+    assert_snapshot!(error("\"/labels", "\"labels"), @r#"contracts/sample.toml:8: the path "labels/{{label.a}}" must start with "/" and hold no spaces and no control characters"#);
+    assert_snapshot!(error("method =", "headers = { Host = \"x\" }\nmethod ="), @r#"contracts/sample.toml:7: the header "Host" cannot be given: it is made from the request itself"#);
+    assert_snapshot!(error("method =", "headers = { X = \"a\\nb\" }\nmethod ="), @r#"contracts/sample.toml:7: the header "X" is no valid header name or has a line break in its value"#);
+    assert_snapshot!(error("body =", "json = '1'\nbody ="), @r#"contracts/sample.toml:11: a response has "body" or "json", not both"#);
+    assert_snapshot!(error("body = \"{{label.a}}\"", "json = '{{label.a}}'"), @"contracts/sample.toml:11: this is no JSON once its holes are filled: expected value at line 1 column 1");
+    assert_snapshot!(error("200", "100"), @"contracts/sample.toml:10: the status 100 is not one of 200 to 599");
+    assert_snapshot!(error("method =", "load = false\nmethod ="), @r#"contracts/sample.toml:2: the contract has no [[request]] for the load: at least one must not say "load = false""#);
+    assert_snapshot!(error("method =", "weight = 0\nmethod ="), @r#"contracts/sample.toml:7: a weight of 0 never comes: say "load = false""#);
+    let twice = request("/a", "", "") + &request("/a", "", "");
+    assert_snapshot!(error("[checks]", &format!("{twice}[checks]")), @r#"contracts/sample.toml:22: the name "/a" is there twice"#);
+}
+
+#[test]
+fn every_contract_of_the_project_is_read() {
+    let contracts =
+        Contract::load_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts")).unwrap();
+    assert!(contracts.contains_key("hello") && contracts.contains_key("rest"));
+    assert_eq!(contracts["rest"].level(CheckId::Head), Level::Warn);
+    assert_eq!(contracts["rest"].level(CheckId::Fresh), Level::Require);
+    assert_eq!(contracts["rest"].loaded().count(), 3);
+}
+
+#[test]
+fn a_request_has_the_headers_of_the_contract_and_no_others() {
+    let contract = contract(&[String::from(
+        "[defaults]\nheaders = { Connection = \"Keep-Alive\", X = \"1\" }\n[[request]]\nname = \"echo\"\nmethod = \"POST\"\n\
+         path = \"/test\"\nheaders = { x = \"2\" }\nbody = '{\"a\":{{number:7-7.n}}}'\n[request.response]\nstatus = 200\n\
+         json = '{\"b\":{{number:7-7.n}}}'\n",
+    )]);
+    let exchange = contract.exchange(&contract.requests[0], "a:1", &mut ChaCha8Rng::seed_from_u64(1));
+    assert_eq!(
+        text(&exchange),
+        "POST /test HTTP/1.1\r\nHost: a:1\r\nConnection: Keep-Alive\r\nx: 2\r\nContent-Length: 7\r\n\r\n{\"a\":7}"
+    );
+    assert_eq!(exchange.expected.body, ExpectedBody::Json(serde_json::json!({ "b": 7 })));
+}
+
+#[test]
+fn a_load_without_holes_has_no_copies_and_one_with_holes_keeps_the_weights() {
+    let plain = contract(&[request("/a", "", "weight = 4"), request("/b", "", "weight = 2")]);
+    let mut names: Vec<String> =
+        plain.exchanges_for_load(1, 1000, "h").into_iter().map(|it| it.name).collect();
+    names.sort();
+    assert_eq!(names, ["/a", "/a", "/b"]);
+
+    let mixed = contract(&[
+        request("/a/{{label}}", "", "weight = 3"),
+        request("/b", "", ""),
+        request("/never", "", "load = false"),
+    ]);
+    let load = mixed.exchanges_for_load(1, 99, "h");
+    assert_eq!(load.len(), 100);
+    let is_b = |exchange: &&Exchange| exchange.name == "/b";
+    assert!(
+        load.chunks(4).all(|round| round.iter().filter(is_b).count() == 1),
+        "every round is the whole mix"
+    );
+    let places: std::collections::BTreeSet<_> =
+        load.chunks(4).map(|round| round.iter().position(|exchange| exchange.name == "/b")).collect();
+    assert_eq!(places.len(), 4, "and no two rounds need be alike");
+    assert_eq!(load, mixed.exchanges_for_load(1, 99, "h"));
+    assert_ne!(load, mixed.exchanges_for_load(2, 99, "h"));
+    let lengths: std::collections::BTreeSet<usize> = load.iter().map(|it| it.request.len()).collect();
+    assert!(lengths.len() > 15, "labels have many lengths: {lengths:?}");
+}
+
+#[test]
+fn a_pivot_has_a_response_only_where_one_request_has_one_answer() {
+    let fixed = contract(&[request("/a", "body = \"Hi\"\ncontent-type = \"text/plain\"", "")]);
+    assert_eq!(
+        fixed_response(&fixed).map(|bytes| String::from_utf8(bytes).unwrap()).as_deref(),
+        Some(
+            "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\nServer: tare-pivot\r\nContent-Type: text/plain\r\n\r\nHi"
+        )
+    );
+    assert_eq!(fixed_response(&contract(&[request("/{{label.a}}", "body = \"{{label.a}}\"", "")])), None);
+    assert_eq!(fixed_response(&contract(&[request("/a", "", ""), request("/b", "", "")])), None);
+}
+
+/// A hole as written, and a pattern of what it may be filled with.
+fn hole() -> impl Strategy<Value = (String, String)> {
+    prop_oneof![
+        Just(("{{label}}".to_owned(), "label".to_owned())),
+        Just(("{{text}}".to_owned(), "text".to_owned())),
+        Just(("{{number}}".to_owned(), "0-999999999".to_owned())),
+        (0_u64..500, 0_u64..500)
+            .prop_map(|(from, more)| format!("{from}-{}", from + more))
+            .prop_map(|range| (format!("{{{{number:{range}}}}}"), range)),
+    ]
+}
+
+fn fits(value: &str, kind: &str) -> bool {
+    match kind {
+        "label" => {
+            (1..=24).contains(&value.len())
+                && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        }
+        "text" => {
+            (1..=64).contains(&value.len())
+                && serde_json::to_string(value).is_ok_and(|json| json[1..json.len() - 1] == *value)
+        }
+        range => {
+            let (from, to) = range.split_once('-').unwrap();
+            let number: u64 = value.parse().unwrap();
+            (from.parse().unwrap()..=to.parse().unwrap()).contains(&number) && number.to_string() == value
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_template_is_written_as_it_was_read_and_filled_as_it_says(
+        // Between holes stand characters that no value has, so that the filled text can be taken apart again.
+        parts in prop::collection::vec(("[\u{e0}-\u{ff}]{1,8}", hole()), 0..6),
+        seed: u64,
+    ) {
+        let written: String = parts.iter().map(|(literal, (hole, _))| format!("{literal}{hole}")).collect();
+        let template = Template::parse(&written).unwrap();
+        prop_assert_eq!(template.to_string(), written.clone());
+        prop_assert_eq!(template.fixed().is_some(), parts.is_empty());
+
+        let fill = |seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            template.fill(&mut Values::new(&mut rng, None))
+        };
+        let filled = fill(seed);
+        prop_assert_eq!(&filled, &fill(seed));
+        let mut rest = filled.as_str();
+        for (index, (literal, (_, kind))) in parts.iter().enumerate() {
+            rest = rest.strip_prefix(literal.as_str()).unwrap();
+            let end = parts.get(index + 1).map_or(rest.len(), |(next, _)| rest.find(next.as_str()).unwrap());
+            prop_assert!(fits(&rest[..end], kind), "{:?} is no {kind}", &rest[..end]);
+            rest = &rest[end..];
+        }
+        prop_assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn a_named_hole_has_one_value_in_request_and_answer(seed: u64, length in 1_usize..=24) {
+        let contract = contract(&[request("/{{label.a}}/{{label}}/{{label.a}}", "body = \"{{label.a}}\"", "")]);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (filled, expected) = contract.requests[0].fill(&mut rng, LabelLength::Exactly(length));
+        let parts: Vec<&str> = filled.target.split('/').collect();
+        prop_assert_eq!(parts[1], parts[3]);
+        prop_assert!(parts.iter().skip(1).all(|part| part.len() == length));
+        prop_assert_eq!(expected.body, ExpectedBody::Exact(parts[1].as_bytes().to_vec()));
+    }
+
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "(\\{\\{|\\}\\}|[a-z0-9.:-]|label|number){0,12}") {
+        if let Ok(template) = Template::parse(&text) {
+            prop_assert_eq!(Template::parse(&template.to_string()).unwrap(), template);
+        }
+    }
+}

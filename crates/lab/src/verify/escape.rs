@@ -1,0 +1,51 @@
+//! Bytes as text in which every byte can be told: for reasons and for the wire of a failure.
+
+use std::fmt::Write;
+
+/// Excerpts in reasons are cut to about this many bytes.
+const EXCERPT_LENGTH_MAX: usize = 60;
+
+/// `\r`, `\n`, `\t`, `\\` and `\xNN` for what is not printable UTF-8.
+pub(super) fn escape(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => text.push_str("\\\\"),
+                '\r' => text.push_str("\\r"),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                control if control.is_control() => {
+                    for byte in control.to_string().bytes() {
+                        write!(text, "\\x{byte:02x}").expect("a String takes all");
+                    }
+                }
+                printable => text.push(printable),
+            }
+        }
+        for byte in chunk.invalid() {
+            write!(text, "\\x{byte:02x}").expect("a String takes all");
+        }
+    }
+    text
+}
+
+/// The bytes in quotes, cut where they are many.
+pub(super) fn quote(bytes: &[u8]) -> String {
+    match bytes.split_at_checked(EXCERPT_LENGTH_MAX) {
+        Some((shown, rest)) if !rest.is_empty() => format!("\"{}...\"", escape(shown)),
+        _ => format!("\"{}\"", escape(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_can_be_told() {
+        assert_eq!(escape(b"a\r\n\t\\\x00\xffz\xc3\xa9"), "a\\r\\n\\t\\\\\\x00\\xffzé");
+        assert_eq!(quote(&[b'x'; 61]), format!("\"{}...\"", "x".repeat(60)));
+        assert_eq!(quote(b"OK"), "\"OK\"");
+    }
+}

@@ -1,0 +1,75 @@
+//! Compares content types by what they mean, not by how they are spelled: case, blanks and quotes are free.
+
+/// Whether `got` is the media type `expected`, or why not. Parameters that `expected` names must be there; more are
+/// allowed, but a charset that was not asked for must be UTF-8, because that is what the bodies are compared in.
+pub(super) fn compare(expected: &str, got: &str) -> Result<(), String> {
+    let differs = |why: &str| Err(format!("expected content type \"{expected}\", got \"{got}\"{why}"));
+    let (expected_type, expected_parameters) = parse(expected);
+    let (got_type, got_parameters) = parse(got);
+    if expected_type != got_type {
+        return differs("");
+    }
+    for (name, value) in &expected_parameters {
+        match got_parameters.iter().find(|(got, _)| got == name) {
+            None => return differs(&format!(": the parameter \"{name}\" is missing")),
+            Some((_, got)) if got != value => return differs(""),
+            Some(_) => {}
+        }
+    }
+    match got_parameters.iter().find(|(name, _)| name == "charset") {
+        Some((_, charset))
+            if charset != "utf-8" && !expected_parameters.iter().any(|(name, _)| name == "charset") =>
+        {
+            differs(": a charset must be utf-8")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The type and its parameters, all in lower case: the values compared here (charsets) have no case.
+fn parse(value: &str) -> (String, Vec<(String, String)>) {
+    let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
+    let media_type = parts.next().unwrap_or_default();
+    let parameter = |part: String| {
+        let (name, value) = part.split_once('=')?;
+        Some((name.trim().to_owned(), value.trim().trim_matches('"').to_owned()))
+    };
+    (media_type, parts.filter_map(parameter).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compare;
+
+    #[test]
+    fn spelling_is_free() {
+        for got in
+            ["text/plain; charset=utf-8", "Text/Plain;charset=UTF-8", "text/plain ; Charset=\"utf-8\"; a=b"]
+        {
+            assert_eq!(compare("text/plain; charset=utf-8", got), Ok(()), "{got}");
+        }
+        for got in
+            ["application/json", "application/json; charset=utf-8", "application/json;charset=\"UTF-8\""]
+        {
+            assert_eq!(compare("application/json", got), Ok(()), "{got}");
+        }
+    }
+
+    #[test]
+    fn meaning_is_not() {
+        let error = |expected, got| compare(expected, got).unwrap_err();
+        assert_eq!(
+            error("text/plain; charset=utf-8", "text/plain"),
+            "expected content type \"text/plain; charset=utf-8\", got \"text/plain\": the parameter \"charset\" is missing"
+        );
+        assert_eq!(
+            error("application/json", "text/json"),
+            "expected content type \"application/json\", got \"text/json\""
+        );
+        assert!(
+            error("text/plain; charset=utf-8", "text/plain; charset=utf8")
+                .ends_with("\"text/plain; charset=utf8\"")
+        );
+        assert!(error("application/json", "application/json; charset=latin1").ends_with("must be utf-8"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Proves a running service against a contract, before it is measured and again afterwards.
+//!
+//! [`verify`] asks, judges and returns a [`Transcript`]; whoever calls it starts the service and prints the transcript.
+//! All of it happens in the calling thread, so that a thread that has entered a network namespace verifies what is in
+//! there. Nothing waits without a deadline.
+
+mod bench;
+mod connection;
+mod date;
+mod escape;
+mod fragments;
+mod fresh;
+mod judge;
+mod media_type;
+mod refusal;
+mod response;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod text;
+mod transcript;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+pub use transcript::{CheckResult, Outcome, Transcript, Wire};
+
+pub use crate::contract::CheckId;
+use crate::contract::{Contract, Level};
+use bench::Bench;
+
+/// What is known of the service beforehand, and how patient verify is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// What the holes are filled from. Two runs with one seed send the same bytes.
+    pub seed: u64,
+    /// A pivot sends one fixed response, so it is not asked what it cannot know.
+    pub style_is_pivot: bool,
+    /// The manifest says `keeps-connections = false`: each answer must say `Connection: close`, and mean it.
+    pub closes_connections: bool,
+    /// How long to wait for what.
+    pub timeouts: Timeouts,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeouts {
+    /// For a connection to be accepted.
+    pub connect: Duration,
+    /// For a whole answer, and for a connection to be closed; a service with `DELAY_MS` needs more.
+    pub answer: Duration,
+    /// Between two segments of a cut request, so that the service reads the first alone.
+    pub pause: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
+            connect: Duration::from_secs(2),
+            answer: Duration::from_secs(5),
+            pause: Duration::from_millis(3),
+        }
+    }
+}
+
+impl Options {
+    /// Nothing special is known of the service, and the timeouts are those for an idle machine.
+    pub fn new(seed: u64) -> Options {
+        Options { seed, style_is_pivot: false, closes_connections: false, timeouts: Timeouts::default() }
+    }
+}
+
+/// Asks the service at `target` everything that `contract` demands.
+pub fn verify(contract: &Contract, target: SocketAddr, options: &Options) -> Transcript {
+    verify_only(contract, target, options, &CheckId::ALL)
+}
+
+/// Makes only some of the checks: what is worth asking again after a load.
+pub fn verify_only(
+    contract: &Contract,
+    target: SocketAddr,
+    options: &Options,
+    only: &[CheckId],
+) -> Transcript {
+    let mut bench = Bench::new(contract, target, options);
+    let mut checks = Vec::new();
+    for &check in only {
+        match reason_to_skip(check, &bench) {
+            Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
+            None => checks.extend(make(check, &mut bench).into_iter().map(|result| weigh(result, contract))),
+        }
+    }
+    Transcript { contract: contract.name.clone(), checks }
+}
+
+fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
+    match check {
+        CheckId::Response => response::response(bench),
+        CheckId::Fresh => fresh::fresh(bench),
+        CheckId::Fragments => fragments::fragments(bench),
+        CheckId::Pipelined => connection::pipelined(bench),
+        CheckId::KeepAlive => connection::keep_alive(bench),
+        CheckId::ConnectionClose => connection::connection_close(bench),
+        CheckId::Http10 => connection::http_1_0(bench),
+        CheckId::Head => response::head(bench),
+        CheckId::NotFound => refusal::not_found(bench),
+        CheckId::WrongMethod => refusal::wrong_method(bench),
+        CheckId::BadInput => refusal::bad_input(bench),
+        CheckId::Date => date::date(bench),
+        CheckId::Alive => response::alive(bench),
+    }
+}
+
+fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
+    let not_of_a_pivot = [
+        CheckId::ConnectionClose,
+        CheckId::Http10,
+        CheckId::Head,
+        CheckId::NotFound,
+        CheckId::WrongMethod,
+        CheckId::BadInput,
+    ];
+    if bench.contract.level(check) == Level::Skip {
+        return Some("the contract says skip");
+    }
+    if bench.options.style_is_pivot && not_of_a_pivot.contains(&check) {
+        return Some("not asked of a pivot");
+    }
+    if bench.options.closes_connections && matches!(check, CheckId::Pipelined | CheckId::KeepAlive) {
+        return Some("the manifest says that it closes each connection");
+    }
+    if bench.unreachable {
+        return Some("nothing accepts connections");
+    }
+    // `fresh` still has something to say of a request that was answered wrongly: which labels are answered rightly.
+    let needs_a_right_answer = !matches!(check, CheckId::Response | CheckId::Fresh);
+    (needs_a_right_answer && bench.sound_load().is_empty())
+        .then_some("no request of the load was answered rightly")
+}
+
+/// A failure counts as much as the contract says.
+fn weigh(mut result: CheckResult, contract: &Contract) -> CheckResult {
+    if let (Outcome::Fail(reason), Level::Warn) = (&result.outcome, contract.level(result.check)) {
+        result.outcome = Outcome::Warn(reason.clone());
+    }
+    result
+}

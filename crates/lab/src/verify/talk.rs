@@ -1,0 +1,244 @@
+//! One connection to the service: sends, reads answers up to a deadline, and remembers the bytes for a failure.
+//!
+//! Knows nothing of contracts. Blocking sockets, because verify does one thing at a time.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use tare_load::http1::{Response, parse_response};
+
+use super::Timeouts;
+
+/// No contract asks for an answer of this size; a service that sends more than this never ends.
+const ANSWER_LENGTH_MAX: usize = 16 << 20;
+
+/// An open connection.
+#[derive(Debug)]
+pub(super) struct Talk {
+    stream: TcpStream,
+    answer_timeout: Duration,
+    sent: Vec<u8>,
+    received: Vec<u8>,
+    /// So many of the received bytes belong to answers that have been taken.
+    taken: usize,
+    /// How the other side ended the connection, once it has.
+    end: Option<End>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Closed,
+    Reset,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Closed { progress: Progress },
+    Reset { progress: Progress },
+    TimedOut { after: Duration, progress: Progress },
+    Malformed(String),
+    TooLong,
+}
+
+/// How much of an answer had come.
+#[derive(Debug)]
+pub(super) enum Progress {
+    Nothing,
+    Head { bytes: usize },
+    Body { bytes: usize, promised: Option<String> },
+}
+
+/// What follows the last answer on a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum After {
+    Closed,
+    Reset,
+    StillOpen,
+    Bytes(usize),
+}
+
+impl Talk {
+    pub(super) fn open(target: SocketAddr, timeouts: &Timeouts) -> io::Result<Talk> {
+        let stream = TcpStream::connect_timeout(&target, timeouts.connect)?;
+        // Each write is a segment of its own: the fragments must arrive as they were cut.
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(timeouts.answer))?;
+        let (sent, received) = (Vec::new(), Vec::new());
+        Ok(Talk { stream, answer_timeout: timeouts.answer, sent, received, taken: 0, end: None })
+    }
+
+    pub(super) fn sent(&self) -> &[u8] {
+        &self.sent
+    }
+
+    pub(super) fn received(&self) -> &[u8] {
+        &self.received
+    }
+
+    /// Received bytes that no answer has claimed.
+    pub(super) fn unclaimed(&self) -> &[u8] {
+        &self.received[self.taken..]
+    }
+
+    /// Forgets the bytes of the answers taken so far: what follows is a new exchange.
+    pub(super) fn begin(&mut self) {
+        self.sent.clear();
+        self.received.drain(..self.taken);
+        self.taken = 0;
+    }
+
+    /// Sends all of `bytes`. An error is not reported here: what the service answered before it closed says more, and
+    /// [`Talk::answer`] finds out.
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        self.sent.extend_from_slice(bytes);
+        let _ = self.stream.write_all(bytes);
+    }
+
+    /// Whether something came although nothing was awaited yet: bytes, or the end.
+    pub(super) fn spoke_early(&mut self) -> bool {
+        if self.stream.set_nonblocking(true).is_err() {
+            return false;
+        }
+        let mut buffer = [0; 4096];
+        match self.stream.read(&mut buffer) {
+            Ok(0) => self.end = Some(End::Closed),
+            Ok(length) => self.received.extend_from_slice(&buffer[..length]),
+            Err(error) if waits(&error) => {}
+            Err(_) => self.end = Some(End::Reset),
+        }
+        // Failing here would show as a read that does not wait, hence as a time-out.
+        let _ = self.stream.set_nonblocking(false);
+        self.end.is_some() || !self.unclaimed().is_empty()
+    }
+
+    /// The next whole answer.
+    pub(super) fn answer(&mut self, to_head: bool) -> Result<Response, Trouble> {
+        let deadline = Instant::now() + self.answer_timeout;
+        loop {
+            if let Some(response) = self.parse(to_head)? {
+                return Ok(response);
+            }
+            let progress = || Progress::of(self.unclaimed());
+            match self.end {
+                Some(End::Closed) => return Err(Trouble::Closed { progress: progress() }),
+                Some(End::Reset) => return Err(Trouble::Reset { progress: progress() }),
+                None if self.unclaimed().len() > ANSWER_LENGTH_MAX => return Err(Trouble::TooLong),
+                None => {}
+            }
+            if !self.read(deadline) {
+                let progress = Progress::of(self.unclaimed());
+                return Err(Trouble::TimedOut { after: self.answer_timeout, progress });
+            }
+        }
+    }
+
+    fn parse(&mut self, to_head: bool) -> Result<Option<Response>, Trouble> {
+        let bytes = self.unclaimed();
+        let closed = self.end == Some(End::Closed) && !bytes.is_empty();
+        match parse_response(bytes, to_head, closed) {
+            Ok(Some((response, length))) => {
+                self.taken += length;
+                Ok(Some(response))
+            }
+            Ok(None) => Ok(None),
+            // Only the end made it wrong: how far the answer had come says more than the parser does.
+            Err(_) if closed && matches!(parse_response(bytes, to_head, false), Ok(None)) => Ok(None),
+            Err(error) => Err(Trouble::Malformed(error.to_string())),
+        }
+    }
+
+    /// Waits for the end of the connection.
+    pub(super) fn after(&mut self) -> After {
+        let deadline = Instant::now() + self.answer_timeout;
+        loop {
+            match (self.unclaimed().len(), self.end) {
+                (0, Some(End::Closed)) => return After::Closed,
+                (0, Some(End::Reset)) => return After::Reset,
+                (0, None) => {}
+                (length, _) => return After::Bytes(length),
+            }
+            if !self.read(deadline) {
+                return After::StillOpen;
+            }
+        }
+    }
+
+    /// Reads once; false if nothing came up to `deadline`.
+    fn read(&mut self, deadline: Instant) -> bool {
+        let mut buffer = [0; 16384];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // A timeout of zero would mean none.
+            if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
+                return false;
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => self.end = Some(End::Closed),
+                Ok(length) => self.received.extend_from_slice(&buffer[..length]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if waits(&error) => return false,
+                Err(_) => self.end = Some(End::Reset),
+            }
+            return true;
+        }
+    }
+}
+
+fn waits(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+impl Progress {
+    fn of(bytes: &[u8]) -> Progress {
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+            return if bytes.is_empty() { Progress::Nothing } else { Progress::Head { bytes: bytes.len() } };
+        };
+        let head = String::from_utf8_lossy(&bytes[..end]);
+        let promised = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().to_owned())
+        });
+        Progress::Body { bytes: bytes.len() - end - 4, promised }
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Progress::Nothing => f.write_str("nothing had come"),
+            Progress::Head { bytes } => write!(f, "{bytes} bytes had come, not the whole head"),
+            Progress::Body { bytes, promised: Some(promised) } => {
+                write!(f, "Content-Length promises {promised} bytes of body, {bytes} had come")
+            }
+            Progress::Body { bytes, promised: None } => {
+                write!(f, "{bytes} bytes of body had come, without a Content-Length and without a last chunk")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Closed { progress: Progress::Nothing } => {
+                f.write_str("closed the connection instead of answering")
+            }
+            Trouble::Closed { progress } => write!(f, "closed the connection within the answer: {progress}"),
+            Trouble::Reset { progress: Progress::Nothing } => {
+                f.write_str("reset the connection instead of answering")
+            }
+            Trouble::Reset { progress } => write!(f, "reset the connection within the answer: {progress}"),
+            Trouble::TimedOut { after, progress: Progress::Nothing } => {
+                write!(f, "no answer within {after:?}")
+            }
+            Trouble::TimedOut { after, progress } => {
+                write!(f, "the answer was not complete within {after:?}: {progress}")
+            }
+            Trouble::Malformed(reason) => write!(f, "the answer cannot be read: {reason}"),
+            Trouble::TooLong => write!(f, "the answer has no end: more than {ANSWER_LENGTH_MAX} bytes came"),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What verify found, as data: it goes into the run folder as JSON. Its text for people is made in `text`.
+
+use serde::{Deserialize, Serialize};
+
+use super::escape::escape;
+use super::talk::Talk;
+use crate::contract::CheckId;
+
+/// More bytes than this are not kept of either direction.
+const WIRE_LENGTH_MAX: usize = 2048;
+
+/// All that was found about one service under one contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transcript {
+    /// The name of the contract.
+    pub contract: String,
+    /// In the order in which the checks were made; a check that looks at several requests has several results.
+    pub checks: Vec<CheckResult>,
+}
+
+/// What one check found about one request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The check.
+    pub check: CheckId,
+    /// The name of the request in the contract, or what was asked; empty where the check was not made at all.
+    pub request: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// What a reader should know of a pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The bytes that show a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
+}
+
+/// What was found, with a reason that the author of the service can act on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// As the contract says.
+    Pass,
+    /// Not as the contract says, but it only asks for a warning.
+    Warn(String),
+    /// Not as the contract says.
+    Fail(String),
+    /// Not looked at.
+    Skipped(String),
+}
+
+/// Bytes on the wire since the last answer that was right, escaped so that each can be read, and bounded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wire {
+    /// From verify to the service.
+    pub sent: String,
+    /// From the service to verify.
+    pub received: String,
+}
+
+/// Why something is not right, and the bytes that show it.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub reason: String,
+    pub wire: Option<Wire>,
+}
+
+/// A pass, perhaps with a note.
+pub(super) type Tried = Result<Option<String>, Failure>;
+
+impl Transcript {
+    /// Whether the service honours the contract: nothing that it requires failed.
+    pub fn passed(&self) -> bool {
+        self.failures().next().is_none()
+    }
+
+    /// What failed.
+    pub fn failures(&self) -> impl Iterator<Item = &CheckResult> {
+        self.checks.iter().filter(|result| matches!(result.outcome, Outcome::Fail(_)))
+    }
+
+    /// What was warned of.
+    pub fn warnings(&self) -> impl Iterator<Item = &CheckResult> {
+        self.checks.iter().filter(|result| matches!(result.outcome, Outcome::Warn(_)))
+    }
+}
+
+impl CheckResult {
+    pub(super) fn of(check: CheckId, request: impl Into<String>, tried: Tried) -> CheckResult {
+        let (outcome, note, wire) = match tried {
+            Ok(note) => (Outcome::Pass, note, None),
+            Err(Failure { reason, wire }) => (Outcome::Fail(reason), None, wire),
+        };
+        CheckResult { check, request: request.into(), outcome, note, wire }
+    }
+
+    pub(super) fn skipped(check: CheckId, request: &str, reason: &str) -> CheckResult {
+        let outcome = Outcome::Skipped(reason.to_owned());
+        CheckResult { check, request: request.to_owned(), outcome, note: None, wire: None }
+    }
+}
+
+impl Failure {
+    pub(super) fn new(reason: impl Into<String>, talk: &Talk) -> Failure {
+        let wire = Wire { sent: bounded(talk.sent()), received: bounded(talk.received()) };
+        Failure { reason: reason.into(), wire: Some(wire) }
+    }
+
+    /// A failure before there was a connection.
+    pub(super) fn without_wire(reason: impl Into<String>) -> Failure {
+        Failure { reason: reason.into(), wire: None }
+    }
+
+    pub(super) fn within(mut self, place: &str) -> Failure {
+        self.reason = format!("{place}: {}", self.reason);
+        self
+    }
+}
+
+fn bounded(bytes: &[u8]) -> String {
+    match bytes.split_at_checked(WIRE_LENGTH_MAX) {
+        Some((shown, rest)) if !rest.is_empty() => {
+            format!("{}... ({} bytes more)", escape(shown), rest.len())
+        }
+        _ => escape(bytes),
+    }
+}
