@@ -1,0 +1,89 @@
+//! One connection: requests in, responses out, and the modes in which the way of answering is wrong.
+
+use crate::http::{Framing, Parsed, Request, Response, parse};
+use crate::modes::Mode;
+use crate::routes::Routes;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const STALLS_EVERY: u64 = 50;
+const CRASHES_AT: u64 = 500;
+const CRASH_STATUS: i32 = 3;
+
+/// What all connections share.
+#[derive(Debug)]
+pub struct Server {
+    pub mode: Mode,
+    pub routes: Routes,
+    pub requests: AtomicU64,
+}
+
+impl Server {
+    /// Answers until the other side closes, or the mode does.
+    pub fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
+        loop {
+            match parse(&bytes) {
+                Parsed::Complete(request, taken) => {
+                    bytes.drain(..taken);
+                    if !self.exchange(&mut stream, &request, &mut bytes)? {
+                        return Ok(());
+                    }
+                }
+                Parsed::Partial => match stream.read(&mut chunk)? {
+                    0 => return Ok(()),
+                    length => bytes.extend(&chunk[..length]),
+                },
+                Parsed::Malformed => {
+                    let framing = Framing { close: true, ..Framing::default() };
+                    return stream.write_all(&Response::text(400, "bad request").write(framing));
+                }
+            }
+        }
+    }
+
+    /// Answers one request; `rest` is what has arrived behind it. Returns whether the connection goes on.
+    fn exchange(&self, stream: &mut TcpStream, request: &Request, rest: &mut Vec<u8>) -> io::Result<bool> {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.mode {
+            Mode::CrashesUnderLoad if number >= CRASHES_AT => std::process::exit(CRASH_STATUS),
+            Mode::Stalls if number.is_multiple_of(STALLS_EVERY) => return Ok(true),
+            Mode::ReordersPipeline | Mode::DropsPipelined => {
+                if let Parsed::Complete(second, taken) = parse(rest) {
+                    rest.drain(..taken);
+                    if self.mode == Mode::ReordersPipeline {
+                        self.reply(stream, &second)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.reply(stream, request)
+    }
+
+    fn reply(&self, stream: &mut TcpStream, request: &Request) -> io::Result<bool> {
+        let close = !request.keep_alive || self.mode == Mode::ClosesAfterResponse;
+        let framing = Framing {
+            close,
+            say_keep_alive: request.http_1_0 || self.mode == Mode::ResetsAfterResponse,
+            without_body: request.method == "HEAD",
+            promise_one_byte_less: self.mode == Mode::WrongLength,
+            date: (self.mode == Mode::FrozenDate).then_some("Thu, 01 Jan 2026 00:00:00 GMT"),
+        };
+        let bytes = self.routes.answer(request).write(framing);
+        if self.mode == Mode::HalfAnswer {
+            stream.write_all(&bytes[..bytes.len() / 2])?;
+            return Ok(false);
+        }
+        stream.write_all(&bytes)?;
+        if self.mode == Mode::ResetsAfterResponse {
+            // A close that waits for nothing is a reset.
+            rustix::net::sockopt::set_socket_linger(&*stream, Some(Duration::ZERO))?;
+            return Ok(false);
+        }
+        Ok(!close)
+    }
+}

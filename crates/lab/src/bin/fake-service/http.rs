@@ -1,0 +1,127 @@
+//! As much HTTP/1.1 as a test double needs: bytes in, one request out; a response to bytes. No sockets.
+
+/// One whole request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    pub query: String,
+    pub body: Vec<u8>,
+    pub keep_alive: bool,
+    pub http_1_0: bool,
+}
+
+/// What the bytes so far amount to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Parsed {
+    /// More is needed.
+    Partial,
+    /// A request, and how many bytes it took.
+    Complete(Request, usize),
+    /// Nothing that can be answered but with 400 and a close.
+    Malformed,
+}
+
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Looks for one request at the start of the bytes.
+pub fn parse(bytes: &[u8]) -> Parsed {
+    let Some(head_length) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+        return if bytes.len() > HEAD_BYTES_MAX { Parsed::Malformed } else { Parsed::Partial };
+    };
+    let Some((mut request, body_length)) = str::from_utf8(&bytes[..head_length]).ok().and_then(parse_head)
+    else {
+        return Parsed::Malformed;
+    };
+    let start = head_length + 4;
+    if body_length > BODY_BYTES_MAX {
+        return Parsed::Malformed;
+    }
+    let Some(body) = bytes.get(start..start + body_length) else { return Parsed::Partial };
+    request.body = body.to_vec();
+    Parsed::Complete(request, start + body_length)
+}
+
+fn parse_head(head: &str) -> Option<(Request, usize)> {
+    let mut lines = head.split("\r\n");
+    let mut words = lines.next()?.split(' ');
+    let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+    if words.next().is_some() || !target.starts_with('/') || !version.starts_with("HTTP/1.") {
+        return None;
+    }
+    let http_1_0 = version == "HTTP/1.0";
+    let (mut body_length, mut keep_alive) = (0, !http_1_0);
+    for line in lines {
+        let (name, value) = line.split_once(':')?;
+        let value = value.trim();
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => body_length = value.parse().ok()?,
+            // Nobody asks a test double with chunks.
+            "transfer-encoding" => return None,
+            "connection" if value.eq_ignore_ascii_case("close") => keep_alive = false,
+            "connection" if value.eq_ignore_ascii_case("keep-alive") => keep_alive = true,
+            _ => {}
+        }
+    }
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let (method, path, query) = (method.into(), path.into(), query.into());
+    Some((Request { method, path, query, body: Vec::new(), keep_alive, http_1_0 }, body_length))
+}
+
+/// What is to be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    pub status: u16,
+    pub content_type: &'static str,
+    pub body: Vec<u8>,
+}
+
+/// How it is written, right or wrong.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Framing {
+    pub close: bool,
+    pub say_keep_alive: bool,
+    pub without_body: bool,
+    pub promise_one_byte_less: bool,
+    pub date: Option<&'static str>,
+}
+
+impl Response {
+    pub fn text(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, content_type: "text/plain; charset=utf-8", body: body.into() }
+    }
+
+    pub fn json(body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, content_type: "application/json", body: body.into() }
+    }
+
+    /// The bytes on the wire.
+    pub fn write(&self, framing: Framing) -> Vec<u8> {
+        let reason = match self.status {
+            200 => "OK",
+            400 => "Bad Request",
+            405 => "Method Not Allowed",
+            _ => "Not Found",
+        };
+        let length = self.body.len() - usize::from(framing.promise_one_byte_less && !self.body.is_empty());
+        let mut head = format!(
+            "HTTP/1.1 {} {reason}\r\nContent-Type: {}\r\nContent-Length: {length}\r\n",
+            self.status, self.content_type
+        );
+        if let Some(date) = framing.date {
+            head += &format!("Date: {date}\r\n");
+        }
+        if framing.close {
+            head += "Connection: close\r\n";
+        } else if framing.say_keep_alive {
+            head += "Connection: keep-alive\r\n";
+        }
+        head += "\r\n";
+        let mut bytes = head.into_bytes();
+        if !framing.without_body {
+            bytes.extend(&self.body);
+        }
+        bytes
+    }
+}

@@ -1,0 +1,63 @@
+//! The ways in which the fake service misbehaves: one table, and nothing about how each is done.
+
+use std::fmt::Write;
+
+macro_rules! modes {
+    ($($mode:ident $name:literal $what:literal)*) => {
+        /// What is wrong with the service.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Mode {
+            $(#[doc = $what] $mode,)*
+        }
+
+        /// Every mode with its name and what it does.
+        const TABLE: &[(Mode, &str, &str)] = &[$((Mode::$mode, $name, $what),)*];
+    };
+}
+
+modes! {
+    Correct             "correct"                "honours all four contracts"
+    NeverReady          "never-ready"            "runs, but never listens"
+    ExitsEarly          "exits-early"            "complains on stderr and ends with status 1 before it listens"
+    SlowStart           "slow-start"             "listens only after 3 s"
+    CrashesUnderLoad    "crashes-under-load"     "ends with status 3 at its 500th request"
+    IgnoresSigterm      "ignores-sigterm"        "goes on after SIGTERM"
+    LeaksChild          "leaks-child"            "leaves a child in its process group that ignores SIGTERM"
+    LeaksSession        "leaks-session"          "leaves a child in a session of its own that ignores SIGTERM"
+    WrongBody           "wrong-body"             "sends another body of the same length"
+    WrongLength         "wrong-length"           "promises one byte less than it sends"
+    Caches              "caches"                 "answers labels and echo with what it answered first"
+    ClosesAfterResponse "closes-after-response"  "says Connection: close and closes after each response"
+    ResetsAfterResponse "resets-after-response"  "resets the connection after each response, though it promised to keep it"
+    Stalls              "stalls"                 "never answers every 50th request"
+    HalfAnswer          "half-answer"            "sends half of each response and closes"
+    StatusOkBang        "status-ok-bang"         "answers OK! to /test/status"
+    LowercaseFramework  "lowercase-framework"    "answers {\"hello\":\"world\"} to /framework"
+    IgnoresCount        "ignores-count"          "makes 10000 strings whatever count says"
+    LabelsOfThree       "labels-of-three"        "knows only labels of exactly three characters"
+    No404               "no-404"                 "answers 200 to every path"
+    AcceptsBadJson      "accepts-bad-json"       "answers 200 to whatever is posted"
+    FrozenDate          "frozen-date"            "sends a Date header that never moves"
+    ReordersPipeline    "reorders-pipeline"      "answers the second of two pipelined requests first"
+    DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
+}
+
+impl Mode {
+    /// The mode of this name, or one line that names all.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        let found = TABLE.iter().find(|(_, known, _)| *known == name);
+        found.map(|(mode, ..)| *mode).ok_or_else(|| {
+            let names: Vec<&str> = TABLE.iter().map(|(_, known, _)| *known).collect();
+            format!("FAKE is {name:?}, but must be one of: {}", names.join(" "))
+        })
+    }
+
+    /// The table, one line a mode.
+    pub fn help() -> String {
+        let mut text = String::from("FAKE=MODE makes this service misbehave:\n");
+        for (_, name, what) in TABLE {
+            let _ = writeln!(text, "  {name:<24}{what}");
+        }
+        text
+    }
+}

@@ -1,0 +1,121 @@
+//! What is answered to a request: the four contracts, and the modes in which the answer itself is wrong.
+//! It knows nothing of connections.
+
+use crate::http::{Request, Response};
+use crate::modes::Mode;
+use serde_json::Value;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+const COUNT_DEFAULT: usize = 10_000;
+const COUNT_MAX: usize = 1_000_000;
+
+/// All that answers depend on.
+#[derive(Debug)]
+pub struct Routes {
+    mode: Mode,
+    delay: Duration,
+    /// How many messages may enter their delay.
+    free: Mutex<u32>,
+    freed: Condvar,
+    first_echo: OnceLock<Response>,
+    first_label: OnceLock<Response>,
+}
+
+impl Routes {
+    pub fn new(mode: Mode, threads: u32, delay_ms: u32) -> Self {
+        Self {
+            mode,
+            delay: Duration::from_millis(delay_ms.into()),
+            free: Mutex::new(threads),
+            freed: Condvar::new(),
+            first_echo: OnceLock::new(),
+            first_label: OnceLock::new(),
+        }
+    }
+
+    /// The answer, as the mode has it.
+    pub fn answer(&self, request: &Request) -> Response {
+        let mut response = self.route(request);
+        if self.mode == Mode::No404 && matches!(response.status, 404 | 405) {
+            response = Response::text(200, "OK");
+        }
+        if self.mode == Mode::WrongBody {
+            // The same length, so that only who compares bytes finds it.
+            response.body.iter_mut().for_each(|byte| *byte = if *byte == b'x' { b'y' } else { b'x' });
+        }
+        response
+    }
+
+    fn route(&self, request: &Request) -> Response {
+        let method = if request.method == "HEAD" { "GET" } else { request.method.as_str() };
+        let label = request.path.strip_prefix("/test/labels/");
+        match (method, request.path.as_str(), label) {
+            ("GET", "/", _) => Response::text(200, "Hello world!"),
+            ("GET", "/api/test", _) => Response::text(200, "Hello, World!"),
+            ("GET", "/test/status", _) if self.mode == Mode::StatusOkBang => Response::text(200, "OK!"),
+            ("GET", "/test/status", _) => Response::text(200, "OK"),
+            ("POST", "/test", _) => self.echo(&request.body),
+            ("GET", "/framework", _) if self.mode == Mode::LowercaseFramework => {
+                Response::json(r#"{"hello":"world"}"#)
+            }
+            ("GET", "/framework", _) => Response::json(r#"{"Hello":"world"}"#),
+            ("GET", "/benchmark", _) => self.benchmark(&request.query),
+            ("GET", _, Some(label)) => self.label(label),
+            (_, "/" | "/api/test" | "/test/status" | "/test" | "/framework" | "/benchmark", _)
+            | (_, _, Some(_)) => Response::text(405, "method not allowed"),
+            _ => Response::text(404, "not found"),
+        }
+    }
+
+    fn echo(&self, body: &[u8]) -> Response {
+        self.wait();
+        let answer = match serde_json::from_slice(body) {
+            Ok(Value::Object(mut object)) => {
+                object.insert("text".into(), "received".into());
+                Response::json(Value::Object(object).to_string())
+            }
+            _ if self.mode == Mode::AcceptsBadJson => Response::json(r#"{"text":"received"}"#),
+            _ => return Response::text(400, "a JSON object is wanted"),
+        };
+        self.cached(&self.first_echo, answer)
+    }
+
+    fn label(&self, label: &str) -> Response {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let length = if self.mode == Mode::LabelsOfThree { 3..=3 } else { 1..=24 };
+        if !length.contains(&label.len()) || !label.bytes().all(allowed) {
+            return Response::text(404, "not found");
+        }
+        self.cached(&self.first_label, Response::text(200, label))
+    }
+
+    fn benchmark(&self, query: &str) -> Response {
+        let asked = query.split('&').find_map(|pair| pair.strip_prefix("count="));
+        let count = match asked.map(str::parse) {
+            _ if self.mode == Mode::IgnoresCount => COUNT_DEFAULT,
+            None => COUNT_DEFAULT,
+            Some(Ok(count)) if count <= COUNT_MAX => count,
+            Some(_) => return Response::text(400, "count must be an integer from 0 to 1000000"),
+        };
+        let all: Vec<String> = (0..count).map(|index| format!("Index {index}")).collect();
+        Response::json(Value::from(&all[..count.min(10)]).to_string())
+    }
+
+    fn cached(&self, first: &OnceLock<Response>, answer: Response) -> Response {
+        if self.mode == Mode::Caches { first.get_or_init(|| answer).clone() } else { answer }
+    }
+
+    /// Handling takes its time, for at most THREADS messages at once. Without a delay there is no lock either.
+    fn wait(&self) {
+        if self.delay.is_zero() {
+            return;
+        }
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = self.freed.wait_while(free, |free| *free == 0);
+        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        std::thread::sleep(self.delay);
+        *self.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.freed.notify_one();
+    }
+}

@@ -1,0 +1,237 @@
+//! What became of a service, in words that its author can act on. It does nothing and asks nobody.
+
+use super::{PortOwner, procfs};
+use std::fmt;
+use std::time::Duration;
+use thiserror::Error;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this status.
+    Status(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "exit status {status}"),
+            Self::Signal(number) => match name_of(*number) {
+                Some(name) => write!(f, "killed by signal {number} ({name})"),
+                None => write!(f, "killed by signal {number}"),
+            },
+        }
+    }
+}
+
+fn name_of(signal: i32) -> Option<&'static str> {
+    const NAMES: [(i32, &str); 11] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL, perhaps out of memory"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (15, "SIGTERM"),
+    ];
+    NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
+}
+
+/// A process, as one shows it to somebody who must find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// The name of its program.
+    pub command: String,
+}
+
+impl Process {
+    pub(super) fn look(pid: u32) -> Option<Self> {
+        procfs::stat(pid).map(|stat| Self { pid, command: stat.command })
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({:?})", self.pid, self.command)
+    }
+}
+
+/// Why a service did not become ready.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Unready {
+    /// It ended before it gave the first right answer.
+    #[error("ended before it was ready: {status}{}", quoted(.stderr_tail))]
+    ExitedEarly {
+        /// How it ended.
+        status: Exit,
+        /// The last lines of its stderr.
+        stderr_tail: String,
+    },
+    /// It runs but gave no right answer in time.
+    #[error(
+        "gave no right answer within {after:?} of its start: see that it listens on 127.0.0.1:$PORT, or raise \
+         `ready-timeout`{}", quoted(.stderr_tail)
+    )]
+    NotReady {
+        /// How long it was asked.
+        after: Duration,
+        /// The last lines of its stderr.
+        stderr_tail: String,
+    },
+}
+
+/// Why a service could not be frozen or thawed.
+#[derive(Debug, Error)]
+pub enum FreezeError {
+    /// It was asked to stand still and went on.
+    #[error("service {name:?} did not stand still within {after:?} of being frozen")]
+    TooSlow {
+        /// The service.
+        name: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// The kernel refused.
+    #[error("cannot freeze or thaw service {name:?}: {source}")]
+    Refused {
+        /// The service.
+        name: String,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+}
+
+/// How a service was stopped. Whatever it says, nothing of the service runs any more, except under `Unstoppable`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stopped {
+    /// It ended by itself when it was asked to, and left nothing behind.
+    Clean {
+        /// How it ended.
+        status: Exit,
+        /// How long after SIGTERM.
+        took: Duration,
+    },
+    /// It did not end within the grace and was killed.
+    StoppedLate {
+        /// The grace that it had.
+        grace: Duration,
+        /// The last lines of its stderr.
+        stderr_tail: String,
+    },
+    /// It ended but processes that it had started lived on; they were killed.
+    Leaked {
+        /// How it ended itself.
+        status: Exit,
+        /// What it had left behind.
+        processes: Vec<Process>,
+    },
+    /// It had ended before it was asked to: it crashed, or somebody killed it.
+    ExitedBefore {
+        /// How it ended.
+        status: Exit,
+        /// The last lines of its stderr.
+        stderr_tail: String,
+        /// What it had left behind, now killed.
+        leaked: Vec<Process>,
+    },
+    /// Everything that could be found is dead, but somebody listens on its port.
+    PortHeld {
+        /// The port.
+        port: u16,
+        /// Who listens.
+        owner: PortOwner,
+    },
+    /// Processes that even SIGKILL does not end: they hang in the kernel.
+    Unstoppable {
+        /// Which.
+        processes: Vec<Process>,
+    },
+}
+
+impl Stopped {
+    /// Whether it ended as it should: asked, in time, with nothing left and status 0 (or by the SIGTERM itself).
+    pub fn is_clean(&self) -> bool {
+        matches!(self, Self::Clean { status: Exit::Status(0) | Exit::Signal(15), .. })
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clean { status, took } => write!(f, "ended {took:?} after SIGTERM: {status}"),
+            Self::StoppedLate { grace, stderr_tail } => write!(
+                f,
+                "did not end within {grace:?} of SIGTERM and was killed: handle SIGTERM and close idle \
+                 connections{}",
+                quoted(stderr_tail)
+            ),
+            Self::Leaked { status, processes } => write!(
+                f,
+                "ended ({status}) but left {}, now killed: end and wait for every child on SIGTERM",
+                list(processes)
+            ),
+            Self::ExitedBefore { status, stderr_tail, leaked } => {
+                write!(f, "had ended before it was asked to: {status}")?;
+                if !leaked.is_empty() {
+                    write!(f, ", leaving {}, now killed", list(leaked))?;
+                }
+                f.write_str(&quoted(stderr_tail))
+            }
+            Self::PortHeld { port, owner } => {
+                write!(f, "has gone, but port {port} is still listened on by {owner}: end that by hand")
+            }
+            Self::Unstoppable { processes } => {
+                write!(f, "does not end even on SIGKILL ({}): it hangs in the kernel", list(processes))
+            }
+        }
+    }
+}
+
+fn list(processes: &[Process]) -> String {
+    processes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The stderr of a service as the end of a message: indented, or said to be empty.
+fn quoted(stderr_tail: &str) -> String {
+    if stderr_tail.is_empty() {
+        return "; its stderr is empty".into();
+    }
+    let lines: Vec<String> = stderr_tail.lines().map(|line| format!("\n    {line}")).collect();
+    format!("; the end of its stderr:{}", lines.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_what_happened_and_what_to_do() {
+        let early = Unready::ExitedEarly { status: Exit::Status(3), stderr_tail: "a\nb".into() };
+        assert_eq!(
+            early.to_string(),
+            "ended before it was ready: exit status 3; the end of its stderr:\n    a\n    b"
+        );
+        let processes = vec![Process { pid: 7, command: "sleep".into() }];
+        assert_eq!(
+            Stopped::Leaked { status: Exit::Status(0), processes }.to_string(),
+            "ended (exit status 0) but left process 7 (\"sleep\"), now killed: end and wait for every child on SIGTERM"
+        );
+        assert_eq!(Exit::Signal(11).to_string(), "killed by signal 11 (SIGSEGV)");
+        assert_eq!(Exit::Signal(34).to_string(), "killed by signal 34");
+    }
+
+    #[test]
+    fn only_a_willing_end_is_clean() {
+        let clean = |status| Stopped::Clean { status, took: Duration::ZERO }.is_clean();
+        assert!(clean(Exit::Status(0)) && clean(Exit::Signal(15)));
+        assert!(!clean(Exit::Status(1)) && !clean(Exit::Signal(11)));
+    }
+}

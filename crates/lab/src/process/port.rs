@@ -1,0 +1,137 @@
+//! TCP ports of this machine: one that is free, and who listens on one that is not. It knows nothing of services.
+
+use super::procfs;
+use std::fmt;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// Who listens on a port, as far as it can be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortOwner {
+    /// The process, unless it belongs to another user.
+    pub process: Option<super::Process>,
+}
+
+impl fmt::Display for PortOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.process {
+            Some(process) => write!(f, "{process}"),
+            None => f.write_str("a process that cannot be seen from here"),
+        }
+    }
+}
+
+/// A port on which nobody listens now and which this process has not handed out lately.
+///
+/// It lies below the range from which the kernel takes the ports of outgoing connections where there is room: a
+/// connection of the load generator could otherwise sit on it before the service binds.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const LOWEST: u16 = 10_000;
+    let outgoing = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let below =
+        outgoing.split_ascii_whitespace().next().and_then(|low| low.parse().ok()).unwrap_or(32_768_u16);
+    let room = below.saturating_sub(LOWEST).max(1);
+    // Two Tares on one machine start at different places.
+    let start = (std::process::id().wrapping_mul(61) % u32::from(room)) as u16;
+    for _ in 0..room {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = LOWEST + start.wrapping_add(step) % room;
+        if can_listen(port) {
+            return port;
+        }
+    }
+    let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+    any.map_or(0, |address| address.port())
+}
+
+/// Who listens on this port of 127.0.0.1, if anybody does.
+///
+/// A port that can be listened on is free, which is quickly seen. One that cannot may still be held by a mere
+/// connection of the past, so the kernel's table decides; reading it takes 50 ms where there is much memory.
+pub fn port_in_use(port: u16) -> Option<PortOwner> {
+    if can_listen(port) {
+        return None;
+    }
+    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/self/net/{table}")));
+    if tables[0].is_err() {
+        return Some(PortOwner { process: None });
+    }
+    let inode = tables.iter().flatten().find_map(|table| listener_inode(table, port))?;
+    Some(PortOwner { process: holder(&inode) })
+}
+
+fn can_listen(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// The inode of the socket that listens on the port where a connection to 127.0.0.1 would reach it.
+fn listener_inode(table: &str, port: u16) -> Option<String> {
+    /// TCP_LISTEN of the kernel.
+    const LISTEN: &str = "0A";
+    /// 127.0.0.1, every address, and the same two as IPv6 writes them.
+    const REACHED: [&str; 4] =
+        ["0100007F", "00000000", "00000000000000000000000000000000", "0000000000000000FFFF00000100007F"];
+    table.lines().skip(1).find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (address, number) = fields.get(1)?.split_once(':')?;
+        let here = u16::from_str_radix(number, 16).ok()? == port && REACHED.contains(&address);
+        (here && *fields.get(3)? == LISTEN).then(|| fields.get(9).map(ToString::to_string))?
+    })
+}
+
+/// The process that holds the socket of this inode open.
+fn holder(inode: &str) -> Option<super::Process> {
+    let socket = format!("socket:[{inode}]");
+    let holds = |&pid: &u32| {
+        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+        files
+            .flatten()
+            .any(|file| fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == socket.as_str()))
+    };
+    procfs::all_pids().into_iter().find(holds).and_then(super::Process::look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_port_is_free_and_not_handed_out_twice() {
+        let (one, two) = (free_port(), free_port());
+        assert_ne!(one, two);
+        assert_eq!(port_in_use(one), None);
+    }
+
+    #[test]
+    fn a_listener_is_seen_with_its_process_on_every_address_that_reaches_it() {
+        for address in ["127.0.0.1", "0.0.0.0"] {
+            let listener = TcpListener::bind((address, 0)).unwrap();
+            let owner = port_in_use(listener.local_addr().unwrap().port()).unwrap();
+            assert_eq!(owner.process.unwrap().pid, std::process::id());
+        }
+    }
+
+    #[test]
+    fn a_port_that_was_used_and_closed_is_free_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = std::net::TcpStream::connect(address).unwrap();
+        drop(listener.accept().unwrap());
+        drop(listener);
+        assert_eq!(port_in_use(address.port()), None);
+        drop(client);
+    }
+
+    #[test]
+    fn a_listener_on_another_address_is_no_matter() {
+        let table = "  sl  local_address rem_address   st\n\
+            0: 0200000A:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1\n\
+            1: 0100007F:1F91 00000000:0000 01 00000000:00000000 00:00000000 00000000 0 0 222 1\n\
+            2: 0100007F:1F92 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 333 1\n";
+        assert_eq!(listener_inode(table, 8080), None);
+        assert_eq!(listener_inode(table, 8081), None);
+        assert_eq!(listener_inode(table, 8082).as_deref(), Some("333"));
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads `/proc`: which processes there are and what one of them is doing. All answers are `None` or empty where the
+//! process has gone meanwhile, for that is normal. It knows nothing of services or groups.
+
+use std::fs;
+use std::path::PathBuf;
+
+/// What is used of `/proc/PID/stat`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stat {
+    /// The name of the program, cut to 15 bytes by the kernel.
+    pub command: String,
+    /// `R` running, `S` sleeping, `T` stopped, `Z` dead but not waited for, ...
+    pub state: char,
+    /// The process group.
+    pub pgid: u32,
+    /// Threads that have not ended.
+    pub threads: u64,
+}
+
+impl Stat {
+    fn parse(text: &str) -> Option<Self> {
+        // The name stands in brackets and may itself hold blanks and brackets: only the last one closes it.
+        let (head, tail) = text.rsplit_once(')')?;
+        let (_, command) = head.split_once('(')?;
+        let mut fields = tail.split_ascii_whitespace();
+        let state = fields.next()?.chars().next()?;
+        let pgid = fields.nth(1)?.parse().ok()?;
+        let threads = fields.nth(14)?.parse().ok()?;
+        Some(Self { command: command.into(), state, pgid, threads })
+    }
+
+    /// Whether nothing of it runs any more: dead, merely not waited for. (A process whose first thread has ended
+    /// while others run looks dead too, but counts more than one thread.)
+    pub fn is_dead(&self) -> bool {
+        matches!(self.state, 'Z' | 'X') && self.threads <= 1
+    }
+}
+
+fn path(pid: u32, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{file}"))
+}
+
+/// Every process that can be seen.
+pub(super) fn all_pids() -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+pub(super) fn stat(pid: u32) -> Option<Stat> {
+    Stat::parse(&String::from_utf8_lossy(&fs::read(path(pid, "stat")).ok()?))
+}
+
+/// Whether the process exists and is more than a body that nobody has waited for.
+pub(super) fn is_alive(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| !stat.is_dead())
+}
+
+/// The value of a variable in the environment that the process was started with.
+pub(super) fn environment(pid: u32, variable: &str) -> Option<String> {
+    let environment = fs::read(path(pid, "environ")).ok()?;
+    environment.split(|&byte| byte == 0).find_map(|entry| {
+        let value = entry.strip_prefix(variable.as_bytes())?.strip_prefix(b"=")?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    })
+}
+
+/// The most memory that was resident at once in the life of the process.
+pub(super) fn rss_bytes_peak(pid: u32) -> Option<u64> {
+    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmHWM")? * 1024)
+}
+
+/// The threads of a process.
+pub(super) fn threads(pid: u32) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(path(pid, "task")) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Context switches of one thread, those it asked for and those it was forced to.
+pub(super) fn context_switches(pid: u32, thread: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;
+    Some(field(&status, "voluntary_ctxt_switches")? + field(&status, "nonvoluntary_ctxt_switches")?)
+}
+
+/// The state letter of one thread.
+pub(super) fn thread_state(pid: u32, thread: u32) -> Option<char> {
+    let text = fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
+    Stat::parse(&String::from_utf8_lossy(&text)).map(|stat| stat.state)
+}
+
+/// The number after `name:` at the start of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    value.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_and_blanks_is_read() {
+        let text = "77 (a) R (b) S 1 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 100 200 300";
+        let stat = Stat::parse(text).unwrap();
+        assert_eq!(stat, Stat { command: "a) R (b".into(), state: 'S', pgid: 42, threads: 9 });
+    }
+
+    #[test]
+    fn a_zombie_is_dead_unless_other_threads_of_it_run() {
+        let stat = |threads| Stat { command: String::new(), state: 'Z', pgid: 1, threads };
+        assert!(stat(1).is_dead());
+        assert!(!stat(2).is_dead());
+    }
+
+    #[test]
+    fn this_process_is_seen_as_it_is() {
+        let me = std::process::id();
+        assert!(all_pids().contains(&me));
+        assert!(is_alive(me));
+        assert!(rss_bytes_peak(me).unwrap() > 100_000);
+        assert!(threads(me).iter().filter_map(|&thread| context_switches(me, thread)).sum::<u64>() > 0);
+    }
+
+    #[test]
+    fn a_field_is_matched_from_the_start_of_its_line() {
+        let text = "nonvoluntary_ctxt_switches:\t5\nvoluntary_ctxt_switches:\t7\n";
+        assert_eq!(field(text, "voluntary_ctxt_switches"), Some(7));
+        assert_eq!(field(text, "ctxt_switches"), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! The few system calls that rustix does not wrap, and the one that must happen between fork and exec.
+//! It knows nothing of services.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+/// What `signal(2)` takes: a disposition in the width of a pointer.
+type Disposition = usize;
+
+/// `SIG_DFL`.
+const DEFAULT: Disposition = 0;
+/// `SIG_IGN`.
+const IGNORE: Disposition = 1;
+/// The highest signal number of Linux, real-time signals included.
+const LAST_SIGNAL: i32 = 64;
+/// SIGHUP, SIGINT, SIGQUIT and SIGTERM: what a terminal or a user sends to a program that should end.
+const ASKED_TO_END: [i32; 4] = [1, 2, 3, 15];
+
+/// `struct timespec` as the C library of every 64-bit Linux has it.
+#[repr(C)]
+struct Timespec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+unsafe extern "C" {
+    fn signal(number: i32, disposition: Disposition) -> Disposition;
+    fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
+}
+
+/// Gives every signal its default disposition again. Handlers fall away at exec by themselves, but what is *ignored*
+/// (SIGHUP under nohup, SIGINT in a background job of a script) is inherited, and a service that inherits an ignored
+/// SIGTERM could not be stopped. Safe to call between fork and exec: it allocates nothing and takes no lock.
+pub(super) fn default_signals() {
+    for number in 1..=LAST_SIGNAL {
+        // SAFETY: signal(2) is async-signal-safe and takes plain numbers; it refuses SIGKILL, SIGSTOP and the numbers
+        // that the C library keeps for itself with an error that is of no interest here.
+        unsafe { signal(number, DEFAULT) };
+    }
+}
+
+/// Ignores all that asks a program to end. Safe to call between fork and exec.
+pub(super) fn ignore_requests_to_end() {
+    for number in ASKED_TO_END {
+        // SAFETY: as in `default_signals`; ignoring is no handler, so no code of ours can run in signal context.
+        unsafe { signal(number, IGNORE) };
+    }
+}
+
+/// The CPU time of all threads of a process, dead ones included, in nanoseconds.
+///
+/// A process has a CPU clock that others may read (`clock_getcpuclockid(3)`). It is exact to the nanosecond even while
+/// the process runs, where `/proc/PID/stat` counts in ticks and `/proc/PID/task/*/schedstat` forgets dead threads.
+pub(super) fn process_cpu_ns(pid: u32) -> io::Result<u64> {
+    /// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
+    const SCHEDULER: i32 = 2;
+    let clock = (!pid.cast_signed() << 3) | SCHEDULER;
+    let mut time = MaybeUninit::<Timespec>::uninit();
+    // SAFETY: the pointer is valid for a write of one timespec, and the kernel writes nothing else.
+    if unsafe { clock_gettime(clock, time.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a call that returned 0 has filled the whole structure.
+    let time = unsafe { time.assume_init() };
+    Ok(time.seconds.cast_unsigned() * 1_000_000_000 + time.nanoseconds.cast_unsigned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_of_a_process_moves_with_its_work() {
+        let before = process_cpu_ns(std::process::id()).unwrap();
+        let mut sum = 0_u64;
+        for i in 0..3_000_000_u64 {
+            sum = std::hint::black_box(sum ^ i);
+        }
+        let after = process_cpu_ns(std::process::id()).unwrap();
+        assert!(after > before + 100_000, "{before} {after}");
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_has_no_clock() {
+        assert!(process_cpu_ns(0x3fff_fff0 >> 4).is_err());
+    }
+}

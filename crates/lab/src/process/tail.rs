@@ -1,0 +1,43 @@
+//! The end of a file that may be of any length. It knows nothing of services.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// More than this is never read, however long the lines are.
+const BYTES_MAX: u64 = 64 * 1024;
+
+/// The last `lines` lines of a file, as text; empty where it cannot be read.
+pub(super) fn tail(path: &Path, lines: usize) -> String {
+    let Ok(text) = last_bytes(path) else { return String::new() };
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.trim_end().lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+fn last_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(BYTES_MAX)))?;
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_read_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stderr");
+        assert_eq!(tail(&path, 3), "");
+        for (text, expected) in [("", ""), ("one", "one"), ("1\n2\n3\n4\n", "2\n3\n4"), ("a\n\n\n", "a")] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(tail(&path, 3), expected, "{text:?}");
+        }
+        std::fs::write(&path, "x".repeat(1_000_000)).unwrap();
+        assert_eq!(tail(&path, 3).len() as u64, BYTES_MAX);
+    }
+}
