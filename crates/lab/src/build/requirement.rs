@@ -1,0 +1,120 @@
+//! Whether a service's toolchains and libraries are on this machine, and what would bring them.
+
+use std::{
+    fmt,
+    process::{Command, Stdio},
+};
+
+use crate::catalogue::Requirement;
+
+/// A requirement that this machine does not meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The command that failed.
+    pub command: String,
+    /// What it said: not found, its status, or too old.
+    pub reason: String,
+    /// Debian packages that bring it.
+    pub debian: Vec<String>,
+    /// What else to know.
+    pub hint: Option<String>,
+}
+
+impl Missing {
+    /// The command that mends it, where there is one.
+    pub fn remedy(&self) -> Option<String> {
+        (!self.debian.is_empty()).then(|| format!("apt-get install {}", self.debian.join(" ")))
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not on this machine: \"{}\" {}", self.command, self.reason)?;
+        if let Some(remedy) = self.remedy() {
+            write!(f, "; `{remedy}`")?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What every requirement printed, joined: it belongs to the build's content. The first that is not met is an error.
+pub fn check(requirements: &[Requirement]) -> Result<String, Missing> {
+    requirements.iter().map(probe).collect()
+}
+
+fn probe(requirement: &Requirement) -> Result<String, Missing> {
+    let missing = |reason: String| Missing {
+        command: requirement.command.join(" "),
+        reason,
+        debian: requirement.debian.clone(),
+        hint: requirement.hint.clone(),
+    };
+    let (program, arguments) =
+        requirement.command.split_first().ok_or_else(|| missing("is empty".to_owned()))?;
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| missing(format!("cannot run: {error}")))?;
+    if !output.status.success() {
+        return Err(missing(format!("ended with {}", output.status)));
+    }
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    if let Some(least) = &requirement.at_least
+        && first_version(&text) < first_version(least)
+    {
+        let found = first_version(&text).map_or("no version".to_owned(), |parts| {
+            parts.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
+        });
+        return Err(missing(format!("says {found}, and {least} or newer is needed")));
+    }
+    Ok(text)
+}
+
+/// The first dotted number in a text: `go version go1.26.8 linux/amd64` holds 1.26.8.
+fn first_version(text: &str) -> Option<Vec<u64>> {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
+        let parts: Result<Vec<u64>, _> = word.split('.').map(str::parse).collect();
+        parts.ok().filter(|parts| parts.len() > 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requirement(command: &[&str], at_least: Option<&str>) -> Requirement {
+        Requirement {
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            debian: vec!["some-package".to_owned()],
+            at_least: at_least.map(str::to_owned),
+            hint: Some("or build it".to_owned()),
+        }
+    }
+
+    #[test]
+    fn versions_are_found_in_what_tools_print() {
+        assert_eq!(first_version("go version go1.26.8 linux/amd64"), Some(vec![1, 26, 8]));
+        assert_eq!(first_version("v20.20.2\n"), Some(vec![20, 20, 2]));
+        assert_eq!(first_version("cargo 1.95.0 (f2d3ce0bd 2026-03-21)"), Some(vec![1, 95, 0]));
+        assert_eq!(first_version("no number"), None);
+    }
+
+    #[test]
+    fn what_is_missing_says_what_brings_it() {
+        let text =
+            |command: &[&str], at_least| check(&[requirement(command, at_least)]).unwrap_err().to_string();
+        assert_eq!(
+            text(&["no-such-tool", "--version"], None),
+            "not on this machine: \"no-such-tool --version\" cannot run: No such file or directory (os error 2); \
+             `apt-get install some-package` (or build it)"
+        );
+        assert!(text(&["false"], None).contains("ended with exit status: 1"));
+        assert!(text(&["echo", "v1.9.4"], Some("1.24")).contains("says 1.9.4, and 1.24 or newer is needed"));
+        assert_eq!(check(&[requirement(&["echo", "v1.24.0"], Some("1.24"))]), Ok("v1.24.0\n".to_owned()));
+    }
+}

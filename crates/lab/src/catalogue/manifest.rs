@@ -1,0 +1,136 @@
+//! The file format of `service.toml`, version 1.0, as it stands on disk. What it means is the catalogue's.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The version of the manifest format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// A manifest as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Manifest {
+    #[serde(rename = "format")]
+    _format: String,
+    /// Equals the folder's name.
+    pub name: String,
+    /// Equals the parent folder's name.
+    pub language: String,
+    /// The framework's own name.
+    pub framework: String,
+    /// Where the framework lives.
+    pub url: String,
+    /// SPDX expression of the framework's licence.
+    pub licence: String,
+    /// Contracts that the service honours.
+    pub contracts: Vec<String>,
+    /// What kind of weight this is.
+    pub style: Style,
+    /// How to read the framework's version out of the build.
+    pub version: Version,
+    /// Toolchains and libraries.
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
+    /// Build steps, in order.
+    #[serde(default)]
+    pub build: Vec<Step>,
+    /// How to start it.
+    pub run: Run,
+    /// What is not the framework's default.
+    #[serde(default)]
+    pub setting: Vec<Setting>,
+    /// Other rows from the same build.
+    #[serde(default)]
+    pub variant: Vec<Variant>,
+}
+
+/// What kind of weight a service is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Style {
+    /// A raw server that sends one fixed response: the empty container.
+    Pivot,
+    /// The language's own HTTP library.
+    Platform,
+    /// A framework with its defaults.
+    Framework,
+    /// A framework tuned beyond its defaults; the settings say how.
+    FrameworkTuned,
+}
+
+/// `[version]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Version {
+    /// Prints the version and nothing else.
+    pub command: Vec<String>,
+}
+
+/// `[[requires]]`: something that must be on the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Requirement {
+    /// Ends with status 0 where the thing is present; its output is part of the build's content hash.
+    pub command: Vec<String>,
+    /// The packages of Debian 12 that bring it.
+    #[serde(default)]
+    pub debian: Vec<String>,
+    /// The lowest version that will do: the first dotted number in the command's output is compared.
+    pub at_least: Option<String>,
+    /// What else to know, where the packages are not enough.
+    pub hint: Option<String>,
+}
+
+/// `[[build]]`: one step.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Program and arguments; runs in the service's folder.
+    pub command: Vec<String>,
+}
+
+/// `[run]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Run {
+    /// Program and arguments; runs in the service's folder.
+    pub command: Vec<String>,
+    /// How long the first answer may take.
+    pub ready_timeout: jiff::SignedDuration,
+    /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// `[[setting]]`: something that is not the framework's default.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// What is set.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// `[[variant]]`: another row from the same folder and the same build.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Variant {
+    /// Its row is called `SERVICE:NAME`.
+    pub name: String,
+    /// How it differs, in a few words.
+    pub title: String,
+    /// Replaces the command of `[run]`.
+    pub command: Option<Vec<String>>,
+    /// Adds to the variables of `[run]`.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// False where it closes each connection after one answer, and says so.
+    #[serde(default = "yes")]
+    pub keeps_connections: bool,
+}
+
+fn yes() -> bool {
+    true
+}

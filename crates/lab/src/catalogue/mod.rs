@@ -1,0 +1,223 @@
+//! What there is to weigh: every service folder's manifest, its variants spread out into rows of their own, and the
+//! built-in pivot. Starts nothing and builds nothing.
+
+mod manifest;
+mod select;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub use manifest::{Requirement, Setting, Style};
+pub use select::{Row, SelectError, select};
+
+use crate::document::{self, DocumentError};
+
+/// The name of the built-in pivot.
+pub const PIVOT: &str = "pivot";
+
+/// One server program, or one variant of it: everything needed to build, start and label it.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// `NAME` or `NAME:VARIANT`, unique.
+    pub id: String,
+    /// The folder's name: variants of one service share it, and share its build.
+    pub name: String,
+    /// How a variant differs from the service.
+    pub title: Option<String>,
+    /// Language, as the folder above says.
+    pub language: String,
+    /// The framework's own name.
+    pub framework: String,
+    /// Where the framework lives.
+    pub url: String,
+    /// SPDX expression.
+    pub licence: String,
+    /// Names of contracts.
+    pub contracts: Vec<String>,
+    /// What kind of weight it is.
+    pub style: Style,
+    /// Prints the framework's version.
+    pub version_command: Vec<String>,
+    /// Toolchains and libraries.
+    pub requires: Vec<Requirement>,
+    /// Build steps.
+    pub build: Vec<Vec<String>>,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
+    pub env: BTreeMap<String, String>,
+    /// How long the first answer may take.
+    pub ready_timeout: Duration,
+    /// What is not the framework's default.
+    pub settings: Vec<Setting>,
+    /// False where it closes each connection after one answer, and says so.
+    pub keeps_connections: bool,
+    /// The folder that holds its manifest; commands run there.
+    pub folder: PathBuf,
+}
+
+impl Service {
+    /// The command that serves `contract`. Services serve all of theirs at once; the built-in pivot has one fixed
+    /// response and must be told which.
+    pub fn command_for(&self, contract: &str) -> Vec<String> {
+        let mut command = self.command.clone();
+        if self.id == PIVOT {
+            command.extend(["--contract".to_owned(), contract.to_owned()]);
+        }
+        command
+    }
+}
+
+/// Every service of a checkout.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// By language and name, each service before its variants, the pivot first.
+    pub services: Vec<Service>,
+}
+
+impl Catalogue {
+    /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names; `tare` is the program whose
+    /// `pivot` command is the built-in pivot.
+    pub fn load(root: &Path, contracts: &[&str], tare: &Path) -> Result<Catalogue, DocumentError> {
+        let mut services = vec![built_in_pivot(root, tare)];
+        for path in manifests(&root.join("services"))? {
+            services.extend(read_manifest(&path, contracts, &services)?);
+        }
+        Ok(Catalogue { services })
+    }
+
+    /// The service of this id.
+    pub fn get(&self, id: &str) -> Option<&Service> {
+        self.services.iter().find(|service| service.id == id)
+    }
+}
+
+fn manifests(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
+    let list = |folder: &Path| -> Result<Vec<PathBuf>, DocumentError> {
+        let unreadable = |source| DocumentError::Read { path: folder.to_owned(), source };
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+            .map_err(unreadable)?
+            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+            .filter(|path| path.is_dir())
+            .collect();
+        paths.sort();
+        Ok(paths)
+    };
+    let mut found = Vec::new();
+    for language in list(folder)? {
+        found.extend(
+            list(&language)?.into_iter().map(|path| path.join("service.toml")).filter(|path| path.exists()),
+        );
+    }
+    Ok(found)
+}
+
+fn read_manifest(
+    path: &Path,
+    contracts: &[&str],
+    earlier: &[Service],
+) -> Result<Vec<Service>, DocumentError> {
+    let text = document::read(path)?;
+    let manifest: manifest::Manifest = document::parse(path, &text, manifest::FORMAT)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name_of = |folder: Option<&Path>| -> String {
+        folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
+    if manifest.name != name_of(Some(folder)) {
+        return wrong(
+            "name",
+            format!("name \"{}\" is not the folder's: \"{}\"", manifest.name, name_of(Some(folder))),
+        );
+    }
+    if manifest.language != name_of(folder.parent()) {
+        let parent = name_of(folder.parent());
+        return wrong(
+            "language",
+            format!("language \"{}\" is not the parent folder's: \"{parent}\"", manifest.language),
+        );
+    }
+    if let Some(other) = earlier.iter().find(|service| service.name == manifest.name) {
+        let elsewhere = other.folder.display();
+        return wrong(
+            "name",
+            format!("name \"{}\" is taken by {elsewhere}: names are unique", manifest.name),
+        );
+    }
+    for contract in &manifest.contracts {
+        if !contracts.contains(&contract.as_str()) {
+            let nearest = document::suggestion(contract, contracts.iter().copied());
+            return wrong(&format!("\"{contract}\""), format!("unknown contract \"{contract}\"{nearest}"));
+        }
+    }
+    for command in [&manifest.version.command, &manifest.run.command] {
+        if command.is_empty() {
+            return wrong("command", "a command needs at least the program".to_owned());
+        }
+    }
+    Ok(spread(manifest, folder))
+}
+
+/// The service itself, then each of its variants.
+fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
+    let service = Service {
+        id: manifest.name.clone(),
+        name: manifest.name,
+        title: None,
+        language: manifest.language,
+        framework: manifest.framework,
+        url: manifest.url,
+        licence: manifest.licence,
+        contracts: manifest.contracts,
+        style: manifest.style,
+        version_command: manifest.version.command,
+        requires: manifest.requires,
+        build: manifest.build.into_iter().map(|step| step.command).collect(),
+        command: manifest.run.command,
+        env: manifest.run.env,
+        ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
+        settings: manifest.setting,
+        keeps_connections: true,
+        folder: folder.to_owned(),
+    };
+    let variants = manifest.variant.into_iter().map(|variant| Service {
+        id: format!("{}:{}", service.name, variant.name),
+        title: Some(variant.title),
+        command: variant.command.unwrap_or_else(|| service.command.clone()),
+        env: service.env.clone().into_iter().chain(variant.env).collect(),
+        keeps_connections: variant.keeps_connections,
+        ..service.clone()
+    });
+    let variants: Vec<Service> = variants.collect();
+    std::iter::once(service).chain(variants).collect()
+}
+
+fn built_in_pivot(root: &Path, tare: &Path) -> Service {
+    let tare = tare.to_string_lossy().into_owned();
+    Service {
+        id: PIVOT.to_owned(),
+        name: PIVOT.to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: "raw socket".to_owned(),
+        url: String::new(),
+        licence: "Apache-2.0 OR MIT".to_owned(),
+        contracts: vec!["hello".to_owned(), "api".to_owned()],
+        style: Style::Pivot,
+        version_command: vec![tare.clone(), "pivot".to_owned(), "--version".to_owned()],
+        requires: Vec::new(),
+        build: Vec::new(),
+        command: vec![tare, "pivot".to_owned()],
+        env: BTreeMap::new(),
+        ready_timeout: Duration::from_secs(5),
+        settings: Vec::new(),
+        keeps_connections: true,
+        folder: root.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

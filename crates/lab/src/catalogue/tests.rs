@@ -1,0 +1,82 @@
+use std::fs;
+
+use super::*;
+
+const MANIFEST: &str = r#"
+format    = "1.0"
+name      = "mux"
+language  = "go"
+framework = "Mux"
+url       = "https://example.org"
+licence   = "MIT"
+contracts = ["hello"]
+style     = "framework"
+[version]
+command = ["./build/service", "--version"]
+[run]
+command       = ["./build/service"]
+ready-timeout = "10s"
+env           = { A = "1" }
+[[variant]]
+name  = "slow"
+title = "slower"
+env   = { B = "2" }
+keeps-connections = false
+"#;
+
+fn load(manifest: &str) -> Result<Catalogue, String> {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("services/go/mux");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("service.toml"), manifest).unwrap();
+    Catalogue::load(root.path(), &["hello", "rest"], Path::new("tare"))
+        .map_err(|error| error.to_string().replace(&root.path().display().to_string(), "ROOT"))
+}
+
+fn labels(rows: &[Row]) -> Vec<&str> {
+    rows.iter().map(|row| row.label.as_str()).collect()
+}
+
+#[test]
+fn variants_become_services_that_share_the_folder() {
+    let catalogue = load(MANIFEST).unwrap();
+    let ids: Vec<&str> = catalogue.services.iter().map(|service| service.id.as_str()).collect();
+    assert_eq!(ids, ["pivot", "mux", "mux:slow"]);
+    let slow = catalogue.get("mux:slow").unwrap();
+    assert_eq!(slow.name, "mux");
+    assert_eq!(slow.env.keys().collect::<Vec<_>>(), ["A", "B"]);
+    assert!(!slow.keeps_connections);
+}
+
+#[test]
+fn mistakes_name_the_file_the_key_and_the_nearest_name() {
+    let cases = [
+        ("contracts = ", "contrats = ", "unknown key \"contrats\"; did you mean \"contracts\"?"),
+        ("[\"hello\"]", "[\"helo\"]", "unknown contract \"helo\"; did you mean \"hello\"?"),
+        ("\"mux\"", "\"max\"", "name \"max\" is not the folder's: \"mux\""),
+        ("\"go\"", "\"golang\"", "language \"golang\" is not the parent folder's: \"go\""),
+        ("\"framework\"\n", "\"framwork\"\n", "unknown value \"framwork\"; did you mean \"framework\"?"),
+        ("\"10s\"", "\"soon\"", "failed to parse"),
+    ];
+    for (right, wrong, expected) in cases {
+        let error = load(&MANIFEST.replacen(right, wrong, 1)).unwrap_err();
+        assert!(error.starts_with("ROOT/services/go/mux/service.toml:"), "{error}");
+        assert!(error.contains(expected), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn words_select_rows() {
+    let catalogue = load(MANIFEST).unwrap();
+    let select = |words: &str| select(&catalogue, words.split(','));
+    assert_eq!(labels(&select("pivot,mux,mux@2").unwrap()), ["pivot", "mux", "mux@2"]);
+    assert_eq!(labels(&select("mux,group:go").unwrap()), ["mux", "mux:slow"]);
+    assert_eq!(labels(&select("all").unwrap()).len(), 3);
+    assert_eq!(select("mix").unwrap_err().to_string(), "unknown service \"mix\"; did you mean \"mux\"?");
+    assert_eq!(select("group:goo").unwrap_err().to_string(), "unknown group \"goo\"; did you mean \"go\"?");
+    assert_eq!(
+        select("mux,mux").unwrap_err().to_string(),
+        "\"mux\" stands twice; to weigh one service twice write \"mux@2\""
+    );
+}

@@ -1,0 +1,194 @@
+//! An experiment file: which services, under which contract, under which load, for how long. Resolves names; starts
+//! nothing.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Deserialize;
+
+use crate::document::{self, DocumentError};
+
+/// The version of the experiment format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// An experiment, as the file says it.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The file's stem.
+    pub name: String,
+    /// One line for the head of the table.
+    pub title: String,
+    /// What the run is to answer.
+    pub question: String,
+    /// Name of the contract.
+    pub contract: String,
+    /// Words for [`crate::catalogue::select`].
+    pub services: Vec<String>,
+    /// The row that the others are related to.
+    pub pivot: String,
+    /// How requests arrive.
+    pub load: LoadSetting,
+    /// What every service is told.
+    pub knobs: Knobs,
+    /// How blocks and slices are laid out.
+    pub campaign: CampaignSetting,
+    /// Where it was read from.
+    pub path: PathBuf,
+}
+
+/// `[load]`: a closed loop.
+#[derive(Debug, Clone, PartialEq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadSetting {
+    /// Connections kept open.
+    pub connections: usize,
+    /// Generator threads.
+    pub threads: usize,
+}
+
+/// `[service]`: what every service is told.
+#[derive(Debug, Clone, PartialEq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knobs {
+    /// `THREADS`.
+    pub threads: usize,
+    /// `DELAY_MS`.
+    #[serde(default)]
+    pub delay_ms: u64,
+}
+
+/// `[campaign]`.
+#[derive(Debug, Clone)]
+pub struct CampaignSetting {
+    /// No block is begun that would end after this.
+    pub budget: Duration,
+    /// Length of one slice.
+    pub slice: Duration,
+    /// Slices of each service in a block.
+    pub slices_per_block: usize,
+    /// Load before the first slice of a fresh process; not recorded.
+    pub warm_up: Duration,
+    /// Never fewer blocks than this, whatever the budget says.
+    pub blocks_min: usize,
+    /// Never more.
+    pub blocks_max: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    #[serde(rename = "format")]
+    _format: String,
+    title: String,
+    question: String,
+    contract: String,
+    services: Vec<String>,
+    #[serde(default = "default_pivot")]
+    pivot: String,
+    load: LoadSetting,
+    service: Knobs,
+    campaign: CampaignFile,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CampaignFile {
+    budget: jiff::SignedDuration,
+    slice: jiff::SignedDuration,
+    slices_per_block: usize,
+    warm_up: jiff::SignedDuration,
+    blocks_min: usize,
+    blocks_max: usize,
+}
+
+fn default_pivot() -> String {
+    crate::catalogue::PIVOT.to_owned()
+}
+
+impl Experiment {
+    /// Reads an experiment file.
+    pub fn load(path: &Path) -> Result<Experiment, DocumentError> {
+        let text = document::read(path)?;
+        Experiment::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
+        let file: File = document::parse(path, text, FORMAT)?;
+        let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
+        for (key, value, range) in [
+            ("connections", file.load.connections, 1..=20_000),
+            ("threads", file.load.threads, 1..=256),
+            ("threads", file.service.threads, 1..=1024),
+            ("slices-per-block", file.campaign.slices_per_block, 1..=1000),
+            ("blocks-min", file.campaign.blocks_min, 1..=1000),
+            ("blocks-max", file.campaign.blocks_max, file.campaign.blocks_min..=1000),
+        ] {
+            if !range.contains(&value) {
+                return wrong(
+                    key,
+                    format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end()),
+                );
+            }
+        }
+        let slice = file.campaign.slice.unsigned_abs();
+        if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
+            return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
+        }
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Experiment {
+            name,
+            title: file.title,
+            question: file.question,
+            contract: file.contract,
+            services: file.services,
+            pivot: file.pivot,
+            load: file.load,
+            knobs: file.service,
+            campaign: CampaignSetting {
+                budget: file.campaign.budget.unsigned_abs(),
+                slice,
+                slices_per_block: file.campaign.slices_per_block,
+                warm_up: file.campaign.warm_up.unsigned_abs(),
+                blocks_min: file.campaign.blocks_min,
+                blocks_max: file.campaign.blocks_max,
+            },
+            path: path.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUICK: &str = include_str!("../../../../experiments/quick.toml");
+
+    fn error(right: &str, wrong: &str) -> String {
+        let text = QUICK.replacen(right, wrong, 1);
+        assert_ne!(text, QUICK, "{right} is not in the file");
+        Experiment::parse(Path::new("experiments/quick.toml"), &text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_quick_experiment_reads() {
+        let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
+        assert_eq!((quick.name.as_str(), quick.contract.as_str()), ("quick", "hello"));
+        assert!(quick.services.len() >= 11);
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_the_fix() {
+        assert!(
+            error("connections", "conections")
+                .ends_with("unknown key \"conections\"; did you mean \"connections\"?")
+        );
+        assert!(
+            error("blocks-max       = 40", "blocks-max = 2")
+                .contains("\"blocks-max\" is 2; it must be 6 to 1000")
+        );
+        assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
+        assert!(error("\"3m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
+    }
+}

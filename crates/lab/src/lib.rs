@@ -1,0 +1,15 @@
+//! All of Tare that knows files and processes: what there is to weigh, how it is built, proved, started, loaded,
+//! recorded and reported.
+#![deny(missing_docs)]
+
+pub mod build;
+pub mod catalogue;
+pub mod contract;
+pub mod document;
+pub mod experiment;
+pub mod machine;
+pub mod pivot;
+pub mod process;
+pub mod report;
+pub mod run;
+pub mod verify;

@@ -1,0 +1,123 @@
+//! What the kernel of this machine allows, found by trying: what `tare doctor` shows.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use rustix::{
+    process::{Resource, getrlimit},
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
+use serde::Serialize;
+
+use crate::process::{Accounting, Freezer, Isolation};
+
+/// Descriptors that the largest load of this version asks for, with room to spare.
+const DESCRIPTORS: u64 = 4096;
+
+/// One thing that the kernel allows, or does not.
+#[derive(Debug, Clone, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub subject: &'static str,
+    /// False where measuring works, but less well.
+    pub good: bool,
+    /// What was found.
+    pub text: String,
+    /// The command or the setting that mends it.
+    pub remedy: Option<String>,
+}
+
+/// Everything that matters to a benchmark.
+pub fn examine(cpus: &[usize]) -> Vec<Finding> {
+    let isolation = Isolation::detect();
+    let described: BTreeMap<_, _> = isolation.describe().into_iter().collect();
+    let text = |subject: &str| described.get(subject).cloned().unwrap_or_default();
+    let as_root = || Some("run as root, or give this user a delegated cgroup v2 subtree".to_owned());
+    let freezer = !matches!(isolation.freezer, Freezer::None(_));
+    let accounting = !matches!(isolation.accounting, Accounting::None(_));
+    vec![
+        Finding {
+            subject: "freezing",
+            good: freezer,
+            text: text("freezing"),
+            remedy: if freezer { None } else { as_root() },
+        },
+        Finding {
+            subject: "CPU accounting",
+            good: accounting,
+            text: text("cpu time"),
+            remedy: if accounting { None } else { as_root() },
+        },
+        Finding { subject: "killing", good: true, text: text("killing"), remedy: None },
+        pinning(cpus),
+        io_uring(),
+        network_namespaces(),
+        descriptors(),
+        governor(),
+    ]
+}
+
+fn pinning(cpus: &[usize]) -> Finding {
+    let allowed = sched_getaffinity(None).and_then(|set: CpuSet| sched_setaffinity(None, &set));
+    let apart = cpus.len() > 1;
+    let text = match (allowed, apart) {
+        (Err(error), _) => format!("processes cannot be pinned: {error}"),
+        (Ok(()), true) => format!("CPUs {cpus:?}: services and generator run on different ones"),
+        (Ok(()), false) => "one CPU: services and generator share it".to_owned(),
+    };
+    let remedy = (!apart).then(|| "give this machine a second CPU".to_owned());
+    Finding { subject: "pinning", good: allowed.is_ok() && apart, text, remedy }
+}
+
+fn io_uring() -> Finding {
+    let setting = fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+    let (good, text) = match setting.trim() {
+        "0" => (true, "allowed by the kernel's setting".to_owned()),
+        "1" => (false, "for members of one group only (kernel.io_uring_disabled = 1)".to_owned()),
+        "2" => (false, "forbidden (kernel.io_uring_disabled = 2)".to_owned()),
+        _ => (false, "this kernel has no such setting: older than 6.6, or without io_uring".to_owned()),
+    };
+    let remedy = matches!(setting.trim(), "1" | "2").then(|| "sysctl kernel.io_uring_disabled=0".to_owned());
+    Finding { subject: "io_uring", good, text: text + "; this version's driver is epoll", remedy }
+}
+
+/// Asked in a child, because a thread that has left its namespace does not come back.
+fn network_namespaces() -> Finding {
+    let works = |arguments: &[&str]| {
+        std::process::Command::new("unshare")
+            .args(arguments)
+            .arg("true")
+            .output()
+            .is_ok_and(|out| out.status.success())
+    };
+    let (good, text) = match (works(&["--net"]), works(&["--user", "--net"])) {
+        (true, _) => (true, "can be made".to_owned()),
+        (false, true) => (true, "can be made inside a user namespace".to_owned()),
+        (false, false) => (
+            false,
+            "cannot be made: services listen on ports of 127.0.0.1, as in this version anyway".to_owned(),
+        ),
+    };
+    Finding { subject: "network namespaces", good, text, remedy: None }
+}
+
+fn descriptors() -> Finding {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let good = limit >= DESCRIPTORS;
+    let remedy = (!good).then(|| format!("ulimit -n {DESCRIPTORS}"));
+    Finding { subject: "descriptors", good, text: format!("{limit} a process"), remedy }
+}
+
+fn governor() -> Finding {
+    let path = Path::new("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    match fs::read_to_string(path).map(|name| name.trim().to_owned()) {
+        Ok(name) => {
+            let good = name == "performance";
+            let remedy = (!good).then(|| "cpupower frequency-set --governor performance".to_owned());
+            Finding { subject: "CPU frequency", good, text: format!("governor \"{name}\""), remedy }
+        }
+        Err(_) => {
+            let text = "not governed from here: a virtual machine, most likely".to_owned();
+            Finding { subject: "CPU frequency", good: true, text, remedy: None }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Numbers as people read them: three or four digits and a unit.
+
+/// `183 k`, `1.24 M`, `512`.
+pub fn rate(per_second: f64) -> String {
+    match per_second {
+        value if value >= 999_500.0 => format!("{} M", digits(value / 1e6)),
+        value if value >= 999.5 => format!("{} k", digits(value / 1e3)),
+        value => digits(value),
+    }
+}
+
+/// `5.21 µs`, `44.0 ms`, `3.20 s`.
+pub fn time(ns: f64) -> String {
+    match ns {
+        value if value >= 999.5e6 => format!("{} s", digits(value / 1e9)),
+        value if value >= 999.5e3 => format!("{} ms", digits(value / 1e6)),
+        value if value >= 999.5 => format!("{} µs", digits(value / 1e3)),
+        value => format!("{} ns", digits(value)),
+    }
+}
+
+/// `3.41 MiB`.
+pub fn bytes(count: f64) -> String {
+    match count / 1024.0 {
+        kib if kib >= 1023.5 * 1024.0 => format!("{} GiB", digits(kib / 1024.0 / 1024.0)),
+        kib if kib >= 1023.5 => format!("{} MiB", digits(kib / 1024.0)),
+        kib => format!("{} KiB", digits(kib)),
+    }
+}
+
+/// `29.5%`.
+pub fn percent(ratio: f64) -> String {
+    format!("{:.1}%", ratio * 100.0)
+}
+
+/// A ratio as a multiple: `1.24x`.
+pub fn times(ratio: f64) -> String {
+    format!("{}x", digits(ratio))
+}
+
+/// A bar of `width` characters for a ratio of 0 to 1, in eighths; what is more than 1 ends in an arrow.
+pub fn bar(ratio: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    if ratio > 1.0 + 0.5 / (8 * width) as f64 {
+        return "█".repeat(width - 1) + "▶";
+    }
+    let eighths = ((ratio * (8 * width) as f64).round() as usize).clamp(1, 8 * width);
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    match value {
+        value if value >= 99.95 => format!("{value:.0}"),
+        value if value >= 9.995 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits_and_a_unit() {
+        assert_eq!(
+            [rate(182_934.0), rate(1_240_000.0), rate(512.3), rate(999.7)],
+            ["183 k", "1.24 M", "512", "1.00 k"]
+        );
+        assert_eq!(
+            [time(5_214.0), time(44e6), time(3.2e9), time(999.9)],
+            ["5.21 µs", "44.0 ms", "3.20 s", "1.00 µs"]
+        );
+        assert_eq!(
+            [bytes(3.41 * 1048576.0), bytes(2048.0), bytes(1048400.0)],
+            ["3.41 MiB", "2.00 KiB", "1.00 MiB"]
+        );
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_ratio() {
+        assert_eq!(
+            [bar(1.0, 4), bar(0.5, 4), bar(0.0, 4), bar(0.28, 4), bar(1.3, 4)],
+            ["████", "██", "▏", "█▏", "███▶"]
+        );
+    }
+}

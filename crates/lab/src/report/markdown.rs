@@ -1,0 +1,85 @@
+//! The table as Markdown, for a README or a pull request.
+
+use super::{
+    Report, RowReport, State,
+    figures::{bytes, percent, rate, time, times},
+};
+
+/// The report as Markdown.
+pub fn markdown(report: &Report) -> String {
+    let ending = report.ending.map_or("cut off", |ending| ending.text());
+    let mut out = format!("## {}\n\n{}\n\n", escape(&report.title), escape(&report.question));
+    out += "| service | version | req/s | of pivot | 95% interval | CPU/req | of pivot | p50 | p99 | RSS | start | errors |\n";
+    out += "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    for row in &report.rows {
+        out += &line(row, &report.pivot);
+    }
+    out +=
+        &format!("\n{}. {} blocks, seed {}: {ending}.\n", escape(&report.load), report.blocks, report.seed);
+    let environment = &report.environment;
+    out += &format!(
+        "{}, {} CPUs ({}), {}.\n",
+        environment.system, environment.cpus, environment.cpu, environment.kernel
+    );
+    let remarks: Vec<String> = report
+        .rows
+        .iter()
+        .flat_map(|row| {
+            row.throughput_doubt.iter().chain(&row.warnings).map(move |text| format!("{}: {text}", row.label))
+        })
+        .chain(report.notes.iter().cloned())
+        .collect();
+    for remark in &remarks {
+        out += &format!("\n- {}", escape(remark));
+    }
+    if remarks.is_empty() { out } else { out + "\n" }
+}
+
+fn line(row: &RowReport, pivot: &str) -> String {
+    let reason = match &row.state {
+        State::Measured => return figures(row, pivot),
+        State::Failed(reason) => format!("failed: {reason}"),
+        State::Invalid(reason) => format!("invalid: {reason}"),
+        State::Excluded(excluded) => format!("left out: {}", excluded.reason),
+        State::Unmeasured => "no complete block".to_owned(),
+    };
+    let version = row.version.as_deref().unwrap_or_default();
+    format!("| {} | {} | {} | | | | | | | | | |\n", escape(&row.label), escape(version), escape(&reason))
+}
+
+fn figures(row: &RowReport, pivot: &str) -> String {
+    let figure = |value: Option<f64>, show: fn(f64) -> String| value.map_or("-".to_owned(), show);
+    let is_pivot = row.label == pivot;
+    let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio);
+    let interval = row.ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
+    let cells = [
+        escape(&row.label),
+        escape(row.version.as_deref().unwrap_or_default()),
+        figure(row.requests_per_second, rate),
+        figure(ratio.or((is_pivot && row.throughput_doubt.is_none()).then_some(1.0)), percent),
+        interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
+        figure(row.cpu_ns_per_request, time),
+        figure(row.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(is_pivot.then_some(1.0)), times),
+        figure(row.latency_ns_p50, time),
+        figure(row.latency_ns_p99, time),
+        figure(row.rss_bytes_peak, bytes),
+        figure(row.start_up_ns, time),
+        row.failed.values().sum::<u64>().to_string(),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// What Markdown and HTML would take for their own.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,169 @@
+//! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
+//! How it looks is in `text` and `markdown`.
+
+mod compute;
+mod figures;
+mod markdown;
+mod text;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use compute::compute;
+pub use markdown::markdown;
+pub use text::text;
+
+use crate::{
+    catalogue::Style,
+    run::{
+        environment::Environment,
+        plan::{Excluded, Exclusion},
+        record::Ending,
+    },
+};
+
+/// The version of the JSON that a report is written as.
+pub const FORMAT: &str = "1.0";
+
+/// More wrong or missing answers than this share make a row invalid.
+pub const FAILURE_SHARE_MAX: f64 = 0.001;
+
+/// Everything a table shows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its title.
+    pub title: String,
+    /// Its question.
+    pub question: String,
+    /// When it began, RFC 3339.
+    pub began: String,
+    /// Orders and holes.
+    pub seed: u64,
+    /// Label of the row that is 100%.
+    pub pivot: String,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// Time of the campaign, where it ended of its own accord.
+    pub elapsed_ns: Option<u64>,
+    /// Why it ended; `None` where it was cut off.
+    pub ending: Option<Ending>,
+    /// The load in words.
+    pub load: String,
+    /// Best first; rows without a figure last.
+    pub rows: Vec<RowReport>,
+    /// What a reader must know to believe the table.
+    pub notes: Vec<String>,
+    /// Where it was measured.
+    pub environment: Environment,
+}
+
+/// One row.
+#[derive(Debug, Clone, Serialize)]
+pub struct RowReport {
+    /// Unique within the run.
+    pub label: String,
+    /// Language.
+    pub language: String,
+    /// Framework.
+    pub framework: String,
+    /// How a variant differs.
+    pub title: Option<String>,
+    /// What kind of weight it is.
+    pub style: Style,
+    /// The receipt.
+    pub version: Option<String>,
+    /// Whether there are figures, and why not.
+    pub state: State,
+    /// Complete blocks of this row.
+    pub blocks: usize,
+    /// Answers a second within the window; the median of the blocks.
+    pub requests_per_second: Option<f64>,
+    /// Why there is no throughput, where there is a row.
+    pub throughput_doubt: Option<String>,
+    /// Throughput related to the pivot's, paired by block.
+    pub ratio: Option<Ratio>,
+    /// CPU time of the service's processes for each answer; the median of the blocks.
+    pub cpu_ns_per_request: Option<f64>,
+    /// That, related to the pivot's.
+    pub cpu_ratio: Option<Ratio>,
+    /// The share of the measured time in which the service's CPUs were busy with it.
+    pub server_cpu_share: Option<f64>,
+    /// The same of the generator.
+    pub generator_cpu_share: Option<f64>,
+    /// Median of the blocks' medians.
+    pub latency_ns_p50: Option<f64>,
+    /// Median of the blocks' 99th percentiles.
+    pub latency_ns_p99: Option<f64>,
+    /// Peak resident memory; the median of the blocks.
+    pub rss_bytes_peak: Option<f64>,
+    /// From `exec` to the first right answer; the median of the blocks.
+    pub start_up_ns: Option<f64>,
+    /// Requests sent in all complete blocks.
+    pub sent: u64,
+    /// Wrong and missing answers, by class.
+    pub failed: BTreeMap<String, u64>,
+    /// What is doubtful about the figures.
+    pub warnings: Vec<String>,
+}
+
+/// Whether a row has figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", content = "reason", rename_all = "kebab-case")]
+pub enum State {
+    /// It has.
+    Measured,
+    /// It was measured, and the measurement is not valid.
+    Invalid(String),
+    /// It failed while it was measured.
+    Failed(String),
+    /// It took no part: not on this machine, not built, or against its contract.
+    Excluded(Excluded),
+    /// Not yet a complete block.
+    Unmeasured,
+}
+
+/// A row related to the pivot.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ratio {
+    /// 1 is the pivot.
+    pub ratio: f64,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+    /// What the interval really covers.
+    pub confidence_attained: Option<f64>,
+    /// Blocks in which both were measured.
+    pub n: usize,
+}
+
+impl Report {
+    /// True where some row failed or is against its contract.
+    pub fn some_service_failed(&self) -> bool {
+        self.rows.iter().any(|row| match &row.state {
+            State::Failed(_) => true,
+            State::Excluded(excluded) => excluded.why == Exclusion::AgainstItsContract,
+            _ => false,
+        })
+    }
+
+    /// True where some row could not be built although its toolchain is there.
+    pub fn some_build_failed(&self) -> bool {
+        self.rows
+            .iter()
+            .any(|row| matches!(&row.state, State::Excluded(out) if out.why == Exclusion::NotBuilt))
+    }
+
+    /// True where some row was measured, and not validly.
+    pub fn some_measurement_is_invalid(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.state, State::Invalid(_)) || row.throughput_doubt.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The table for a terminal: aligned, a bar for the ratio, and colours only where they are asked for.
+
+use super::{
+    Report, RowReport, State,
+    figures::{bar, bytes, percent, rate, time, times},
+};
+use crate::catalogue::Style;
+
+const BAR: usize = 16;
+
+/// ANSI sequences, or nothing.
+struct Paint(bool);
+
+impl Paint {
+    fn with(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// One cell: text, whether it is pushed to the right, how it is painted.
+struct Cell {
+    text: String,
+    right: bool,
+    code: Option<&'static str>,
+}
+
+fn left(text: impl Into<String>) -> Cell {
+    Cell { text: text.into(), right: false, code: None }
+}
+
+fn right(text: impl Into<String>) -> Cell {
+    Cell { text: text.into(), right: true, code: None }
+}
+
+/// The report as lines of text. `colours` are ANSI sequences.
+pub fn text(report: &Report, colours: bool) -> String {
+    let paint = Paint(colours);
+    let mut out = format!("{}\n{}\n", paint.with("1", &report.title), report.load);
+    out += &format!("{}\n\n", extent(report));
+    let measured: Vec<&RowReport> = report.rows.iter().filter(|row| row.state == State::Measured).collect();
+    if !measured.is_empty() {
+        let mut lines = vec![header()];
+        lines.extend(measured.iter().map(|row| cells(row, &report.pivot)));
+        out += &layout(&lines, &paint);
+    }
+    out += &rows_without_figures(report, &paint);
+    out += &remarks(report, &paint);
+    out
+}
+
+fn extent(report: &Report) -> String {
+    let time = report.elapsed_ns.map(|ns| format!(" in {}", time(ns as f64))).unwrap_or_default();
+    let ending = report.ending.map_or("cut off", |ending| ending.text());
+    format!("{} blocks{time}, seed {}: {ending}", report.blocks, report.seed)
+}
+
+fn header() -> Vec<Cell> {
+    let heads =
+        ["service", "version", "req/s", "", "of pivot", "95% interval", "CPU/req", "of pivot", "p50", "p99"];
+    let heads = heads.into_iter().chain(["RSS", "start", "errors"]);
+    let mut cells: Vec<Cell> = heads.map(right).collect();
+    for place in [0, 1, 3] {
+        cells[place].right = false;
+    }
+    for cell in &mut cells {
+        cell.code = Some("2");
+    }
+    cells
+}
+
+fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
+    let figure = |value: Option<f64>, show: fn(f64) -> String| right(value.map_or("-".to_owned(), show));
+    let is_pivot = row.label == pivot && row.throughput_doubt.is_none();
+    let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio).or(is_pivot.then_some(1.0));
+    let interval = row.ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
+    let failures: u64 = row.failed.values().sum();
+    let mut name = left(&row.label);
+    name.code = (row.style == Style::Pivot).then_some("1");
+    let mut bar = left(ratio.map_or(String::new(), |ratio| bar(ratio, BAR)));
+    bar.code = Some("36");
+    let mut errors = right(if failures == 0 { "0".to_owned() } else { failures.to_string() });
+    errors.code = (failures > 0).then_some("31");
+    vec![
+        name,
+        left(row.version.clone().unwrap_or_default()),
+        figure(row.requests_per_second, rate),
+        bar,
+        figure(ratio, percent),
+        right(
+            interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
+        ),
+        figure(row.cpu_ns_per_request, time),
+        figure(
+            row.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or((row.label == pivot).then_some(1.0)),
+            times,
+        ),
+        figure(row.latency_ns_p50, time),
+        figure(row.latency_ns_p99, time),
+        figure(row.rss_bytes_peak, bytes),
+        figure(row.start_up_ns, time),
+        errors,
+    ]
+}
+
+fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| lines.iter().map(|line| line[column].text.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for line in lines {
+        let mut text = String::new();
+        for (cell, width) in line.iter().zip(&widths) {
+            let padding = " ".repeat(width - cell.text.chars().count());
+            let painted = cell.code.map_or(cell.text.clone(), |code| paint.with(code, &cell.text));
+            text += &if cell.right { padding + &painted } else { painted + &padding };
+            text += "  ";
+        }
+        out += text.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+fn rows_without_figures(report: &Report, paint: &Paint) -> String {
+    let mut out = String::new();
+    for row in &report.rows {
+        let (word, reason, code) = match &row.state {
+            State::Measured => continue,
+            State::Failed(reason) => ("failed", reason.as_str(), "31"),
+            State::Invalid(reason) => ("invalid", reason.as_str(), "31"),
+            State::Excluded(excluded) => ("left out", excluded.reason.as_str(), "33"),
+            State::Unmeasured => ("unmeasured", "no complete block", "33"),
+        };
+        out += &format!("{}  {}: {reason}\n", row.label, paint.with(code, word));
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
+}
+
+fn remarks(report: &Report, paint: &Paint) -> String {
+    let mut out = String::new();
+    for row in &report.rows {
+        for remark in row.throughput_doubt.iter().chain(&row.warnings) {
+            out += &format!("{} {}: {remark}\n", paint.with("33", "warning:"), row.label);
+        }
+    }
+    for note in &report.notes {
+        out += &format!("{} {note}\n", paint.with("33", "note:"));
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
+}

@@ -1,0 +1,302 @@
+//! The executor that is real: processes, sockets and the clock of this machine.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tare_load::{
+    clock::{Clock, Monotonic},
+    exchange::ExchangePool,
+    generator::{Connections, Generator, Load, RunReport},
+    latency::Histogram,
+    schedule::{Schedule, Think},
+    stop::Stop,
+    tally::Failures,
+};
+
+use super::{
+    campaign::{Executor, RowFailure, StopFacts},
+    folder,
+    launch::{self, Ready, Settings},
+    plan::Plan,
+    record::{Latency, Slice},
+};
+use crate::{
+    catalogue,
+    contract::{CheckId, Contract},
+    process::{self, Stopped, Supervisor},
+    verify,
+};
+
+/// How long answers are waited for after a slice's window.
+const DRAIN: Duration = Duration::from_secs(2);
+/// A request that takes longer has failed.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a service may take to stop.
+pub const GRACE: Duration = Duration::from_secs(3);
+/// Different exchanges in one slice; the holes of each slice are filled anew.
+const EXCHANGES: usize = 512;
+/// What is asked again after the load: that the answers are still right, and still fresh.
+const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
+
+/// Runs services and loads them.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    plan: &'a Plan,
+    /// In the order of the plan's rows.
+    services: Vec<catalogue::Service>,
+    contract: &'a Contract,
+    supervisor: &'a Supervisor,
+    run: PathBuf,
+    interrupt: Arc<AtomicBool>,
+    running: BTreeMap<usize, Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    ready: Ready,
+    generator: Generator,
+    latency: Histogram,
+}
+
+impl<'a> Bench<'a> {
+    /// A bench for the rows of `plan`, whose services are `services`; files go to the run folder `run`.
+    pub fn new(
+        plan: &'a Plan,
+        services: Vec<catalogue::Service>,
+        contract: &'a Contract,
+        supervisor: &'a Supervisor,
+        run: &Path,
+        interrupt: Arc<AtomicBool>,
+    ) -> Bench<'a> {
+        Bench {
+            plan,
+            services,
+            contract,
+            supervisor,
+            run: run.to_owned(),
+            interrupt,
+            running: BTreeMap::new(),
+        }
+    }
+
+    fn pool(&self, target: &std::net::SocketAddr, seed: u64) -> Arc<ExchangePool> {
+        Arc::new(ExchangePool::new(self.contract.exchanges_for_load(seed, EXCHANGES, &target.to_string())))
+    }
+
+    fn begin(&self, row: usize, block: usize) -> Result<Running, RowFailure> {
+        let seed = self.plan.seed ^ ((block as u64) << 32 | row as u64);
+        let settings = Settings {
+            contract: self.contract,
+            knobs: &self.plan.knobs,
+            cpus: &self.plan.pinning.server,
+            seed,
+            port: None,
+        };
+        let folder = folder::service_folder(&self.run, &self.plan.rows[row].label);
+        let stem = format!("block-{block:03}");
+        let ready = launch::launch(&self.services[row], &settings, self.supervisor, &folder, &stem)
+            .map_err(failure)?;
+        let connections = Connections { total: self.plan.load.connections, threads: self.plan.load.threads };
+        let cpus = self.plan.pinning.generator.clone();
+        let generator =
+            Generator::new(ready.address, connections, cpus, self.pool(&ready.address, seed), seed);
+        let mut running =
+            Running { generator: generator.map_err(failure)?, ready, latency: Histogram::new() };
+        if self.plan.warm_up_ns > 0 {
+            let report = running.generator.run(&load(self.plan.warm_up_ns), &self.interrupt);
+            self.alive(&running, "while it was warmed up")?;
+            if report.tally.answered == 0 && !self.interrupted() {
+                let sample = report.first_failure.map(|sample| describe(&sample)).unwrap_or_default();
+                return Err(RowFailure(format!("no right answer while it was warmed up: {sample}")));
+            }
+        }
+        running.ready.process.freeze().map_err(failure)?;
+        Ok(running)
+    }
+
+    fn alive(&self, running: &Running, when: &str) -> Result<(), RowFailure> {
+        match running.ready.process.has_exited() {
+            None => Ok(()),
+            Some(exit) => Err(RowFailure(format!("{exit} {when}{}", stderr(&running.ready.process)))),
+        }
+    }
+
+    fn measure(&self, running: &mut Running, draw: u64) -> Result<Slice, RowFailure> {
+        let pool = self.pool(&running.ready.address, draw);
+        running.generator.set_pool(pool);
+        let process = &running.ready.process;
+        let cpu_ns_before = process.cpu_ns().map_err(failure)?;
+        process.thaw().map_err(failure)?;
+        let report = running.generator.run(&load(self.plan.slice_ns), &self.interrupt);
+        self.alive(running, "during a slice")?;
+        let process = &running.ready.process;
+        process.freeze().map_err(failure)?;
+        let server_cpu_ns = process.cpu_ns().map_err(failure)?.saturating_sub(cpu_ns_before);
+        report.tally.reconcile().map_err(failure)?;
+        running.latency.merge(&report.latency);
+        Ok(slice(&report, server_cpu_ns))
+    }
+
+    fn finish(&self, row: usize, block: usize, mut running: Running) -> Result<StopFacts, RowFailure> {
+        running.ready.process.thaw().map_err(failure)?;
+        self.still_right(row, &running)?;
+        let process = &running.ready.process;
+        let mut facts = StopFacts {
+            rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
+            context_switches: Some(process.context_switches()),
+            latency: (running.latency.count() > 0).then(|| latency(&running.latency)),
+            complaint: None,
+        };
+        let path = folder::histogram_path(&self.run, &self.plan.rows[row].label, block);
+        write(&path, &running.latency.serialize())
+            .map_err(|error| RowFailure(format!("{}: {error}", path.display())))?;
+        running.generator.close();
+        let stopped = running.ready.process.stop(GRACE);
+        match stopped {
+            Stopped::ExitedBefore { .. } | Stopped::Unstoppable { .. } => {
+                Err(RowFailure(stopped.to_string()))
+            }
+            stopped if stopped.is_clean() => Ok(facts),
+            stopped => {
+                facts.complaint = Some(stopped.to_string());
+                Ok(facts)
+            }
+        }
+    }
+
+    /// A service that was right before the load and is wrong after it has no figures.
+    fn still_right(&self, row: usize, running: &Running) -> Result<(), RowFailure> {
+        if self.interrupted() {
+            return Ok(());
+        }
+        self.alive(running, "between two slices")?;
+        let options = verify_options(&self.services[row], self.plan.seed);
+        let transcript =
+            verify::verify_only(self.contract, running.ready.address, &options, &CHECKS_AFTER_LOAD);
+        match transcript.reason() {
+            None => Ok(()),
+            Some(reason) => Err(RowFailure(format!("wrong after the load: {reason}"))),
+        }
+    }
+}
+
+impl Executor for Bench<'_> {
+    fn start(&mut self, row: usize, block: usize) -> Result<Duration, RowFailure> {
+        let running = self.begin(row, block)?;
+        let start_up = running.ready.start_up;
+        self.running.insert(row, running);
+        Ok(start_up)
+    }
+
+    fn slice(&mut self, row: usize, draw: u64) -> Result<Slice, RowFailure> {
+        let mut running = self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))?;
+        // On failure the service is dropped here, which kills it.
+        let slice = self.measure(&mut running, draw)?;
+        self.running.insert(row, running);
+        Ok(slice)
+    }
+
+    fn stop(&mut self, row: usize, block: usize) -> Result<StopFacts, RowFailure> {
+        let running = self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))?;
+        self.finish(row, block, running)
+    }
+
+    fn now_ns(&self) -> u64 {
+        Monotonic.now_ns()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// What is known of a service beforehand, for verify.
+pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
+    verify::Options {
+        style_is_pivot: service.style == catalogue::Style::Pivot,
+        closes_connections: !service.keeps_connections,
+        ..verify::Options::new(seed)
+    }
+}
+
+fn load(window_ns: u64) -> Load {
+    Load {
+        schedule: Schedule::Closed { think: Think::None },
+        stop: Stop::After { window: Duration::from_nanos(window_ns), drain: DRAIN },
+        response_timeout: RESPONSE_TIMEOUT,
+    }
+}
+
+fn failure(error: impl std::fmt::Display) -> RowFailure {
+    RowFailure(error.to_string())
+}
+
+fn stderr(process: &process::Service) -> String {
+    match process.stderr_tail(3) {
+        tail if tail.is_empty() => String::new(),
+        tail => format!("; its stderr ends: {}", tail.replace('\n', " / ")),
+    }
+}
+
+fn describe(sample: &tare_load::tally::Sample) -> String {
+    let place =
+        if sample.exchange.is_empty() { String::new() } else { format!(" at \"{}\"", sample.exchange) };
+    let got = sample.got.escape_ascii();
+    format!("{}{place}: expected {}, got `{got}`", sample.failure.name(), sample.expected)
+}
+
+fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
+    let tally = &report.tally;
+    let by_name = |failures: &Failures| -> BTreeMap<String, u64> {
+        failures
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(class, count)| (class.name().to_owned(), count))
+            .collect()
+    };
+    Slice {
+        window_ns: report.window_ns,
+        elapsed_ns: report.elapsed_ns,
+        sent: tally.sent,
+        answered: tally.answered,
+        answered_in_window: tally.answered_in_window,
+        failed: by_name(&tally.failed),
+        connection_failed: by_name(&tally.connection_failed),
+        in_flight: tally.in_flight,
+        connects: tally.connects,
+        bytes_sent: tally.bytes_sent,
+        bytes_received: tally.bytes_received,
+        server_cpu_ns,
+        generator_cpu_ns: report.generator_cpu_ns,
+        latency_ns_p50: report.latency.quantile_ns(0.5),
+        latency_ns_p99: report.latency.quantile_ns(0.99),
+        latency_ns_max: report.latency.max_ns(),
+        first_failure: report.first_failure.as_ref().map(describe),
+        ..Slice::default()
+    }
+}
+
+fn latency(histogram: &Histogram) -> Latency {
+    Latency {
+        p50_ns: histogram.quantile_ns(0.5),
+        p90_ns: histogram.quantile_ns(0.9),
+        p99_ns: histogram.quantile_ns(0.99),
+        p999_ns: histogram.quantile_ns(0.999),
+        max_ns: histogram.max_ns(),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, bytes)
+}

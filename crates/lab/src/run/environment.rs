@@ -1,0 +1,89 @@
+//! What machine a run was made on: everything known to move the figures, read once before the first block.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+/// System settings that are known to move the figures of a loopback benchmark.
+const SYSCTLS: &[&str] = &[
+    "kernel/randomize_va_space",
+    "kernel/io_uring_disabled",
+    "net/core/somaxconn",
+    "net/ipv4/ip_local_port_range",
+    "net/ipv4/tcp_congestion_control",
+    "net/ipv4/tcp_tw_reuse",
+    "net/ipv4/tcp_max_syn_backlog",
+];
+
+/// The machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// Name and release of the kernel.
+    pub kernel: String,
+    /// Model of the first CPU.
+    pub cpu: String,
+    /// CPUs that this process may use.
+    pub cpus: usize,
+    /// Main memory.
+    pub memory_bytes: u64,
+    /// Name of the distribution.
+    pub system: String,
+    /// Frequency governor of the first CPU, where it has one.
+    pub governor: Option<String>,
+    /// Load average over one minute before the run.
+    pub load_average: String,
+    /// System settings that matter.
+    pub sysctls: BTreeMap<String, String>,
+    /// What keeps the services apart.
+    pub isolation: Vec<String>,
+}
+
+impl Environment {
+    /// Reads it from /proc and /sys. What cannot be read is left empty.
+    pub fn read(isolation: Vec<String>) -> Environment {
+        let uname = rustix::system::uname();
+        let text = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let sysctl = |name: &&str| {
+            let value = text(&format!("/proc/sys/{name}"));
+            (!value.is_empty()).then(|| (name.replace('/', "."), value.replace('\t', " ")))
+        };
+        let governor = Path::new("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        Environment {
+            kernel: format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy()),
+            cpu: field(&text("/proc/cpuinfo"), "model name", ':'),
+            cpus: super::cpus::available().len(),
+            memory_bytes: memory_bytes(&text("/proc/meminfo")),
+            system: field(&text("/etc/os-release"), "PRETTY_NAME", '=').trim_matches('"').to_owned(),
+            governor: fs::read_to_string(governor).ok().map(|name| name.trim().to_owned()),
+            load_average: text("/proc/loadavg").split(' ').next().unwrap_or_default().to_owned(),
+            sysctls: SYSCTLS.iter().filter_map(sysctl).collect(),
+            isolation,
+        }
+    }
+}
+
+fn field(text: &str, key: &str, separator: char) -> String {
+    let line = text.lines().find(|line| line.starts_with(key));
+    line.and_then(|line| line.split_once(separator))
+        .map(|(_, value)| value.trim().to_owned())
+        .unwrap_or_default()
+}
+
+fn memory_bytes(meminfo: &str) -> u64 {
+    let kibibytes = field(meminfo, "MemTotal", ':');
+    kibibytes.trim_end_matches(" kB").parse::<u64>().unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_from_the_kernels_texts() {
+        assert_eq!(memory_bytes("MemTotal:       24639332 kB\nMemFree: 1 kB"), 24639332 * 1024);
+        assert_eq!(field("processor\t: 0\nmodel name\t: A B\n", "model name", ':'), "A B");
+        let here = Environment::read(Vec::new());
+        assert!(here.kernel.starts_with("Linux ") && here.cpus > 0 && here.memory_bytes > 0, "{here:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! From a service of the catalogue to a running process that answers: used to verify and to measure alike.
+
+use std::{
+    fs, io,
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    time::Duration,
+};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::probe;
+use crate::{
+    catalogue,
+    contract::Contract,
+    experiment::Knobs,
+    process::{self, Launch, Supervisor},
+};
+
+/// A service that gave a right answer.
+#[derive(Debug)]
+pub struct Ready {
+    /// Its processes.
+    pub process: process::Service,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// From `exec` to the first right answer.
+    pub start_up: Duration,
+}
+
+/// Why a service is not running.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// It could not be started at all.
+    #[error(transparent)]
+    Start(#[from] process::StartError),
+    /// It was started and did not answer.
+    #[error(transparent)]
+    Unready(#[from] process::Unready),
+    /// There is no place for its output.
+    #[error("{folder}: {source}")]
+    Output {
+        /// The folder.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What every launch of a run has in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    /// Whose first request tells that the service is ready.
+    pub contract: &'a Contract,
+    /// What the service is told.
+    pub knobs: &'a Knobs,
+    /// Where it may run; empty for anywhere.
+    pub cpus: &'a [usize],
+    /// Fills the holes of the request that is asked first.
+    pub seed: u64,
+    /// A port that the user chose, instead of any free one.
+    pub port: Option<u16>,
+}
+
+/// Starts `service` and waits until it answers; its output goes to `folder/stem.stdout` and `.stderr`.
+pub fn launch(
+    service: &catalogue::Service,
+    settings: &Settings,
+    supervisor: &Supervisor,
+    folder: &Path,
+    stem: &str,
+) -> Result<Ready, LaunchError> {
+    let output = |source| LaunchError::Output { folder: folder.display().to_string(), source };
+    fs::create_dir_all(folder).map_err(output)?;
+    let port = settings.port.unwrap_or_else(process::free_port);
+    let mut env: Vec<(String, String)> = service.env.clone().into_iter().collect();
+    env.push(("PORT".to_owned(), port.to_string()));
+    env.push(("THREADS".to_owned(), settings.knobs.threads.to_string()));
+    env.push(("DELAY_MS".to_owned(), settings.knobs.delay_ms.to_string()));
+    let launch = Launch {
+        name: service.id.clone(),
+        command: service.command_for(&settings.contract.name),
+        dir: service.folder.clone(),
+        env,
+        cpus: settings.cpus.to_vec(),
+        port: Some(port),
+        stdout: folder.join(format!("{stem}.stdout")),
+        stderr: folder.join(format!("{stem}.stderr")),
+    };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let process = process::Service::start(&launch, supervisor)?;
+    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+    let start_up = process.wait_ready(service.ready_timeout, || {
+        let request = settings.contract.loaded().next();
+        request.is_none_or(|request| {
+            let exchange = settings.contract.exchange(request, &address.to_string(), &mut random);
+            probe::answers(address, &exchange)
+        })
+    })?;
+    Ok(Ready { process, address, start_up })
+}

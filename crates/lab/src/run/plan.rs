@@ -1,0 +1,154 @@
+//! The complete list of what a run will do, made before anything is started and kept in `run.json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    catalogue::{Row, Setting, Style},
+    experiment::{Experiment, Knobs, LoadSetting},
+};
+
+use super::cpus::Pinning;
+
+/// What will be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its title.
+    pub title: String,
+    /// Its question.
+    pub question: String,
+    /// Name of the contract.
+    pub contract: String,
+    /// Label of the row that is 100%.
+    pub pivot: String,
+    /// Orders rows, fills the holes of requests.
+    pub seed: u64,
+    /// How requests arrive.
+    pub load: LoadSetting,
+    /// What services are told.
+    pub knobs: Knobs,
+    /// No block is begun that would end after this.
+    pub budget_ns: u64,
+    /// Length of a slice.
+    pub slice_ns: u64,
+    /// Slices of each row in a block.
+    pub slices_per_block: usize,
+    /// Load on a fresh process before its first slice.
+    pub warm_up_ns: u64,
+    /// Fewest blocks.
+    pub blocks_min: usize,
+    /// Most blocks.
+    pub blocks_max: usize,
+    /// Which CPUs serve and which generate.
+    pub pinning: Pinning,
+    /// Every row that was asked for.
+    pub rows: Vec<PlannedRow>,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedRow {
+    /// Unique within the run.
+    pub label: String,
+    /// The service's id.
+    pub service: String,
+    /// How a variant differs.
+    pub title: Option<String>,
+    /// Language.
+    pub language: String,
+    /// Framework.
+    pub framework: String,
+    /// SPDX expression.
+    pub licence: String,
+    /// What kind of weight it is.
+    pub style: Style,
+    /// What is not the framework's default.
+    pub settings: Vec<Setting>,
+    /// The receipt, once it is built.
+    pub version: Option<String>,
+    /// Why it takes no part, where it does not.
+    pub excluded: Option<Excluded>,
+}
+
+/// Why a row takes no part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Excluded {
+    /// The kind of reason.
+    pub why: Exclusion,
+    /// What a reader of the table is told.
+    pub reason: String,
+}
+
+/// Kinds of reasons not to take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exclusion {
+    /// A toolchain or a library is missing: nobody's fault.
+    NotOnThisMachine,
+    /// It serves other contracts.
+    AnotherContract,
+    /// Building it failed.
+    NotBuilt,
+    /// It does not do what its contract says, or does not start or stop as a service must.
+    AgainstItsContract,
+}
+
+impl Plan {
+    /// The plan of `experiment` over `rows`, nothing built yet.
+    pub fn new(experiment: &Experiment, rows: &[Row], seed: u64, pinning: Pinning) -> Plan {
+        let ns = |duration: std::time::Duration| duration.as_nanos() as u64;
+        let campaign = &experiment.campaign;
+        Plan {
+            experiment: experiment.name.clone(),
+            title: experiment.title.clone(),
+            question: experiment.question.clone(),
+            contract: experiment.contract.clone(),
+            pivot: experiment.pivot.clone(),
+            seed,
+            load: experiment.load.clone(),
+            knobs: experiment.knobs.clone(),
+            budget_ns: ns(campaign.budget),
+            slice_ns: ns(campaign.slice),
+            slices_per_block: campaign.slices_per_block,
+            warm_up_ns: ns(campaign.warm_up),
+            blocks_min: campaign.blocks_min,
+            blocks_max: campaign.blocks_max,
+            pinning,
+            rows: rows.iter().map(PlannedRow::new).collect(),
+        }
+    }
+
+    /// A guess, before the first block has been timed: starting, stopping and settling one service takes about 0.6 s.
+    pub fn block_ns_expected(&self) -> u64 {
+        let each = self.slice_ns * self.slices_per_block as u64 + self.warm_up_ns + 600_000_000;
+        each * self.rows.iter().filter(|row| row.excluded.is_none()).count() as u64
+    }
+
+    /// How many blocks fit into the budget, if the guess holds.
+    pub fn blocks_expected(&self) -> usize {
+        let fit = self.budget_ns / self.block_ns_expected().max(1);
+        (fit as usize).clamp(self.blocks_min, self.blocks_max)
+    }
+}
+
+impl PlannedRow {
+    fn new(row: &Row) -> PlannedRow {
+        let service = &row.service;
+        PlannedRow {
+            label: row.label.clone(),
+            service: service.id.clone(),
+            title: service.title.clone(),
+            language: service.language.clone(),
+            framework: service.framework.clone(),
+            licence: service.licence.clone(),
+            style: service.style,
+            settings: service.settings.clone(),
+            version: None,
+            excluded: None,
+        }
+    }
+}

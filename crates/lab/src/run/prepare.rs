@@ -1,0 +1,159 @@
+//! Before anything is measured: every row is built and proved against the contract. A row that cannot be is left out
+//! with its reason; it never stops the others.
+
+use std::{
+    fs, io,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{
+    bench::{GRACE, verify_options},
+    launch::{self, Settings},
+    plan::{Excluded, Exclusion, Plan},
+};
+use crate::{
+    build::{BuildError, Builder, Built},
+    catalogue::{Row, Service},
+    contract::Contract,
+    experiment::Knobs,
+    process::Supervisor,
+    verify::{self, Transcript},
+};
+
+/// Services that are proved at the same time: most of proving is waiting for a clock to move.
+const VERIFIED_AT_ONCE: usize = 4;
+
+/// Builds every row of `plan` and enters the receipts; rows that cannot be built are excluded. Each service is built
+/// once, however many rows it has. `before` hears the label of each row.
+pub fn build_all(
+    plan: &mut Plan,
+    rows: &[Row],
+    builder: &Builder,
+    interrupt: &AtomicBool,
+    mut before: impl FnMut(&str),
+) {
+    let mut done: Vec<(String, Result<Built, Excluded>)> = Vec::new();
+    for (planned, row) in plan.rows.iter_mut().zip(rows) {
+        if interrupt.load(Ordering::Relaxed) {
+            return;
+        }
+        before(&planned.label);
+        let known = done.iter().find(|(name, _)| *name == row.service.name);
+        let built = match known {
+            Some((_, built)) => built.clone(),
+            None => builder.build(&row.service, false).map_err(|error| excluded(&error)),
+        };
+        match &built {
+            Ok(built) => planned.version = Some(built.version.clone()),
+            Err(reason) => planned.excluded = Some(reason.clone()),
+        }
+        done.push((row.service.name.clone(), built));
+    }
+}
+
+fn excluded(error: &BuildError) -> Excluded {
+    let why = match error {
+        BuildError::Missing(_) => Exclusion::NotOnThisMachine,
+        _ => Exclusion::NotBuilt,
+    };
+    Excluded { why, reason: error.to_string() }
+}
+
+/// What verifying one service needs to know.
+#[derive(Debug, Clone, Copy)]
+pub struct Proof<'a> {
+    /// What it is told.
+    pub knobs: &'a Knobs,
+    /// Fills the holes.
+    pub seed: u64,
+    /// A port that the user chose, instead of any free one.
+    pub port: Option<u16>,
+}
+
+/// Starts `service`, verifies it against `contract`, stops it. `Err` where it could not be started or did not stop.
+pub fn prove(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+    supervisor: &Supervisor,
+    folder: &Path,
+) -> Result<Transcript, String> {
+    let Proof { knobs, seed, port } = *proof;
+    let settings = Settings { contract, knobs, cpus: &[], seed, port };
+    let stem = format!("verify-{}", contract.name);
+    let ready =
+        launch::launch(service, &settings, supervisor, folder, &stem).map_err(|error| error.to_string())?;
+    let mut options = verify_options(service, seed);
+    options.timeouts.answer += Duration::from_millis(knobs.delay_ms);
+    let transcript = verify::verify(contract, ready.address, &options);
+    let stopped = ready.process.stop(GRACE);
+    match stopped.is_clean() {
+        true => Ok(transcript),
+        false => Err(stopped.to_string()),
+    }
+}
+
+/// Proves every row that was built, a few at a time, and excludes those that fail. Transcripts go to the run folder.
+pub fn verify_all(
+    plan: &mut Plan,
+    rows: &[Row],
+    contract: &Contract,
+    supervisor: &Supervisor,
+    run: &Path,
+    interrupt: &AtomicBool,
+    after: impl Fn(&str) + Sync,
+) -> io::Result<()> {
+    let waiting: Vec<usize> = (0..rows.len()).filter(|index| plan.rows[*index].excluded.is_none()).collect();
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let shared: &Plan = plan;
+    let work = || -> io::Result<()> {
+        while let Some(&index) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if interrupt.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let excluded = verify_one(shared, index, &rows[index].service, contract, supervisor, run)?;
+            after(&shared.rows[index].label);
+            found.lock().expect("no thread panics with the lock").push((index, excluded));
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..VERIFIED_AT_ONCE).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("verify does not panic"))
+    })?;
+    for (index, excluded) in found.into_inner().expect("no thread panics with the lock") {
+        plan.rows[index].excluded = excluded;
+    }
+    Ok(())
+}
+
+fn verify_one(
+    plan: &Plan,
+    index: usize,
+    service: &Service,
+    contract: &Contract,
+    supervisor: &Supervisor,
+    run: &Path,
+) -> io::Result<Option<Excluded>> {
+    let failed = |reason: String| Some(Excluded { why: Exclusion::AgainstItsContract, reason });
+    if !service.contracts.contains(&contract.name) {
+        let reason = format!("does not declare the contract \"{}\"", contract.name);
+        return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
+    }
+    let folder = super::folder::service_folder(run, &plan.rows[index].label);
+    let proof = Proof { knobs: &plan.knobs, seed: plan.seed, port: None };
+    match prove(service, contract, &proof, supervisor, &folder) {
+        Err(reason) => Ok(failed(reason)),
+        Ok(transcript) => {
+            let path = folder.join(format!("verify-{}.json", contract.name));
+            fs::write(path, serde_json::to_string_pretty(&transcript)? + "\n")?;
+            Ok(transcript.reason().and_then(|reason| failed(format!("failed verify: {reason}"))))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What is written down while a campaign runs: one line of JSON a fact, integers in base units. The lines are the
+//! measurement; every table is computed from them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One line of `journal.ndjson`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Record {
+    /// A block begins: every service is started afresh, in this order.
+    Block {
+        /// Counted from 0.
+        block: usize,
+        /// Labels of rows.
+        order: Vec<String>,
+    },
+    /// A service gave its first answer, was warmed up, and is frozen.
+    Started(Started),
+    /// One slice was measured.
+    Slice(Slice),
+    /// A service was stopped at the end of a block.
+    Stopped(Stopped),
+    /// A row is out, and why; it takes no part in later blocks.
+    Failed {
+        /// The block in which it happened.
+        block: usize,
+        /// Label of the row.
+        row: String,
+        /// What a reader of the table is told.
+        reason: String,
+    },
+    /// The campaign ended of its own accord. A journal without this line was cut off.
+    Ended {
+        /// Why.
+        reason: Ending,
+        /// From the first block's start.
+        elapsed_ns: u64,
+    },
+}
+
+/// A service is ready for its slices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// Counted from 0.
+    pub block: usize,
+    /// Label of the row.
+    pub row: String,
+    /// From `exec` to the first right answer.
+    pub start_up_ns: u64,
+}
+
+/// One service under one load for a short time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Counted from 0.
+    pub block: usize,
+    /// Each row has one slice a round.
+    pub round: usize,
+    /// Label of the row.
+    pub row: String,
+    /// How long requests were sent.
+    pub window_ns: u64,
+    /// The window, and the time until the last request in flight was answered.
+    pub elapsed_ns: u64,
+    /// Requests sent.
+    pub sent: u64,
+    /// Right answers, those after the window among them.
+    pub answered: u64,
+    /// Right answers within the window.
+    pub answered_in_window: u64,
+    /// Wrong and missing answers, by class.
+    pub failed: BTreeMap<String, u64>,
+    /// Failures of connections that had no request out, by class.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub connection_failed: BTreeMap<String, u64>,
+    /// Requests without an answer when the slice was given up.
+    pub in_flight: u64,
+    /// Connections opened.
+    pub connects: u64,
+    /// Bytes on the wire, as the generator wrote them.
+    pub bytes_sent: u64,
+    /// Bytes on the wire, as the generator read them.
+    pub bytes_received: u64,
+    /// CPU time of the service's processes.
+    pub server_cpu_ns: u64,
+    /// CPU time of the generator's threads.
+    pub generator_cpu_ns: u64,
+    /// Latency of the answered requests.
+    pub latency_ns_p50: u64,
+    /// Latency of the answered requests.
+    pub latency_ns_p99: u64,
+    /// Latency of the answered requests.
+    pub latency_ns_max: u64,
+    /// What the first failure looked like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_failure: Option<String>,
+}
+
+/// A service at the end of a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Counted from 0.
+    pub block: usize,
+    /// Label of the row.
+    pub row: String,
+    /// Sum of the peaks of its live processes.
+    pub rss_bytes_peak: Option<u64>,
+    /// Voluntary and forced together.
+    pub context_switches: Option<u64>,
+    /// Of all answers in the block.
+    pub latency: Option<Latency>,
+    /// How it stopped, where that was not clean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+}
+
+/// Latency of answered requests, from the histogram of a block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// Half of the requests took at most this.
+    pub p50_ns: u64,
+    /// 90%.
+    pub p90_ns: u64,
+    /// 99%.
+    pub p99_ns: u64,
+    /// 99.9%.
+    pub p999_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// Why a campaign ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// Another block would not fit.
+    BudgetSpent,
+    /// As many blocks as the experiment allows.
+    BlocksMax,
+    /// No row but the pivot is left, or none at all.
+    NothingLeft,
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl Ending {
+    /// In words for the foot of a table.
+    pub fn text(self) -> &'static str {
+        match self {
+            Ending::BudgetSpent => "the budget was spent",
+            Ending::BlocksMax => "all blocks were measured",
+            Ending::NothingLeft => "no service was left to measure",
+            Ending::Interrupted => "interrupted",
+        }
+    }
+}
