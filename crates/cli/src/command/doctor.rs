@@ -1,0 +1,102 @@
+//! `tare doctor`: what this machine lacks and what its kernel allows, with the command that mends it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use tare_lab::{
+    catalogue::Catalogue,
+    machine::{self, Finding},
+    run::{cpus, environment::Environment},
+};
+
+use crate::{
+    exit::Outcome,
+    output::{paint, print, print_json},
+    workspace::{Global, Workspace},
+};
+
+/// Show what is missing on this machine, what its kernel allows, and the commands that mend it
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    environment: Environment,
+    kernel: Vec<Finding>,
+    services: Vec<ServiceFinding>,
+    mend: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ServiceFinding {
+    service: String,
+    missing: String,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let workspace = Workspace::open(global)?;
+    let (services, mend) = missing(&workspace.catalogue);
+    let kernel = machine::examine(&cpus::available());
+    let isolation = Vec::new();
+    let report = Report { environment: Environment::read(isolation), kernel, services, mend };
+    match args.json {
+        true => print_json(&report)?,
+        false => print(&text(&report, workspace.catalogue.services.len()))?,
+    }
+    let complete = report.services.is_empty();
+    Ok(if complete { Outcome::Fine } else { Outcome::SetUp })
+}
+
+/// Each service that cannot be built, and the commands that would bring what is missing, each once.
+fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
+    let (mut services, mut packages) = (Vec::new(), BTreeSet::new());
+    for service in &catalogue.services {
+        if let Err(missing) = tare_lab::build::check_requirements(&service.requires) {
+            packages.extend(missing.debian.clone());
+            services.push(ServiceFinding { service: service.id.clone(), missing: missing.to_string() });
+        }
+    }
+    let mut mend = Vec::new();
+    if !services.is_empty() {
+        mend.push("make setup".to_owned());
+    }
+    if !packages.is_empty() {
+        mend.push(format!("apt-get install {}", packages.into_iter().collect::<Vec<_>>().join(" ")));
+    }
+    (services, mend)
+}
+
+fn text(report: &Report, services: usize) -> String {
+    let environment = &report.environment;
+    let mut out = format!("{}\n", paint("1", "machine"));
+    out += &format!("  {}, {}\n", environment.system, environment.kernel);
+    let gibibytes = environment.memory_bytes as f64 / (1u64 << 30) as f64;
+    out += &format!(
+        "  {} CPUs ({}), {gibibytes:.1} GiB of memory, load {}\n",
+        environment.cpus, environment.cpu, environment.load_average
+    );
+    out += &format!("\n{}\n", paint("1", "kernel"));
+    for finding in &report.kernel {
+        let mark = if finding.good { paint("32", "ok  ") } else { paint("33", "less") };
+        out += &format!("  {mark} {:<18} {}\n", finding.subject, finding.text);
+        if let Some(remedy) = &finding.remedy {
+            out += &format!("       {:<18} mend: {remedy}\n", "");
+        }
+    }
+    out += &format!("\n{}\n", paint("1", "services"));
+    if report.services.is_empty() {
+        out += &format!("  {} all {services} can be built here\n", paint("32", "ok  "));
+    }
+    for service in &report.services {
+        out += &format!("  {} {:<18} {}\n", paint("31", "no  "), service.service, service.missing);
+    }
+    if !report.mend.is_empty() {
+        out += &format!("\n{}\n", paint("1", "mend"));
+        out += &report.mend.iter().map(|command| format!("  {command}\n")).collect::<String>();
+    }
+    out
+}

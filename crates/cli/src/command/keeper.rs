@@ -1,0 +1,12 @@
+//! `tare keeper`: outlives a tare that was killed and kills what that had started. Not for people.
+
+use crate::exit::Outcome;
+
+/// The keeper itself; started by tare
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+pub fn run(_args: Args) -> anyhow::Result<Outcome> {
+    tare_lab::process::keeper::main(std::io::stdin(), std::io::stdout());
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,10 @@
+//! One file a command.
+
+pub mod build;
+pub mod doctor;
+pub mod keeper;
+pub mod list;
+pub mod pivot;
+pub mod run;
+pub mod show;
+pub mod verify;

@@ -1,0 +1,45 @@
+//! `tare pivot`: the raw-socket server that every service is related to.
+
+use anyhow::Context;
+use tare_lab::{contract, pivot};
+
+use crate::{
+    exit::Outcome,
+    signals,
+    workspace::{Global, Workspace},
+};
+
+/// Serve one fixed response from a raw socket: what every service is weighed against
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// TCP port on 127.0.0.1
+    #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Threads, each with its own epoll
+    #[arg(long, env = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// The contract whose one response is sent
+    #[arg(long, default_value = "hello")]
+    contract: String,
+    /// Print the version and nothing else
+    #[arg(long, exclusive = true)]
+    version: bool,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    if args.version {
+        println!("{}", env!("CARGO_PKG_VERSION"));
+        return Ok(Outcome::Fine);
+    }
+    let workspace = Workspace::open(global)?;
+    let contract = workspace.contract(&args.contract)?;
+    let response = contract::fixed_response(contract).with_context(|| {
+        format!("contract \"{}\" has no single fixed response, and a pivot sends nothing else", contract.name)
+    })?;
+    let port = args.port.context("no port")?;
+    let stop = signals::listen()?;
+    pivot::serve(port, args.threads.into(), &response, &stop)
+        .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
+    signals::forget();
+    Ok(Outcome::Fine)
+}

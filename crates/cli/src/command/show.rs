@@ -1,0 +1,55 @@
+//! `tare show`: prints the table of a run again, from its folder alone.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tare_lab::{
+    report::{self, Report},
+    run::folder,
+};
+
+use crate::{
+    exit::Outcome,
+    output::{Format, print, print_json},
+    workspace::Global,
+};
+
+/// Print the table of a run again
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The run folder; the newest one in `runs/` where none is named
+    run: Option<PathBuf>,
+    /// The form of the table
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// The same as `--format json`
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let path = match args.run {
+        Some(path) => path,
+        None => newest(&global.find()?.join("runs"))?,
+    };
+    let report = report::compute(&folder::read(&path)?);
+    print_report(&report, if args.json { Format::Json } else { args.format })?;
+    Ok(Outcome::Fine)
+}
+
+/// Prints a report to stdout.
+pub fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
+    match format {
+        Format::Text => print(&report::text(report, true)),
+        Format::Markdown => print(&report::markdown(report)),
+        Format::Json => print_json(report),
+    }
+}
+
+/// Names of run folders begin with the time.
+fn newest(runs: &Path) -> anyhow::Result<PathBuf> {
+    let entries = std::fs::read_dir(runs).with_context(|| format!("{}: no runs yet", runs.display()))?;
+    let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let newest = folders.filter(|path| path.join("run.json").exists()).max();
+    newest.with_context(|| format!("{}: no runs yet", runs.display()))
+}

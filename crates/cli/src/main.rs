@@ -1,0 +1,54 @@
+//! The command `tare`: weighs HTTP frameworks against a raw socket.
+
+mod command;
+mod exit;
+mod output;
+mod progress;
+mod signals;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Weighs HTTP frameworks: builds services written with them, proves that each honours the same contract, loads them,
+/// and compares them with a raw socket, with intervals.
+#[derive(Debug, Parser)]
+#[command(name = "tare", version, max_term_width = 110, after_help = exit::HELP)]
+struct Cli {
+    #[command(flatten)]
+    global: workspace::Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(command::run::Args),
+    Show(command::show::Args),
+    Verify(command::verify::Args),
+    Build(command::build::Args),
+    List(command::list::Args),
+    Doctor(command::doctor::Args),
+    Pivot(command::pivot::Args),
+    #[command(hide = true)]
+    Keeper(command::keeper::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::of_usage(&error),
+    };
+    let global = &cli.global;
+    exit::of(match cli.command {
+        Command::Run(args) => command::run::run(global, args),
+        Command::Show(args) => command::show::run(global, args),
+        Command::Verify(args) => command::verify::run(global, args),
+        Command::Build(args) => command::build::run(global, args),
+        Command::List(args) => command::list::run(global, args),
+        Command::Doctor(args) => command::doctor::run(global, args),
+        Command::Pivot(args) => command::pivot::run(global, args),
+        Command::Keeper(args) => command::keeper::run(args),
+    })
+}

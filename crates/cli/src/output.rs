@@ -1,0 +1,51 @@
+//! Data goes to stdout, everything else to stderr. Colours are written always and stripped by `anstream` where there is
+//! no terminal or `NO_COLOR` is set.
+
+use std::io::Write;
+
+use anyhow::Context;
+
+/// The form of what a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table for people.
+    Text,
+    /// For a README or a pull request.
+    Markdown,
+    /// For programs.
+    Json,
+}
+
+/// `text` in an ANSI colour.
+pub fn paint(code: &str, text: &str) -> String {
+    format!("\x1b[{code}m{text}\x1b[0m")
+}
+
+/// Prints data. A reader that has gone (`tare list | head`) is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to stdout"),
+    }
+}
+
+/// Prints a value as JSON.
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Pads columns to the width of their widest cell, two spaces between; the first row is the head.
+pub fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut out = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let line = padded.collect::<Vec<_>>().join("  ");
+        out += &if index == 0 { paint("2", line.trim_end()) } else { line.trim_end().to_owned() };
+        out.push('\n');
+    }
+    out
+}

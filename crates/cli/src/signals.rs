@@ -1,0 +1,42 @@
+//! Ctrl-C and SIGTERM: the first asks a command to stop and print what is known, the second ends it at once (the keeper
+//! then kills whatever is still running).
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use anyhow::Context;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// From now on a signal sets the flag that is returned.
+pub fn listen() -> anyhow::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let received = RECEIVED.get_or_init(Arc::default);
+    for signal in [SIGINT, SIGTERM] {
+        let register = || -> std::io::Result<()> {
+            // In this order: the second signal finds the flag set and ends the process.
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&flag))?;
+            signal_hook::flag::register_usize(signal, Arc::clone(received), signal as usize)?;
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+            Ok(())
+        };
+        register().with_context(|| format!("cannot listen for signal {signal}"))?;
+    }
+    Ok(flag)
+}
+
+/// The signal that was received, if one was.
+pub fn received() -> Option<i32> {
+    let signal = RECEIVED.get()?.load(Ordering::Relaxed);
+    (signal != 0).then_some(signal as i32)
+}
+
+/// A server that was asked to end and did has not been interrupted.
+pub fn forget() {
+    if let Some(received) = RECEIVED.get() {
+        received.store(0, Ordering::Relaxed);
+    }
+}

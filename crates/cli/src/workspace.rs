@@ -1,0 +1,106 @@
+//! Where the contracts and services are, and what is in them.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use tare_lab::{
+    build::Builder,
+    catalogue::{self, Catalogue, Row},
+    contract::Contract,
+    process::{Isolation, Supervisor, sweep},
+};
+
+/// Options that every command has.
+#[derive(Debug, clap::Args)]
+pub struct Global {
+    /// The folder that holds `services/` and `contracts/`; found upwards from here where it is not given
+    #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
+/// Everything that a checkout holds.
+#[derive(Debug)]
+pub struct Workspace {
+    /// Where it is.
+    pub root: PathBuf,
+    /// By name.
+    pub contracts: BTreeMap<String, Contract>,
+    /// Every service.
+    pub catalogue: Catalogue,
+}
+
+impl Workspace {
+    /// Finds and reads it.
+    pub fn open(global: &Global) -> anyhow::Result<Workspace> {
+        let root = global.find()?;
+        let contracts = Contract::load_all(&root.join("contracts"))?;
+        let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+        let catalogue = Catalogue::load(&root, &names, &program()?)?;
+        Ok(Workspace { root, contracts, catalogue })
+    }
+
+    /// The contract of this name.
+    pub fn contract(&self, name: &str) -> anyhow::Result<&Contract> {
+        self.contracts.get(name).with_context(|| {
+            let nearest = tare_lab::document::suggestion(name, self.contracts.keys().map(String::as_str));
+            format!("unknown contract \"{name}\"{nearest}")
+        })
+    }
+
+    /// The rows that `words` name; all of them where there are none.
+    pub fn select(&self, words: &[String]) -> anyhow::Result<Vec<Row>> {
+        let words = words.iter().flat_map(|word| word.split(','));
+        let rows = catalogue::select(&self.catalogue, words)?;
+        Ok(if rows.is_empty() { catalogue::select(&self.catalogue, ["all"])? } else { rows })
+    }
+
+    /// Where builds are recorded.
+    pub fn builder(&self) -> Builder {
+        Builder::new(&self.root)
+    }
+}
+
+impl Global {
+    /// The folder given, or the nearest one upwards that looks like a checkout.
+    pub fn find(&self) -> anyhow::Result<PathBuf> {
+        let is_root = |folder: &Path| folder.join("services").is_dir() && folder.join("contracts").is_dir();
+        if let Some(root) = &self.root {
+            if !is_root(root) {
+                bail!("{}: has no \"services\" and \"contracts\" folders", root.display());
+            }
+            return root.canonicalize().with_context(|| root.display().to_string());
+        }
+        let here = std::env::current_dir().context("cannot tell the current folder")?;
+        here.ancestors().find(|folder| is_root(folder)).map(Path::to_owned).with_context(|| {
+            format!(
+                "no \"services\" and \"contracts\" folders in {} or above it; name one by --root",
+                here.display()
+            )
+        })
+    }
+}
+
+/// This program, as a path that another process can start.
+pub fn program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("cannot find the program's own file")
+}
+
+/// Whoever starts services starts here: leftovers of a killed run are cleared, and a keeper outlives this process.
+pub fn supervisor() -> anyhow::Result<Supervisor> {
+    let isolation = Isolation::detect();
+    let swept = sweep(&isolation);
+    if !swept.pids.is_empty() {
+        eprintln!("note: killed {} process(es) that an earlier tare had left", swept.pids.len());
+    }
+    Ok(Supervisor::start(&program()?, isolation)?)
+}
+
+/// A seed that nobody could have known: it is printed and kept, so that a run can be repeated.
+pub fn draw_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    // Below 2^53, so that every reader of JSON keeps it whole.
+    RandomState::new().build_hasher().finish() >> 11
+}
