@@ -49,3 +49,9 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     }
     out
 }
+
+/// Columns of the terminal that stdout is; `None` where it is none.
+pub fn width() -> Option<usize> {
+    let terminal = console::Term::stdout();
+    terminal.size_checked().filter(|_| terminal.is_term()).map(|(_, columns)| columns.into())
+}

@@ -10,7 +10,7 @@ use tare_lab::{
 
 use crate::{
     exit::Outcome,
-    output::{Format, print, print_json},
+    output::{self, Format, print, print_json},
     workspace::Global,
 };
 
@@ -40,7 +40,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 /// Prints a report to stdout.
 pub fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
     match format {
-        Format::Text => print(&report::text(report, true)),
+        Format::Text => print(&report::text(report, true, output::width())),
         Format::Markdown => print(&report::markdown(report)),
         Format::Json => print_json(report),
     }

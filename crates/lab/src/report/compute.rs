@@ -15,6 +15,9 @@ use crate::run::{
 /// how fast the generator is, and not how fast the service is.
 const BUSY_SHARE: f64 = 0.9;
 
+/// More than this share of the measured CPUs for others, and the reader is told.
+const FOREIGN_SHARE: f64 = 0.05;
+
 /// All that one row did in one block.
 #[derive(Default)]
 struct Block<'a> {
@@ -62,6 +65,7 @@ pub fn compute(kept: &Kept) -> Report {
         .map(|row| row_report(plan, row, &blocks_of(&row.label), &pivot, &failures))
         .collect();
     relate_to_a_doubtful_pivot(&mut rows, &plan.pivot);
+    let foreign = foreign_cpu_share(plan, &kept.records);
     let speed = |row: &RowReport| match row.state {
         State::Measured => {
             row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu)).unwrap_or(0.0)
@@ -81,7 +85,8 @@ pub fn compute(kept: &Kept) -> Report {
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
-        notes: notes(plan, kept),
+        foreign_cpu_share: foreign,
+        notes: notes(plan, kept, foreign),
         rows,
         environment: kept.header.environment.clone(),
     }
@@ -288,8 +293,26 @@ fn load_text(plan: &Plan) -> String {
     )
 }
 
-fn notes(plan: &Plan, kept: &Kept) -> Vec<String> {
+fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
+    let (mut foreign_ns, mut all_ns) = (0.0, 0.0);
+    for record in records {
+        if let Record::Slice(Slice { foreign_cpu_ns: Some(ns), elapsed_ns, .. }) = record {
+            foreign_ns += *ns as f64;
+            all_ns += *elapsed_ns as f64 * plan.pinning.all().len() as f64;
+        }
+    }
+    (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
+}
+
+fn notes(plan: &Plan, kept: &Kept, foreign: Option<f64>) -> Vec<String> {
     let mut notes = kept.damage.clone();
+    if let Some(share) = foreign.filter(|share| *share > FOREIGN_SHARE) {
+        notes.push(format!(
+            "machine-noisy: others took {:.0}% of the measured CPUs: trust CPU per request more than throughput, or run \
+             again on a quiet machine",
+            share * 100.0
+        ));
+    }
     if !plan.pinning.apart() {
         notes
             .push("services and generator share one CPU: throughput says what both cost together".to_owned());

@@ -9,8 +9,8 @@ use super::{
 pub fn markdown(report: &Report) -> String {
     let ending = report.ending.map_or("cut off", |ending| ending.text());
     let mut out = format!("## {}\n\n{}\n\n", escape(&report.title), escape(&report.question));
-    out += "| service | version | req/s | of pivot | 95% interval | CPU/req | of pivot | p50 | p99 | RSS | start | errors |\n";
-    out += "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    out += "| service | version | req/s | of pivot | 95% interval | CPU/req | of pivot | 95% interval | p50 | p99 | RSS | start | errors |\n";
+    out += "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for row in &report.rows {
         out += &line(row, &report.pivot);
     }
@@ -44,7 +44,7 @@ fn line(row: &RowReport, pivot: &str) -> String {
         State::Unmeasured => "no complete block".to_owned(),
     };
     let version = row.version.as_deref().unwrap_or_default();
-    format!("| {} | {} | {} | | | | | | | | | |\n", escape(&row.label), escape(version), escape(&reason))
+    format!("| {} | {} | {} | | | | | | | | | | |\n", escape(&row.label), escape(version), escape(&reason))
 }
 
 fn figures(row: &RowReport, pivot: &str) -> String {
@@ -52,6 +52,7 @@ fn figures(row: &RowReport, pivot: &str) -> String {
     let is_pivot = row.label == pivot;
     let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio);
     let interval = row.ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
+    let cpu_interval = row.cpu_ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
     let cells = [
         escape(&row.label),
         escape(row.version.as_deref().unwrap_or_default()),
@@ -60,6 +61,7 @@ fn figures(row: &RowReport, pivot: &str) -> String {
         interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
         figure(row.cpu_ns_per_request, time),
         figure(row.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(is_pivot.then_some(1.0)), times),
+        cpu_interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", times(low), times(high))),
         figure(row.latency_ns_p50, time),
         figure(row.latency_ns_p99, time),
         figure(row.rss_bytes_peak, bytes),

@@ -54,6 +54,8 @@ pub struct Report {
     pub ending: Option<Ending>,
     /// The load in words.
     pub load: String,
+    /// The share of the measured CPUs that went to other programs of this machine, or of another tenant's.
+    pub foreign_cpu_share: Option<f64>,
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
     /// What a reader must know to believe the table.

@@ -181,7 +181,32 @@ fn a_block_that_was_cut_off_is_left_out_and_counted() {
 
 #[test]
 fn the_table_as_text() {
-    insta::assert_snapshot!(text(&compute(&kept()), false));
+    insta::assert_snapshot!(text(&compute(&kept()), false, None));
+}
+
+#[test]
+fn a_narrow_terminal_gets_fewer_columns() {
+    let report = compute(&kept());
+    for width in [60, 80, 100, 120, 140] {
+        let table = text(&report, false, Some(width));
+        let widest =
+            table.lines().filter(|line| line.starts_with("half  ")).map(|line| line.chars().count()).max();
+        assert!(widest.unwrap() <= width.max(70), "{width}: {table}");
+        assert!(table.contains("95% interval") && table.contains("CPU/req"), "{table}");
+    }
+}
+
+#[test]
+fn others_on_the_machine_are_told_of() {
+    let mut kept = kept();
+    for record in &mut kept.records {
+        if let Record::Slice(slice) = record {
+            slice.foreign_cpu_ns = Some(20_000_000);
+        }
+    }
+    let report = compute(&kept);
+    assert_eq!(report.foreign_cpu_share, Some(0.1));
+    assert!(report.notes[0].starts_with("machine-noisy: others took 10%"), "{:?}", report.notes);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::catalogue::Style;
 
-const BAR: usize = 16;
+const BAR: usize = 12;
+const GAP: &str = "  ";
 
 /// ANSI sequences, or nothing.
 struct Paint(bool);
@@ -32,8 +33,11 @@ fn right(text: impl Into<String>) -> Cell {
     Cell { text: text.into(), right: true, code: None }
 }
 
-/// The report as lines of text. `colours` are ANSI sequences.
-pub fn text(report: &Report, colours: bool) -> String {
+/// Columns that a narrow terminal does without, the least important first, by their place.
+const DISPENSABLE: [usize; 6] = [11, 1, 10, 3, 7, 8];
+
+/// The report as lines of text. `colours` are ANSI sequences; with a `width` the table leaves out what does not fit.
+pub fn text(report: &Report, colours: bool, width: Option<usize>) -> String {
     let paint = Paint(colours);
     let mut out = format!("{}\n{}\n", paint.with("1", &report.title), report.load);
     out += &format!("{}\n\n", extent(report));
@@ -41,7 +45,7 @@ pub fn text(report: &Report, colours: bool) -> String {
     if !measured.is_empty() {
         let mut lines = vec![header()];
         lines.extend(measured.iter().map(|row| cells(row, &report.pivot)));
-        out += &layout(&lines, &paint);
+        out += &layout(&fit(lines, width), &paint);
     }
     out += &rows_without_figures(report, &paint);
     out += &remarks(report, &paint);
@@ -87,7 +91,7 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
         bar,
         figure(ratio, percent),
         right(
-            interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
+            interval.map_or("-".to_owned(), |(low, high)| format!("{:.1} .. {}", low * 100.0, percent(high))),
         ),
         figure(row.cpu_ns_per_request, time),
         figure(
@@ -102,10 +106,30 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
     ]
 }
 
-fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
+/// Leaves out columns until the table is no wider than `width`, or none is left that can be spared.
+fn fit(mut lines: Vec<Vec<Cell>>, width: Option<usize>) -> Vec<Vec<Cell>> {
+    let mut spared: Vec<usize> = Vec::new();
+    for column in DISPENSABLE {
+        let total: usize = widths(&lines).iter().map(|width| width + GAP.len()).sum();
+        if width.is_none_or(|width| total <= width + GAP.len()) {
+            break;
+        }
+        // Those left out before stood to the left of it, or did not.
+        let place = column - spared.iter().filter(|before| **before < column).count();
+        lines.iter_mut().for_each(|line| drop(line.remove(place)));
+        spared.push(column);
+    }
+    lines
+}
+
+fn widths(lines: &[Vec<Cell>]) -> Vec<usize> {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].text.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    (0..columns).map(width).collect()
+}
+
+fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
+    let widths = widths(lines);
     let mut out = String::new();
     for line in lines {
         let mut text = String::new();
@@ -113,7 +137,7 @@ fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
             let padding = " ".repeat(width - cell.text.chars().count());
             let painted = cell.code.map_or(cell.text.clone(), |code| paint.with(code, &cell.text));
             text += &if cell.right { padding + &painted } else { painted + &padding };
-            text += "  ";
+            text += GAP;
         }
         out += text.trim_end();
         out.push('\n');

@@ -23,7 +23,7 @@ use tare_load::{
 
 use super::{
     campaign::{Executor, RowFailure, StopFacts},
-    folder,
+    cpus, folder,
     launch::{self, Ready, Settings},
     plan::Plan,
     record::{Latency, Slice},
@@ -133,16 +133,24 @@ impl<'a> Bench<'a> {
         let pool = self.pool(&running.ready.address, draw);
         running.generator.set_pool(pool);
         let process = &running.ready.process;
+        let cpus = self.plan.pinning.all();
         let cpu_ns_before = process.cpu_ns().map_err(failure)?;
         process.thaw().map_err(failure)?;
+        let idle_ns_before = cpus::idle_ns(&cpus);
         let report = running.generator.run(&load(self.plan.slice_ns), &self.interrupt);
+        let idle_ns =
+            cpus::idle_ns(&cpus).zip(idle_ns_before).map(|(after, before)| after.saturating_sub(before));
         self.alive(running, "during a slice")?;
         let process = &running.ready.process;
         process.freeze().map_err(failure)?;
         let server_cpu_ns = process.cpu_ns().map_err(failure)?.saturating_sub(cpu_ns_before);
         report.tally.reconcile().map_err(failure)?;
         running.latency.merge(&report.latency);
-        Ok(slice(&report, server_cpu_ns))
+        let foreign_cpu_ns = idle_ns.map(|idle_ns| {
+            let all_ns = report.elapsed_ns * cpus.len() as u64;
+            all_ns as i64 - (idle_ns + server_cpu_ns + report.generator_cpu_ns) as i64
+        });
+        Ok(Slice { foreign_cpu_ns, ..slice(&report, server_cpu_ns) })
     }
 
     fn finish(&self, row: usize, block: usize, mut running: Running) -> Result<StopFacts, RowFailure> {

@@ -87,6 +87,10 @@ pub struct Slice {
     pub server_cpu_ns: u64,
     /// CPU time of the generator's threads.
     pub generator_cpu_ns: u64,
+    /// CPU time that others took on the CPUs of the service and the generator, stolen time among it; coarse, see
+    /// [`super::cpus::idle_ns`], and so sometimes below 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_cpu_ns: Option<i64>,
     /// Latency of the answered requests.
     pub latency_ns_p50: u64,
     /// Latency of the answered requests.
