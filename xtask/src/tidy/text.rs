@@ -2,7 +2,8 @@
 
 use super::{File, Finding};
 
-const LINE_CHARS_MAX: usize = 120;
+/// What a screen shows beside another file. rustfmt keeps code at 110; messages and prose may be a little longer.
+const LINE_CHARS_MAX: usize = 140;
 
 /// Put together from parts, so that this file does not find itself.
 const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
@@ -10,7 +11,7 @@ const MACHINE_PATHS: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), 
 
 /// All rules for one text file.
 pub fn check(file: &File) -> Vec<Finding> {
-    let short_lines = ["rs", "toml", "md"].contains(&file.extension());
+    let short_lines = ["rs", "toml", "md"].contains(&file.extension()) && !quotes(&file.path);
     let table = |line: &str| file.extension() == "md" && line.trim_start().starts_with('|');
     let mut findings = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
@@ -30,6 +31,11 @@ pub fn check(file: &File) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Published figures and golden messages are as long as they are.
+fn quotes(path: &str) -> bool {
+    path.starts_with("figures/") || path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
 fn is_word(c: char) -> bool {
@@ -59,21 +65,23 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_at_most_120_characters() {
-        let (fits, long) = ("ä".repeat(120), "ä".repeat(121));
+    fn lines_have_at_most_140_characters() {
+        let (fits, long) = ("ä".repeat(140), "ä".repeat(141));
         assert_eq!(found("a.md", &fits), [] as [&str; 0]);
         for path in ["a.md", "a.rs", "a.toml"] {
             assert!(
-                found(path, &format!("\n{long}\n"))[0].contains(":2: a line of 121 characters"),
+                found(path, &format!("\n{long}\n"))[0].contains(":2: a line of 141 characters"),
                 "{path}"
             );
         }
-        assert_eq!(found("a.cpp", &long), [] as [&str; 0]);
+        for path in ["a.cpp", "figures/a.toml", "src/tests.rs", "crates/a/tests/b.rs"] {
+            assert_eq!(found(path, &long), [] as [&str; 0]);
+        }
     }
 
     #[test]
     fn tables_and_urls_may_be_longer() {
-        let long = "x".repeat(130);
+        let long = "x".repeat(150);
         assert_eq!(found("a.md", &format!("| {long} |\nhttps://{long}\n")), [] as [&str; 0]);
         assert_eq!(found("a.toml", &format!("| {long}\n")).len(), 1, "no table in TOML");
     }

@@ -9,7 +9,8 @@ use super::{
 pub fn markdown(report: &Report) -> String {
     let ending = report.ending.map_or("cut off", |ending| ending.text());
     let mut out = format!("## {}\n\n{}\n\n", escape(&report.title), escape(&report.question));
-    out += "| service | version | req/s | of pivot | 95% interval | CPU/req | of pivot | 95% interval | p50 | p99 | RSS | start | errors |\n";
+    out += "| service | version | req/s | of pivot | 95% interval | CPU/req | of pivot | 95% interval ";
+    out += "| p50 | p99 | RSS | start | errors |\n";
     out += "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for row in &report.rows {
         out += &line(row, &report.pivot);
