@@ -39,8 +39,17 @@ pub fn of(result: anyhow::Result<Outcome>) -> ExitCode {
 
 fn report(result: &anyhow::Result<Outcome>) {
     if let Err(error) = result {
-        anstream::eprintln!("{}: {error:#}", crate::output::paint("1;31", "error"));
+        anstream::eprintln!("{}: {}", crate::output::paint("1;31", "error"), sentence(error));
     }
+}
+
+/// The chain of causes in one line; most errors name their cause already, and then it is not said again.
+fn sentence(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
+        said if said.is_empty() => cause,
+        said if said.contains(&cause) => said,
+        said => format!("{said}: {cause}"),
+    })
 }
 
 /// The code of a command line that clap refused; asking for help is no mistake.

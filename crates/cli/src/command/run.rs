@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use tare_lab::{
-    catalogue::{self, Row},
+    catalogue::{self, Row, SelectError},
     experiment::Experiment,
     report::{self, Report},
     run::{
@@ -91,16 +91,19 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 
 /// The rows that were asked for, and the pivot, without which there is nothing to relate them to.
 fn rows(workspace: &Workspace, experiment: &Experiment, services: &[String]) -> anyhow::Result<Vec<Row>> {
-    workspace.contract(&experiment.contract).with_context(|| experiment.path.display().to_string())?;
-    let (words, source) = match services.is_empty() {
-        true => (&experiment.services, experiment.path.display().to_string()),
-        false => (&services.to_vec(), "--services".to_owned()),
+    if let Err(error) = workspace.contract(&experiment.contract) {
+        return Err(experiment.mistake("contract", &experiment.contract, &error.to_string()).into());
+    }
+    let select = |words: &[String]| catalogue::select(&workspace.catalogue, words.iter().map(String::as_str));
+    let in_file = |key: &'static str| {
+        move |error: SelectError| experiment.mistake(key, error.word(), &error.to_string())
     };
-    let words = words.iter().map(String::as_str);
-    let mut rows = catalogue::select(&workspace.catalogue, words).with_context(|| source.clone())?;
+    let mut rows = match services {
+        [] => select(&experiment.services).map_err(in_file("services"))?,
+        services => select(services).context("--services")?,
+    };
     if !rows.iter().any(|row| row.label == experiment.pivot) {
-        let pivot = catalogue::select(&workspace.catalogue, [experiment.pivot.as_str()]);
-        rows.splice(0..0, pivot.with_context(|| experiment.path.display().to_string())?);
+        rows.splice(0..0, select(std::slice::from_ref(&experiment.pivot)).map_err(in_file("pivot"))?);
     }
     Ok(rows)
 }

@@ -26,6 +26,17 @@ pub enum SelectError {
     Twice(String),
 }
 
+impl SelectError {
+    /// The word that means nothing.
+    pub fn word(&self) -> &str {
+        match self {
+            SelectError::UnknownService(word, _)
+            | SelectError::UnknownGroup(word, _)
+            | SelectError::Twice(word) => word,
+        }
+    }
+}
+
 /// The rows that `words` name, in their order; what a group repeats is left out, what is named twice is an error.
 pub fn select<'a>(
     catalogue: &Catalogue,

@@ -36,6 +36,7 @@ pub struct Experiment {
     pub campaign: CampaignSetting,
     /// Where it was read from.
     pub path: PathBuf,
+    text: String,
 }
 
 /// `[load]`: a closed loop.
@@ -114,6 +115,12 @@ impl Experiment {
         Experiment::parse(path, &text)
     }
 
+    /// A mistake in what `key` says: at the line that holds `value`, for a mistake that only shows when names are
+    /// looked up.
+    pub fn mistake(&self, key: &str, value: &str, message: &str) -> DocumentError {
+        DocumentError::at(&self.path, &self.text, &format!("\"{value}\""), format!("\"{key}\": {message}"))
+    }
+
     fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
         let file: File = document::parse(path, text, FORMAT)?;
         let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
@@ -155,6 +162,7 @@ impl Experiment {
                 blocks_max: file.campaign.blocks_max,
             },
             path: path.to_owned(),
+            text: text.to_owned(),
         })
     }
 }
