@@ -48,7 +48,7 @@ pub enum Problem {
     #[error("{{{{text}}}} may hold spaces, which {place} cannot: use {{{{label}}}}")]
     TextHole { place: &'static str },
     #[error(
-        "the hole {{{{{hole}}}}} has no name: a response can only repeat what the request says, such as {{{{{hole}.a}}}}"
+        "the hole {{{{{hole}}}}} has no name: a response can only repeat what the request says, like {{{{{hole}.a}}}}"
     )]
     NamelessHole { hole: String },
     #[error("the hole {{{{{hole}}}}} does not stand in the request: the service cannot know its value")]

@@ -67,7 +67,7 @@ fn mistakes_in_holes_are_told_with_what_is_right() {
     assert_snapshot!(error("{{label.a}}", "{{label.}}"), @r#"contracts/sample.toml:8: the hole "label." has no name after its dot: names are made of a-z, 0-9, "_" and "-""#);
     assert_snapshot!(error("{{label.a}}", "{{label.a"), @r#"contracts/sample.toml:8: a hole opens with "{{" but does not close with "}}""#);
     assert_snapshot!(error("{{label.a}}", "{{text.a}}"), @"contracts/sample.toml:8: {{text}} may hold spaces, which a path cannot: use {{label}}");
-    assert_snapshot!(error("\"{{label.a}}", "\"{{label}}"), @"contracts/sample.toml:11: the hole {{label}} has no name: a response can only repeat what the request says, such as {{label.a}}");
+    assert_snapshot!(error("\"{{label.a}}", "\"{{label}}"), @"contracts/sample.toml:11: the hole {{label}} has no name: a response can only repeat what the request says, like {{label.a}}");
     assert_snapshot!(error("\"{{label.a}}", "\"{{label.b}}"), @"contracts/sample.toml:11: the hole {{label.b}} does not stand in the request: the service cannot know its value");
     assert_snapshot!(error("\"{{label.a}}", "\"{{text.a}}"), @r#"contracts/sample.toml:11: the name "a" stands for two holes of different kinds: give one of them another name"#);
 }

@@ -21,8 +21,8 @@ pub(super) struct Bench<'c> {
     pub host: String,
     /// A connection was refused: no check will find more.
     pub unreachable: bool,
-    /// The requests that `response` saw answered rightly; all of them until it was made. Other checks use only these, so
-    /// that one mistake is reported once and not by each check again.
+    /// The requests that `response` and `fresh` saw answered rightly; all of them until then. Other checks use only
+    /// these, so that one mistake is reported once and not by each check again.
     pub sound: Vec<&'c Request>,
     /// When the first right answer of the load came, and its `Date`: `date` compares it with a later one.
     pub first_date: Option<(Instant, Option<String>)>,

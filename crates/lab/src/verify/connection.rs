@@ -85,8 +85,8 @@ fn kept(bench: &mut Bench<'_>) -> Tried {
     Ok(None)
 }
 
-/// Looks whether the connection has ended before the next request is sent: afterwards a close cannot be told from a reset,
-/// because what is sent to a closed socket is answered with a reset.
+/// Looks whether the connection has ended before the next request is sent: afterwards a close cannot be told from a
+/// reset, because what is sent to a closed socket is answered with a reset.
 fn still_open(bench: &Bench<'_>, talk: &mut Talk, answered: usize) -> Result<(), Failure> {
     if answered <= LOOKED_AT_CLOSELY {
         sleep(bench.options.timeouts.pause);

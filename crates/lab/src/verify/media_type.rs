@@ -60,7 +60,8 @@ mod tests {
         let error = |expected, got| compare(expected, got).unwrap_err();
         assert_eq!(
             error("text/plain; charset=utf-8", "text/plain"),
-            "expected content type \"text/plain; charset=utf-8\", got \"text/plain\": the parameter \"charset\" is missing"
+            "expected content type \"text/plain; charset=utf-8\", got \"text/plain\": \
+             the parameter \"charset\" is missing"
         );
         assert_eq!(
             error("application/json", "text/json"),
