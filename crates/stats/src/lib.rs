@@ -10,6 +10,16 @@
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
 //! - [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
+//! ```
+//! // Requests per second of eight blocks: the subject and the pivot slowed down together in the fourth.
+//! let pivot = [91.2e3, 90.7e3, 92.0e3, 60.1e3, 91.5e3, 90.9e3, 91.1e3, 91.8e3];
+//! let subject = [45.1e3, 45.9e3, 45.7e3, 30.3e3, 45.2e3, 45.6e3, 45.4e3, 46.1e3];
+//! let found = tare_stats::paired_log_ratio(&subject, &pivot)?;
+//! assert!((found.ratio - 0.5).abs() < 0.01);
+//! assert_eq!(found.holds(0.5), Some(true));
+//! # Ok::<(), tare_stats::EstimateError>(())
+//! ```
+//!
 //! Seams for what is not here yet: [`signed_rank::NullDistribution`] is the null distribution that a group-sequential
 //! test needs; [`signed_rank::Method`] tells the reader which assumption stands behind an interval; a further method is
 //! a further function from differences to [`Estimate`].
