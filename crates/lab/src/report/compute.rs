@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tare_stats::{paired_log_ratio, summary};
+use tare_stats::{DEFAULT_CONFIDENCE, Warning, paired_log_ratio, signed_rank, summary};
 
 use super::{FAILURE_SHARE_MAX, FORMAT, Ratio, Report, RowReport, State};
 use crate::run::{
@@ -258,7 +258,9 @@ fn relate(
     let pairs = blocks.iter().filter_map(|(number, block)| Some((value(block), value(pivot.get(number)?))));
     let (subject, base): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let estimate = paired_log_ratio(&subject, &base).ok()?;
-    warnings.extend(estimate.warnings.iter().map(|warning| format!("{name}: {warning}")));
+    // That there are too few blocks is true of every row at once: a note says it, once.
+    let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
+    warnings.extend(own.map(|warning| format!("{name}: {warning}")));
     Some(Ratio {
         ratio: estimate.ratio,
         low: estimate.low,
@@ -322,6 +324,11 @@ fn notes(plan: &Plan, kept: &Kept, foreign: Option<f64>) -> Vec<String> {
     }
     let begun = kept.records.iter().filter(|record| matches!(record, Record::Block { .. })).count();
     let pivot = complete_blocks(plan, &kept.records, &plan.pivot).len();
+    if let Some(needed) =
+        signed_rank::least_n(DEFAULT_CONFIDENCE).filter(|needed| (1..*needed).contains(&pivot))
+    {
+        notes.push(Warning::TooFewBlocks { n: pivot, needed }.to_string());
+    }
     if begun > pivot && pivot > 0 {
         notes.push(format!("{} of {begun} blocks are not complete and are left out", begun - pivot));
     }

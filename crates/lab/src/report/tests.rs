@@ -197,6 +197,23 @@ fn a_narrow_terminal_gets_fewer_columns() {
 }
 
 #[test]
+fn too_few_blocks_are_said_once() {
+    let mut kept = kept();
+    let fourth =
+        kept.records.iter().position(|record| matches!(record, Record::Block { block: 3, .. })).unwrap();
+    kept.records.truncate(fourth);
+    let report = compute(&kept);
+    assert_eq!(find(&report, "half").ratio.as_ref().unwrap().low, None);
+    assert_eq!(
+        report.notes.iter().filter(|note| note.contains("3 blocks are too few")).count(),
+        1,
+        "{:?}",
+        report.notes
+    );
+    assert!(!find(&report, "half").warnings.iter().any(|warning| warning.contains("too few")));
+}
+
+#[test]
 fn others_on_the_machine_are_told_of() {
     let mut kept = kept();
     for record in &mut kept.records {
