@@ -39,6 +39,9 @@ pub struct Args {
     /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`
     #[arg(long, value_delimiter = ',')]
     services: Vec<String>,
+    /// The row that the others are related to, instead of the experiment's
+    #[arg(long, value_name = "ROW")]
+    pivot: Option<String>,
     /// How long to measure, such as `3m`; the fewest blocks of the experiment are measured in any case
     #[arg(long)]
     budget: Option<jiff::SignedDuration>,
@@ -64,6 +67,9 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let mut experiment = Experiment::load(&args.experiment)?;
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
+    }
+    if let Some(pivot) = args.pivot {
+        experiment.pivot = pivot;
     }
     let rows = rows(&workspace, &experiment, &args.services)?;
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tare_lab::{
+    document,
     report::{self, Report},
-    run::folder,
+    run::folder::{self, Kept},
 };
 
 use crate::{
@@ -19,6 +20,9 @@ use crate::{
 pub struct Args {
     /// The run folder; the newest one in `runs/` where none is named
     run: Option<PathBuf>,
+    /// Relate the rows to this one instead of the run's own pivot
+    #[arg(long, value_name = "ROW")]
+    pivot: Option<String>,
     /// The form of the table
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -32,9 +36,23 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         Some(path) => path,
         None => newest(&global.find()?.join("runs"))?,
     };
-    let report = report::compute(&folder::read(&path)?);
+    let mut kept = folder::read(&path)?;
+    if let Some(pivot) = args.pivot {
+        relate_to(&mut kept, pivot)?;
+    }
+    let report = report::compute(&kept);
     print_report(&report, if args.json { Format::Json } else { args.format })?;
     Ok(Outcome::Fine)
+}
+
+fn relate_to(kept: &mut Kept, pivot: String) -> anyhow::Result<()> {
+    let mut labels = kept.header.plan.rows.iter().map(|row| row.label.as_str());
+    if !labels.clone().any(|label| label == pivot) {
+        let nearest = document::suggestion(&pivot, labels.by_ref());
+        bail!("the run has no row \"{pivot}\"{nearest}");
+    }
+    kept.header.plan.pivot = pivot;
+    Ok(())
 }
 
 /// Prints a report to stdout.
