@@ -15,7 +15,7 @@ pub enum Outcome {
     Fine,
     /// Something that the user must set up is not as it should be.
     SetUp,
-    /// A service failed its contract, crashed, or did not stop.
+    /// A service failed its contract or crashed.
     ServiceFailed,
     /// Some row was measured, but not validly.
     MeasurementInvalid,

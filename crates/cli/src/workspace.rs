@@ -8,8 +8,8 @@ use std::{
 use anyhow::{Context, bail};
 use tare_lab::{
     build::Builder,
-    catalogue::{self, Catalogue, Row},
-    contract::Contract,
+    catalogue::{self, Catalogue, Pivot, Row},
+    contract::{self, Contract},
     process::{Isolation, Supervisor, sweep},
 };
 
@@ -38,7 +38,10 @@ impl Workspace {
         let root = global.find()?;
         let contracts = Contract::load_all(&root.join("contracts"))?;
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-        let catalogue = Catalogue::load(&root, &names, &program()?)?;
+        let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
+        let pivot =
+            Pivot { program: program()?, contracts: fixed.map(|contract| contract.name.clone()).collect() };
+        let catalogue = Catalogue::load(&root, &names, pivot)?;
         Ok(Workspace { root, contracts, catalogue })
     }
 

@@ -45,7 +45,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let report = Report { environment: Environment::read(isolation), kernel, services, mend };
     match args.json {
         true => print_json(&report)?,
-        false => print(&text(&report, workspace.catalogue.services.len()))?,
+        false => print(&text(&report))?,
     }
     let complete = report.services.is_empty();
     Ok(if complete { Outcome::Fine } else { Outcome::SetUp })
@@ -70,7 +70,7 @@ fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
     (services, mend)
 }
 
-fn text(report: &Report, services: usize) -> String {
+fn text(report: &Report) -> String {
     let environment = &report.environment;
     let mut out = format!("{}\n", paint("1", "machine"));
     out += &format!("  {}, {}\n", environment.system, environment.kernel);
@@ -89,7 +89,7 @@ fn text(report: &Report, services: usize) -> String {
     }
     out += &format!("\n{}\n", paint("1", "services"));
     if report.services.is_empty() {
-        out += &format!("  {} all {services} can be built here\n", paint("32", "ok  "));
+        out += &format!("  {} every service can be built here\n", paint("32", "ok  "));
     }
     for service in &report.services {
         out += &format!("  {} {:<18} {}\n", paint("31", "no  "), service.service, service.missing);

@@ -1,8 +1,8 @@
 use super::*;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Pivot};
 
 fn service(root: &Path, step: &str) -> Service {
-    let catalogue = Catalogue::load(root, &["hello"], Path::new("tare"));
+    let catalogue = Catalogue::load(root, &["hello"], Pivot::default());
     let mut service = match catalogue {
         Ok(catalogue) => catalogue.services[0].clone(),
         Err(error) => panic!("{error}"),

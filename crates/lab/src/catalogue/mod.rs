@@ -71,6 +71,15 @@ impl Service {
     }
 }
 
+/// What the catalogue must be told of the built-in pivot.
+#[derive(Debug, Clone, Default)]
+pub struct Pivot {
+    /// The program whose command `pivot` it is.
+    pub program: PathBuf,
+    /// The contracts that one fixed response can honour.
+    pub contracts: Vec<String>,
+}
+
 /// Every service of a checkout.
 #[derive(Debug)]
 pub struct Catalogue {
@@ -79,10 +88,9 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names; `tare` is the program whose
-    /// `pivot` command is the built-in pivot.
-    pub fn load(root: &Path, contracts: &[&str], tare: &Path) -> Result<Catalogue, DocumentError> {
-        let mut services = vec![built_in_pivot(root, tare)];
+    /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names.
+    pub fn load(root: &Path, contracts: &[&str], pivot: Pivot) -> Result<Catalogue, DocumentError> {
+        let mut services = vec![built_in_pivot(root, pivot)];
         for path in manifests(&root.join("services"))? {
             services.extend(read_manifest(&path, contracts, &services)?);
         }
@@ -195,8 +203,8 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
     std::iter::once(service).chain(variants).collect()
 }
 
-fn built_in_pivot(root: &Path, tare: &Path) -> Service {
-    let tare = tare.to_string_lossy().into_owned();
+fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
+    let tare = pivot.program.to_string_lossy().into_owned();
     Service {
         id: PIVOT.to_owned(),
         name: PIVOT.to_owned(),
@@ -205,7 +213,7 @@ fn built_in_pivot(root: &Path, tare: &Path) -> Service {
         framework: "raw socket".to_owned(),
         url: String::new(),
         licence: "Apache-2.0 OR MIT".to_owned(),
-        contracts: vec!["hello".to_owned(), "api".to_owned()],
+        contracts: pivot.contracts,
         style: Style::Pivot,
         version_command: vec![tare.clone(), "pivot".to_owned(), "--version".to_owned()],
         requires: Vec::new(),

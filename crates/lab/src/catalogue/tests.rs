@@ -29,7 +29,7 @@ fn load(manifest: &str) -> Result<Catalogue, String> {
     let folder = root.path().join("services/go/mux");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("service.toml"), manifest).unwrap();
-    Catalogue::load(root.path(), &["hello", "rest"], Path::new("tare"))
+    Catalogue::load(root.path(), &["hello", "rest"], Pivot::default())
         .map_err(|error| error.to_string().replace(&root.path().display().to_string(), "ROOT"))
 }
 

@@ -124,17 +124,18 @@ impl Experiment {
     fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
         let file: File = document::parse(path, text, FORMAT)?;
         let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
-        for (key, value, range) in [
-            ("connections", file.load.connections, 1..=20_000),
-            ("threads", file.load.threads, 1..=256),
-            ("threads", file.service.threads, 1..=1024),
-            ("slices-per-block", file.campaign.slices_per_block, 1..=1000),
-            ("blocks-min", file.campaign.blocks_min, 1..=1000),
-            ("blocks-max", file.campaign.blocks_max, file.campaign.blocks_min..=1000),
+        // "threads" stands in two tables: the table's own line tells them apart.
+        for (place, key, value, range) in [
+            ("connections", "connections", file.load.connections, 1..=20_000),
+            ("[load]", "threads", file.load.threads, 1..=256),
+            ("[service]", "threads", file.service.threads, 1..=1024),
+            ("slices-per-block", "slices-per-block", file.campaign.slices_per_block, 1..=1000),
+            ("blocks-min", "blocks-min", file.campaign.blocks_min, 1..=1000),
+            ("blocks-max", "blocks-max", file.campaign.blocks_max, file.campaign.blocks_min..=1000),
         ] {
             if !range.contains(&value) {
                 return wrong(
-                    key,
+                    place,
                     format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end()),
                 );
             }

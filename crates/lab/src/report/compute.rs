@@ -1,6 +1,6 @@
 //! Records in, figures out.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use tare_stats::{DEFAULT_CONFIDENCE, Warning, paired_log_ratio, signed_rank, summary};
 
@@ -66,13 +66,7 @@ pub fn compute(kept: &Kept) -> Report {
         .collect();
     relate_to_a_doubtful_pivot(&mut rows, &plan.pivot);
     let foreign = foreign_cpu_share(plan, &kept.records);
-    let speed = |row: &RowReport| match row.state {
-        State::Measured => {
-            row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu)).unwrap_or(0.0)
-        }
-        _ => -1.0,
-    };
-    rows.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
+    rows.sort_by(|a, b| rank(b, &plan.pivot).partial_cmp(&rank(a, &plan.pivot)).unwrap_or(Ordering::Equal));
     Report {
         format: FORMAT,
         experiment: plan.experiment.clone(),
@@ -90,6 +84,15 @@ pub fn compute(kept: &Kept) -> Report {
         rows,
         environment: kept.header.environment.clone(),
     }
+}
+
+/// Rows stand in the order of their paired ratio, which is steadier than their rate; those that have none follow by
+/// rate or CPU, and those without any figure come last.
+fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
+    let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio);
+    let ratio = ratio.or((row.label == pivot && row.throughput_doubt.is_none()).then_some(1.0));
+    let rate = row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu));
+    (row.state == State::Measured, ratio.unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
 fn complete_blocks<'a>(plan: &Plan, records: &'a [Record], label: &str) -> Blocks<'a> {

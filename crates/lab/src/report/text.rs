@@ -34,7 +34,7 @@ fn right(text: impl Into<String>) -> Cell {
 }
 
 /// Columns that a narrow terminal does without, the least important first, by their place.
-const DISPENSABLE: [usize; 6] = [11, 1, 10, 3, 7, 8];
+const DISPENSABLE: [usize; 7] = [12, 1, 8, 11, 3, 7, 9];
 
 /// The report as lines of text. `colours` are ANSI sequences; with a `width` the table leaves out what does not fit.
 pub fn text(report: &Report, colours: bool, width: Option<usize>) -> String {
@@ -59,9 +59,8 @@ fn extent(report: &Report) -> String {
 }
 
 fn header() -> Vec<Cell> {
-    let heads =
-        ["service", "version", "req/s", "", "of pivot", "95% interval", "CPU/req", "of pivot", "p50", "p99"];
-    let heads = heads.into_iter().chain(["RSS", "start", "errors"]);
+    let heads = ["service", "version", "req/s", "", "of pivot", "95% interval", "CPU/req", "of pivot"];
+    let heads = heads.into_iter().chain(["95% interval", "p50", "p99", "RSS", "start", "errors"]);
     let mut cells: Vec<Cell> = heads.map(right).collect();
     for place in [0, 1, 3] {
         cells[place].right = false;
@@ -77,6 +76,7 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
     let is_pivot = row.label == pivot && row.throughput_doubt.is_none();
     let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio).or(is_pivot.then_some(1.0));
     let interval = row.ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
+    let cpu_interval = row.cpu_ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
     let failures: u64 = row.failed.values().sum();
     let mut name = left(&row.label);
     name.code = (row.style == Style::Pivot).then_some("1");
@@ -98,6 +98,7 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
             row.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or((row.label == pivot).then_some(1.0)),
             times,
         ),
+        right(cpu_interval.map_or("-".to_owned(), |(low, high)| format!("{low:.2} .. {}", times(high)))),
         figure(row.latency_ns_p50, time),
         figure(row.latency_ns_p99, time),
         figure(row.rss_bytes_peak, bytes),

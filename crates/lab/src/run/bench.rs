@@ -91,8 +91,13 @@ impl<'a> Bench<'a> {
         Arc::new(ExchangePool::new(self.contract.exchanges_for_load(seed, EXCHANGES, &target.to_string())))
     }
 
+    /// Other requests for every process that is started.
+    fn seed(&self, row: usize, block: usize) -> u64 {
+        self.plan.seed ^ ((block as u64 + 1) << 32 | row as u64)
+    }
+
     fn begin(&self, row: usize, block: usize) -> Result<Running, RowFailure> {
-        let seed = self.plan.seed ^ ((block as u64) << 32 | row as u64);
+        let seed = self.seed(row, block);
         let settings = Settings {
             contract: self.contract,
             knobs: &self.plan.knobs,
@@ -155,7 +160,7 @@ impl<'a> Bench<'a> {
 
     fn finish(&self, row: usize, block: usize, mut running: Running) -> Result<StopFacts, RowFailure> {
         running.ready.process.thaw().map_err(failure)?;
-        self.still_right(row, &running)?;
+        self.still_right(row, block, &running)?;
         let process = &running.ready.process;
         let mut facts = StopFacts {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
@@ -181,12 +186,12 @@ impl<'a> Bench<'a> {
     }
 
     /// A service that was right before the load and is wrong after it has no figures.
-    fn still_right(&self, row: usize, running: &Running) -> Result<(), RowFailure> {
+    fn still_right(&self, row: usize, block: usize, running: &Running) -> Result<(), RowFailure> {
         if self.interrupted() {
             return Ok(());
         }
         self.alive(running, "between two slices")?;
-        let options = verify_options(&self.services[row], self.plan.seed);
+        let options = verify_options(&self.services[row], self.seed(row, block));
         let transcript =
             verify::verify_only(self.contract, running.ready.address, &options, &CHECKS_AFTER_LOAD);
         match transcript.reason() {

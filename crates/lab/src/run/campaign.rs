@@ -123,7 +123,7 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
         let done = self.blocks_done;
         if self.executor.interrupted() {
             Some(Ending::Interrupted)
-        } else if alive.is_empty() {
+        } else if alive.is_empty() || self.only_the_pivot_survived(&alive) {
             Some(Ending::NothingLeft)
         } else if done >= self.plan.blocks_max {
             Some(Ending::BlocksMax)
@@ -132,6 +132,11 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
         } else {
             None
         }
+    }
+
+    /// There is nothing left to relate to it. (A run of the pivot alone was asked for, and goes on.)
+    fn only_the_pivot_survived(&self, alive: &[usize]) -> bool {
+        !self.out.is_empty() && alive.iter().all(|row| self.label(*row) == self.plan.pivot)
     }
 
     fn alive(&self) -> Vec<usize> {

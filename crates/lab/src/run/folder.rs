@@ -1,4 +1,4 @@
-//! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NN.hgrm-v2`, `services/NAME/`. Everything a
+//! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NNN.hgrm-v2`, `services/NAME/`. Everything a
 //! table is made of is in it, so that it can be copied, compared and read again. The journal is appended to and
 //! flushed to the disk record by record: a run that is killed loses at most the slice in flight.
 

@@ -144,7 +144,7 @@ pub enum Ending {
     BudgetSpent,
     /// As many blocks as the experiment allows.
     BlocksMax,
-    /// No row but the pivot is left, or none at all.
+    /// Every row has failed, or every one but the pivot.
     NothingLeft,
     /// The user stopped it.
     Interrupted,

@@ -171,6 +171,18 @@ fn a_service_that_dies_is_out_and_the_others_go_on() {
 }
 
 #[test]
+fn a_pivot_that_is_left_alone_is_measured_no_further() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    assert_eq!(run(&plan(2, 1), &mut fake, &mut journal, &mut ()).unwrap(), Ending::NothingLeft);
+    assert!(slices_of(&journal.records)["row0"] <= 2 * 4);
+    assert_eq!(
+        run(&plan(1, 1), &mut Fake::new(), &mut Memory::default(), &mut ()).unwrap(),
+        Ending::BlocksMax
+    );
+}
+
+#[test]
 fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
     let (mut plan, mut journal) = (plan(3, 1), Memory::default());
     plan.budget_ns = 1;
