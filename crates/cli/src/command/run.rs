@@ -68,10 +68,10 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
     }
+    let rows = rows(&workspace, &experiment, &args.services, args.pivot.as_deref())?;
     if let Some(pivot) = args.pivot {
         experiment.pivot = pivot;
     }
-    let rows = rows(&workspace, &experiment, &args.services)?;
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
     let plan = Plan::new(&experiment, &rows, args.seed.unwrap_or_else(workspace::draw_seed), pinning);
     let format = if args.json { Format::Json } else { args.format };
@@ -96,21 +96,31 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// The rows that were asked for, and the pivot, without which there is nothing to relate them to.
-fn rows(workspace: &Workspace, experiment: &Experiment, services: &[String]) -> anyhow::Result<Vec<Row>> {
+fn rows(
+    workspace: &Workspace,
+    experiment: &Experiment,
+    services: &[String],
+    pivot: Option<&str>,
+) -> anyhow::Result<Vec<Row>> {
     if let Err(error) = workspace.contract(&experiment.contract) {
         return Err(experiment.mistake("contract", &experiment.contract, &error.to_string()).into());
     }
     let select = |words: &[String]| catalogue::select(&workspace.catalogue, words.iter().map(String::as_str));
     let in_file = |key: &'static str| {
-        move |error: SelectError| experiment.mistake(key, error.word(), &error.to_string())
+        move |error: SelectError| experiment.mistake(key, &error.word(), &error.to_string())
     };
     let mut rows = match services {
         [] => select(&experiment.services).map_err(in_file("services"))?,
         services => select(services).context("--services")?,
     };
-    if !rows.iter().any(|row| row.label == experiment.pivot) {
-        rows.splice(0..0, select(std::slice::from_ref(&experiment.pivot)).map_err(in_file("pivot"))?);
-    }
+    let is_there = |label: &str| rows.iter().any(|row| row.label == label);
+    let missing = match pivot {
+        Some(pivot) if is_there(pivot) => Vec::new(),
+        Some(pivot) => select(&[pivot.to_owned()]).context("--pivot")?,
+        None if is_there(&experiment.pivot) => Vec::new(),
+        None => select(std::slice::from_ref(&experiment.pivot)).map_err(in_file("pivot"))?,
+    };
+    rows.splice(0..0, missing);
     Ok(rows)
 }
 

@@ -27,12 +27,11 @@ pub enum SelectError {
 }
 
 impl SelectError {
-    /// The word that means nothing.
-    pub fn word(&self) -> &str {
+    /// The word that means nothing, as it was written.
+    pub fn word(&self) -> String {
         match self {
-            SelectError::UnknownService(word, _)
-            | SelectError::UnknownGroup(word, _)
-            | SelectError::Twice(word) => word,
+            SelectError::UnknownService(word, _) | SelectError::Twice(word) => word.clone(),
+            SelectError::UnknownGroup(name, _) => format!("group:{name}"),
         }
     }
 }

@@ -115,10 +115,10 @@ impl Experiment {
         Experiment::parse(path, &text)
     }
 
-    /// A mistake in what `key` says: at the line that holds `value`, for a mistake that only shows when names are
+    /// A mistake in what `key` says: at the line where a string begins with `value`, for a mistake that only shows when names are
     /// looked up.
     pub fn mistake(&self, key: &str, value: &str, message: &str) -> DocumentError {
-        DocumentError::at(&self.path, &self.text, &format!("\"{value}\""), format!("\"{key}\": {message}"))
+        DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
     }
 
     fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {

@@ -26,6 +26,7 @@ use super::{
     cpus, folder,
     launch::{self, Ready, Settings},
     plan::Plan,
+    probe::Readiness,
     record::{Latency, Slice},
 };
 use crate::{
@@ -103,6 +104,7 @@ impl<'a> Bench<'a> {
             knobs: &self.plan.knobs,
             cpus: &self.plan.pinning.server,
             seed,
+            readiness: Readiness::AnswersRightly,
             port: None,
         };
         let folder = folder::service_folder(&self.run, &self.plan.rows[row].label);

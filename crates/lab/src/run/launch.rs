@@ -10,7 +10,7 @@ use std::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::probe;
+use super::probe::{self, Readiness};
 use crate::{
     catalogue,
     contract::Contract,
@@ -18,14 +18,17 @@ use crate::{
     process::{self, Launch, Supervisor},
 };
 
-/// A service that gave a right answer.
+/// How long one question whether it is ready may take, beyond its `DELAY_MS`.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A service that is ready.
 #[derive(Debug)]
 pub struct Ready {
     /// Its processes.
     pub process: process::Service,
     /// Where it listens.
     pub address: SocketAddr,
-    /// From `exec` to the first right answer.
+    /// From `exec` to the answer that made it ready.
     pub start_up: Duration,
 }
 
@@ -59,6 +62,8 @@ pub struct Settings<'a> {
     pub cpus: &'a [usize],
     /// Fills the holes of the request that is asked first.
     pub seed: u64,
+    /// When it counts as ready.
+    pub readiness: Readiness,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
 }
@@ -91,11 +96,12 @@ pub fn launch(
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let process = process::Service::start(&launch, supervisor)?;
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+    let patience = PATIENCE + Duration::from_millis(settings.knobs.delay_ms);
     let start_up = process.wait_ready(service.ready_timeout, || {
         let request = settings.contract.loaded().next();
         request.is_none_or(|request| {
             let exchange = settings.contract.exchange(request, &address.to_string(), &mut random);
-            probe::answers(address, &exchange)
+            probe::ready(address, &exchange, settings.readiness, patience)
         })
     })?;
     Ok(Ready { process, address, start_up })

@@ -15,6 +15,7 @@ use super::{
     bench::{GRACE, verify_options},
     launch::{self, Settings},
     plan::{Excluded, Exclusion, Plan},
+    probe::Readiness,
 };
 use crate::{
     build::{BuildError, Builder, Built},
@@ -84,7 +85,7 @@ pub fn prove(
     folder: &Path,
 ) -> Result<Transcript, String> {
     let Proof { knobs, seed, port } = *proof;
-    let settings = Settings { contract, knobs, cpus: &[], seed, port };
+    let settings = Settings { contract, knobs, cpus: &[], seed, readiness: Readiness::Speaks, port };
     let stem = format!("verify-{}", contract.name);
     let ready =
         launch::launch(service, &settings, supervisor, folder, &stem).map_err(|error| error.to_string())?;

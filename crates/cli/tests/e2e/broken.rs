@@ -1,0 +1,112 @@
+//! Services that die, cannot be built, or cannot be built here: their rows say so, and the others are measured.
+
+use std::{path::Path, time::Duration};
+
+use insta::assert_snapshot;
+use rustix::process::Signal;
+
+use crate::support::{
+    Running, USUAL, Workspace, alone, experiment, journal, manifest, row, send, state, within,
+};
+
+/// Kills the service of a row whenever it is seen alive, from its first slice on, until the run has noticed.
+fn kill_service(tare: &mut Running, run: &Path, label: &str) {
+    let has = |kind: &str| journal(run).iter().any(|record| record["kind"] == kind && record["row"] == label);
+    assert!(within(USUAL, || has("slice") || tare.has_ended()));
+    let noticed = within(USUAL, || {
+        let services = tare.carrying(&format!("ROW={label}"));
+        services.into_iter().for_each(|pid| send(pid, Signal::KILL));
+        has("failed") || tare.has_ended()
+    });
+    assert!(noticed, "nobody noticed that {label} was killed");
+}
+
+#[test]
+fn services_that_die_under_load_cost_only_their_own_rows() {
+    let _alone = alone();
+    let workspace =
+        Workspace::new(&[("honest", "correct"), ("crashing", "crashes-under-load"), ("victim", "correct")]);
+    let tiny = experiment(&["pivot", "honest", "crashing", "victim"], 6);
+    // Slices long enough that it is seldom killed between them.
+    workspace.write("experiments/tiny.toml", &tiny.replace("30ms", "100ms"));
+    let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
+    kill_service(&mut tare, &workspace.root().join("out"), "victim");
+    let ran = tare.end().expect(2);
+
+    assert!(ran.line("crashing").contains("  failed: block 1: exit status 3 "));
+    let victim = ran.line("victim");
+    assert!(
+        victim.contains("  failed: block ") && victim.contains(": killed by signal 9 (SIGKILL"),
+        "{victim}"
+    );
+    let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
+    assert_eq!(report["ending"], "blocks-max");
+    for label in ["pivot", "honest"] {
+        assert_eq!((state(&report, label), row(&report, label)["blocks"].as_u64()), ("measured", Some(6)));
+    }
+}
+
+#[test]
+fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let lacking = manifest("lacking", "correct")
+        + "[[requires]]\ncommand = [\"no-such-tool\", \"--version\"]\ndebian = [\"some-package\"]\nhint = \"or build it\"\n";
+    workspace.service("lacking", &lacking);
+    workspace.write("experiments/tiny.toml", &experiment(&["honest", "lacking"], 1));
+    let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(0);
+    assert_snapshot!(ran.line("lacking"), @r#"lacking  left out: not on this machine: "no-such-tool --version" cannot run: No such file or directory (os error 2); `apt-get install some-package` (or build it)"#);
+    assert!(ran.line("honest").contains(" 0.1.0 "));
+    assert!(ran.line("pivot").contains(" 0.1.0 "));
+
+    let verified = workspace.tare(&["verify", "lacking", "--contract", "hello"]).expect(0);
+    assert!(verified.stdout.contains("missing not on this machine: \"no-such-tool --version\""));
+    let built = workspace.tare(&["build", "--json"]).expect(0).json();
+    let results: Vec<(&str, &str)> = built
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["service"].as_str().unwrap(), line["result"].as_str().unwrap()))
+        .collect();
+    assert_eq!(results, [("pivot", "current"), ("honest", "current"), ("lacking", "missing")]);
+}
+
+#[test]
+fn a_failed_build_step_leaves_a_row_out_and_is_told_by_the_exit_status() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let step = "[[build]]\ncommand = [\"sh\", \"-c\", \"echo working; echo no such header >&2; exit 3\"]\n";
+    workspace.service("unbuilt", &(manifest("unbuilt", "correct") + step));
+    workspace.write("experiments/tiny.toml", &experiment(&["honest", "unbuilt"], 1));
+    let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(1);
+    assert_snapshot!(workspace.redact(ran.line("unbuilt")), @r#"unbuilt  left out: build step "sh -c echo working; echo no such header >&2; exit 3" failed (exit status: 3): no such header; all of it: ROOT/.tare/builds/unbuilt.log"#);
+    assert!(ran.line("honest").contains(" 0.1.0 "));
+    let verified = workspace.tare(&["verify", "unbuilt"]).expect(1);
+    assert!(verified.stdout.contains("not built build step \"sh -c"));
+    workspace.tare(&["build", "unbuilt"]).expect(1);
+}
+
+#[test]
+fn a_row_that_is_against_its_contract_is_left_out_and_told_by_the_exit_status() {
+    let _alone = alone();
+    let workspace =
+        Workspace::new(&[("honest", "correct"), ("frozen", "frozen-date"), ("hanging", "never-ready")]);
+    let impatient = manifest("hanging", "never-ready").replace("\"10s\"", "\"300ms\"");
+    workspace.service("hanging", &impatient);
+    workspace.write("experiments/tiny.toml", &experiment(&["honest", "frozen", "hanging"], 1));
+    let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(2);
+    assert!(ran.line("honest").contains(" 0.1.0 "));
+    assert!(
+        ran.line("frozen")
+            .contains("  left out: failed verify: hello: date of \"hello\": the Date stands still")
+    );
+    assert!(ran.line("hanging").contains("  left out: gave no right answer within 300ms"));
+}
+
+#[test]
+fn a_service_that_does_not_stop_is_waited_for_no_longer_than_its_grace() {
+    let workspace = Workspace::new(&[("deaf", "ignores-sigterm")]);
+    let mut tare = workspace.start(&["verify", "deaf", "--contract", "hello"]);
+    assert!(within(Duration::from_secs(30), || tare.has_ended()));
+    tare.end().expect(2);
+}

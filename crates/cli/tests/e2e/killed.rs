@@ -1,0 +1,91 @@
+//! `tare run` cut off: by SIGKILL, and by signals that ask.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use rustix::process::Signal;
+
+use crate::support::{Running, USUAL, Workspace, alone, experiment, journal, send, state, within};
+
+/// A run that has one whole block behind it and is in the middle of the second, and its folder.
+fn midway(workspace: &Workspace) -> (Running, PathBuf) {
+    let endless = experiment(&["pivot", "honest", "other"], 1000).replace("\"0s\"", "\"1h\"");
+    workspace.write("experiments/endless.toml", &endless);
+    let mut tare = workspace.start(&["run", "experiments/endless.toml", "--out", "out"]);
+    let run = workspace.root().join("out");
+    let in_second_block = |record: &serde_json::Value| record["kind"] == "slice" && record["block"] == 1;
+    assert!(within(USUAL, || journal(&run).iter().any(in_second_block) || tare.has_ended()));
+    let services = tare.carrying(&format!("TARE_GROUP=tare-{}-", tare.pid()));
+    assert!(!services.is_empty(), "no service runs in the middle of a run");
+    (tare, run)
+}
+
+fn workspace() -> Workspace {
+    Workspace::new(&[("honest", "correct"), ("other", "correct")])
+}
+
+#[test]
+fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
+    let _alone = alone();
+    let workspace = workspace();
+    let (tare, run) = midway(&workspace);
+    send(tare.pid(), Signal::KILL);
+    // Sees that within five seconds nothing is left.
+    let killed = tare.end();
+    assert_eq!(killed.code(), None);
+
+    shows_as_cut_off(&workspace, &run);
+    // And where the last line was cut within:
+    let path = run.join("journal.ndjson");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text + "{\"kind\":\"sli").unwrap();
+    let shown = shows_as_cut_off(&workspace, &run);
+    assert!(
+        shown
+            .contains("note: journal.ndjson: the last line is not whole: the run was cut off while it wrote")
+    );
+}
+
+fn shows_as_cut_off(workspace: &Workspace, run: &Path) -> String {
+    let path = run.to_str().unwrap();
+    let shown = workspace.tare(&["show", path]).expect(0);
+    assert!(shown.stdout.contains(": cut off\n"));
+    assert!(shown.line("honest").contains(" 0.1.0 "));
+    let report = workspace.tare(&["show", path, "--json"]).expect(0).json();
+    assert!(report["ending"].is_null() && state(&report, "other") == "measured", "{report}");
+    shown.stdout.clone()
+}
+
+#[test]
+fn what_asks_to_stop_gets_a_table_that_says_so() {
+    let _alone = alone();
+    let workspace = workspace();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let (tare, run) = midway(&workspace);
+        send(tare.pid(), signal);
+        let ran = tare.end().expect(code);
+        assert!(ran.stdout.contains(": interrupted\n"));
+        assert!(ran.line("honest").contains(" 0.1.0 "));
+        let last = journal(&run).pop().unwrap();
+        assert_eq!((&last["kind"], &last["reason"]), (&"ended".into(), &"interrupted".into()));
+        let shown = workspace.tare(&["show", "out"]).expect(0);
+        assert_eq!(shown.stdout, ran.stdout);
+        fs::remove_dir_all(run).unwrap();
+    }
+}
+
+#[test]
+fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("late", "slow-start")]);
+    workspace.write("experiments/tiny.toml", &experiment(&["late"], 1));
+    let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
+    let is_starting = |tare: &Running| !tare.carrying("ROW=late").is_empty();
+    assert!(within(USUAL, || is_starting(&tare) || tare.has_ended()));
+    send(tare.pid(), Signal::INT);
+    let ran = tare.end().expect(130);
+    assert!(ran.stdout.contains(": interrupted\n"));
+    assert!(ran.stdout.contains("late  unmeasured: no complete block"));
+}

@@ -1,0 +1,10 @@
+//! The command `tare` from end to end: against services made to misbehave, and against real ones.
+
+mod broken;
+mod errors;
+mod killed;
+mod pivot;
+mod real;
+mod run;
+mod support;
+mod verify;

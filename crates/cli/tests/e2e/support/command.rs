@@ -1,0 +1,154 @@
+//! One run of `tare`: started, bounded in time, and seen to have left nothing running.
+
+use std::{
+    fmt, fs,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::{carrying, send, within};
+
+/// No command takes longer, on a busy machine either.
+pub const USUAL: Duration = Duration::from_secs(120);
+/// Except those that may have to build a real service from nothing.
+pub const BUILD: Duration = Duration::from_secs(20 * 60);
+/// How long what tare has started may outlive it.
+const GONE: Duration = Duration::from_secs(5);
+
+/// The variable that every process of one command inherits, the keeper and whatever services leave behind as well.
+const MARK: &str = "TARE_TEST_COMMAND";
+
+/// A `tare` that runs. Dropping it kills it, and its keeper the rest.
+pub struct Running {
+    child: Child,
+    words: String,
+    mark: String,
+    output: TempDir,
+    ended: bool,
+}
+
+/// A `tare` that has ended. What it printed becomes part of the output of a test that fails.
+pub struct Ended {
+    words: String,
+    status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Starts `tare WORDS` in a folder, told nothing by the environment that a user would not be.
+pub fn start(folder: &Path, words: &[&str]) -> Running {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let value = format!("{}-{number}.", std::process::id());
+    let output = tempfile::tempdir().unwrap();
+    let file = |name: &str| Stdio::from(fs::File::create(output.path().join(name)).unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tare"));
+    for steering in ["TARE_ROOT", "PORT", "THREADS", "DELAY_MS", "FAKE"] {
+        command.env_remove(steering);
+    }
+    command.args(words).current_dir(folder).env(MARK, &value);
+    command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
+    let child = command.spawn().unwrap();
+    Running { child, words: words.join(" "), mark: format!("{MARK}={value}"), output, ended: false }
+}
+
+impl Running {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Live processes of this command with such an entry in their environment.
+    pub fn carrying(&self, entry: &str) -> Vec<u32> {
+        let mine = carrying(&self.mark);
+        carrying(entry).into_iter().filter(|pid| mine.contains(pid)).collect()
+    }
+
+    pub fn end(self) -> Ended {
+        self.end_within(USUAL)
+    }
+
+    /// Waits for the end, and for the end of everything that was started.
+    pub fn end_within(mut self, time: Duration) -> Ended {
+        assert!(within(time, || self.has_ended()), "did not end within {time:?}");
+        self.ended = true;
+        let ended = Ended {
+            words: self.words.clone(),
+            status: self.child.wait().unwrap(),
+            stdout: self.printed("stdout"),
+            stderr: self.printed("stderr"),
+        };
+        let nothing_left = within(GONE, || carrying(&self.mark).is_empty());
+        assert!(nothing_left, "left running: {:?}", carrying(&self.mark));
+        ended
+    }
+
+    fn printed(&self, name: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.output.path().join(name)).unwrap()).into_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        eprintln!("$ tare {}\n{}{}", self.words, self.printed("stdout"), self.printed("stderr"));
+        // Without a keeper there would be nobody else.
+        if !within(GONE, || carrying(&self.mark).is_empty()) {
+            carrying(&self.mark).into_iter().for_each(|pid| send(pid, Signal::KILL));
+        }
+    }
+}
+
+impl Ended {
+    /// The exit status; `None` where a signal ended it.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// Fails unless it ended with this status.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Ended {
+        assert_eq!(self.code(), Some(code), "the exit status");
+        self
+    }
+
+    /// What it printed with `--json`.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+
+    /// The one line of stdout that begins so.
+    #[track_caller]
+    pub fn line(&self, start: &str) -> &str {
+        let lines: Vec<&str> = self.stdout.lines().filter(|line| line.starts_with(start)).collect();
+        assert_eq!(lines.len(), 1, "lines that begin with {start:?}");
+        lines[0]
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "$ tare {}\n{}{}{}", self.words, self.stdout, self.stderr, self.status)
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{self}");
+        }
+    }
+}

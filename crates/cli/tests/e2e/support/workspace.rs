@@ -1,0 +1,153 @@
+//! Checkouts: small ones of fake services, made for one test, and the real one.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Ended, Running, fake, start};
+
+const MANIFEST: &str = r#"format    = "1.0"
+name      = "NAME"
+language  = "fake"
+framework = "none"
+url       = "https://example.org"
+licence   = "MIT"
+contracts = ["hello", "rest", "strings", "api"]
+style     = "framework"
+[version]
+command = ["PROGRAM", "--version"]
+[run]
+command       = ["PROGRAM"]
+ready-timeout = "10s"
+env           = { FAKE = "MODE", ROW = "NAME" }
+"#;
+
+/// One connection: the generator and the service wait for each other in turn, so that neither can be busy all the time
+/// and no row is refused as generator-bound, in builds without optimisation either.
+const EXPERIMENT: &str = r#"format   = "1.0"
+title    = "Tiny"
+question = "Does it run?"
+contract = "hello"
+pivot    = "pivot"
+services = [SERVICES]
+[load]
+connections = 1
+threads     = 1
+[service]
+threads = 1
+[campaign]
+budget           = "0s"
+slice            = "30ms"
+slices-per-block = 2
+warm-up          = "50ms"
+blocks-min       = BLOCKS
+blocks-max       = BLOCKS
+"#;
+
+/// Those that measure have the CPUs to themselves, as far as these tests are concerned.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static MEASURING: Mutex<()> = Mutex::new(());
+    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where this repository is.
+pub fn real_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The manifest of a fake service.
+pub fn manifest(name: &str, mode: &str) -> String {
+    let program = fake::PROGRAM.to_str().unwrap();
+    MANIFEST.replace("NAME", name).replace("MODE", mode).replace("PROGRAM", program)
+}
+
+/// An experiment over services, with so many blocks.
+pub fn experiment(services: &[&str], blocks: usize) -> String {
+    let quoted: Vec<String> = services.iter().map(|name| format!("{name:?}")).collect();
+    EXPERIMENT.replace("SERVICES", &quoted.join(", ")).replace("BLOCKS", &blocks.to_string())
+}
+
+/// A checkout of fake services with the real contracts.
+pub struct Workspace {
+    folder: TempDir,
+}
+
+impl Workspace {
+    /// With services of these names and modes.
+    pub fn new(services: &[(&str, &str)]) -> Workspace {
+        let workspace = Workspace { folder: tempfile::tempdir().unwrap() };
+        for entry in fs::read_dir(real_root().join("contracts")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            workspace.write(&format!("contracts/{name}"), &fs::read_to_string(&path).unwrap());
+        }
+        fs::create_dir(workspace.root().join("services")).unwrap();
+        for (name, mode) in services {
+            workspace.service(name, &manifest(name, mode));
+        }
+        workspace
+    }
+
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file, and the folders it needs.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Adds a service, or replaces it.
+    pub fn service(&self, name: &str, manifest: &str) {
+        self.write(&format!("services/fake/{name}/service.toml"), manifest);
+    }
+
+    /// Starts `tare WORDS` in it.
+    pub fn start(&self, words: &[&str]) -> Running {
+        start(self.root(), words)
+    }
+
+    /// Runs `tare WORDS` in it to the end.
+    pub fn tare(&self, words: &[&str]) -> Ended {
+        self.start(words).end()
+    }
+
+    /// The folder of its only run.
+    pub fn run(&self) -> PathBuf {
+        let runs: Vec<_> = fs::read_dir(self.root().join("runs")).unwrap().collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs[0].as_ref().unwrap().path()
+    }
+
+    /// The text with its place called ROOT.
+    pub fn redact(&self, text: &str) -> String {
+        text.replace(self.root().to_str().unwrap(), "ROOT")
+    }
+}
+
+/// The whole records that a run has kept so far; none where there is no run yet.
+pub fn journal(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("journal.ndjson")).unwrap_or_default();
+    let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A row of a report.
+#[track_caller]
+pub fn row<'a>(report: &'a Value, label: &str) -> &'a Value {
+    let rows = report["rows"].as_array().unwrap();
+    rows.iter().find(|row| row["label"] == label).unwrap_or_else(|| panic!("no row {label:?}: {rows:?}"))
+}
+
+/// Whether a row of a report has figures: `measured`, `failed`, ...
+#[track_caller]
+pub fn state<'a>(report: &'a Value, label: &str) -> &'a str {
+    row(report, label)["state"]["is"].as_str().unwrap()
+}

@@ -1,0 +1,118 @@
+//! `tare verify`: every way in which a fake service misbehaves, and what its author is told.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::support::{Workspace, manifest};
+
+/// Proved at the same time: most of proving is waiting for a clock to move.
+const AT_ONCE: usize = 6;
+
+/// A mode of the fake service, a contract that shows it, and a part of what must be said.
+const FAILURES: [(&str, &str, &str); 22] = [
+    // Five real mistakes of published benchmarks.
+    ("status-ok-bang", "rest", r#"expected "OK" (2 bytes), got "OK!" (3 bytes)"#),
+    ("lowercase-framework", "strings", r#"the JSON has no member "Hello" but "hello""#),
+    ("ignores-count", "strings", "expected an array of length 3, got length 10"),
+    ("labels-of-three", "rest", "those of 3 are answered rightly, those of 1, 2, 8, 16, 24 wrongly"),
+    (
+        "resets-after-response",
+        "hello",
+        "reset the connection after 1 of 200 requests although it had promised",
+    ),
+    // Wrong answers.
+    ("wrong-body", "hello", "the body differs at byte 0"),
+    ("wrong-length", "hello", "the body differs at byte 11"),
+    ("half-answer", "hello", "closed the connection within the answer"),
+    ("caches", "rest", "the answer to an earlier request came again, as from a cache"),
+    ("no-404", "api", "expected status 404 for a path that the contract does not know, got 200"),
+    ("accepts-bad-json", "rest", "expected a status of the class 4xx for wrong input, got 200"),
+    ("frozen-date", "hello", "the Date stands still"),
+    // Wrong ways of answering.
+    ("reorders-pipeline", "rest", "the answer to the second of 2 pipelined requests came first"),
+    ("drops-second-pipelined", "hello", "answered 1 of 2 pipelined requests: no answer within 5s"),
+    ("closes-after-response", "hello", "said that it closes the connection in answer 1 of 200"),
+    ("stalls", "hello", "of 200 on one connection: no answer within 5s"),
+    // Wrong ways of starting and stopping.
+    (
+        "exits-early",
+        "hello",
+        "ended before it was ready: exit status 1; the end of its stderr:\n    the fake database",
+    ),
+    (
+        "never-ready",
+        "hello",
+        "gave no right answer within 300ms of its start: see that it listens on 127.0.0.1",
+    ),
+    ("no-such-mode", "hello", "ended before it was ready: exit status 2"),
+    ("ignores-sigterm", "hello", "did not end within 3s of SIGTERM and was killed"),
+    ("leaks-child", "hello", "ended (exit status 0) but left process"),
+    ("leaks-session", "hello", "ended (exit status 0) but left process"),
+];
+
+#[test]
+fn every_misbehaviour_fails_with_its_reason() {
+    let workspace = Workspace::new(&FAILURES.map(|(mode, ..)| (mode, mode)));
+    let impatient = manifest("never-ready", "never-ready").replace("\"10s\"", "\"300ms\"");
+    workspace.service("never-ready", &impatient);
+    let check = |(mode, contract, reason): (&str, &str, &str)| {
+        let ended = workspace.tare(&["verify", mode, "--contract", contract]);
+        let right = ended.code() == Some(2)
+            && ended.stdout.contains(reason)
+            && ended.stdout.contains("\n0 passed, 1 failed, 0 not on this machine; seed ");
+        (!right).then(|| format!("{mode}: exit status 2 and {reason:?} were expected of\n{ended}"))
+    };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mine = || FAILURES.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+        std::iter::from_fn(mine).filter_map(check).collect::<Vec<String>>()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn a_right_service_passes_all_four_contracts() {
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let ended = workspace.tare(&["verify"]).expect(0);
+    // The built-in pivot has no more than two.
+    assert!(ended.stdout.contains("\n6 passed, 0 failed, 0 not on this machine; seed "));
+    for contract in ["hello", "rest", "strings", "api"] {
+        assert!(ended.line(&format!("honest                   {contract:<8} ")).contains("pass"));
+    }
+}
+
+#[test]
+fn slowness_and_honest_closing_are_no_failures() {
+    let workspace = Workspace::new(&[("late", "slow-start")]);
+    let closing = manifest("closing", "closes-after-response")
+        + "[[variant]]\nname = \"open\"\ntitle = \"says so\"\nkeeps-connections = false\n";
+    workspace.service("closing", &closing);
+    let ended = workspace.tare(&["verify", "late", "closing:open", "--contract", "hello"]).expect(0);
+    assert!(ended.stdout.contains("\n2 passed, 0 failed, "));
+}
+
+#[test]
+fn one_seed_asks_the_same_questions() {
+    let workspace = Workspace::new(&[("fake", "accepts-bad-json")]);
+    let root = workspace.root().to_str().unwrap();
+    let sent = |seed: &str| {
+        let words = ["verify", "fake", "--contract", "rest", "--seed", seed, "--json", "--root", root];
+        let verdicts = workspace.tare(&words).expect(2).json();
+        assert_eq!(
+            (verdicts[0]["service"].as_str(), verdicts[0]["result"].as_str()),
+            (Some("fake"), Some("failed"))
+        );
+        let checks = verdicts[0]["transcript"]["checks"].as_array().unwrap();
+        let failed = checks.iter().find(|check| check["outcome"] == "fail").unwrap();
+        let sent = failed["wire"]["sent"].as_str().unwrap();
+        // Whatever follows the head, for the head has the port.
+        sent.rsplit_once("\\r\\n\\r\\n").unwrap().1.to_owned()
+    };
+    let first = sent("1");
+    assert!(first.starts_with("{\"message\":"), "{first}");
+    assert_eq!(first, sent("1"));
+    assert_ne!(first, sent("2"));
+}
