@@ -33,8 +33,8 @@ pub struct Args {
     #[arg(long)]
     seed: Option<u64>,
     /// `THREADS` of the services
-    #[arg(long, default_value_t = 2)]
-    threads: usize,
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
     /// Start the services on this port instead of any free one
     #[arg(long)]
     port: Option<u16>,
@@ -143,7 +143,7 @@ impl Session<'_> {
     }
 
     fn prove(&self, service: &Service, contract: &Contract, folder: &Path) -> Result {
-        let knobs = Knobs { threads: self.args.threads, delay_ms: 0 };
+        let knobs = Knobs { threads: self.args.threads.into(), delay_ms: 0 };
         let proof = Proof { knobs: &knobs, seed: self.seed, port: self.args.port };
         match prepare::prove(service, contract, &proof, self.supervisor, folder) {
             Err(reason) => Result::NotStarted { reason },

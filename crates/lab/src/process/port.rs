@@ -33,8 +33,8 @@ pub fn free_port() -> u16 {
     let below =
         outgoing.split_ascii_whitespace().next().and_then(|low| low.parse().ok()).unwrap_or(32_768_u16);
     let room = below.saturating_sub(LOWEST).max(1);
-    // Two Tares on one machine start at different places.
-    let start = (std::process::id().wrapping_mul(61) % u32::from(room)) as u16;
+    // Two Tares on one machine start at different places, far apart although their numbers are near to each other.
+    let start = ((std::process::id().wrapping_mul(0x9E37_79B9) >> 16) % u32::from(room)) as u16;
     for _ in 0..room {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
         let port = LOWEST + start.wrapping_add(step) % room;

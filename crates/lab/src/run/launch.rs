@@ -15,11 +15,14 @@ use crate::{
     catalogue,
     contract::Contract,
     experiment::Knobs,
-    process::{self, Launch, Supervisor},
+    process::{self, Launch, StartError, Supervisor},
 };
 
 /// How long one question whether it is ready may take, beyond its `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many ports are tried that turn out to be taken.
+const PORT_ATTEMPTS: u32 = 8;
 
 /// A service that is ready.
 #[derive(Debug)]
@@ -78,7 +81,41 @@ pub fn launch(
 ) -> Result<Ready, LaunchError> {
     let output = |source| LaunchError::Output { folder: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(output)?;
-    let port = settings.port.unwrap_or_else(process::free_port);
+    let mut attempts = 0;
+    let (process, port) = loop {
+        let port = settings.port.unwrap_or_else(process::free_port);
+        match start(service, settings, supervisor, folder, stem, port) {
+            // Another Tare looks for ports too, and each listens on one for an instant to see that it is free.
+            Err(StartError::PortInUse { .. }) if settings.port.is_none() && attempts < PORT_ATTEMPTS => {
+                attempts += 1;
+            }
+            started => break (started?, port),
+        }
+    };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+    // Not what verify is going to ask: a service that caches would have the right answer to it.
+    random.set_stream(1);
+    let patience = PATIENCE + Duration::from_millis(settings.knobs.delay_ms);
+    let start_up = process.wait_ready(service.ready_timeout, || {
+        let request = settings.contract.loaded().next();
+        request.is_none_or(|request| {
+            let exchange = settings.contract.exchange(request, &address.to_string(), &mut random);
+            probe::ready(address, &exchange, settings.readiness, patience)
+        })
+    })?;
+    Ok(Ready { process, address, start_up })
+}
+
+/// Starts `service` on a port.
+fn start(
+    service: &catalogue::Service,
+    settings: &Settings,
+    supervisor: &Supervisor,
+    folder: &Path,
+    stem: &str,
+    port: u16,
+) -> Result<process::Service, StartError> {
     let mut env: Vec<(String, String)> = service.env.clone().into_iter().collect();
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.knobs.threads.to_string()));
@@ -93,16 +130,5 @@ pub fn launch(
         stdout: folder.join(format!("{stem}.stdout")),
         stderr: folder.join(format!("{stem}.stderr")),
     };
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let process = process::Service::start(&launch, supervisor)?;
-    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
-    let patience = PATIENCE + Duration::from_millis(settings.knobs.delay_ms);
-    let start_up = process.wait_ready(service.ready_timeout, || {
-        let request = settings.contract.loaded().next();
-        request.is_none_or(|request| {
-            let exchange = settings.contract.exchange(request, &address.to_string(), &mut random);
-            probe::ready(address, &exchange, settings.readiness, patience)
-        })
-    })?;
-    Ok(Ready { process, address, start_up })
+    process::Service::start(&launch, supervisor)
 }
