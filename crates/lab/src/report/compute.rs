@@ -89,10 +89,8 @@ pub fn compute(kept: &Kept) -> Report {
 /// Rows stand in the order of their paired ratio, which is steadier than their rate; those that have none follow by
 /// rate or CPU, and those without any figure come last.
 fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
-    let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio);
-    let ratio = ratio.or((row.label == pivot && row.throughput_doubt.is_none()).then_some(1.0));
     let rate = row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu));
-    (row.state == State::Measured, ratio.unwrap_or(0.0), rate.unwrap_or(0.0))
+    (row.state == State::Measured, row.times_throughput(pivot).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
 fn complete_blocks<'a>(plan: &Plan, records: &'a [Record], label: &str) -> Blocks<'a> {

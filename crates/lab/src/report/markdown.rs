@@ -1,7 +1,7 @@
 //! The table as Markdown, for a README or a pull request.
 
 use super::{
-    Report, RowReport, State,
+    Ratio, Report, RowReport, State,
     figures::{bytes, percent, rate, time, times},
 };
 
@@ -50,18 +50,16 @@ fn line(row: &RowReport, pivot: &str) -> String {
 
 fn figures(row: &RowReport, pivot: &str) -> String {
     let figure = |value: Option<f64>, show: fn(f64) -> String| value.map_or("-".to_owned(), show);
-    let is_pivot = row.label == pivot;
-    let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio);
-    let interval = row.ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
-    let cpu_interval = row.cpu_ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
+    let interval = row.ratio.as_ref().and_then(Ratio::interval);
+    let cpu_interval = row.cpu_ratio.as_ref().and_then(Ratio::interval);
     let cells = [
         escape(&row.label),
         escape(row.version.as_deref().unwrap_or_default()),
         figure(row.requests_per_second, rate),
-        figure(ratio.or((is_pivot && row.throughput_doubt.is_none()).then_some(1.0)), percent),
+        figure(row.times_throughput(pivot), percent),
         interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
         figure(row.cpu_ns_per_request, time),
-        figure(row.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(is_pivot.then_some(1.0)), times),
+        figure(row.times_cpu(pivot), times),
         cpu_interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", times(low), times(high))),
         figure(row.latency_ns_p50, time),
         figure(row.latency_ns_p99, time),

@@ -144,6 +144,26 @@ pub struct Ratio {
     pub n: usize,
 }
 
+impl RowReport {
+    /// Throughput as a multiple of `pivot`'s, which is 1 for the pivot itself where its throughput is valid.
+    fn times_throughput(&self, pivot: &str) -> Option<f64> {
+        let own = (self.label == pivot && self.throughput_doubt.is_none()).then_some(1.0);
+        self.ratio.as_ref().map(|ratio| ratio.ratio).or(own)
+    }
+
+    /// CPU per request as a multiple of `pivot`'s, which is 1 for the pivot itself.
+    fn times_cpu(&self, pivot: &str) -> Option<f64> {
+        self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or((self.label == pivot).then_some(1.0))
+    }
+}
+
+impl Ratio {
+    /// Both ends of the interval, where there is one.
+    fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+}
+
 impl Report {
     /// True where some row failed or is against its contract.
     pub fn some_service_failed(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The table for a terminal: aligned, a bar for the ratio, and colours only where they are asked for.
 
 use super::{
-    Report, RowReport, State,
+    Ratio, Report, RowReport, State,
     figures::{bar, bytes, percent, rate, time, times},
 };
 use crate::catalogue::Style;
@@ -73,10 +73,9 @@ fn header() -> Vec<Cell> {
 
 fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
     let figure = |value: Option<f64>, show: fn(f64) -> String| right(value.map_or("-".to_owned(), show));
-    let is_pivot = row.label == pivot && row.throughput_doubt.is_none();
-    let ratio = row.ratio.as_ref().map(|ratio| ratio.ratio).or(is_pivot.then_some(1.0));
-    let interval = row.ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
-    let cpu_interval = row.cpu_ratio.as_ref().and_then(|ratio| Some((ratio.low?, ratio.high?)));
+    let ratio = row.times_throughput(pivot);
+    let interval = row.ratio.as_ref().and_then(Ratio::interval);
+    let cpu_interval = row.cpu_ratio.as_ref().and_then(Ratio::interval);
     let failures: u64 = row.failed.values().sum();
     let mut name = left(&row.label);
     name.code = (row.style == Style::Pivot).then_some("1");
@@ -94,10 +93,7 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
             interval.map_or("-".to_owned(), |(low, high)| format!("{:.1} .. {}", low * 100.0, percent(high))),
         ),
         figure(row.cpu_ns_per_request, time),
-        figure(
-            row.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or((row.label == pivot).then_some(1.0)),
-            times,
-        ),
+        figure(row.times_cpu(pivot), times),
         right(cpu_interval.map_or("-".to_owned(), |(low, high)| format!("{low:.2} .. {}", times(high)))),
         figure(row.latency_ns_p50, time),
         figure(row.latency_ns_p99, time),
