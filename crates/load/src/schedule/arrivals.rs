@@ -1,0 +1,161 @@
+//! The arrivals of an open loop: when each request is due, whatever the server does.
+//!
+//! Both processes count in expected arrivals of the whole run and ask the profile for the instant, Λ⁻¹. For the
+//! Poisson process that is the mapping theorem: unit-rate Poisson points sent through Λ⁻¹ are a Poisson process of
+//! rate λ(t). By the superposition theorem the union of n independent ones of rate λ(t)/n is again one of rate λ(t),
+//! so that the workers need not talk to each other. Both in Kingman, *Poisson Processes*, 1993, chapter 2.
+//! Thinning draws at the highest rate and discards (Lewis and Shedler 1979); inverting Λ discards nothing, and
+//! a piecewise linear rate has a closed inverse.
+
+use super::{Profile, SplitMix64};
+
+/// When the requests of a whole run are due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrivals {
+    /// The expected rate over time, of all workers together.
+    pub profile: Profile,
+    /// How the arrivals are spread around that rate.
+    pub process: Process,
+}
+
+/// How arrivals are spread around their rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Process {
+    /// Evenly: arrival `k` is due when `k + 0.5` arrivals are expected, so that no run starts in a burst.
+    Constant,
+    /// At random and independently of each other.
+    Poisson,
+}
+
+/// One worker's share of the arrivals.
+///
+/// It holds a position only: no heap, no profile. A clone taken earlier regenerates the very same arrivals, so that
+/// a backlog costs no memory.
+#[derive(Debug, Clone)]
+pub struct Source {
+    due_ns: u64,
+    /// The segment of the profile that `due_ns` lies in.
+    segment: usize,
+    position: Position,
+}
+
+#[derive(Debug, Clone)]
+enum Position {
+    Constant {
+        /// The number of the arrival in the whole run. The instant is computed from it each time: no drift.
+        arrival: u64,
+        workers: u64,
+    },
+    Poisson {
+        random: SplitMix64,
+        /// The sum of the unit exponentials so far, in units of 2^-64. A sum of floats would lose a bit of every term
+        /// each time it doubles; adding integers is exact, and only the result is rounded.
+        sum: u128,
+        workers: f64,
+    },
+}
+
+impl Position {
+    /// Steps to the next arrival of this worker.
+    #[inline]
+    fn advance(&mut self) {
+        match self {
+            // Saturating is the same as never: a u64 of arrivals takes 584 years at the highest rate.
+            Position::Constant { arrival, workers } => *arrival = arrival.saturating_add(*workers),
+            Position::Poisson { random, sum, .. } => {
+                const SCALE: f64 = (1_u128 << 64) as f64;
+                *sum += (-random.unit_open().ln() * SCALE) as u128;
+            }
+        }
+    }
+
+    /// The same position in expected arrivals of all workers.
+    #[inline]
+    fn arrivals(&self) -> f64 {
+        match *self {
+            Position::Constant { arrival, .. } => arrival as f64 + 0.5,
+            Position::Poisson { sum, workers, .. } => {
+                const UNIT: f64 = 1.0 / (1_u128 << 64) as f64;
+                // The inverse of Λ/n at the sum is the inverse of Λ at n times the sum.
+                sum as f64 * UNIT * workers
+            }
+        }
+    }
+}
+
+impl Source {
+    /// The share of one of `workers` workers, at its first arrival.
+    ///
+    /// Constant: worker `w` of `n` takes the arrivals `k ≡ w (mod n)`, so that the union is evenly spaced. Poisson:
+    /// each worker is a process of its own at its share of the rate, and the first arrival comes after one interval.
+    ///
+    /// # Panics
+    ///
+    /// If `worker` is not below `workers`.
+    #[must_use]
+    pub fn new(arrivals: &Arrivals, worker: usize, workers: usize, seed: u64) -> Source {
+        assert!(worker < workers, "worker {worker} of {workers}: workers are counted from 0");
+        let position = match arrivals.process {
+            Process::Constant => Position::Constant { arrival: worker as u64, workers: workers as u64 },
+            Process::Poisson => {
+                let random = SplitMix64::stream(seed, worker as u64);
+                let mut first = Position::Poisson { random, sum: 0, workers: workers as f64 };
+                first.advance();
+                first
+            }
+        };
+        let mut source = Source { due_ns: 0, segment: 0, position };
+        source.locate(&arrivals.profile);
+        source
+    }
+
+    /// The instant of the next arrival, counted from the start of the run; `u64::MAX` when there is none any more.
+    #[must_use]
+    #[inline]
+    pub fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    /// Steps to the arrival after this one; `arrivals` is what the source was made from.
+    #[inline]
+    pub fn advance(&mut self, arrivals: &Arrivals) {
+        self.position.advance();
+        self.locate(&arrivals.profile);
+    }
+
+    #[inline]
+    fn locate(&mut self, profile: &Profile) {
+        let due_ns = profile.instant_from(&mut self.segment, self.position.arrivals()).unwrap_or(u64::MAX);
+        // On a ramp of hours and a thousand million per second, the last bit of a root may fall back; time does not.
+        self.due_ns = self.due_ns.max(due_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn time_does_not_fall_back() {
+        // Found by search: a year of it, where neighbouring instants are within the last bits of a float.
+        let over = Duration::from_secs_f64(35_623_073.176_163_75);
+        let profile = Profile::ramp(24_789_823.429_916_758, 896_695_298.102_791_4, over).expect("ramp");
+        let first = 5_195_632_542_620_700;
+        let instant_ns = |k: u64| profile.instant_ns(k as f64 + 0.5);
+        assert!(
+            (first..first + 300).any(|k| instant_ns(k + 1) < instant_ns(k)),
+            "the example shows nothing any more"
+        );
+        let position = Position::Constant { arrival: first, workers: 1 };
+        let mut source = Source { due_ns: 0, segment: 0, position };
+        let arrivals = Arrivals { profile, process: Process::Constant };
+        let mut last_ns = 0;
+        for _ in 0..300 {
+            source.advance(&arrivals);
+            assert!(source.due_ns() >= last_ns);
+            last_ns = source.due_ns();
+        }
+    }
+}

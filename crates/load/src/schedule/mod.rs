@@ -1,0 +1,44 @@
+//! When the next request is due: pure functions of time and of a seed.
+//!
+//! It knows neither clocks nor connections nor when the run ends, so that it is tested by table without sleeping.
+//! A closed loop asks [`Think`] after every answer; an open loop asks a [`Source`] and never looks at the answers.
+
+pub mod arrivals;
+pub mod parse;
+pub mod profile;
+pub mod random;
+pub mod think;
+
+#[cfg(test)]
+mod anderson_darling;
+#[cfg(test)]
+mod tests;
+
+pub use arrivals::{Arrivals, Process, Source};
+pub use profile::{Profile, ProfileError};
+pub use random::SplitMix64;
+pub use think::Think;
+
+/// How requests arrive.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Schedule {
+    /// Every connection sends its next request once the previous one is answered and it has thought.
+    Closed {
+        /// The time between an answer and the next request.
+        think: Think,
+    },
+    /// Requests are due at instants of their own, whatever the server does.
+    Open(Arrivals),
+}
+
+impl Schedule {
+    /// A closed loop without think time: as fast as the server answers.
+    pub const SATURATE: Schedule = Schedule::Closed { think: Think::None };
+
+    /// Whether an answer is followed by the next request at once, so that the saturating loop pays for no draw.
+    #[must_use]
+    #[inline]
+    pub fn is_immediate(&self) -> bool {
+        matches!(self, Schedule::Closed { think } if think.is_none())
+    }
+}
