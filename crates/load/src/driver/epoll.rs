@@ -4,16 +4,20 @@
 //! receive and one send, and no `epoll_ctl`. One buffer serves all connections of a driver.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 
+use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event};
+use crate::endpoint::Route;
 use crate::tally::Failure;
+use crate::wire::Wire;
 
 /// The most events of one wait.
 const EVENTS_MAX: usize = 512;
@@ -59,6 +63,7 @@ impl fmt::Debug for Events {
 #[derive(Debug)]
 pub struct Epoll {
     epoll: OwnedFd,
+    wire: Arc<Wire>,
     sockets: Vec<Socket>,
     events: Events,
     cursor: usize,
@@ -70,31 +75,8 @@ pub struct Epoll {
 }
 
 impl Epoll {
-    /// A driver for a number of slots.
-    pub fn new(slots: usize) -> std::io::Result<Self> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let mut events = Events(Vec::with_capacity(EVENTS_MAX));
-        // `epoll_pwait2`, for waits finer than a millisecond, is not everywhere: better to be told here than to spin.
-        epoll::wait(&epoll, spare_capacity(&mut events.0), Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
-        let mut sockets = Vec::new();
-        sockets.resize_with(slots, Socket::default);
-        Ok(Self {
-            epoll,
-            sockets,
-            events,
-            cursor: 0,
-            reading: None,
-            unfinished: Vec::new(),
-            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
-            filled: 0,
-        })
-    }
-
-    fn try_connect(&mut self, slot: usize, target: SocketAddr) -> Result<(), Errno> {
-        let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_tcp_nodelay(&fd, true)?;
+    fn try_connect(&mut self, slot: usize, route: &Route) -> Result<(), Errno> {
+        let (fd, target) = socket::open(route, slot, SocketFlags::NONBLOCK)?;
         match rustix::net::connect(&fd, &target) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(errno) => return Err(errno),
@@ -137,7 +119,7 @@ impl Epoll {
         self.reading = reading;
         if socket.blocked && flags.contains(epoll::EventFlags::OUT) {
             socket.blocked = false;
-            return Some(Event::Sendable { slot });
+            return Some(Event::Sendable { slot, sent: 0 });
         }
         None
     }
@@ -168,13 +150,38 @@ impl Epoll {
 }
 
 impl Driver for Epoll {
-    fn connect(&mut self, slot: usize, target: SocketAddr) -> Result<(), Failure> {
+    fn new(slots: usize) -> std::io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let mut events = Events(Vec::with_capacity(EVENTS_MAX));
+        // `epoll_pwait2`, for waits finer than a millisecond, is not everywhere: better to be told here than to spin.
+        epoll::wait(&epoll, spare_capacity(&mut events.0), Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
+        let mut sockets = Vec::new();
+        sockets.resize_with(slots, Socket::default);
+        Ok(Self {
+            epoll,
+            wire: Arc::default(),
+            sockets,
+            events,
+            cursor: 0,
+            reading: None,
+            unfinished: Vec::new(),
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            filled: 0,
+        })
+    }
+
+    fn set_wire(&mut self, wire: Arc<Wire>) {
+        self.wire = wire;
+    }
+
+    fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
         self.close(slot);
-        self.try_connect(slot, target).map_err(connect_failure)
+        self.try_connect(slot, route).map_err(connect_failure)
     }
 
     #[inline]
-    fn send(&mut self, slot: usize, bytes: &[u8]) -> Result<usize, Failure> {
+    fn send(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure> {
+        let bytes = &self.wire.bytes()[range];
         let socket = &mut self.sockets[slot];
         let Some(fd) = &socket.fd else { return Err(Failure::Other) };
         let sent = loop {
@@ -242,31 +249,5 @@ fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
-    }
-}
-
-fn connect_failure(errno: Errno) -> Failure {
-    match errno {
-        Errno::TIMEDOUT => Failure::ConnectTimeout,
-        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Failure::NoPorts,
-        _ => common_failure(errno),
-    }
-}
-
-fn broken_failure(errno: Errno) -> Failure {
-    match errno {
-        Errno::TIMEDOUT => Failure::ResponseTimeout,
-        // Writing to a peer that closed in good order before.
-        Errno::PIPE => Failure::ClosedBeforeResponse,
-        _ => common_failure(errno),
-    }
-}
-
-fn common_failure(errno: Errno) -> Failure {
-    match errno {
-        Errno::CONNREFUSED => Failure::Refused,
-        Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Failure::Reset,
-        Errno::MFILE | Errno::NFILE => Failure::NoDescriptors,
-        _ => Failure::Other,
     }
 }

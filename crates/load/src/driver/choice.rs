@@ -1,0 +1,70 @@
+//! Which driver is used, and why.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What the user asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DriverChoice {
+    /// io_uring, or epoll where it is refused.
+    #[default]
+    Auto,
+    /// This one or an error.
+    Only(DriverKind),
+}
+
+/// The drivers there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DriverKind {
+    /// Completions, a few requests for each system call.
+    IoUring,
+    /// Readiness, a system call for each send and receive.
+    Epoll,
+}
+
+/// What is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenDriver {
+    /// The driver.
+    pub kind: DriverKind,
+    /// Why it is not io_uring, where it was left to the machine.
+    pub reason: Option<String>,
+}
+
+impl DriverKind {
+    /// The name on the command line and in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            DriverKind::IoUring => "io_uring",
+            DriverKind::Epoll => "epoll",
+        }
+    }
+}
+
+impl fmt::Display for ChosenDriver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            None => f.write_str(self.kind.name()),
+            Some(reason) => write!(f, "{} ({reason})", self.kind.name()),
+        }
+    }
+}
+
+/// A name that no driver has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no driver \"{0}\": choose auto, io_uring or epoll")]
+pub struct UnknownDriver(String);
+
+impl FromStr for DriverChoice {
+    type Err = UnknownDriver;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDriver> {
+        match name {
+            "auto" => Ok(DriverChoice::Auto),
+            "io_uring" | "io-uring" => Ok(DriverChoice::Only(DriverKind::IoUring)),
+            "epoll" => Ok(DriverChoice::Only(DriverKind::Epoll)),
+            other => Err(UnknownDriver(other.to_owned())),
+        }
+    }
+}

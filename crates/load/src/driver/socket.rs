@@ -1,0 +1,77 @@
+//! Sockets ready to connect, and what their errors mean. Both drivers start and fail in the same way.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with, sockopt,
+};
+
+use crate::endpoint::{Endpoint, Route};
+use crate::tally::Failure;
+
+/// A socket for the connection in a slot, with the address to connect it to.
+pub(super) fn open(
+    route: &Route,
+    slot: usize,
+    flags: SocketFlags,
+) -> Result<(OwnedFd, SocketAddrAny), Errno> {
+    let (family, address) = match &route.target {
+        Endpoint::Tcp(target @ SocketAddr::V4(_)) => (AddressFamily::INET, SocketAddrAny::from(*target)),
+        Endpoint::Tcp(target) => (AddressFamily::INET6, SocketAddrAny::from(*target)),
+        Endpoint::Unix(path) => (AddressFamily::UNIX, SocketAddrUnix::new(path.as_path())?.into()),
+    };
+    let socket = socket_with(family, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)?;
+    if matches!(route.target, Endpoint::Tcp(_)) {
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        if let Some(source) = route.source(slot) {
+            bind_to(&socket, source)?;
+        }
+    }
+    Ok((socket, address))
+}
+
+/// The port is chosen when the connection is made, when the kernel knows the target too: chosen here, one address
+/// would have its ports once for all targets.
+fn bind_to(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
+    let on: libc::c_int = 1;
+    // SAFETY: the descriptor is open, and the option is an int of which address and size are given.
+    #[allow(unsafe_code)]
+    let result = unsafe {
+        let (level, option) = (libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const on).cast(), size_of_val(&on) as u32)
+    };
+    if result != 0 {
+        return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL));
+    }
+    bind(socket, &SocketAddr::new(source, 0))
+}
+
+pub(super) fn connect_failure(errno: Errno) -> Failure {
+    match errno {
+        Errno::TIMEDOUT => Failure::ConnectTimeout,
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Failure::NoPorts,
+        // A Unix socket that is not there.
+        Errno::NOENT => Failure::Refused,
+        _ => common_failure(errno),
+    }
+}
+
+pub(super) fn broken_failure(errno: Errno) -> Failure {
+    match errno {
+        Errno::TIMEDOUT => Failure::ResponseTimeout,
+        // Writing to a peer that closed in good order before.
+        Errno::PIPE => Failure::ClosedBeforeResponse,
+        _ => common_failure(errno),
+    }
+}
+
+fn common_failure(errno: Errno) -> Failure {
+    match errno {
+        Errno::CONNREFUSED => Failure::Refused,
+        Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Failure::Reset,
+        Errno::MFILE | Errno::NFILE => Failure::NoDescriptors,
+        _ => Failure::Other,
+    }
+}

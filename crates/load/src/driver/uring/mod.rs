@@ -1,0 +1,559 @@
+//! The io_uring driver: requests are queued in shared memory and handed over many at a time; receives stay armed.
+//!
+//! An answer costs no system call of its own and one queued send, whose success is not even reported. Descriptors are
+//! ordinary ones: older kernels keep a closed file of a registered table until every older request of the ring has
+//! ended (liburing issue 1192), which a receive on a connection that is kept does not; and no gain was measured.
+
+mod buffers;
+mod setup;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::sync::Arc;
+use std::{fmt, io, mem, ptr};
+
+use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
+use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
+use rustix::io::Errno;
+use rustix::net::{SocketAddrAny, SocketFlags};
+
+use self::buffers::{Buffers, Piece};
+use super::socket::{self, broken_failure, connect_failure};
+use super::{Driver, Event};
+use crate::endpoint::Route;
+use crate::tally::Failure;
+use crate::wire::Wire;
+
+/// The longest send that counts as taken as soon as it is queued.
+const SMALL_BYTES_MAX: usize = 16 * 1024;
+/// The longest send in one go: a length is 32 bits, and a result is signed.
+const SEND_BYTES_MAX: usize = 1 << 30;
+/// Queued sends are handed over at the latest after so many: the first must not wait for the last of a long batch.
+const FLUSH_EVERY: u32 = 8;
+/// `IORING_RECVSEND_POLL_FIRST`: to wait before the first try.
+const RECV_POLL_FIRST: u16 = 1;
+/// `IORING_RECV_MULTISHOT`: one request for all that comes.
+const RECV_MULTISHOT: u16 = 2;
+/// The token of the last operation of all.
+const LAST: u64 = u64::MAX;
+/// The bits of a generation within a token.
+const GENERATION_MAX: u32 = (1 << 29) - 1;
+
+/// What a completion is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Connect,
+    Receive,
+    /// A send that is tried once, when it is handed over, and only heard of when it was not taken whole.
+    SmallSend,
+    /// A send that waits until it is taken whole.
+    LargeSend,
+    /// The end of a connection, of which nothing is to be known.
+    End,
+}
+
+/// An operation on a connection: what comes back with its completion.
+#[derive(Debug, Clone, Copy)]
+struct Token {
+    operation: Operation,
+    slot: usize,
+    generation: u32,
+}
+
+impl Token {
+    #[inline]
+    fn pack(self) -> u64 {
+        (self.operation as u64) << 61 | u64::from(self.generation) << 32 | self.slot as u64
+    }
+
+    #[inline]
+    fn unpack(data: u64) -> Token {
+        let operation = match data >> 61 {
+            0 => Operation::Connect,
+            1 => Operation::Receive,
+            2 => Operation::SmallSend,
+            3 => Operation::LargeSend,
+            _ => Operation::End,
+        };
+        Token { operation, slot: data as u32 as usize, generation: (data >> 32) as u32 & GENERATION_MAX }
+    }
+}
+
+/// What is known of a send that the kernel has not taken whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Sending {
+    /// There is none.
+    #[default]
+    Nothing,
+    /// The caller waits for it: `Sendable` tells how much of it was taken.
+    Large,
+    /// It was called taken when it was queued, and nobody waits for the rest.
+    Rest,
+    /// Such a rest, and the caller wants to send behind it.
+    RestAwaited,
+}
+
+#[derive(Debug, Default)]
+struct Socket {
+    fd: Option<OwnedFd>,
+    /// Told apart from earlier connections of the same slot, whose completions may still come.
+    generation: u32,
+    connecting: bool,
+    /// A receive is armed.
+    receiving: bool,
+    sending: Sending,
+    /// The batch of the last small send, whose fate is known once that is handed over.
+    batch: u32,
+    /// What is left to take of the last send.
+    unsent: Range<usize>,
+}
+
+/// Connections behind one ring.
+pub struct Uring {
+    // First, so that it is gone before the memory that it was told of.
+    ring: IoUring,
+    buffers: Buffers,
+    sockets: Vec<Socket>,
+    wire: Arc<Wire>,
+    /// Wires that a large send may still read.
+    retired: Vec<Arc<Wire>>,
+    /// Large sends, of closed connections too, that are not completed.
+    large_sends: usize,
+    /// Where queued connects lead: the address is read when they are handed over.
+    target: Box<SocketAddrAny>,
+    /// Counts what was handed over.
+    batch: u32,
+    /// Sends queued since.
+    queued_sends: u32,
+    /// Completions that were taken off the ring and not looked at yet.
+    completions: VecDeque<cqueue::Entry>,
+    /// Small sends that were not taken whole.
+    short: Vec<cqueue::Entry>,
+    /// What was received last.
+    piece: Piece,
+}
+
+impl fmt::Debug for Uring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Uring");
+        text.field("ring", self.ring.params()).field("sockets", &self.sockets).finish_non_exhaustive()
+    }
+}
+
+impl Uring {
+    /// Queues a request.
+    ///
+    /// # Safety
+    ///
+    /// Memory that it points to must stay until it is handed over, that of a large send until it is completed.
+    #[inline]
+    #[allow(unsafe_code)]
+    unsafe fn push(&mut self, entry: &squeue::Entry) {
+        // SAFETY: that is what the caller warrants.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            self.flush();
+        }
+    }
+
+    /// Hands over what is queued and, with a time limit, takes in what is completed, of which it waits for `want`.
+    #[allow(unsafe_code)]
+    fn enter(&mut self, want: u32, timeout: Option<&Timespec>) -> io::Result<()> {
+        let queued = self.ring.submission().len() as u32;
+        let submitter = self.ring.submitter();
+        let result = match timeout {
+            // SAFETY: there is no argument.
+            None => unsafe { submitter.enter::<SubmitArgs<'_, '_>>(queued, 0, 0, None) },
+            Some(timeout) => {
+                let arguments = SubmitArgs::new().timespec(timeout);
+                let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG;
+                // SAFETY: the argument is of the kind that the flag announces, and outlives the call.
+                unsafe { submitter.enter(queued, want, flags.bits(), Some(&arguments)) }
+            }
+        };
+        // What a short memory has left in the queue goes with the next call.
+        if self.ring.submission().is_empty() {
+            self.batch = self.batch.wrapping_add(1);
+            self.queued_sends = 0;
+        }
+        match result.as_ref().err().and_then(io::Error::raw_os_error) {
+            None | Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
+            Some(_) => result.map(drop),
+        }
+    }
+
+    /// Hands over what is queued without waiting, and learns which sends were not taken whole.
+    fn flush(&mut self) {
+        let mut overflow = false;
+        loop {
+            // Completions beyond the size of the ring are only brought in by a call that takes completions in.
+            let timeout = overflow.then(Timespec::new);
+            self.enter(0, timeout.as_ref()).expect("a ring serves the thread that made it");
+            overflow = self.ring.submission().cq_overflow();
+            self.collect();
+            if self.ring.submission().is_empty() && !overflow {
+                return;
+            }
+        }
+    }
+
+    /// Takes the completions off the ring, and sees to the rest of sends that are called taken: a second send on such
+    /// a connection must not overtake it. Returns whether there was any.
+    fn collect(&mut self) -> bool {
+        let mut any = false;
+        for completion in self.ring.completion() {
+            any = true;
+            let token = Token::unpack(completion.user_data());
+            let not_whole = completion.result() >= 0 || completion.result() == -libc::EAGAIN;
+            if token.operation == Operation::SmallSend && not_whole {
+                self.short.push(completion);
+            } else {
+                self.completions.push_back(completion);
+            }
+        }
+        while let Some(completion) = self.short.pop() {
+            let token = Token::unpack(completion.user_data());
+            if self.is_live(token) {
+                let socket = &mut self.sockets[token.slot];
+                socket.unsent.start += usize::try_from(completion.result()).unwrap_or(0);
+                socket.sending = Sending::Rest;
+                self.send_large(token.slot);
+            }
+        }
+        any
+    }
+
+    #[inline]
+    fn is_live(&self, token: Token) -> bool {
+        self.sockets.get(token.slot).is_some_and(|socket| socket.generation == token.generation)
+    }
+
+    #[inline]
+    fn token(&self, operation: Operation, slot: usize) -> u64 {
+        Token { operation, slot, generation: self.sockets[slot].generation }.pack()
+    }
+
+    #[allow(unsafe_code)]
+    fn try_connect(&mut self, slot: usize, route: &Route) -> Result<(), Errno> {
+        let (fd, target) = match socket::open(route, slot, SocketFlags::empty()) {
+            Err(Errno::MFILE) => {
+                // Queued closes give descriptors back.
+                self.flush();
+                socket::open(route, slot, SocketFlags::empty())?
+            }
+            opened => opened?,
+        };
+        if *self.target != target {
+            self.flush();
+            *self.target = target;
+        }
+        let (address, bytes) = (self.target.as_ptr().cast(), self.target.addr_len());
+        let entry = opcode::Connect::new(Fd(fd.as_raw_fd()), address, bytes).build();
+        // SAFETY: the address is boxed, and only replaced above, after it was read.
+        unsafe { self.push(&entry.user_data(self.token(Operation::Connect, slot))) };
+        let socket = &mut self.sockets[slot];
+        *socket =
+            Socket { fd: Some(fd), generation: socket.generation, connecting: true, ..Socket::default() };
+        Ok(())
+    }
+
+    #[allow(unsafe_code)]
+    fn receive(&mut self, slot: usize, flags: u16) {
+        let socket = &mut self.sockets[slot];
+        let Some(fd) = &socket.fd else { return };
+        socket.receiving = true;
+        let entry = opcode::Recv::new(Fd(fd.as_raw_fd()), ptr::null_mut(), 0)
+            .ioprio(RECV_MULTISHOT | flags)
+            .buf_group(buffers::GROUP)
+            .build()
+            .flags(squeue::Flags::BUFFER_SELECT)
+            .user_data(self.token(Operation::Receive, slot));
+        // SAFETY: it points to no memory but that of the registered buffers.
+        unsafe { self.push(&entry) };
+    }
+
+    /// Sends what is unsent, and hears of it.
+    #[allow(unsafe_code)]
+    fn send_large(&mut self, slot: usize) {
+        let socket = &self.sockets[slot];
+        let Some(fd) = &socket.fd else { return };
+        let bytes = &self.wire.bytes()[socket.unsent.clone()];
+        let length = bytes.len().min(SEND_BYTES_MAX) as u32;
+        let entry = opcode::Send::new(Fd(fd.as_raw_fd()), bytes.as_ptr(), length)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build()
+            .user_data(self.token(Operation::LargeSend, slot));
+        self.large_sends += 1;
+        // SAFETY: a wire is kept until no large send is out.
+        unsafe { self.push(&entry) };
+    }
+
+    /// What a completion says, if the caller is to know.
+    #[inline]
+    fn event(&mut self, completion: &cqueue::Entry) -> Option<Event> {
+        let token = Token::unpack(completion.user_data());
+        let live = self.is_live(token);
+        let slot = token.slot;
+        let result = taken(completion.result());
+        match token.operation {
+            Operation::Receive => {
+                self.piece = self.buffers.take(completion.result(), completion.flags());
+                if live { self.received_event(slot, completion.flags(), result) } else { self.release() }
+            }
+            Operation::LargeSend => {
+                self.large_sends -= 1;
+                if self.large_sends == 0 {
+                    self.retired.clear();
+                }
+                if live { self.sent_event(slot, result) } else { None }
+            }
+            Operation::SmallSend if live => {
+                result.err().map(|errno| Event::Failed { slot, failure: broken_failure(errno) })
+            }
+            Operation::Connect if live => Some(self.connected_event(slot, result)),
+            Operation::SmallSend | Operation::Connect | Operation::End => None,
+        }
+    }
+
+    fn connected_event(&mut self, slot: usize, result: Result<usize, Errno>) -> Event {
+        self.sockets[slot].connecting = false;
+        match result {
+            Ok(_) => {
+                // There is nothing to read yet.
+                self.receive(slot, RECV_POLL_FIRST);
+                Event::Connected { slot }
+            }
+            Err(errno) => Event::ConnectFailed { slot, failure: connect_failure(errno) },
+        }
+    }
+
+    #[inline]
+    fn received_event(&mut self, slot: usize, flags: u32, result: Result<usize, Errno>) -> Option<Event> {
+        let armed = cqueue::more(flags);
+        self.sockets[slot].receiving = armed;
+        match result {
+            Ok(0) => Some(Event::Closed { slot }),
+            Ok(_) => {
+                if !armed {
+                    self.receive(slot, 0);
+                }
+                Some(Event::Received { slot, hangup: self.ends_next(slot) })
+            }
+            // The buffers of what was received before are given back by the time this is handed over.
+            Err(Errno::NOBUFS | Errno::AGAIN | Errno::INTR | Errno::CANCELED) => {
+                if !armed {
+                    self.receive(slot, 0);
+                }
+                None
+            }
+            Err(errno) => Some(Event::Failed { slot, failure: broken_failure(errno) }),
+        }
+    }
+
+    /// Whether the next completion is the end of the same connection: the kernel receives until nothing is left, so
+    /// that an end that came with the last bytes follows them.
+    #[inline]
+    fn ends_next(&self, slot: usize) -> bool {
+        let Some(next) = self.completions.front() else { return false };
+        let same = next.user_data() == self.token(Operation::Receive, slot);
+        same && (next.result() == 0 || next.result() == -libc::ECONNRESET)
+    }
+
+    fn sent_event(&mut self, slot: usize, result: Result<usize, Errno>) -> Option<Event> {
+        let socket = &mut self.sockets[slot];
+        let sending = mem::take(&mut socket.sending);
+        let sent = match result {
+            Ok(sent) => sent,
+            Err(errno) => return Some(Event::Failed { slot, failure: broken_failure(errno) }),
+        };
+        socket.unsent.start += sent;
+        if sending == Sending::Large {
+            return Some(Event::Sendable { slot, sent });
+        }
+        if !socket.unsent.is_empty() {
+            socket.sending = sending;
+            self.send_large(slot);
+            return None;
+        }
+        (sending == Sending::RestAwaited).then_some(Event::Sendable { slot, sent: 0 })
+    }
+
+    /// Gives the last received bytes back. Nothing is to be told of it.
+    #[inline]
+    fn release(&mut self) -> Option<Event> {
+        self.buffers.give_back(mem::take(&mut self.piece));
+        None
+    }
+
+    #[allow(unsafe_code)]
+    fn cancel(&mut self, operation: Operation, slot: usize) {
+        let end = self.token(Operation::End, slot);
+        let entry = opcode::AsyncCancel::new(self.token(operation, slot)).build();
+        // SAFETY: it points to no memory.
+        unsafe { self.push(&entry.flags(squeue::Flags::SKIP_SUCCESS).user_data(end)) };
+    }
+}
+
+impl Driver for Uring {
+    fn new(slots: usize) -> io::Result<Self> {
+        let ring = setup::ring()?;
+        let buffers = Buffers::register(&ring.submitter())
+            .map_err(|error| io::Error::new(error.kind(), format!("no buffers for io_uring: {error}")))?;
+        let mut sockets = Vec::new();
+        sockets.resize_with(slots, Socket::default);
+        Ok(Self {
+            ring,
+            buffers,
+            sockets,
+            wire: Arc::default(),
+            retired: Vec::new(),
+            large_sends: 0,
+            target: Box::new(SocketAddr::from(([0, 0, 0, 0], 0)).into()),
+            // No socket has sent in it.
+            batch: 1,
+            queued_sends: 0,
+            completions: VecDeque::new(),
+            short: Vec::new(),
+            piece: Piece::default(),
+        })
+    }
+
+    fn set_wire(&mut self, wire: Arc<Wire>) {
+        // Small sends are over once they are handed over.
+        self.flush();
+        let old = mem::replace(&mut self.wire, wire);
+        if self.large_sends > 0 {
+            self.retired.push(old);
+        }
+    }
+
+    fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
+        self.close(slot);
+        self.try_connect(slot, route).map_err(connect_failure)
+    }
+
+    #[inline]
+    #[allow(unsafe_code)]
+    fn send(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure> {
+        if self.sockets[slot].batch == self.batch {
+            self.flush();
+        }
+        let socket = &mut self.sockets[slot];
+        let Some(fd) = &socket.fd else { return Err(Failure::Other) };
+        if socket.sending != Sending::Nothing {
+            socket.sending = Sending::RestAwaited;
+            return Ok(0);
+        }
+        socket.unsent = range.clone();
+        let length = range.len();
+        if length > SMALL_BYTES_MAX {
+            socket.sending = Sending::Large;
+            self.send_large(slot);
+            return Ok(0);
+        }
+        socket.batch = self.batch;
+        let token = Token { operation: Operation::SmallSend, slot, generation: socket.generation };
+        let entry = opcode::Send::new(Fd(fd.as_raw_fd()), self.wire.bytes()[range].as_ptr(), length as u32)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_DONTWAIT)
+            .build()
+            .flags(squeue::Flags::SKIP_SUCCESS)
+            .user_data(token.pack());
+        // SAFETY: the wire is only replaced after what is queued was handed over, and such a send does not outlast that.
+        unsafe { self.push(&entry) };
+        self.queued_sends += 1;
+        if self.queued_sends >= FLUSH_EVERY {
+            self.flush();
+        }
+        Ok(length)
+    }
+
+    #[allow(unsafe_code)]
+    fn close(&mut self, slot: usize) {
+        let socket = &mut self.sockets[slot];
+        let Some(fd) = socket.fd.take() else { return };
+        let (connecting, receiving) = (mem::take(&mut socket.connecting), mem::take(&mut socket.receiving));
+        let sending = mem::take(&mut socket.sending);
+        // Each of them holds the connection open.
+        if connecting {
+            self.cancel(Operation::Connect, slot);
+        }
+        if receiving {
+            self.cancel(Operation::Receive, slot);
+        }
+        if sending != Sending::Nothing {
+            self.cancel(Operation::LargeSend, slot);
+        }
+        // Behind the sends that are queued for this descriptor, whose number may be the next connection's.
+        let entry = opcode::Close::new(Fd(fd.into_raw_fd())).build().flags(squeue::Flags::SKIP_SUCCESS);
+        let entry = entry.user_data(self.token(Operation::End, slot));
+        // SAFETY: it points to no memory, and the descriptor is ours.
+        unsafe { self.push(&entry) };
+        let socket = &mut self.sockets[slot];
+        socket.generation = (socket.generation + 1) & GENERATION_MAX;
+    }
+
+    fn is_open(&self, slot: usize) -> bool {
+        self.sockets[slot].fd.is_some()
+    }
+
+    fn wait(&mut self, timeout_ns: u64) {
+        self.release();
+        let unread = !self.completions.is_empty();
+        let timeout_ns = if unread { 0 } else { timeout_ns };
+        let timeout =
+            Timespec::new().sec(timeout_ns / 1_000_000_000).nsec((timeout_ns % 1_000_000_000) as u32);
+        loop {
+            self.enter(u32::from(timeout_ns > 0), Some(&timeout))
+                .expect("a ring serves the thread that made it");
+            // The kernel completes some twenty requests a call; who does not wait wants to know all that happened.
+            if !self.collect() || timeout_ns > 0 {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<Event> {
+        self.release();
+        loop {
+            let completion = self.completions.pop_front()?;
+            if let Some(event) = self.event(&completion) {
+                return Some(event);
+            }
+        }
+    }
+
+    #[inline]
+    fn received(&self) -> &[u8] {
+        self.buffers.bytes(&self.piece)
+    }
+}
+
+impl Drop for Uring {
+    /// Ends everything now: left to itself, the kernel would close the connections some time later.
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        for socket in &mut self.sockets {
+            socket.generation = (socket.generation + 1) & GENERATION_MAX;
+        }
+        let moment = Timespec::new().nsec(1_000_000);
+        let all = opcode::AsyncCancel2::new(CancelBuilder::any()).build().user_data(LAST);
+        let mut over = self.enter(0, None).is_err();
+        // SAFETY: it points to no memory.
+        over |= unsafe { self.ring.submission().push(&all) }.is_err();
+        let mut quiet = false;
+        while !over {
+            // What is cancelled ends in later calls.
+            quiet |= self.completions.iter().any(|completion| completion.user_data() == LAST);
+            self.completions.clear();
+            over = self.enter(u32::from(!quiet), Some(&moment)).is_err() || (!self.collect() && quiet);
+        }
+    }
+}
+
+/// The result of an operation.
+#[inline]
+fn taken(result: i32) -> Result<usize, Errno> {
+    usize::try_from(result).map_err(|_negative| Errno::from_raw_os_error(-result))
+}

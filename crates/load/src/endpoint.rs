@@ -1,0 +1,54 @@
+//! Where a connection goes, and where it comes from. It opens nothing.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// What a server listens on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// An address and a TCP port.
+    Tcp(SocketAddr),
+    /// The path of a Unix stream socket.
+    Unix(PathBuf),
+}
+
+impl From<SocketAddr> for Endpoint {
+    fn from(address: SocketAddr) -> Self {
+        Endpoint::Tcp(address)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Tcp(address) => address.fmt(f),
+            Endpoint::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A target, and the local addresses that its connections take turns with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Whereto.
+    pub target: Endpoint,
+    /// Wherefrom; empty leaves the choice to the kernel. An address has some 28,000 ports for one target, and more
+    /// connections than that at a time take more addresses.
+    pub sources: Vec<IpAddr>,
+}
+
+impl Route {
+    /// The source of the connection in a slot.
+    #[must_use]
+    pub fn source(&self, slot: usize) -> Option<IpAddr> {
+        let count = self.sources.len();
+        (count > 0).then(|| self.sources[slot % count])
+    }
+}
+
+impl<T: Into<Endpoint>> From<T> for Route {
+    fn from(target: T) -> Self {
+        Route { target: target.into(), sources: Vec::new() }
+    }
+}

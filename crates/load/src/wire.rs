@@ -1,0 +1,75 @@
+//! The requests of a pool as one piece of memory, in the order in which connections send them: whatever a connection
+//! sends next, one request or as many as it may pipeline, is one range of it.
+
+use std::ops::Range;
+
+use crate::exchange::ExchangePool;
+
+/// All requests one after another; the first ones are repeated at the end, so that a pipeline that starts over is
+/// still one range.
+#[derive(Debug, Default)]
+pub struct Wire {
+    bytes: Vec<u8>,
+    /// Where each request begins, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl Wire {
+    /// The requests of `pool`, of which up to `pipeline` are sent in one go.
+    #[must_use]
+    pub fn new(pool: &ExchangePool, pipeline: usize) -> Wire {
+        let exchanges = pool.exchanges();
+        let repeated = if exchanges.is_empty() { 0 } else { pipeline.saturating_sub(1) };
+        let mut wire = Wire { bytes: Vec::new(), starts: vec![0] };
+        for exchange in exchanges.iter().chain(exchanges.iter().cycle().take(repeated)) {
+            wire.bytes.extend_from_slice(&exchange.request);
+            wire.starts.push(wire.bytes.len());
+        }
+        wire
+    }
+
+    /// The bytes of `count` requests from exchange `first` on.
+    #[must_use]
+    #[inline]
+    pub fn range(&self, first: usize, count: usize) -> Range<usize> {
+        self.starts[first]..self.starts[first + count]
+    }
+
+    /// All bytes.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::{Exchange, Expected, ExpectedBody};
+
+    fn pool(requests: &[&str]) -> ExchangePool {
+        let exchange = |request: &&str| Exchange {
+            request: request.as_bytes().to_vec(),
+            is_head: false,
+            expected: Expected { status: 200, body: ExpectedBody::Any },
+            name: String::new(),
+        };
+        ExchangePool::new(requests.iter().map(exchange).collect())
+    }
+
+    #[test]
+    fn every_pipeline_is_one_range() {
+        let requests = ["a", "bb", "ccc"];
+        for pipeline in 1..=7 {
+            let wire = Wire::new(&pool(&requests), pipeline);
+            for first in 0..3 {
+                for count in 1..=pipeline {
+                    let want: String = requests.iter().cycle().skip(first).take(count).copied().collect();
+                    assert_eq!(&wire.bytes()[wire.range(first, count)], want.as_bytes());
+                }
+            }
+        }
+        assert!(Wire::new(&pool(&[]), 4).bytes().is_empty());
+    }
+}
