@@ -12,6 +12,7 @@
 
 pub mod clock;
 pub mod driver;
+pub mod endpoint;
 pub mod exchange;
 pub mod generator;
 pub mod http1;
@@ -19,11 +20,17 @@ pub mod latency;
 pub mod schedule;
 pub mod stop;
 pub mod tally;
+pub mod wire;
 
 pub use clock::{Clock, Monotonic};
+pub use driver::{ChosenDriver, DriverChoice, DriverKind};
+pub use endpoint::{Endpoint, Route};
 pub use exchange::{Exchange, ExchangePool, Expected, ExpectedBody};
-pub use generator::{Connections, Generator, GeneratorError, Load, OpenError, RunReport};
+pub use generator::{
+    Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
+    Quantile, RunReport, Settings, judge,
+};
 pub use latency::Histogram;
-pub use schedule::{Schedule, Think};
-pub use stop::Stop;
+pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
+pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};

@@ -143,6 +143,9 @@ pub struct Tally {
     pub failed: Failures,
     /// Requests without an outcome when the drain was over.
     pub in_flight: u64,
+    /// Requests that were due and never sent: still queued at the end of an open loop, or left over when the connection
+    /// broke that they were meant for. They are outside of the equation.
+    pub unsent: u64,
     /// Connections established during the run (those already open at its start are not counted again).
     pub connects: u64,
     /// Failures of connections that had no request out.
@@ -187,6 +190,7 @@ impl AddAssign for Tally {
         self.answered_in_window += other.answered_in_window;
         self.failed += other.failed;
         self.in_flight += other.in_flight;
+        self.unsent += other.unsent;
         self.connects += other.connects;
         self.connection_failed += other.connection_failed;
         self.bytes_sent += other.bytes_sent;

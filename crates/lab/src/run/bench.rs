@@ -12,13 +12,8 @@ use std::{
 };
 
 use tare_load::{
-    clock::{Clock, Monotonic},
-    exchange::ExchangePool,
-    generator::{Connections, Generator, Load, RunReport},
-    latency::Histogram,
-    schedule::{Schedule, Think},
-    stop::Stop,
-    tally::Failures,
+    Clock, Connections, DriverChoice, ExchangePool, Failures, Generator, Histogram, Load, Monotonic, RunReport,
+    Schedule, Settings as LoadSettings, Stop,
 };
 
 use super::{
@@ -111,22 +106,33 @@ impl<'a> Bench<'a> {
         let stem = format!("block-{block:03}");
         let ready = launch::launch(&self.services[row], &settings, self.supervisor, &folder, &stem)
             .map_err(failure)?;
-        let connections = Connections { total: self.plan.load.connections, threads: self.plan.load.threads };
-        let cpus = self.plan.pinning.generator.clone();
-        let generator =
-            Generator::new(ready.address, connections, cpus, self.pool(&ready.address, seed), seed);
+        let settings = LoadSettings {
+            route: ready.address.into(),
+            connections: Connections {
+                total: self.plan.load.connections,
+                threads: self.plan.load.threads,
+            },
+            cpus: self.plan.pinning.generator.clone(),
+            driver: DriverChoice::Auto,
+            seed,
+        };
+        let generator = Generator::new(settings, self.pool(&ready.address, seed));
         let mut running =
             Running { generator: generator.map_err(failure)?, ready, latency: Histogram::new() };
         if self.plan.warm_up_ns > 0 {
-            let report = running.generator.run(&load(self.plan.warm_up_ns), &self.interrupt);
+            let report = self.drive(&mut running.generator, self.plan.warm_up_ns)?;
             self.alive(&running, "while it was warmed up")?;
-            if report.tally.answered == 0 && !self.interrupted() {
+            if report.total.tally.answered == 0 && !self.interrupted() {
                 let sample = report.first_failure.map(|sample| describe(&sample)).unwrap_or_default();
                 return Err(RowFailure(format!("no right answer while it was warmed up: {sample}")));
             }
         }
         running.ready.process.freeze().map_err(failure)?;
         Ok(running)
+    }
+
+    fn drive(&self, generator: &mut Generator, window_ns: u64) -> Result<RunReport, RowFailure> {
+        generator.run(&load(window_ns), &self.interrupt).map_err(failure)
     }
 
     fn alive(&self, running: &Running, when: &str) -> Result<(), RowFailure> {
@@ -144,15 +150,15 @@ impl<'a> Bench<'a> {
         let cpu_ns_before = process.cpu_ns().map_err(failure)?;
         process.thaw().map_err(failure)?;
         let idle_ns_before = cpus::idle_ns(&cpus);
-        let report = running.generator.run(&load(self.plan.slice_ns), &self.interrupt);
+        let report = self.drive(&mut running.generator, self.plan.slice_ns)?;
         let idle_ns =
             cpus::idle_ns(&cpus).zip(idle_ns_before).map(|(after, before)| after.saturating_sub(before));
         self.alive(running, "during a slice")?;
         let process = &running.ready.process;
         process.freeze().map_err(failure)?;
         let server_cpu_ns = process.cpu_ns().map_err(failure)?.saturating_sub(cpu_ns_before);
-        report.tally.reconcile().map_err(failure)?;
-        running.latency.merge(&report.latency);
+        report.total.tally.reconcile().map_err(failure)?;
+        running.latency.merge(&report.total.latency);
         let foreign_cpu_ns = idle_ns.map(|idle_ns| {
             let all_ns = report.elapsed_ns * cpus.len() as u64;
             all_ns as i64 - (idle_ns + server_cpu_ns + report.generator_cpu_ns) as i64
@@ -243,11 +249,8 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
 }
 
 fn load(window_ns: u64) -> Load {
-    Load {
-        schedule: Schedule::Closed { think: Think::None },
-        stop: Stop::After { window: Duration::from_nanos(window_ns), drain: DRAIN },
-        response_timeout: RESPONSE_TIMEOUT,
-    }
+    let stop = Stop::after(Duration::from_nanos(window_ns), DRAIN);
+    Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT)
 }
 
 fn failure(error: impl std::fmt::Display) -> RowFailure {
@@ -269,7 +272,7 @@ fn describe(sample: &tare_load::tally::Sample) -> String {
 }
 
 fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
-    let tally = &report.tally;
+    let tally = &report.total.tally;
     let by_name = |failures: &Failures| -> BTreeMap<String, u64> {
         failures
             .iter()
@@ -291,9 +294,9 @@ fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
         bytes_received: tally.bytes_received,
         server_cpu_ns,
         generator_cpu_ns: report.generator_cpu_ns,
-        latency_ns_p50: report.latency.quantile_ns(0.5),
-        latency_ns_p99: report.latency.quantile_ns(0.99),
-        latency_ns_max: report.latency.max_ns(),
+        latency_ns_p50: report.total.latency.quantile_ns(0.5),
+        latency_ns_p99: report.total.latency.quantile_ns(0.99),
+        latency_ns_max: report.total.latency.max_ns(),
         first_failure: report.first_failure.as_ref().map(describe),
         ..Slice::default()
     }

@@ -1,31 +1,50 @@
 //! One connection of a worker: what it waits for. It knows neither sockets nor the load.
 
+use std::ops::Range;
+
 use super::check::Inspection;
 
-/// What a connection waits for.
+/// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It is not open and nothing is done about it.
     Closed,
     /// It is not open; the next attempt is at a timer.
     BackingOff,
-    /// It is being established since then.
-    Connecting { since_ns: u64 },
-    /// It is open with nothing to do, or until a timer.
-    Idle,
-    /// Its request is out.
-    Awaiting,
+    /// It is being established.
+    Connecting,
+    /// It is open, with or without requests in flight.
+    Open,
+}
+
+/// The instants of one request.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stamp {
+    /// When it was due; in a closed loop when it was sent.
+    pub(super) due_ns: u64,
+    pub(super) sent_ns: u64,
 }
 
 /// A connection, which keeps its place in the pool across reconnections.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) phase: Phase,
-    /// The exchange in flight, or next.
+    /// The begin of the attempt to connect.
+    pub(super) since_ns: u64,
+    /// The exchange of the oldest request in flight, or of the next.
     pub(super) exchange: usize,
-    pub(super) sent_at_ns: u64,
-    /// How much of the request the kernel took.
-    pub(super) sent_bytes: usize,
+    /// Requests in flight, answered in the order of their sending.
+    pub(super) in_flight: usize,
+    /// Where the stamp of the oldest is, in the ring of this connection.
+    pub(super) oldest: usize,
+    /// What of the wire the kernel has not taken yet.
+    pub(super) unsent: Range<usize>,
+    /// Requests until this connection is to be closed.
+    pub(super) allowed: u64,
+    /// Requests until this slot has done its share.
+    pub(super) share: u64,
+    /// It has done its share, and is counted so.
+    pub(super) is_retired: bool,
     /// Its only valid timer: older ones in the queue are void.
     pub(super) timer_ns: u64,
     pub(super) inspection: Inspection,
@@ -33,7 +52,46 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(exchange: usize) -> Self {
-        let inspection = Inspection::default();
-        Self { phase: Phase::Closed, exchange, sent_at_ns: 0, sent_bytes: 0, timer_ns: 0, inspection }
+        Self {
+            phase: Phase::Closed,
+            since_ns: 0,
+            exchange,
+            in_flight: 0,
+            oldest: 0,
+            unsent: 0..0,
+            allowed: u64::MAX,
+            share: u64::MAX,
+            is_retired: false,
+            timer_ns: 0,
+            inspection: Inspection::default(),
+        }
+    }
+}
+
+/// The stamps of all connections of a worker: one ring of `depth` for each.
+#[derive(Debug, Default)]
+pub(super) struct Stamps {
+    depth: usize,
+    stamps: Vec<Stamp>,
+}
+
+impl Stamps {
+    pub(super) fn resize(&mut self, connections: usize, depth: usize) {
+        self.depth = depth;
+        self.stamps.resize(connections * depth, Stamp::default());
+    }
+
+    /// The stamp of the request `nth` after the oldest of a connection.
+    #[inline]
+    pub(super) fn at(&mut self, slot: usize, oldest: usize, nth: usize) -> &mut Stamp {
+        let place = oldest + nth;
+        let place = if place >= self.depth { place - self.depth } else { place };
+        &mut self.stamps[slot * self.depth + place]
+    }
+
+    /// The place after `oldest`.
+    #[inline]
+    pub(super) fn after(&self, oldest: usize) -> usize {
+        if oldest + 1 >= self.depth { 0 } else { oldest + 1 }
     }
 }

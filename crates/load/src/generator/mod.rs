@@ -6,48 +6,37 @@
 
 mod check;
 mod connection;
+mod load;
+mod measures;
+mod part;
 mod report;
 mod run;
+mod thread;
+pub mod verdict;
 mod worker;
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use rustix::thread::{CpuSet, sched_setaffinity};
-
 use crate::clock::{Clock, Monotonic};
+use crate::driver::{ChosenDriver, DriverChoice, DriverKind};
+use crate::endpoint::Endpoint;
 use crate::exchange::ExchangePool;
-use crate::schedule::Schedule;
-use crate::stop::Stop;
+use crate::stop::Quota;
 use crate::tally::Failure;
-pub use report::RunReport;
-use report::{Part, Shared};
-use worker::Worker;
+use crate::wire::Wire;
+pub use load::{Connections, Load, LoadError, Settings};
+pub use measures::{Measures, Quantile};
+use part::{Shared, gather};
+pub use report::{Interval, RunReport};
+use thread::{Command, Contract, Thread, pin};
+pub use verdict::{Doubt, Limits, judge};
+use worker::Place;
 
 /// How long a run lets one attempt to connect take, until [`Generator::open`] says otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How many connections, and how many threads share them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Connections {
-    /// All connections; those that do not divide evenly go to the first threads.
-    pub total: usize,
-    /// Worker threads; no more are started than there are connections.
-    pub threads: usize,
-}
-
-/// Schedule, stop and the patience with one response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Load {
-    /// When requests are due.
-    pub schedule: Schedule,
-    /// When no more are sent.
-    pub stop: Stop,
-    /// How long a response may take from its request to its last byte. It is looked at every twentieth of itself.
-    pub response_timeout: Duration,
-}
 
 /// Why a generator cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -74,12 +63,24 @@ pub enum GeneratorError {
         source: std::io::Error,
     },
     /// The driver did not start.
-    #[error("epoll cannot be set up ({0}): it takes Linux 5.11 and a free file descriptor, see `ulimit -n`")]
-    Driver(std::io::Error),
+    #[error("{} cannot be set up ({source}): {}", .kind.name(), driver_advice(*.kind))]
+    Driver {
+        /// Which.
+        kind: DriverKind,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+}
+
+fn driver_advice(kind: DriverKind) -> &'static str {
+    match kind {
+        DriverKind::IoUring => "use epoll, or auto, which falls back to it",
+        DriverKind::Epoll => "it takes Linux 5.11 and a free file descriptor, see `ulimit -n`",
+    }
 }
 
 /// Why not all connections are open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("only {open} of {total} connections to {target} are open ({failure}): {}", advice(*.failure))]
 pub struct OpenError {
     /// The first failure.
@@ -89,14 +90,16 @@ pub struct OpenError {
     /// How many were asked for.
     pub total: usize,
     /// Whereto.
-    pub target: SocketAddr,
+    pub target: Endpoint,
 }
 
 fn advice(failure: Failure) -> &'static str {
     match failure {
         Failure::Refused => "start the server first",
         Failure::NoDescriptors => "raise `ulimit -n`",
-        Failure::NoPorts => "use fewer connections or widen net.ipv4.ip_local_port_range",
+        Failure::NoPorts => {
+            "use fewer connections, more source addresses, or widen net.ipv4.ip_local_port_range"
+        }
         Failure::ConnectTimeout => {
             "the server does not accept in time; give it a longer backlog or more time"
         }
@@ -104,113 +107,170 @@ fn advice(failure: Failure) -> &'static str {
     }
 }
 
-/// Open connections to one target and the threads' state.
+/// Open connections to one target and the threads that drive them.
 #[derive(Debug)]
 pub struct Generator {
-    target: SocketAddr,
-    total: usize,
-    cpus: Vec<usize>,
+    target: Endpoint,
+    connections: Connections,
+    driver: ChosenDriver,
+    threads: Vec<Thread>,
     pool: Arc<ExchangePool>,
-    workers: Vec<Worker>,
+    /// The pipeline that the workers' wire is made for.
+    wired: Option<usize>,
     connect_timeout: Duration,
 }
 
 impl Generator {
-    /// A generator without open connections. Thread i is pinned to `cpus[i % len]`; no CPUs means no pinning.
-    pub fn new(
-        target: SocketAddr,
-        connections: Connections,
-        cpus: Vec<usize>,
-        pool: Arc<ExchangePool>,
-        seed: u64,
-    ) -> Result<Generator, GeneratorError> {
-        let Connections { total, threads } = connections;
+    /// A generator without open connections.
+    pub fn new(settings: Settings, pool: Arc<ExchangePool>) -> Result<Generator, GeneratorError> {
+        let Connections { total, threads } = settings.connections;
         if total == 0 || threads == 0 {
             return Err(GeneratorError::NoConnections { total, threads });
         }
         if pool.is_empty() {
             return Err(GeneratorError::EmptyPool);
         }
-        try_pinning(&cpus)?;
-        let mut workers = Vec::new();
-        let mut first = 0;
-        for (index, slots) in spread(total, threads).enumerate() {
-            let seed = seed ^ (index as u64).wrapping_mul(0xA076_1D64_78BD_642F);
-            let starts = (first..first + slots).map(|connection| pool.offset(connection, total)).collect();
-            workers.push(Worker::new(target, starts, pool.len(), seed).map_err(GeneratorError::Driver)?);
-            first += slots;
-        }
-        Ok(Generator { target, total, cpus, pool, workers, connect_timeout: CONNECT_TIMEOUT })
+        try_pinning(&settings.cpus)?;
+        let (driver, threads) = start(&settings)?;
+        Ok(Generator {
+            target: settings.route.target,
+            connections: settings.connections,
+            driver,
+            threads,
+            pool,
+            wired: None,
+            connect_timeout: CONNECT_TIMEOUT,
+        })
     }
 
-    /// Opens all connections that are not open (or that the server closed meanwhile), in at most `timeout`. Nothing is
-    /// sent. On failure those that did open stay so; there is no second attempt.
-    pub fn open(&mut self, timeout: Duration) -> Result<(), OpenError> {
+    /// What moves the bytes, and why.
+    #[must_use]
+    pub fn driver(&self) -> &ChosenDriver {
+        &self.driver
+    }
+
+    /// Opens connections until `count` are open, in at most `timeout`: those that are not, or that the server closed
+    /// meanwhile. Nothing is sent. On failure those that did open stay so; there is no second attempt.
+    pub fn open(&mut self, count: usize, timeout: Duration) -> Result<(), OpenError> {
         self.connect_timeout = timeout;
         let deadline_ns = Monotonic.now_ns().saturating_add(ns(timeout));
-        let mut first_failure = None;
-        for worker in &mut self.workers {
-            if let Err(failure) = worker.open(deadline_ns) {
-                first_failure = Some(failure);
+        let total = count.min(self.connections.total);
+        let (mut open, mut first_failure) = (0, None);
+        // One worker after another, so that no more are on their way than a backlog takes.
+        for (thread, count) in self.threads.iter().zip(spread(total, self.threads.len())) {
+            let (reply, answer) = channel();
+            thread.order(Command::Open { count, deadline_ns, reply });
+            let (opened, failure) = answer.recv().expect("a worker answers");
+            open += opened;
+            first_failure = first_failure.or(failure);
+            if first_failure.is_some() {
                 break;
             }
         }
-        let open = self.workers.iter().map(Worker::open_connections).sum();
         match first_failure {
-            Some(failure) => Err(OpenError { failure, open, total: self.total, target: self.target }),
+            Some(failure) => Err(OpenError { failure, open, total, target: self.target.clone() }),
             None => Ok(()),
         }
     }
 
     /// Changes what is sent from the next run on. An empty pool makes runs that send nothing.
     pub fn set_pool(&mut self, pool: Arc<ExchangePool>) {
-        let mut connection = 0;
-        for worker in &mut self.workers {
-            worker.set_pool(pool.len(), |slot| pool.offset(connection + slot, self.total));
-            connection += worker.slots();
-        }
-        self.pool = pool;
+        (self.pool, self.wired) = (pool, None);
     }
 
     /// Drives the load. It ends by window + drain and a small slack whatever the server does; connections that are
     /// not open are opened on the way, and setting `interrupt` ends the window within 20 ms.
-    pub fn run(&mut self, load: &Load, interrupt: &AtomicBool) -> RunReport {
-        let shared = Shared {
-            load: *load,
-            pool: &self.pool,
-            interrupt,
-            budget: load.stop.requests().map(AtomicU64::new),
-            barrier: Barrier::new(self.workers.len()),
-            connect_timeout_ns: ns(self.connect_timeout),
+    pub fn run(&mut self, load: &Load, interrupt: &Arc<AtomicBool>) -> Result<RunReport, LoadError> {
+        self.run_watched(&Load { interval: None, ..load.clone() }, interrupt, &mut |_| {})
+    }
+
+    /// The same, telling of each interval of the load soon after its end, on the caller's thread.
+    pub fn run_watched(
+        &mut self,
+        load: &Load,
+        interrupt: &Arc<AtomicBool>,
+        watch: &mut dyn FnMut(&Interval),
+    ) -> Result<RunReport, LoadError> {
+        load.validate()?;
+        self.wire(load.pipeline);
+        let budget = match load.stop.quota() {
+            Some(Quota::Requests(left) | Quota::Connections(left)) => Some(AtomicU64::new(left)),
+            Some(Quota::RequestsEach(_)) | None => None,
         };
-        let cpus = &self.cpus;
-        let parts: Vec<Part> = std::thread::scope(|scope| {
-            let threads: Vec<_> = self
-                .workers
-                .iter_mut()
-                .enumerate()
-                .map(|(index, worker)| {
-                    let shared = &shared;
-                    scope.spawn(move || {
-                        if !cpus.is_empty() {
-                            // It worked in `new`; a CPU taken away since makes the run slower, not wrong.
-                            let _unpinned = pin(cpus[index % cpus.len()]);
-                        }
-                        worker.run(shared)
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
+        let shared = Arc::new(Shared {
+            load: load.clone(),
+            interrupt: Arc::clone(interrupt),
+            budget,
+            barrier: Barrier::new(self.threads.len()),
+            connect_timeout_ns: ns(self.connect_timeout),
         });
-        report::gather(&parts)
+        let (parts, told) = channel();
+        for thread in &self.threads {
+            thread.order(Command::Run { shared: Arc::clone(&shared), parts: parts.clone() });
+        }
+        drop(parts);
+        let sum = gather(&told, self.threads.len(), load.interval.map(ns), watch);
+        Ok(RunReport {
+            window_ns: sum.window_ns,
+            elapsed_ns: sum.end_ns - sum.start_ns,
+            total: sum.total,
+            generator_cpu_ns: sum.cpu_ns,
+            threads: self.threads.len(),
+            driver: self.driver.clone(),
+            interrupted: sum.interrupted,
+            first_failure: sum.first_failure,
+        })
+    }
+
+    /// Gives the workers the pool in the form that this pipeline needs.
+    fn wire(&mut self, pipeline: usize) {
+        if self.wired == Some(pipeline) {
+            return;
+        }
+        let wire = Arc::new(Wire::new(&self.pool, pipeline));
+        for thread in &self.threads {
+            thread.order(Command::Pool(Arc::clone(&self.pool), Arc::clone(&wire)));
+        }
+        self.wired = Some(pipeline);
     }
 
     /// Closes all connections.
     pub fn close(&mut self) {
-        for worker in &mut self.workers {
-            worker.close();
+        for thread in &self.threads {
+            let (reply, answer) = channel();
+            thread.order(Command::Close { reply });
+            answer.recv().expect("a worker answers");
         }
     }
+}
+
+/// Starts the workers with the driver that is asked for, or with the best that the kernel allows.
+fn start(settings: &Settings) -> Result<(ChosenDriver, Vec<Thread>), GeneratorError> {
+    let all = |kind| -> std::io::Result<Vec<Thread>> {
+        contracts(settings).map(|contract| Thread::start(kind, contract)).collect()
+    };
+    let (kind, reason) = match settings.driver {
+        DriverChoice::Only(kind) => (kind, None),
+        DriverChoice::Auto => match all(DriverKind::IoUring) {
+            Ok(threads) => return Ok((ChosenDriver { kind: DriverKind::IoUring, reason: None }, threads)),
+            Err(refused) => (DriverKind::Epoll, Some(refused.to_string())),
+        },
+    };
+    let threads = all(kind).map_err(|source| GeneratorError::Driver { kind, source })?;
+    Ok((ChosenDriver { kind, reason }, threads))
+}
+
+/// What each worker is started with.
+fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
+    let Connections { total, threads } = settings.connections;
+    let workers = threads.min(total);
+    let mut first = 0;
+    spread(total, threads).enumerate().map(move |(worker, slots)| {
+        let place = Place { worker, workers, total, first, slots };
+        first += slots;
+        let cpu = (!settings.cpus.is_empty()).then(|| settings.cpus[worker % settings.cpus.len()]);
+        Contract { place, route: settings.route.clone(), cpu, seed: settings.seed }
+    })
 }
 
 /// How many of `total` each thread gets: none is dropped, and no thread is without any.
@@ -227,15 +287,6 @@ fn try_pinning(cpus: &[usize]) -> Result<(), GeneratorError> {
         pinned.map_err(|source| GeneratorError::Pin { cpu, source })?;
     }
     Ok(())
-}
-
-fn pin(cpu: usize) -> std::io::Result<()> {
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    }
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    Ok(sched_setaffinity(None, &set)?)
 }
 
 fn ns(duration: Duration) -> u64 {

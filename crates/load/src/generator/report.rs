@@ -1,73 +1,80 @@
-//! What the workers of a run share, and how their parts become one report. It knows no sockets.
+//! What a run tells when it is over, and while it goes on. It knows no sockets.
 
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
-use super::Load;
-use crate::exchange::ExchangePool;
-use crate::latency::Histogram;
-use crate::tally::{Sample, Tally};
+use super::measures::Measures;
+use crate::driver::ChosenDriver;
+use crate::tally::Sample;
 
 /// What happened in a run.
 #[derive(Debug, Clone)]
 pub struct RunReport {
     /// The time that `answered_in_window` was counted in: the window of the stop, less when interrupted. For a stop
-    /// by count it is all of `elapsed_ns`, and for an empty pool 0.
+    /// by number it is all of `elapsed_ns`, and for an empty pool 0.
     pub window_ns: u64,
     /// From the first request to the end of the drain.
     pub elapsed_ns: u64,
-    /// Every outcome.
-    pub tally: Tally,
-    /// From the send of each request to the last byte of its response, for all answered ones. Those answered in the
-    /// drain are in it too: they are the slow ones, and leaving them out would favour them.
-    pub latency: Histogram,
+    /// Everything counted and timed.
+    pub total: Measures,
     /// CPU time of all worker threads, by the thread CPU clock.
     pub generator_cpu_ns: u64,
+    /// How many worker threads there were.
+    pub threads: usize,
+    /// What moved the bytes.
+    pub driver: ChosenDriver,
+    /// Whether the caller ended it early.
+    pub interrupted: bool,
     /// The earliest failure.
     pub first_failure: Option<Sample>,
 }
 
-/// What all workers of a run share.
-pub(super) struct Shared<'a> {
-    pub(super) load: Load,
-    pub(super) pool: &'a ExchangePool,
-    pub(super) interrupt: &'a AtomicBool,
-    /// The requests that are left of a stop by count.
-    pub(super) budget: Option<AtomicU64>,
-    pub(super) barrier: Barrier,
-    pub(super) connect_timeout_ns: u64,
-}
-
-/// One worker's part of the report.
-pub(super) struct Part {
-    pub(super) start_ns: u64,
-    pub(super) end_ns: u64,
-    pub(super) window_ns: u64,
-    pub(super) cpu_ns: u64,
-    pub(super) tally: Tally,
-    pub(super) latency: Histogram,
-    pub(super) first_failure: Option<Sample>,
-}
-
-/// Adds the parts up.
-pub(super) fn gather(parts: &[Part]) -> RunReport {
-    let start_ns = parts.iter().map(|part| part.start_ns).min().unwrap_or_default();
-    let end_ns = parts.iter().map(|part| part.end_ns).max().unwrap_or_default();
-    let mut report = RunReport {
-        window_ns: parts.iter().map(|part| part.window_ns).max().unwrap_or_default(),
-        elapsed_ns: end_ns - start_ns,
-        tally: Tally::default(),
-        latency: Histogram::new(),
-        generator_cpu_ns: 0,
-        first_failure: parts
-            .iter()
-            .filter_map(|part| part.first_failure.clone())
-            .min_by_key(|sample| sample.at_ns),
-    };
-    for part in parts {
-        report.tally += part.tally;
-        report.latency.merge(&part.latency);
-        report.generator_cpu_ns += part.cpu_ns;
+impl RunReport {
+    /// Answers per second of the window.
+    #[must_use]
+    pub fn answers_per_s(&self) -> f64 {
+        per_s(self.total.tally.answered_in_window, self.window_ns)
     }
-    report
+
+    /// CPU time of the generator for each answer, 0 without answers.
+    #[must_use]
+    pub fn generator_cpu_ns_per_answer(&self) -> f64 {
+        match self.total.tally.answered {
+            0 => 0.0,
+            answered => self.generator_cpu_ns as f64 / answered as f64,
+        }
+    }
+
+    /// The share of its threads' time that the generator spent on a CPU.
+    #[must_use]
+    pub fn generator_cpu_share(&self) -> f64 {
+        let all_ns = self.elapsed_ns as f64 * self.threads as f64;
+        if all_ns > 0.0 { self.generator_cpu_ns as f64 / all_ns } else { 0.0 }
+    }
+
+    /// Requests in flight on average.
+    #[must_use]
+    pub fn in_flight_mean(&self) -> f64 {
+        if self.elapsed_ns == 0 { 0.0 } else { self.total.in_flight_ns as f64 / self.elapsed_ns as f64 }
+    }
+}
+
+/// A part of a run, told while it goes on.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Its begin, counted from the start of the run.
+    pub from_ns: u64,
+    /// Its end; the last one may be shorter or, with the drain, longer than the others.
+    pub to_ns: u64,
+    /// What happened in it.
+    pub measures: Measures,
+}
+
+impl Interval {
+    /// Answers per second.
+    #[must_use]
+    pub fn answers_per_s(&self) -> f64 {
+        per_s(self.measures.tally.answered, self.to_ns - self.from_ns)
+    }
+}
+
+fn per_s(count: u64, ns: u64) -> f64 {
+    if ns == 0 { 0.0 } else { count as f64 * 1e9 / ns as f64 }
 }

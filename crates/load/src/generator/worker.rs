@@ -1,14 +1,17 @@
 //! What one thread keeps between runs: its driver, its connections, and what it remembers of each exchange. It
 //! opens and closes connections; sending is a run's business.
 
-use std::net::SocketAddr;
+use std::sync::Arc;
 
 use super::check::Memo;
-use super::connection::{Connection, Phase};
+use super::connection::{Connection, Phase, Stamps};
 use crate::clock::{Clock, Monotonic};
-use crate::driver::{Driver, Epoll, Event};
+use crate::driver::{Driver, Event};
+use crate::endpoint::Route;
+use crate::exchange::ExchangePool;
 use crate::schedule::SplitMix64;
 use crate::tally::Failure;
+use crate::wire::Wire;
 
 /// So many connections are opened at a time: more would overflow a usual backlog of 128, and a SYN that is dropped
 /// comes back after a second.
@@ -17,43 +20,65 @@ const OPENING_MAX: usize = 100;
 /// The longest wait in one go, so that an interrupt is seen soon.
 pub(super) const WAIT_NS_MAX: u64 = 20_000_000;
 
+/// A worker's place among the others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) worker: usize,
+    pub(super) workers: usize,
+    /// How many connections all workers have together, and which of them is its first.
+    pub(super) total: usize,
+    pub(super) first: usize,
+    pub(super) slots: usize,
+}
+
 /// One thread's connections.
 #[derive(Debug)]
-pub(super) struct Worker {
-    pub(super) target: SocketAddr,
-    pub(super) driver: Epoll,
+pub(super) struct Worker<D> {
+    pub(super) place: Place,
+    pub(super) route: Route,
+    pub(super) driver: D,
+    pub(super) pool: Arc<ExchangePool>,
+    pub(super) wire: Arc<Wire>,
     pub(super) connections: Vec<Connection>,
+    pub(super) stamps: Stamps,
     pub(super) memos: Vec<Memo>,
+    pub(super) seed: u64,
     pub(super) random: SplitMix64,
 }
 
-impl Worker {
-    /// A worker with one connection for each start in the pool.
-    pub(super) fn new(
-        target: SocketAddr,
-        starts: Vec<usize>,
-        exchanges: usize,
-        seed: u64,
-    ) -> std::io::Result<Worker> {
-        let driver = Epoll::new(starts.len())?;
-        let connections = starts.into_iter().map(Connection::new).collect();
-        let memos = vec![Memo::default(); exchanges];
-        Ok(Worker { target, driver, connections, memos, random: SplitMix64::new(seed) })
+impl<D: Driver> Worker<D> {
+    /// A worker without requests to send.
+    pub(super) fn new(place: Place, route: Route, seed: u64) -> std::io::Result<Self> {
+        Ok(Worker {
+            place,
+            route,
+            driver: D::new(place.slots)?,
+            pool: Arc::new(ExchangePool::new(Vec::new())),
+            wire: Arc::default(),
+            connections: (0..place.slots).map(|_| Connection::new(0)).collect(),
+            stamps: Stamps::default(),
+            memos: Vec::new(),
+            seed,
+            random: SplitMix64::stream(seed, place.worker as u64),
+        })
     }
 
     pub(super) fn slots(&self) -> usize {
         self.connections.len()
     }
 
-    pub(super) fn set_pool(&mut self, exchanges: usize, start: impl Fn(usize) -> usize) {
-        self.memos = vec![Memo::default(); exchanges];
+    pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, wire: Arc<Wire>) {
+        let Place { first, total, .. } = self.place;
         for (slot, connection) in self.connections.iter_mut().enumerate() {
-            connection.exchange = start(slot);
+            connection.exchange = pool.offset(first + slot, total);
         }
+        self.memos = vec![Memo::default(); pool.len()];
+        self.driver.set_wire(Arc::clone(&wire));
+        (self.pool, self.wire) = (pool, wire);
     }
 
     pub(super) fn open_connections(&self) -> usize {
-        self.connections.iter().filter(|connection| connection.phase == Phase::Idle).count()
+        self.connections.iter().filter(|connection| connection.phase == Phase::Open).count()
     }
 
     /// Sees what happened to idle connections since they were last used, and closes those that are no good any
@@ -76,19 +101,22 @@ impl Worker {
         strays
     }
 
-    /// Opens what is not open, until the deadline or the first failure.
-    pub(super) fn open(&mut self, deadline_ns: u64) -> Result<(), Failure> {
+    /// Opens connections until `count` are open, to the deadline or the first failure.
+    pub(super) fn open(&mut self, count: usize, deadline_ns: u64) -> Result<(), Failure> {
         self.settle();
-        let mut missing: Vec<usize> = (0..self.slots()).filter(|&slot| !self.driver.is_open(slot)).collect();
+        let wanted = count.saturating_sub(self.open_connections());
+        let closed = (0..self.slots()).filter(|&slot| !self.driver.is_open(slot));
+        let mut missing: Vec<usize> = closed.take(wanted).collect();
         let mut opening = 0;
         let mut result = Ok(());
         loop {
             let now_ns = Monotonic.now_ns();
             while result.is_ok() && opening < OPENING_MAX {
                 let Some(slot) = missing.pop() else { break };
-                result = self.driver.connect(slot, self.target);
+                result = self.driver.connect(slot, &self.route);
                 if result.is_ok() {
-                    self.connections[slot].phase = Phase::Connecting { since_ns: now_ns };
+                    let connection = &mut self.connections[slot];
+                    (connection.phase, connection.since_ns) = (Phase::Connecting, now_ns);
                     opening += 1;
                 }
             }
@@ -110,7 +138,7 @@ impl Worker {
     fn opened(&mut self, event: Event, result: &mut Result<(), Failure>) -> usize {
         match event {
             Event::Connected { slot } => {
-                self.connections[slot].phase = Phase::Idle;
+                self.connections[slot].phase = Phase::Open;
                 1
             }
             Event::ConnectFailed { slot, failure } => {
@@ -129,15 +157,18 @@ impl Worker {
 
     fn give_up(&mut self) {
         for slot in 0..self.slots() {
-            if matches!(self.connections[slot].phase, Phase::Connecting { .. }) {
+            if self.connections[slot].phase == Phase::Connecting {
                 self.shut(slot);
             }
         }
     }
 
+    /// Closes a connection; whatever was in flight on it must have been accounted for.
     pub(super) fn shut(&mut self, slot: usize) {
         self.driver.close(slot);
-        self.connections[slot].phase = Phase::Closed;
+        let connection = &mut self.connections[slot];
+        connection.phase = Phase::Closed;
+        connection.unsent = 0..0;
     }
 
     pub(super) fn close(&mut self) {

@@ -2,6 +2,10 @@
 //!
 //! It knows nothing of what was timed, and never "corrects" a distribution with samples nobody measured.
 
+mod export;
+
+pub use export::IntervalLog;
+
 use std::fmt;
 use std::io;
 
@@ -19,9 +23,15 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 ///
 /// The floor is 1 ns although no answer takes less than a microsecond: HDR gives everything near the floor the
 /// floor's own resolution, and a floor of 1 us would round a latency of 10 us to 5%.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Histogram {
-    inner: hdrhistogram::Histogram<u64>,
+    /// Made with the first latency: most histograms of a run stay empty.
+    inner: Option<hdrhistogram::Histogram<u64>>,
+}
+
+fn new_inner() -> hdrhistogram::Histogram<u64> {
+    hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
+        .expect("the bounds are constants that hdrhistogram accepts")
 }
 
 /// Bytes that are not a histogram of this kind.
@@ -36,58 +46,75 @@ impl Histogram {
     /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
-        let inner = hdrhistogram::Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
-            .expect("the bounds are constants that hdrhistogram accepts");
-        Self { inner }
+        Self { inner: None }
     }
 
     /// Counts one latency.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.inner.saturating_record(latency_ns.clamp(LOWEST_NS, HIGHEST_NS));
+        self.inner.get_or_insert_with(new_inner).saturating_record(latency_ns.clamp(LOWEST_NS, HIGHEST_NS));
     }
 
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        self.inner.add(&other.inner).expect("all histograms of this type have the same bounds");
+        if let Some(other) = &other.inner {
+            let inner = self.inner.get_or_insert_with(new_inner);
+            inner.add(other).expect("all histograms of this type have the same bounds");
+        }
     }
 
     /// The value that the fraction `q` (0 to 1) of all latencies does not exceed; 0 when empty.
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> u64 {
         // HDR gives the top of a bucket, which can lie above the largest value there ever was.
-        self.inner.value_at_quantile(q).min(self.max_ns())
+        self.inner.as_ref().map_or(0, |inner| inner.value_at_quantile(q).min(inner.max()))
     }
 
     /// The largest latency, to 3 digits; 0 when empty.
     #[must_use]
     pub fn max_ns(&self) -> u64 {
-        self.inner.max()
+        self.inner.as_ref().map_or(0, hdrhistogram::Histogram::max)
     }
 
     /// The smallest latency, to 3 digits; 0 when empty.
     #[must_use]
     pub fn min_ns(&self) -> u64 {
-        if self.inner.is_empty() { 0 } else { self.inner.min() }
+        self.inner.as_ref().filter(|inner| !inner.is_empty()).map_or(0, hdrhistogram::Histogram::min)
     }
 
     /// The mean, 0 when empty.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
-        self.inner.mean()
+        self.inner.as_ref().map_or(0.0, hdrhistogram::Histogram::mean)
+    }
+
+    /// The standard deviation, 0 when empty.
+    #[must_use]
+    pub fn stdev_ns(&self) -> f64 {
+        self.inner.as_ref().map_or(0.0, hdrhistogram::Histogram::stdev)
+    }
+
+    /// The share (0 to 1) of all latencies from `low` to `high`, to 3 digits; 0 when empty.
+    #[must_use]
+    pub fn share_within(&self, low_ns: u64, high_ns: u64) -> f64 {
+        let filled = self.inner.as_ref().filter(|inner| !inner.is_empty());
+        filled.map_or(0.0, |inner| inner.count_between(low_ns, high_ns) as f64 / inner.len() as f64)
     }
 
     /// How many latencies were recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.inner.len()
+        self.inner.as_ref().map_or(0, hdrhistogram::Histogram::len)
     }
 
     /// The HDR V2 encoding, not compressed: any HDR tool reads it.
     #[must_use]
     pub fn serialize(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        V2Serializer::new().serialize(&self.inner, &mut bytes).expect("writing to memory does not fail");
+        let empty = self.inner.is_none().then(new_inner);
+        if let Some(inner) = self.inner.as_ref().or(empty.as_ref()) {
+            V2Serializer::new().serialize(inner, &mut bytes).expect("writing to memory does not fail");
+        }
         bytes
     }
 
@@ -97,9 +124,18 @@ impl Histogram {
             .deserialize(&mut io::Cursor::new(bytes))
             .map_err(|error| DeserializeError::Encoding(error.to_string()))?;
         // Into our own bounds, so that merging later cannot fail.
-        let mut own = Self::new();
-        own.inner.add(&read).map_err(|error| DeserializeError::Encoding(error.to_string()))?;
-        Ok(own)
+        let mut own = new_inner();
+        own.add(&read).map_err(|error| DeserializeError::Encoding(error.to_string()))?;
+        Ok(Self { inner: Some(own) })
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.inner, &other.inner) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.count() == other.count(),
+        }
     }
 }
 
@@ -155,6 +191,19 @@ mod tests {
     fn an_empty_one_says_zero() {
         let empty = Histogram::new();
         assert_eq!((empty.count(), empty.max_ns(), empty.min_ns(), empty.quantile_ns(0.99)), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn the_spread_is_told() {
+        let mut histogram = Histogram::new();
+        for ns in [1_000, 1_000, 1_000, 5_000] {
+            histogram.record(ns);
+        }
+        assert!((histogram.stdev_ns() / 1_732.0 - 1.0).abs() < 1e-3, "{}", histogram.stdev_ns());
+        assert_eq!(histogram.share_within(900, 2_000), 0.75);
+        assert_eq!(histogram.share_within(0, u64::MAX), 1.0);
+        assert_eq!(Histogram::new().share_within(0, u64::MAX), 0.0);
+        assert_eq!(Histogram::new().stdev_ns(), 0.0);
     }
 
     #[test]

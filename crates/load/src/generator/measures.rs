@@ -1,0 +1,90 @@
+//! What is counted and timed, over a run or an interval of it. It only holds and adds up.
+
+use std::ops::AddAssign;
+
+use crate::latency::Histogram;
+use crate::tally::Tally;
+
+/// Counts and times of a run or of a part of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measures {
+    /// Every outcome.
+    pub tally: Tally,
+    /// For all answered requests, from the instant the request was due in an open loop, and from its send in a closed
+    /// one, to the last byte of the response. Those answered in the drain are in it too: they are the slow ones, and
+    /// leaving them out would favour them.
+    pub latency: Histogram,
+    /// In an open loop the same from the send, without the wait for a free connection; empty in a closed one, where it
+    /// would be the same.
+    pub service_time: Histogram,
+    /// How long those had waited that were never answered: given up after the response timeout, in flight or not even
+    /// sent at the end. Their latencies are longer than this.
+    pub unanswered: Histogram,
+    /// How late the generator was, from the instant a request was due to the instant it was noticed. Empty in a loop
+    /// without instants.
+    pub schedule_lag: Histogram,
+    /// From the begin of each attempt to connect to the connection.
+    pub connect_time: Histogram,
+    /// From the begin of the attempt to connect to the close, for connections with a number of requests that had them
+    /// all answered.
+    pub connection_time: Histogram,
+    /// Requests in flight, added up over every nanosecond.
+    pub in_flight_ns: u128,
+}
+
+/// A quantile of all latencies, those of unanswered requests among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantile {
+    /// The value.
+    pub ns: u64,
+    /// The true value may be larger: requests that were given up before this are not known to be below or above it.
+    pub at_least: bool,
+}
+
+impl Measures {
+    /// The latency that the fraction `q` (0 to 1) of all requests does not exceed. A request that was never answered
+    /// counts with the time that it had waited, and makes every quantile from there on a lower bound: leaving it out
+    /// would call a server fast for not answering. Requests with a wrong answer are errors and have no latency.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Quantile {
+        if self.unanswered.count() == 0 {
+            return Quantile { ns: self.latency.quantile_ns(q), at_least: false };
+        }
+        let mut all = self.latency.clone();
+        all.merge(&self.unanswered);
+        let ns = all.quantile_ns(q);
+        Quantile { ns, at_least: self.unanswered.min_ns() <= ns }
+    }
+}
+
+impl AddAssign<&Measures> for Measures {
+    fn add_assign(&mut self, other: &Measures) {
+        self.tally += other.tally;
+        self.latency.merge(&other.latency);
+        self.service_time.merge(&other.service_time);
+        self.unanswered.merge(&other.unanswered);
+        self.schedule_lag.merge(&other.schedule_lag);
+        self.connect_time.merge(&other.connect_time);
+        self.connection_time.merge(&other.connection_time);
+        self.in_flight_ns += other.in_flight_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unanswered_requests_make_lower_bounds() {
+        let mut measures = Measures::default();
+        for _ in 0..98 {
+            measures.latency.record(1_000);
+        }
+        assert_eq!(measures.quantile(0.99), Quantile { ns: 1_000, at_least: false });
+        measures.unanswered.record(5_000);
+        measures.unanswered.record(5_000);
+        assert_eq!(measures.quantile(0.9), Quantile { ns: 1_000, at_least: false });
+        let p99 = measures.quantile(0.99);
+        assert!(p99.at_least && p99.ns >= 4_990, "{p99:?}");
+    }
+}

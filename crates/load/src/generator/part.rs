@@ -1,0 +1,142 @@
+//! What the workers of a run share, and how their parts become one report. It knows no sockets.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Barrier};
+
+use super::load::Load;
+use super::measures::Measures;
+use super::report::Interval;
+use crate::tally::Sample;
+
+/// What all workers of a run share.
+pub(super) struct Shared {
+    pub(super) load: Load,
+    pub(super) interrupt: Arc<AtomicBool>,
+    /// What is left of a quota that all workers draw from.
+    pub(super) budget: Option<AtomicU64>,
+    pub(super) barrier: Barrier,
+    pub(super) connect_timeout_ns: u64,
+}
+
+/// What a worker tells: an interval, or its last one with everything else.
+pub(super) struct Part {
+    /// Which interval of the run.
+    pub(super) index: usize,
+    pub(super) measures: Measures,
+    pub(super) end: Option<End>,
+}
+
+/// What is known of a worker when it is through.
+pub(super) struct End {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) window_ns: u64,
+    pub(super) cpu_ns: u64,
+    pub(super) interrupted: bool,
+    pub(super) first_failure: Option<Sample>,
+}
+
+/// The sum of all parts.
+#[derive(Default)]
+pub(super) struct Sum {
+    pub(super) total: Measures,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) window_ns: u64,
+    pub(super) cpu_ns: u64,
+    pub(super) interrupted: bool,
+    pub(super) first_failure: Option<Sample>,
+}
+
+/// Adds up what `workers` tell until all are through, and tells of each interval once all have told of it.
+pub(super) fn gather(
+    parts: &Receiver<Part>,
+    workers: usize,
+    interval_ns: Option<u64>,
+    watch: &mut dyn FnMut(&Interval),
+) -> Sum {
+    let mut sum = Sum { start_ns: u64::MAX, ..Sum::default() };
+    let mut intervals = Intervals { first: 0, pending: VecDeque::new() };
+    for _ in 0..workers {
+        // The parts of all workers come mixed; as many of them are the last as there are workers.
+        let end = loop {
+            let part = parts.recv().expect("a worker tells when it is through");
+            sum.total += &part.measures;
+            if interval_ns.is_some() {
+                intervals.add(part.index, &part.measures);
+            }
+            match part.end {
+                Some(end) => break end,
+                None => intervals.tell(workers, interval_ns, watch),
+            }
+        };
+        sum.add(end);
+    }
+    intervals.tell_last(interval_ns, sum.end_ns.saturating_sub(sum.start_ns), watch);
+    sum
+}
+
+impl Sum {
+    fn add(&mut self, end: End) {
+        self.start_ns = self.start_ns.min(end.start_ns);
+        self.end_ns = self.end_ns.max(end.end_ns);
+        self.window_ns = self.window_ns.max(end.window_ns);
+        self.cpu_ns += end.cpu_ns;
+        self.interrupted |= end.interrupted;
+        let earlier =
+            |sample: &Sample| self.first_failure.as_ref().is_none_or(|own| sample.at_ns < own.at_ns);
+        if end.first_failure.as_ref().is_some_and(earlier) {
+            self.first_failure = end.first_failure;
+        }
+    }
+}
+
+/// Intervals that not all workers have told of yet.
+struct Intervals {
+    /// The index of the first one pending.
+    first: usize,
+    /// With the number of workers heard.
+    pending: VecDeque<(usize, Measures)>,
+}
+
+impl Intervals {
+    fn add(&mut self, index: usize, measures: &Measures) {
+        // A worker that ends early leaves its later intervals to the others, so an index may be past already only if
+        // it is told as last; it then goes into the next one.
+        let place = index.saturating_sub(self.first);
+        if self.pending.len() <= place {
+            self.pending.resize_with(place + 1, Default::default);
+        }
+        let (heard, sum) = &mut self.pending[place];
+        *heard += 1;
+        *sum += measures;
+    }
+
+    fn tell(&mut self, workers: usize, interval_ns: Option<u64>, watch: &mut dyn FnMut(&Interval)) {
+        let Some(interval_ns) = interval_ns else { return };
+        while self.pending.front().is_some_and(|(heard, _)| *heard == workers) {
+            let from_ns = self.first as u64 * interval_ns;
+            self.pop(from_ns, from_ns + interval_ns, watch);
+        }
+    }
+
+    /// What is left when all are through; the last one ends with the run.
+    fn tell_last(&mut self, interval_ns: Option<u64>, elapsed_ns: u64, watch: &mut dyn FnMut(&Interval)) {
+        let Some(interval_ns) = interval_ns else { return };
+        while !self.pending.is_empty() {
+            let from_ns = self.first as u64 * interval_ns;
+            let last = self.pending.len() == 1;
+            let to_ns = if last { elapsed_ns.max(from_ns) } else { from_ns + interval_ns };
+            self.pop(from_ns, to_ns, watch);
+        }
+    }
+
+    fn pop(&mut self, from_ns: u64, to_ns: u64, watch: &mut dyn FnMut(&Interval)) {
+        if let Some((_, measures)) = self.pending.pop_front() {
+            self.first += 1;
+            watch(&Interval { from_ns, to_ns, measures });
+        }
+    }
+}

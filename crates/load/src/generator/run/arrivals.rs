@@ -1,0 +1,144 @@
+//! The open loop: requests are due whatever the server does. One that finds no free connection waits, and its wait
+//! counts. What waits takes no memory: it is regenerated from a position that stays behind.
+
+use std::collections::VecDeque;
+
+use super::Run;
+use crate::driver::Driver;
+use crate::generator::connection::Phase;
+use crate::generator::worker::Worker;
+use crate::schedule::{Arrivals, Schedule, Source};
+
+/// What is due next, what waits, and who could take it.
+pub(super) struct Queue<'a> {
+    arrivals: &'a Arrivals,
+    /// The next request that nobody has noticed yet.
+    next: Source,
+    /// The oldest that waits, if any does.
+    oldest: Source,
+    waiting: u64,
+    /// Open connections with nothing to do, in the order they became so.
+    idle: VecDeque<usize>,
+    /// Slots that could be opened.
+    closed: Vec<usize>,
+    connecting: u64,
+}
+
+impl<'a> Queue<'a> {
+    pub(super) fn of<D>(schedule: &'a Schedule, worker: &mut Worker<D>) -> Option<Queue<'a>> {
+        let Schedule::Open(arrivals) = schedule else { return None };
+        let next = Source::new(arrivals, worker.place.worker, worker.place.workers, worker.seed);
+        // Another run is another sample.
+        worker.seed = worker.random.draw();
+        let slots = worker.place.slots;
+        Some(Queue {
+            arrivals,
+            oldest: next.clone(),
+            next,
+            waiting: 0,
+            idle: VecDeque::with_capacity(slots),
+            closed: Vec::with_capacity(slots),
+            connecting: 0,
+        })
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// Tells the due instant of everything that waits, and lets it go.
+    pub(super) fn give_up(&mut self, mut tell: impl FnMut(u64)) {
+        while self.waiting > 0 {
+            tell(self.pop());
+        }
+    }
+
+    /// The due instant of the oldest request that waits, counted from the start.
+    fn pop(&mut self) -> u64 {
+        let due_ns = self.oldest.due_ns();
+        self.oldest.advance(self.arrivals);
+        self.waiting -= 1;
+        due_ns
+    }
+
+    fn forget_idle(&mut self, slot: usize) {
+        self.idle.retain(|idle| *idle != slot);
+    }
+}
+
+impl<D: Driver> Run<'_, D> {
+    /// When the next request of an open loop is due.
+    pub(super) fn due_ns(&self) -> u64 {
+        self.queue.as_ref().map_or(u64::MAX, |queue| self.start_ns.saturating_add(queue.next.due_ns()))
+    }
+
+    /// Notices what is due by now: it is sent on a free connection, or waits.
+    pub(super) fn arrive(&mut self, now_ns: u64) {
+        while self.next_due_ns <= now_ns && self.next_due_ns < self.deadline_ns {
+            if self.claim(1, now_ns) == 0 {
+                break;
+            }
+            let due_ns = self.next_due_ns;
+            self.books.lag(now_ns - due_ns);
+            self.offer(due_ns, now_ns);
+            if let Some(queue) = &mut self.queue {
+                queue.next.advance(queue.arrivals);
+            }
+            self.next_due_ns = self.due_ns();
+        }
+        if self.next_due_ns >= self.deadline_ns {
+            self.next_due_ns = u64::MAX;
+        }
+    }
+
+    fn offer(&mut self, due_ns: u64, now_ns: u64) {
+        let Some(queue) = &mut self.queue else { return };
+        if queue.waiting == 0 {
+            if let Some(slot) = queue.idle.pop_front() {
+                return self.send(slot, 1, Some(due_ns), now_ns);
+            }
+            queue.oldest = queue.next.clone();
+        }
+        queue.waiting += 1;
+        self.call_for_connection(now_ns);
+    }
+
+    /// Opens a connection if more requests wait than connections are under way.
+    fn call_for_connection(&mut self, now_ns: u64) {
+        let Some(queue) = &mut self.queue else { return };
+        if queue.connecting >= queue.waiting {
+            return;
+        }
+        if let Some(slot) = queue.closed.pop() {
+            queue.connecting += 1;
+            self.connect(slot, now_ns);
+        }
+    }
+
+    /// An open connection of an open loop has nothing to do.
+    pub(super) fn offer_connection(&mut self, slot: usize, now_ns: u64) {
+        let Some(queue) = &mut self.queue else { return };
+        if queue.waiting == 0 || self.interrupted {
+            return queue.idle.push_back(slot);
+        }
+        let due_ns = self.start_ns + queue.pop();
+        self.send(slot, 1, Some(due_ns), now_ns);
+    }
+
+    /// A slot of an open loop is not open: it will be when it is needed.
+    pub(super) fn offer_slot(&mut self, slot: usize, now_ns: u64) {
+        let Some(queue) = &mut self.queue else { return };
+        queue.forget_idle(slot);
+        queue.closed.push(slot);
+        if self.worker.connections[slot].phase == Phase::Closed && !self.interrupted {
+            self.call_for_connection(now_ns);
+        }
+    }
+
+    /// An attempt to connect is over.
+    pub(super) fn connecting_ended(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.connecting = queue.connecting.saturating_sub(1);
+        }
+    }
+}

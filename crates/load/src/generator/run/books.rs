@@ -1,0 +1,131 @@
+//! The books of a run: every request that is sent ends in exactly one column. It decides nothing.
+
+use super::super::connection::Stamp;
+use super::super::measures::Measures;
+use crate::tally::{Failure, Sample};
+
+#[derive(Default)]
+pub(super) struct Books {
+    measures: Measures,
+    /// Requests in flight.
+    busy: u64,
+    /// Up to where requests in flight are added up.
+    accounted_ns: u64,
+    start_ns: u64,
+    /// With a quota every answer counts; otherwise those that came in the window.
+    by_number: bool,
+    is_open: bool,
+    pub(super) first_failure: Option<Sample>,
+}
+
+impl Books {
+    pub(super) fn begin(&mut self, start_ns: u64, by_number: bool, is_open: bool) {
+        (self.start_ns, self.accounted_ns) = (start_ns, start_ns);
+        (self.by_number, self.is_open) = (by_number, is_open);
+    }
+
+    pub(super) fn busy(&self) -> u64 {
+        self.busy
+    }
+
+    /// Adds up requests in flight until now: before their number changes.
+    #[inline]
+    pub(super) fn account(&mut self, now_ns: u64) {
+        let since_ns = now_ns.saturating_sub(self.accounted_ns);
+        self.measures.in_flight_ns += u128::from(self.busy * since_ns);
+        self.accounted_ns = self.accounted_ns.max(now_ns);
+    }
+
+    /// What was measured since this was called last.
+    pub(super) fn take(&mut self, now_ns: u64) -> Measures {
+        self.account(now_ns);
+        std::mem::take(&mut self.measures)
+    }
+
+    #[inline]
+    pub(super) fn sent(&mut self, count: usize, now_ns: u64) {
+        self.account(now_ns);
+        self.busy += count as u64;
+        self.measures.tally.sent += count as u64;
+    }
+
+    #[inline]
+    pub(super) fn answered(&mut self, stamp: Stamp, now_ns: u64, deadline_ns: u64) {
+        self.ended(now_ns);
+        let tally = &mut self.measures.tally;
+        tally.answered += 1;
+        tally.answered_in_window += u64::from(self.by_number || now_ns <= deadline_ns);
+        self.measures.latency.record(now_ns.saturating_sub(stamp.due_ns));
+        if self.is_open {
+            self.measures.service_time.record(now_ns.saturating_sub(stamp.sent_ns));
+        }
+    }
+
+    pub(super) fn failed(&mut self, stamp: Stamp, failure: Failure, now_ns: u64) {
+        self.ended(now_ns);
+        self.measures.tally.failed.add(failure);
+        if failure == Failure::ResponseTimeout {
+            self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
+        }
+    }
+
+    /// Still out at the end.
+    pub(super) fn in_flight(&mut self, stamp: Stamp, now_ns: u64) {
+        self.busy -= 1;
+        self.measures.tally.in_flight += 1;
+        self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
+    }
+
+    /// Due, and still waiting for a connection at the end.
+    pub(super) fn never_sent(&mut self, due_ns: u64, now_ns: u64) {
+        self.measures.tally.unsent += 1;
+        self.measures.unanswered.record(now_ns.saturating_sub(due_ns));
+    }
+
+    /// Requests that were meant for a connection that is no more.
+    pub(super) fn left_over(&mut self, count: u64) {
+        self.measures.tally.unsent += count;
+    }
+
+    #[inline]
+    fn ended(&mut self, now_ns: u64) {
+        self.account(now_ns);
+        self.busy -= 1;
+    }
+
+    #[inline]
+    pub(super) fn lag(&mut self, lag_ns: u64) {
+        self.measures.schedule_lag.record(lag_ns);
+    }
+
+    #[inline]
+    pub(super) fn bytes_sent(&mut self, count: usize) {
+        self.measures.tally.bytes_sent += count as u64;
+    }
+
+    #[inline]
+    pub(super) fn bytes_received(&mut self, count: usize) {
+        self.measures.tally.bytes_received += count as u64;
+    }
+
+    pub(super) fn connected(&mut self, since_ns: u64, now_ns: u64) {
+        self.measures.tally.connects += 1;
+        self.measures.connect_time.record(now_ns.saturating_sub(since_ns));
+    }
+
+    pub(super) fn connection_failed(&mut self, failure: Failure) {
+        self.measures.tally.connection_failed.add(failure);
+    }
+
+    /// A connection that did all that it was allowed to.
+    pub(super) fn connection_done(&mut self, since_ns: u64, now_ns: u64) {
+        self.measures.connection_time.record(now_ns.saturating_sub(since_ns));
+    }
+
+    /// Keeps the first failure; `sample` is not made for the others.
+    pub(super) fn sample(&mut self, now_ns: u64, sample: impl FnOnce() -> Sample) {
+        if self.first_failure.is_none() {
+            self.first_failure = Some(Sample { at_ns: now_ns.saturating_sub(self.start_ns), ..sample() });
+        }
+    }
+}

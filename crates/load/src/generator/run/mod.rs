@@ -1,0 +1,260 @@
+//! One thread's share of a run: a loop over the driver's events that sends what is due, judges what comes, and ends
+//! in time. It knows no other worker but for the budget that all draw from.
+//!
+//! The loop is here; [`sending`] decides what a free connection does next, [`answers`] what bytes and breaks mean,
+//! [`arrivals`] holds what waits in an open loop, and [`books`] counts.
+
+mod answers;
+mod arrivals;
+mod books;
+mod sending;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+
+use super::connection::Phase;
+use super::ns;
+use super::part::{End, Part, Shared};
+use super::worker::{WAIT_NS_MAX, Worker};
+use crate::clock::{Clock, Monotonic, thread_cpu_ns};
+use crate::driver::{Driver, Event};
+use crate::tally::Failure;
+use arrivals::Queue;
+use books::Books;
+
+impl<D: Driver> Worker<D> {
+    /// Drives this worker's connections to the end of the run, and tells what happened in parts.
+    pub(super) fn run(&mut self, shared: &Shared, parts: &Sender<Part>) {
+        let mut run = Run::new(self, shared, parts);
+        run.settle();
+        // The window begins when all threads are there.
+        shared.barrier.wait();
+        let cpu_ns = thread_cpu_ns();
+        run.begin();
+        run.drive();
+        run.finish();
+        run.end(thread_cpu_ns() - cpu_ns);
+    }
+}
+
+struct Run<'a, D> {
+    worker: &'a mut Worker<D>,
+    shared: &'a Shared,
+    parts: &'a Sender<Part>,
+    start_ns: u64,
+    /// No request is due from here on; an interrupt or an empty budget brings it forward.
+    deadline_ns: u64,
+    next_scan_ns: u64,
+    scan_every_ns: u64,
+    next_interval_ns: u64,
+    interval_index: usize,
+    interrupted: bool,
+    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    /// The instants of an open loop, and what waits; `None` in a closed one.
+    queue: Option<Queue<'a>>,
+    /// When the next request of an open loop is due: looked at after every event.
+    next_due_ns: u64,
+    /// Slots that have done their share of a quota.
+    retired: usize,
+    books: Books,
+}
+
+impl<'a, D: Driver> Run<'a, D> {
+    fn new(worker: &'a mut Worker<D>, shared: &'a Shared, parts: &'a Sender<Part>) -> Self {
+        let load = &shared.load;
+        let patience_ns = ns(load.response_timeout).min(shared.connect_timeout_ns);
+        worker.stamps.resize(worker.connections.len(), load.pipeline);
+        Run {
+            timers: BinaryHeap::with_capacity(worker.slots()),
+            queue: Queue::of(&load.schedule, worker),
+            worker,
+            shared,
+            parts,
+            start_ns: 0,
+            deadline_ns: 0,
+            next_scan_ns: 0,
+            scan_every_ns: (patience_ns / 20).clamp(1_000_000, 100_000_000),
+            next_interval_ns: u64::MAX,
+            interval_index: 0,
+            interrupted: false,
+            next_due_ns: u64::MAX,
+            retired: 0,
+            books: Books::default(),
+        }
+    }
+
+    fn settle(&mut self) {
+        for _ in 0..self.worker.settle() {
+            self.books.connection_failed(Failure::Malformed);
+        }
+    }
+
+    fn begin(&mut self) {
+        let load = &self.shared.load;
+        self.start_ns = Monotonic.now_ns();
+        let window_ns = if self.worker.pool.is_empty() { 0 } else { ns(load.stop.window()) };
+        self.deadline_ns = self.start_ns.saturating_add(window_ns);
+        self.next_scan_ns = self.start_ns + self.scan_every_ns;
+        self.next_interval_ns =
+            load.interval.map_or(u64::MAX, |interval| self.start_ns.saturating_add(ns(interval)));
+        self.books.begin(self.start_ns, load.stop.quota().is_some(), self.queue.is_some());
+        for slot in 0..self.worker.slots() {
+            self.begin_slot(slot);
+        }
+        self.next_due_ns = self.due_ns();
+    }
+
+    fn drive(&mut self) {
+        let drain_ns = ns(self.shared.load.stop.drain);
+        loop {
+            let now_ns = Monotonic.now_ns();
+            if self.shared.interrupt.load(Ordering::Relaxed) {
+                self.interrupted = true;
+                self.deadline_ns = self.deadline_ns.min(now_ns);
+            }
+            self.arrive(now_ns);
+            let end_ns = self.deadline_ns.saturating_add(drain_ns);
+            if now_ns >= self.deadline_ns && (self.is_through() || now_ns >= end_ns) {
+                return;
+            }
+            self.fire(now_ns);
+            if now_ns >= self.next_scan_ns {
+                self.scan(now_ns);
+            }
+            if now_ns >= self.next_interval_ns {
+                self.tell(now_ns);
+            }
+            self.worker.driver.wait(self.wait_ns(now_ns, end_ns));
+            while let Some(event) = self.worker.driver.next_event() {
+                self.take(event);
+            }
+        }
+    }
+
+    /// Whether nothing is out and nothing will be sent.
+    fn is_through(&self) -> bool {
+        let waiting = self.queue.as_ref().is_some_and(|queue| queue.is_waiting() && !self.interrupted);
+        self.books.busy() == 0 && !waiting
+    }
+
+    fn wait_ns(&self, now_ns: u64, end_ns: u64) -> u64 {
+        let sending = now_ns < self.deadline_ns;
+        let limit_ns = if sending { self.deadline_ns.min(self.next_due_ns) } else { end_ns };
+        let timer_ns = self.timers.peek().map_or(u64::MAX, |Reverse((due_ns, _))| *due_ns);
+        let until_ns = limit_ns.min(self.next_scan_ns).min(self.next_interval_ns).min(timer_ns);
+        until_ns.saturating_sub(now_ns).min(WAIT_NS_MAX)
+    }
+
+    fn take(&mut self, event: Event) {
+        // After the driver has the bytes and before anything is made of them: not when the batch was waited for.
+        let now_ns = Monotonic.now_ns();
+        match event {
+            Event::Received { slot, hangup } => self.received(slot, hangup, now_ns),
+            Event::Sendable { slot, sent } => {
+                self.took(slot, sent);
+                self.send_on(slot, now_ns);
+            }
+            Event::Connected { slot } => self.connected(slot, now_ns),
+            Event::ConnectFailed { slot, failure } => self.connect_failed(slot, failure, now_ns),
+            Event::Closed { slot } => self.closed(slot, now_ns),
+            Event::Failed { slot, failure } => self.broken(slot, failure, now_ns),
+        }
+        if now_ns >= self.next_due_ns {
+            self.arrive(now_ns);
+        }
+    }
+
+    /// Does what is due by now.
+    fn fire(&mut self, now_ns: u64) {
+        while let Some(&Reverse((due_ns, slot))) = self.timers.peek() {
+            if due_ns > now_ns {
+                return;
+            }
+            self.timers.pop();
+            let connection = &self.worker.connections[slot];
+            match connection.phase {
+                _ if connection.timer_ns != due_ns => {}
+                Phase::Open if now_ns < self.deadline_ns => {
+                    self.books.lag(now_ns - due_ns);
+                    self.fill(slot, now_ns);
+                }
+                Phase::BackingOff => self.reopen(slot, now_ns),
+                Phase::Open | Phase::Closed | Phase::Connecting => {}
+            }
+        }
+    }
+
+    fn at(&mut self, slot: usize, due_ns: u64) {
+        self.worker.connections[slot].timer_ns = due_ns;
+        self.timers.push(Reverse((due_ns, slot)));
+    }
+
+    /// Ends what takes too long. A pass over all connections now and then is cheaper than a timer for each request.
+    fn scan(&mut self, now_ns: u64) {
+        self.next_scan_ns = now_ns + self.scan_every_ns;
+        let response_timeout_ns = ns(self.shared.load.response_timeout);
+        for slot in 0..self.worker.slots() {
+            let connection = &self.worker.connections[slot];
+            match connection.phase {
+                Phase::Open if connection.in_flight > 0 => {
+                    let sent_ns = self.worker.stamps.at(slot, connection.oldest, 0).sent_ns;
+                    if now_ns.saturating_sub(sent_ns) >= response_timeout_ns {
+                        self.broken(slot, Failure::ResponseTimeout, now_ns);
+                    }
+                }
+                Phase::Connecting if now_ns - connection.since_ns >= self.shared.connect_timeout_ns => {
+                    self.connect_failed(slot, Failure::ConnectTimeout, now_ns);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells what happened since it was told last.
+    fn tell(&mut self, now_ns: u64) {
+        let interval = self.shared.load.interval.map_or(u64::MAX, ns);
+        let measures = self.books.take(now_ns);
+        let part = Part { index: self.interval_index, measures, end: None };
+        let _caller_gone = self.parts.send(part);
+        self.interval_index += 1;
+        self.next_interval_ns = self.next_interval_ns.saturating_add(interval);
+    }
+
+    /// Counts what is still out, and leaves only good connections behind.
+    fn finish(&mut self) {
+        let now_ns = Monotonic.now_ns();
+        self.books.account(now_ns);
+        for slot in 0..self.worker.slots() {
+            let connection = &self.worker.connections[slot];
+            if connection.phase == Phase::Open && connection.in_flight == 0 {
+                continue;
+            }
+            for nth in 0..connection.in_flight {
+                let stamp = *self.worker.stamps.at(slot, connection.oldest, nth);
+                self.books.in_flight(stamp, now_ns);
+            }
+            self.worker.forget(slot);
+            self.worker.shut(slot);
+        }
+        if let Some(queue) = &mut self.queue {
+            queue.give_up(|due_ns| self.books.never_sent((self.start_ns + due_ns).min(now_ns), now_ns));
+        }
+    }
+
+    fn end(mut self, cpu_ns: u64) {
+        let end_ns = Monotonic.now_ns();
+        let by_number = self.shared.load.stop.quota().is_some();
+        let end = End {
+            start_ns: self.start_ns,
+            end_ns,
+            window_ns: if by_number { end_ns } else { self.deadline_ns } - self.start_ns,
+            cpu_ns,
+            interrupted: self.interrupted,
+            first_failure: self.books.first_failure.take(),
+        };
+        let measures = self.books.take(end_ns);
+        let _caller_gone = self.parts.send(Part { index: self.interval_index, measures, end: Some(end) });
+    }
+}

@@ -1,0 +1,248 @@
+//! What a connection does next: think, send as much as it may, make room for another, or rest.
+
+use std::sync::atomic::Ordering;
+
+use super::Run;
+use crate::clock::{Clock, Monotonic};
+use crate::driver::Driver;
+use crate::generator::connection::{Phase, Stamp};
+use crate::schedule::{Schedule, Think};
+use crate::stop::Quota;
+use crate::tally::{Failure, Sample};
+
+/// A server that refuses connections is asked again after this, not in a busy loop.
+const BACKOFF_NS: u64 = 10_000_000;
+
+impl<D: Driver> Run<'_, D> {
+    /// Gives a slot its share and its first thing to do.
+    pub(super) fn begin_slot(&mut self, slot: usize) {
+        let share = match self.shared.load.stop.quota() {
+            Some(Quota::RequestsEach(each)) => each,
+            _ => u64::MAX,
+        };
+        let now_ns = Monotonic.now_ns();
+        let connection = &mut self.worker.connections[slot];
+        (connection.share, connection.since_ns, connection.is_retired) = (share, now_ns, false);
+        if !self.worker.driver.is_open(slot) {
+            return self.reopen(slot, now_ns);
+        }
+        if share == 0 || !self.claim_connection(slot) {
+            return self.retire(slot, now_ns);
+        }
+        match (&self.queue, self.think()) {
+            (None, think) if !think.is_none() => self.first_thought(slot, think, now_ns),
+            _ => self.freed(slot, now_ns),
+        }
+    }
+
+    /// An open connection has nothing in flight.
+    #[inline]
+    pub(super) fn freed(&mut self, slot: usize, now_ns: u64) {
+        let connection = &self.worker.connections[slot];
+        if connection.allowed == 0 {
+            self.books.connection_done(connection.since_ns, now_ns);
+            return self.reopen(slot, now_ns);
+        }
+        if connection.share == 0 {
+            return self.retire(slot, now_ns);
+        }
+        if self.queue.is_some() {
+            return self.offer_connection(slot, now_ns);
+        }
+        match self.think() {
+            Think::None => self.fill(slot, now_ns),
+            think => {
+                let due_ns = think.after_ns(now_ns, self.worker.random.draw());
+                self.at(slot, due_ns);
+            }
+        }
+    }
+
+    fn think(&self) -> Think {
+        match &self.shared.load.schedule {
+            Schedule::Closed { think } => *think,
+            Schedule::Open(_) => Think::None,
+        }
+    }
+
+    /// The first request of an open connection: somewhere in its think time, so that they do not come in step.
+    fn first_thought(&mut self, slot: usize, think: Think, now_ns: u64) {
+        let think_ns = think.after_ns(now_ns, self.worker.random.draw()) - now_ns;
+        let phase_ns = (u128::from(self.worker.random.draw()) * u128::from(think_ns)) >> 64;
+        self.at(slot, now_ns + phase_ns as u64);
+    }
+
+    /// Sends as many requests as a connection of a closed loop may have in flight.
+    #[inline]
+    pub(super) fn fill(&mut self, slot: usize, now_ns: u64) {
+        let connection = &self.worker.connections[slot];
+        if now_ns >= self.deadline_ns || !connection.unsent.is_empty() {
+            return;
+        }
+        let room = (self.shared.load.pipeline - connection.in_flight) as u64;
+        let wanted = room.min(connection.allowed).min(connection.share);
+        match self.claim(wanted, now_ns) {
+            0 => {}
+            count => self.send(slot, count as usize, None, now_ns),
+        }
+    }
+
+    /// Sends requests that were due then, or now.
+    #[inline]
+    pub(super) fn send(&mut self, slot: usize, count: usize, due_ns: Option<u64>, now_ns: u64) {
+        let worker = &mut *self.worker;
+        let connection = &mut worker.connections[slot];
+        let exchanges = worker.pool.exchanges();
+        let mut first = connection.exchange + connection.in_flight;
+        while first >= exchanges.len() {
+            first -= exchanges.len();
+        }
+        // A stamp of its own: checking the response before is the generator's time, not the server's.
+        let sent_ns = Monotonic.now_ns();
+        let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), sent_ns };
+        for nth in 0..count {
+            *worker.stamps.at(slot, connection.oldest, connection.in_flight + nth) = stamp;
+        }
+        if connection.in_flight == 0 {
+            connection.inspection.start(&exchanges[first]);
+        }
+        connection.in_flight += count;
+        connection.allowed -= count as u64;
+        connection.share -= count as u64;
+        connection.unsent = worker.wire.range(first, count);
+        self.books.sent(count, sent_ns);
+        self.send_on(slot, now_ns);
+    }
+
+    /// Offers what is unsent to the kernel.
+    #[inline]
+    pub(super) fn send_on(&mut self, slot: usize, now_ns: u64) {
+        let range = self.worker.connections[slot].unsent.clone();
+        if range.is_empty() {
+            // All was taken meanwhile, and answers may have made room for more.
+            return if self.queue.is_none() {
+                self.refill(slot, now_ns)
+            };
+        }
+        match self.worker.driver.send(slot, range) {
+            Ok(sent) => self.took(slot, sent),
+            Err(failure) => self.broken(slot, failure, now_ns),
+        }
+    }
+
+    #[inline]
+    pub(super) fn took(&mut self, slot: usize, sent: usize) {
+        self.worker.connections[slot].unsent.start += sent;
+        self.books.bytes_sent(sent);
+    }
+
+    /// Continues a pipeline whose send was held up.
+    fn refill(&mut self, slot: usize, now_ns: u64) {
+        let connection = &self.worker.connections[slot];
+        if connection.phase == Phase::Open && connection.in_flight > 0 && self.shared.load.pipeline > 1 {
+            self.fill(slot, now_ns);
+        }
+    }
+
+    /// Takes up to so many requests from the budget of all workers.
+    #[inline]
+    pub(super) fn claim(&mut self, wanted: u64, now_ns: u64) -> u64 {
+        let (Some(budget), Some(Quota::Requests(_))) = (&self.shared.budget, self.shared.load.stop.quota())
+        else {
+            return wanted;
+        };
+        let take = |left: u64| (left > 0).then(|| left.saturating_sub(wanted));
+        match budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(left) => left.min(wanted),
+            Err(_) => {
+                self.deadline_ns = self.deadline_ns.min(now_ns);
+                0
+            }
+        }
+    }
+
+    /// Takes a connection from the budget, where that is what runs out, and gives it its number of requests.
+    fn claim_connection(&mut self, slot: usize) -> bool {
+        let mut allowed = self.shared.load.requests_per_connection.unwrap_or(u64::MAX);
+        if let (Some(budget), Some(Quota::Connections(_))) =
+            (&self.shared.budget, self.shared.load.stop.quota())
+        {
+            let take = |left: u64| left.checked_sub(1);
+            if budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+                allowed = 0;
+            }
+        }
+        self.worker.connections[slot].allowed = allowed;
+        allowed > 0
+    }
+
+    /// A slot has done its share; the last one ends the sending.
+    fn retire(&mut self, slot: usize, now_ns: u64) {
+        if !std::mem::replace(&mut self.worker.connections[slot].is_retired, true) {
+            self.retired += 1;
+        }
+        if self.retired == self.worker.slots() {
+            self.deadline_ns = self.deadline_ns.min(now_ns);
+        }
+    }
+
+    /// Closes what is left of a connection and opens another in its place, if the load goes on.
+    pub(super) fn reopen(&mut self, slot: usize, now_ns: u64) {
+        self.worker.shut(slot);
+        if self.queue.is_some() {
+            return self.offer_slot(slot, now_ns);
+        }
+        if self.worker.connections[slot].share == 0 {
+            return self.retire(slot, now_ns);
+        }
+        if now_ns >= self.deadline_ns {
+            return;
+        }
+        if self.claim_connection(slot) { self.connect(slot, now_ns) } else { self.retire(slot, now_ns) }
+    }
+
+    pub(super) fn connect(&mut self, slot: usize, now_ns: u64) {
+        let worker = &mut *self.worker;
+        match worker.driver.connect(slot, &worker.route) {
+            Ok(()) => {
+                let connection = &mut worker.connections[slot];
+                (connection.phase, connection.since_ns) = (Phase::Connecting, now_ns);
+            }
+            Err(failure) => self.connect_failed(slot, failure, now_ns),
+        }
+    }
+
+    pub(super) fn connected(&mut self, slot: usize, now_ns: u64) {
+        let connection = &mut self.worker.connections[slot];
+        connection.phase = Phase::Open;
+        if self.queue.is_some() {
+            connection.allowed = self.shared.load.requests_per_connection.unwrap_or(u64::MAX);
+        }
+        self.books.connected(connection.since_ns, now_ns);
+        self.connecting_ended();
+        self.freed(slot, now_ns);
+    }
+
+    pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, now_ns: u64) {
+        self.books.connection_failed(failure);
+        self.books.sample(now_ns, || Sample {
+            failure,
+            exchange: String::new(),
+            expected: "a connection".to_owned(),
+            got: Vec::new(),
+            at_ns: 0,
+        });
+        self.connecting_ended();
+        self.abandon(slot);
+        self.worker.shut(slot);
+        self.worker.connections[slot].phase = Phase::BackingOff;
+        self.at(slot, now_ns + BACKOFF_NS);
+    }
+
+    /// The requests that only this connection would have sent are not sent by any other.
+    pub(super) fn abandon(&mut self, slot: usize) {
+        if let Some(Quota::Connections(_)) = self.shared.load.stop.quota() {
+            self.books.left_over(self.worker.connections[slot].allowed);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The thread of a worker: it lives as long as the generator, because a ring belongs to the thread that made it, and
+//! because connections outlive a run. Commands come over a channel and are done one after another.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
+
+use super::part::{Part, Shared};
+use super::worker::{Place, Worker};
+use crate::driver::{Driver, DriverKind, Epoll, Uring};
+use crate::endpoint::Route;
+use crate::exchange::ExchangePool;
+use crate::tally::Failure;
+use crate::wire::Wire;
+
+/// What a worker is told to do.
+pub(super) enum Command {
+    /// Send this from now on.
+    Pool(Arc<ExchangePool>, Arc<Wire>),
+    /// Open connections; how many are open and what went wrong first comes back.
+    Open { count: usize, deadline_ns: u64, reply: Sender<(usize, Option<Failure>)> },
+    /// Drive a load; parts of what happened come back, the last one marked so.
+    Run { shared: Arc<Shared>, parts: Sender<Part> },
+    /// Close all connections.
+    Close { reply: Sender<()> },
+}
+
+/// A worker's thread as the generator sees it.
+#[derive(Debug)]
+pub(super) struct Thread {
+    commands: Option<Sender<Command>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a thread is started with.
+#[derive(Debug, Clone)]
+pub(super) struct Contract {
+    pub(super) place: Place,
+    pub(super) route: Route,
+    pub(super) cpu: Option<usize>,
+    pub(super) seed: u64,
+}
+
+impl Thread {
+    /// Starts a worker with a driver of this kind, or tells why the kernel refuses.
+    pub(super) fn start(kind: DriverKind, contract: Contract) -> io::Result<Thread> {
+        let (commands, orders) = channel();
+        let (ready, is_ready) = channel();
+        let worker = contract.place.worker;
+        let thread =
+            std::thread::Builder::new().name(format!("tare-load-{worker}")).spawn(move || match kind {
+                DriverKind::IoUring => serve::<Uring>(contract, &ready, &orders),
+                DriverKind::Epoll => serve::<Epoll>(contract, &ready, &orders),
+            })?;
+        is_ready.recv().expect("a worker tells whether it started")?;
+        Ok(Thread { commands: Some(commands), thread: Some(thread) })
+    }
+
+    /// Gives an order; a worker that is gone has panicked, which is the end of the run.
+    pub(super) fn order(&self, command: Command) {
+        let commands = self.commands.as_ref().expect("it is taken only by drop");
+        commands.send(command).expect("a worker lives as long as its generator");
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        // Without anybody who could give orders it ends.
+        self.commands = None;
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}
+
+fn serve<D: Driver>(contract: Contract, ready: &Sender<io::Result<()>>, orders: &Receiver<Command>) {
+    prepare(contract.cpu);
+    let mut worker = match Worker::<D>::new(contract.place, contract.route, contract.seed) {
+        Ok(worker) => worker,
+        Err(error) => {
+            let _generator_gone = ready.send(Err(error));
+            return;
+        }
+    };
+    let _generator_gone = ready.send(Ok(()));
+    while let Ok(command) = orders.recv() {
+        match command {
+            Command::Pool(pool, wire) => worker.set_pool(pool, wire),
+            Command::Open { count, deadline_ns, reply } => {
+                let failure = worker.open(count, deadline_ns).err();
+                let _generator_gone = reply.send((worker.open_connections(), failure));
+            }
+            Command::Run { shared, parts } => worker.run(&shared, &parts),
+            Command::Close { reply } => {
+                worker.close();
+                let _generator_gone = reply.send(());
+            }
+        }
+    }
+}
+
+fn prepare(cpu: Option<usize>) {
+    // The kernel may otherwise end a wait 50 us late, to save power.
+    let _slack = set_current_timer_slack(NonZeroU64::new(1));
+    if let Some(cpu) = cpu {
+        // It worked when it was tried; a CPU taken away since makes the run slower, not wrong.
+        let _unpinned = pin(cpu);
+    }
+}
+
+/// Puts the calling thread on one CPU.
+pub(super) fn pin(cpu: usize) -> io::Result<()> {
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    Ok(sched_setaffinity(None, &set)?)
+}
