@@ -1,14 +1,14 @@
 //! The hot path allocates per run and per connection, never per response.
 
-mod common;
+mod kit;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use common::{generator, hello, load, run, serve};
-use tare_load::{Exchange, ExpectedBody, Stop};
+use kit::load::{counted, drivers, exchange, generator_of, hello, run, settings};
+use kit::peer::serve;
+use tare_load::{DriverChoice, DriverKind, Exchange, ExpectedBody, Quota, Settings};
 
 struct Counting;
 
@@ -33,7 +33,7 @@ static ALLOCATOR: Counting = Counting;
 
 /// Allocations of a run of so many requests, after one that warmed it up. The server allocates nothing per
 /// request, and gives every response another header so that none is taken for the one before.
-fn allocations(exchange: Exchange, body: &'static str, requests: u64) -> u64 {
+fn allocations(driver: DriverKind, exchange: Exchange, body: &'static str, requests: u64) -> u64 {
     let target = serve(move |mut peer| {
         let mut buffer = [0; 4096];
         let mut count = 0_u64;
@@ -48,12 +48,11 @@ fn allocations(exchange: Exchange, body: &'static str, requests: u64) -> u64 {
             peer.stream.write_all(&response[..256 - left]).unwrap();
         }
     });
-    let mut generator = generator(target, 2, 1, exchange);
-    let mut counted = load(0, 0);
+    let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 2, 1) };
+    let mut generator = generator_of(settings, exchange);
     let mut go = |requests| {
-        let (within, drain) = (Duration::from_secs(20), Duration::from_secs(2));
-        counted.stop = Stop::Count { requests, within, drain };
-        assert_eq!(run(&mut generator, &counted).tally.answered, requests);
+        let report = run(&mut generator, &counted(Quota::Requests(requests)));
+        assert_eq!(report.total.tally.answered, requests);
     };
     go(100);
     let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -63,10 +62,16 @@ fn allocations(exchange: Exchange, body: &'static str, requests: u64) -> u64 {
 
 #[test]
 fn none_per_response() {
-    let json = || common::exchange(ExpectedBody::Json(serde_json::json!({"a": 1})));
-    for (exchange, body) in [(hello(), "Hello world!"), (json(), r#"{"a":1}"#)] {
-        let few = allocations(exchange.clone(), body, 100);
-        let many = allocations(exchange, body, 10_000);
-        assert!(many < few + 100, "{many} allocations for 10000 requests, {few} for 100");
+    let json = || exchange(ExpectedBody::Json(serde_json::json!({"a": 1})));
+    for driver in drivers() {
+        for (exchange, body) in [(hello(), "Hello world!"), (json(), r#"{"a":1}"#)] {
+            let few = allocations(driver, exchange.clone(), body, 100);
+            let many = allocations(driver, exchange, body, 10_000);
+            assert!(
+                many < few + 100,
+                "{}: {many} allocations for 10000 requests, {few} for 100",
+                driver.name()
+            );
+        }
     }
 }

@@ -1,0 +1,44 @@
+//! A closed loop as a program of its own: what the example `closed` is, and what the benchmark `against_wrk` measures.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tare_load::{ExpectedBody, Generator, Load, Schedule, Settings, Stop};
+
+use super::fixed::body;
+use super::load::{exchange, pool, settings};
+
+/// Runs with the words ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS], and prints what came of it. The body
+/// is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`.
+pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let word = |index: usize, default: &'static str| words.get(index).map_or(default, String::as_str);
+    let expected = match word(4, "12") {
+        "any" => ExpectedBody::Any,
+        bytes => ExpectedBody::Exact(body(bytes.parse()?)),
+    };
+    let target: SocketAddr = word(0, "127.0.0.1:8080").parse()?;
+    let settings = Settings {
+        driver: word(3, "auto").parse()?,
+        ..settings(target, word(1, "64").parse()?, word(5, "1").parse()?)
+    };
+    let connections = settings.connections.total;
+    let mut generator = Generator::new(settings, pool(exchange(expected)))?;
+    generator.open(connections, Duration::from_secs(5))?;
+    let stop = Stop::after(Duration::from_secs_f64(word(2, "5").parse()?), Duration::from_secs(1));
+    let load = Load::new(Schedule::SATURATE, stop, Duration::from_secs(2));
+    let report = generator.run(&load, &Default::default())?;
+    report.total.tally.reconcile()?;
+    let (tally, latency) = (&report.total.tally, &report.total.latency);
+    println!("driver         {}", report.driver);
+    println!("requests       {}", tally.answered);
+    println!("failed         {}", tally.failed.total() + tally.in_flight);
+    println!("requests/s     {:.0}", report.answers_per_s());
+    println!("cpu ns/request {:.0}", report.generator_cpu_ns_per_answer());
+    let quantile_us = |q: f64| latency.quantile_ns(q) / 1_000;
+    println!("p50 p99 max us {} {} {}", quantile_us(0.5), quantile_us(0.99), latency.max_ns() / 1_000);
+    println!("{tally:?}");
+    if let Some(sample) = report.first_failure {
+        println!("first failure: {sample:?}: {}", sample.got.escape_ascii());
+    }
+    Ok(())
+}

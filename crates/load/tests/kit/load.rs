@@ -1,0 +1,185 @@
+//! The client's side: one exchange, a generator, and runs that prove their own totals.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tare_load::{
+    Arrivals, Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Expected, ExpectedBody, Failure,
+    Generator, GeneratorError, Histogram, Load, Process, Profile, Quota, Route, RunReport, Schedule,
+    Settings, Stop,
+};
+
+use super::peer::{Peer, serve};
+
+pub const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello world!";
+
+/// What a run may take beyond its window and its drain, on a machine that does something else too.
+pub const SLACK: Duration = Duration::from_millis(500);
+
+pub fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+pub fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+pub fn exchange(body: ExpectedBody) -> Exchange {
+    Exchange {
+        request: b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+        is_head: false,
+        expected: Expected { status: 200, body },
+        name: "hello".to_owned(),
+    }
+}
+
+pub fn hello() -> Exchange {
+    exchange(ExpectedBody::Exact(b"Hello world!".to_vec()))
+}
+
+pub fn settings(route: impl Into<Route>, total: usize, threads: usize) -> Settings {
+    Settings {
+        route: route.into(),
+        connections: Connections { total, threads },
+        cpus: Vec::new(),
+        driver: DriverChoice::Auto,
+        seed: 7,
+    }
+}
+
+pub fn pool(exchange: Exchange) -> Arc<ExchangePool> {
+    Arc::new(ExchangePool::new(vec![exchange]))
+}
+
+/// A generator of `hello` with the best driver there is.
+pub fn generator(route: impl Into<Route>, total: usize, threads: usize) -> Generator {
+    generator_of(settings(route, total, threads), hello())
+}
+
+pub fn generator_of(settings: Settings, exchange: Exchange) -> Generator {
+    Generator::new(settings, pool(exchange)).unwrap()
+}
+
+/// Tells what is not tried here, past the harness, which keeps the output of tests that pass.
+pub fn skip(what: &str, reason: &str) {
+    let _told = io::stderr().write_all(format!("skipped: {what}: {reason}\n").as_bytes());
+}
+
+/// The drivers that this machine has; one that it has not is named.
+pub fn drivers() -> Vec<DriverKind> {
+    static FOUND: OnceLock<Vec<DriverKind>> = OnceLock::new();
+    let works = |kind: &DriverKind| {
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
+        let settings = Settings { driver: DriverChoice::Only(*kind), ..settings(nowhere, 1, 1) };
+        match Generator::new(settings, pool(hello())) {
+            Ok(_) => true,
+            Err(GeneratorError::Driver { source, .. }) => {
+                skip(kind.name(), &source.to_string());
+                false
+            }
+            Err(error) => panic!("{error}"),
+        }
+    };
+    FOUND.get_or_init(|| [DriverKind::Epoll, DriverKind::IoUring].into_iter().filter(works).collect()).clone()
+}
+
+/// A closed loop for a time.
+pub fn load(window_ms: u64, drain_ms: u64) -> Load {
+    Load::new(Schedule::SATURATE, Stop::after(ms(window_ms), ms(drain_ms)), seconds(10))
+}
+
+/// A closed loop until a quota is spent.
+pub fn counted(quota: Quota) -> Load {
+    Load::new(Schedule::SATURATE, Stop::count(quota, seconds(20), seconds(2)), seconds(10))
+}
+
+/// An open loop for a time.
+pub fn open(rate_per_s: f64, process: Process, window: Duration) -> Load {
+    let profile = Profile::constant(rate_per_s).unwrap();
+    let schedule = Schedule::Open(Arrivals { profile, process });
+    Load::new(schedule, Stop::after(window, seconds(2)), seconds(10))
+}
+
+/// Runs, and proves that the run ended in time with totals that add up.
+pub fn run(generator: &mut Generator, load: &Load) -> RunReport {
+    run_until(generator, load, &Arc::default())
+}
+
+pub fn run_until(generator: &mut Generator, load: &Load, interrupt: &Arc<AtomicBool>) -> RunReport {
+    let start = Instant::now();
+    let report = generator.run(load, interrupt).unwrap();
+    let took = start.elapsed();
+    assert!(took < load.stop.window() + load.stop.drain + SLACK, "the run took {took:?}");
+    prove(&report);
+    report
+}
+
+/// Every request has one outcome, and every outcome its time.
+pub fn prove(report: &RunReport) {
+    let total = &report.total;
+    total.tally.reconcile().unwrap();
+    assert_eq!(total.latency.count(), total.tally.answered);
+    assert_eq!(total.connect_time.count(), total.tally.connects);
+}
+
+/// Four connections on two threads against a server for a short time.
+pub fn meet(behave: impl Fn(Peer) + Send + Sync + 'static) -> RunReport {
+    let mut generator = generator(serve(behave), 4, 2);
+    generator.open(4, seconds(2)).unwrap();
+    run(&mut generator, &load(150, 100))
+}
+
+/// Asserts that requests failed in this way and in no other.
+pub fn only(report: &RunReport, failure: Failure) {
+    let tally = &report.total.tally;
+    let kinds: Vec<_> = tally.failed.iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, [failure], "{tally:?}");
+    let sample = report.first_failure.as_ref().expect("a failure leaves a sample");
+    assert_eq!((sample.failure, sample.exchange.as_str()), (failure, "hello"));
+}
+
+/// A measurement that is not what it should be.
+pub struct Off {
+    pub what: String,
+    /// How the machine, and neither the generator nor the server, is known to be the reason.
+    pub excuse: Option<String>,
+}
+
+impl From<String> for Off {
+    fn from(what: String) -> Off {
+        Off { what, excuse: None }
+    }
+}
+
+/// Tries a measurement again that a busy machine spoilt. One that is spoilt each time is an error, unless the run itself
+/// tells that it was: then it is skipped, and named.
+pub fn attempts(name: &str, mut attempt: impl FnMut() -> Result<(), Off>) {
+    for left in (0..3).rev() {
+        match attempt() {
+            Ok(()) => return,
+            Err(Off { what, excuse: Some(excuse) }) if left == 0 => skip(name, &format!("{what}; {excuse}")),
+            Err(Off { what, excuse: None }) if left == 0 => panic!("{name}: {what}"),
+            Err(Off { what, .. }) => println!("{name}, again: {what}"),
+        }
+    }
+}
+
+/// Whether a run, or the server's own lateness, tells of a machine that had no time.
+pub fn excuse(report: &RunReport, server_late: &Histogram) -> Option<String> {
+    let p99_us = |histogram: &Histogram| histogram.quantile_ns(0.99) / 1_000;
+    let (lag_us, late_us) = (p99_us(&report.total.schedule_lag), p99_us(server_late));
+    let text = || {
+        format!("the machine is busy: p99 of schedule lag {lag_us} us, of the server's lateness {late_us} us")
+    };
+    (lag_us.max(late_us) > 1_000).then(text)
+}
+
+/// Whether two figures differ by at most a share of the second.
+pub fn near(what: &str, measured: f64, expected: f64, share: f64) -> Result<(), String> {
+    let off = measured / expected - 1.0;
+    let text = || format!("{what} is {measured:.1}, {:.2}% off {expected:.1}", off * 100.0);
+    if off.abs() <= share { Ok(()) } else { Err(text()) }
+}

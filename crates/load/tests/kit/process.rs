@@ -1,0 +1,107 @@
+//! Processes: a server outside of the one that measures, so that it can be stopped, killed, pinned and left out of the
+//! memory; and what this process may and does take.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::fixed::{Fixed, body};
+
+/// A server in a process of its own; it dies with this value, and with the thread that started it.
+pub struct Server {
+    child: Child,
+    pub target: SocketAddr,
+}
+
+/// What the process of a [`Server`] does: it serves a body of that many bytes, and says where.
+pub fn serve_in_process(body_bytes: usize) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    println!("{}", listener.local_addr()?);
+    io::stdout().flush()?;
+    Fixed { body: body(body_bytes), stall: None }.serve_on(&listener)
+}
+
+impl Server {
+    /// The example `server` beside the test that asks for it.
+    pub fn example(body_bytes: usize) -> Server {
+        let test = std::env::current_exe().unwrap();
+        let path = test.parent().and_then(Path::parent).unwrap().join("examples/server");
+        assert!(path.exists(), "{} is not built: cargo build -p tare-load --examples", path.display());
+        let mut command = Command::new(path);
+        command.arg(body_bytes.to_string());
+        Server::start(command).unwrap()
+    }
+
+    /// Starts a command that ends in [`serve_in_process`].
+    pub fn start(mut command: Command) -> io::Result<Server> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        match line.trim().parse() {
+            Ok(target) => Ok(Server { child, target }),
+            Err(_) => {
+                child.kill()?;
+                child.wait()?;
+                Err(io::Error::other(format!("the server says {line:?} instead of its address")))
+            }
+        }
+    }
+
+    /// Sends SIGSTOP, SIGCONT or SIGKILL.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// Lets this process and its children open so many files, or says why not.
+pub fn raise_descriptors(count: u64) -> Result<(), String> {
+    let allowed = descriptors(count);
+    let advice = || format!("{allowed} open files are allowed, not {count}: raise `ulimit -Hn`, or be root");
+    if allowed >= count { Ok(()) } else { Err(advice()) }
+}
+
+/// How many files this process and its children may open, once it has tried to be allowed so many.
+pub fn descriptors(wanted: u64) -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|current| current < wanted) {
+        let most = maximum.unwrap_or(u64::MAX);
+        let beyond = Rlimit { current: Some(wanted), maximum: maximum.map(|_| most.max(wanted)) };
+        let within = Rlimit { current: Some(wanted.min(most)), maximum };
+        // Beyond the maximum it takes root, and not every root may.
+        let _refused = setrlimit(Resource::Nofile, beyond).or_else(|_| setrlimit(Resource::Nofile, within));
+    }
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Resident memory of this process.
+pub fn rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim_end_matches("kB").trim().parse::<u64>().unwrap() * 1024
+}
+
+/// The CPUs that this process may use.
+pub fn cpus() -> Vec<usize> {
+    let set = sched_getaffinity(None).unwrap();
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
+}
+
+/// Puts this thread, and every process that it starts from now on, on these CPUs.
+pub fn pin(cpus: &[usize]) {
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|&cpu| set.set(cpu));
+    sched_setaffinity(None, &set).unwrap();
+}
