@@ -11,7 +11,11 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use rustix::{event::epoll, io::Errno, net::SocketFlags};
+use rustix::{
+    event::epoll,
+    io::Errno,
+    net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt},
+};
 
 use heads::Heads;
 
@@ -22,13 +26,24 @@ const READ_BYTES: usize = 16 * 1024;
 
 /// Answers on 127.0.0.1:`port` with `threads` threads until `stop` is set.
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
-    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
-    listener.set_nonblocking(true)?;
+    let listener = listen(port)?;
     std::thread::scope(|scope| {
         let workers: Vec<_> =
             (0..threads).map(|_| scope.spawn(|| Worker::new(&listener, response)?.run(stop))).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a pivot thread panicked"))
     })
+}
+
+/// The standard library's listener has a backlog of 128, and a load that opens hundreds of connections at once would
+/// lose SYNs, each of which comes back after a second.
+fn listen(port: u16) -> io::Result<TcpListener> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    // The kernel cuts it down to net.core.somaxconn.
+    rustix::net::listen(&socket, i32::MAX)?;
+    Ok(socket.into())
 }
 
 /// One thread with its own epoll and its own connections; the listener is shared.
