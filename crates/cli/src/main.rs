@@ -25,6 +25,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(command::run::Args),
+    Load(Box<command::load::Args>),
     Show(command::show::Args),
     Verify(command::verify::Args),
     Build(command::build::Args),
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Run(args) => command::run::run(global, args),
+        Command::Load(args) => command::load::run(global, *args),
         Command::Show(args) => command::show::run(global, args),
         Command::Verify(args) => command::verify::run(global, args),
         Command::Build(args) => command::build::run(global, args),

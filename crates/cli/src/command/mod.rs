@@ -4,6 +4,7 @@ pub mod build;
 pub mod doctor;
 pub mod keeper;
 pub mod list;
+pub mod load;
 pub mod pivot;
 pub mod run;
 pub mod show;

@@ -3,6 +3,7 @@
 mod broken;
 mod errors;
 mod killed;
+mod load;
 mod pivot;
 mod real;
 mod run;

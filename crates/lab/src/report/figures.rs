@@ -48,9 +48,10 @@ pub fn bar(ratio: f64, width: usize) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// Three significant digits.
+/// Three significant digits, and one for nothing.
 fn digits(value: f64) -> String {
     match value {
+        0.0 => "0".to_owned(),
         value if value >= 99.95 => format!("{value:.0}"),
         value if value >= 9.995 => format!("{value:.1}"),
         value => format!("{value:.2}"),
@@ -64,8 +65,8 @@ mod tests {
     #[test]
     fn figures_have_three_digits_and_a_unit() {
         assert_eq!(
-            [rate(182_934.0), rate(1_240_000.0), rate(512.3), rate(999.7)],
-            ["183 k", "1.24 M", "512", "1.00 k"]
+            [rate(182_934.0), rate(1_240_000.0), rate(512.3), rate(999.7), rate(0.0)],
+            ["183 k", "1.24 M", "512", "1.00 k", "0"]
         );
         assert_eq!(
             [time(5_214.0), time(44e6), time(3.2e9), time(999.9)],

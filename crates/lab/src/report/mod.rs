@@ -2,7 +2,7 @@
 //! How it looks is in `text` and `markdown`.
 
 mod compute;
-mod figures;
+pub mod figures;
 mod markdown;
 mod text;
 

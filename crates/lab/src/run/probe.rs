@@ -1,4 +1,4 @@
-//! Whether a service answers a request of its contract: the question that tells when it is ready.
+//! One question to a server, on a connection of its own: whether a service is ready, and what the right answer is.
 
 use std::{
     io::{Read, Write},
@@ -7,9 +7,12 @@ use std::{
 };
 
 use tare_load::{
-    exchange::{Exchange, ExpectedBody},
-    http1::parse_response,
+    exchange::{Exchange, Expected, ExpectedBody},
+    http1::{ParseError, Response, parse_response},
 };
+
+/// Every chunk is parsed together with all before it, so that small ones would make a large answer slow.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// When a service is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,41 +23,62 @@ pub enum Readiness {
     AnswersRightly,
 }
 
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The connection broke, or nothing came in time.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// What came is not HTTP.
+    #[error(transparent)]
+    NotHttp(#[from] ParseError),
+    /// The server closed without a word.
+    #[error("the connection was closed without an answer")]
+    Closed,
+}
+
 /// Asks once, on a connection of its own. Nothing is waited for longer than `patience`: while a service is asked its
 /// death is not noticed.
 pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, patience: Duration) -> bool {
-    ask(target, exchange, readiness, patience).unwrap_or(false)
+    let asked = || -> Result<bool, AskError> {
+        let mut stream = TcpStream::connect_timeout(&target, patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_nodelay(true)?;
+        if readiness == Readiness::Speaks {
+            stream.write_all(&exchange.request)?;
+            return Ok(stream.read(&mut [0; 4096])? > 0);
+        }
+        Ok(is_right(&exchange.expected, &ask(&mut stream, exchange)?))
+    };
+    asked().unwrap_or(false)
 }
 
-fn ask(
-    target: SocketAddr,
-    exchange: &Exchange,
-    readiness: Readiness,
-    patience: Duration,
-) -> std::io::Result<bool> {
-    let mut stream = TcpStream::connect_timeout(&target, patience)?;
-    stream.set_read_timeout(Some(patience))?;
-    stream.set_nodelay(true)?;
+/// Sends the request and reads its whole answer, whatever that is.
+pub fn ask(stream: &mut (impl Read + Write), exchange: &Exchange) -> Result<Response, AskError> {
     stream.write_all(&exchange.request)?;
-    let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
     loop {
         let count = stream.read(&mut chunk)?;
-        if readiness == Readiness::Speaks {
-            return Ok(count > 0);
+        if count == 0 && bytes.is_empty() {
+            return Err(AskError::Closed);
         }
         bytes.extend_from_slice(&chunk[..count]);
-        match parse_response(&bytes, exchange.is_head, count == 0) {
-            Ok(Some((response, _))) => {
-                let right_body = match &exchange.expected.body {
-                    ExpectedBody::Any => true,
-                    ExpectedBody::Exact(body) => *body == response.body,
-                    ExpectedBody::Json(value) => serde_json::from_slice(&response.body)
-                        .is_ok_and(|got: serde_json::Value| got == *value),
-                };
-                return Ok(right_body && response.status == exchange.expected.status);
-            }
-            Ok(None) if count > 0 => {}
-            Ok(None) | Err(_) => return Ok(false),
+        match parse_response(&bytes, exchange.is_head, count == 0)? {
+            Some((response, _)) => return Ok(response),
+            None if count == 0 => return Err(AskError::Closed),
+            None => {}
         }
     }
+}
+
+/// Whether a response is the one that is expected.
+pub fn is_right(expected: &Expected, response: &Response) -> bool {
+    let right_body = match &expected.body {
+        ExpectedBody::Any => true,
+        ExpectedBody::Exact(body) => *body == response.body,
+        ExpectedBody::Json(value) => {
+            serde_json::from_slice(&response.body).is_ok_and(|got: serde_json::Value| got == *value)
+        }
+    };
+    right_body && response.status == expected.status
 }

@@ -14,7 +14,8 @@ pub struct Limits {
     pub cpu_share_max: f64,
     /// The largest 99th percentile of schedule lag.
     pub schedule_lag_ns_p99_max: u64,
-    /// The largest part of the due requests that may fail, or never be sent or answered.
+    /// The largest part of the due requests that may fail, or never be sent or answered. A failure of a connection counts
+    /// as one too.
     pub error_share_max: f64,
     /// How far rate x mean time may lie from the mean number in flight, as a share of it (Little's law).
     pub little_share_max: f64,
@@ -44,9 +45,9 @@ pub enum Doubt {
         /// The 99th percentile of schedule lag.
         schedule_lag_ns_p99: u64,
     },
-    /// Requests failed.
+    /// Requests failed, or connections.
     Erroring {
-        /// Their share of all that were due.
+        /// Their share of all that were due, and of the connections that failed.
         share: f64,
     },
     /// The generator's own counts contradict each other.
@@ -82,12 +83,12 @@ impl fmt::Display for Doubt {
             ),
             Doubt::Late { schedule_lag_ns_p99 } => write!(
                 f,
-                "late: 1% of the requests left more than {} us after they were due; give the generator a CPU of its \
+                "late: 1% of the requests left more than {:.3} ms after they were due; give the generator a CPU of its \
                  own or ask for a lower rate",
-                schedule_lag_ns_p99 / 1_000
+                *schedule_lag_ns_p99 as f64 / 1e6
             ),
             Doubt::Erroring { share } => {
-                write!(f, "erroring: {:.3}% of the requests have no right answer", share * 100.0)
+                write!(f, "erroring: {:.3}% of the requests and connections failed", share * 100.0)
             }
             Doubt::Inconsistent { in_flight_mean, little } => write!(
                 f,
@@ -104,12 +105,12 @@ pub fn judge(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
     let total = &report.total;
     let mut doubts = Vec::new();
     let tally = &total.tally;
-    let due = tally.sent + tally.unsent;
-    let wrong = tally.failed.total() + tally.in_flight + tally.unsent;
-    if due > 0 && wrong as f64 > limits.error_share_max * due as f64 {
+    // A connection that fails carries no request, and is a failure of the server all the same.
+    let unconnected = tally.connection_failed.total();
+    let due = tally.sent + tally.unsent + unconnected;
+    let wrong = tally.failed.total() + tally.in_flight + tally.unsent + unconnected;
+    if wrong as f64 > limits.error_share_max * due as f64 {
         doubts.push(Doubt::Erroring { share: wrong as f64 / due as f64 });
-    } else if due == 0 && tally.connection_failed.total() > 0 {
-        doubts.push(Doubt::Erroring { share: 1.0 });
     }
     let cpu_share = report.generator_cpu_share();
     if cpu_share > limits.cpu_share_max {
@@ -138,11 +139,77 @@ fn little(report: &RunReport, limits: &Limits) -> Option<Doubt> {
     off.then_some(Doubt::Inconsistent { in_flight_mean, little })
 }
 
-/// Requests per second that the server did not manage though they were due, as a share of those; 0 in a closed loop.
-/// It is no doubt in the run: an overloaded server is a finding.
+/// The share of the requests that were due and had no answer within the window; 0 in a closed loop. It is no doubt in
+/// the run: an overloaded server is a finding.
 #[must_use]
 pub fn shortfall(report: &RunReport, load: &Load) -> f64 {
-    let (Schedule::Open(arrivals), After::Time(_)) = (&load.schedule, load.stop.after) else { return 0.0 };
-    let due = arrivals.profile.arrivals_before(report.window_ns);
-    if due <= 0.0 { 0.0 } else { (1.0 - report.total.tally.answered_in_window as f64 / due).max(0.0) }
+    let tally = &report.total.tally;
+    let due = tally.sent + tally.unsent;
+    match (&load.schedule, load.stop.after) {
+        (Schedule::Open(_), After::Time(_)) if due > 0 => 1.0 - tally.answered_in_window as f64 / due as f64,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::driver::{ChosenDriver, DriverKind};
+    use crate::generator::measures::Measures;
+    use crate::stop::Stop;
+    use crate::tally::{Failure, Tally};
+
+    /// A second with 10,000 answers of 1 ms each: ten in flight on average.
+    fn report() -> RunReport {
+        let tally = Tally { sent: 10_000, answered: 10_000, answered_in_window: 10_000, ..Tally::default() };
+        let mut total = Measures { tally, in_flight_ns: 10 * 1_000_000_000, ..Measures::default() };
+        for _ in 0..10_000 {
+            total.latency.record(1_000_000);
+        }
+        RunReport {
+            window_ns: 1_000_000_000,
+            elapsed_ns: 1_000_000_000,
+            total,
+            generator_cpu_ns: 500_000_000,
+            threads: 1,
+            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
+            interrupted: false,
+            first_failure: None,
+        }
+    }
+
+    fn names(change: impl FnOnce(&mut RunReport)) -> Vec<&'static str> {
+        let mut report = report();
+        change(&mut report);
+        judge(&report, &Limits::default()).iter().map(Doubt::name).collect()
+    }
+
+    #[test]
+    fn each_doubt_has_its_cause() {
+        assert_eq!(names(|_| {}), [""; 0]);
+        assert_eq!(names(|report| report.generator_cpu_ns = 960_000_000), ["generator-bound"]);
+        assert_eq!(names(|report| report.total.schedule_lag.record(3_000_000)), ["late"]);
+        assert_eq!(names(|report| report.total.in_flight_ns *= 2), ["inconsistent"]);
+        assert_eq!(names(|report| report.total.tally.unsent = 1), ["erroring"]);
+        assert_eq!(names(|report| report.total.tally.in_flight = 1), ["erroring"]);
+        assert_eq!(names(|report| report.total.tally.failed.add(Failure::Status)), ["erroring"]);
+        // A server that is gone when nothing is in flight fails no request.
+        let refused = Failure::Refused;
+        assert_eq!(names(|report| report.total.tally.connection_failed.add(refused)), ["erroring"]);
+        assert_eq!(names(|report| report.total = Measures::default()), [""; 0], "nothing was asked");
+    }
+
+    #[test]
+    fn what_an_open_loop_lacks_is_told_and_no_doubt() {
+        let arrivals = crate::Arrivals { profile: "20k".parse().unwrap(), process: crate::Process::Constant };
+        let stop = Stop::after(Duration::from_secs(1), Duration::ZERO);
+        let open = Load::new(Schedule::Open(arrivals), stop, Duration::from_secs(1));
+        let mut report = report();
+        report.total.tally.answered_in_window = 9_000;
+        assert!((shortfall(&report, &open) - 0.1).abs() < 1e-9);
+        let closed = Load::new(Schedule::SATURATE, stop, Duration::from_secs(1));
+        assert_eq!(shortfall(&report, &closed), 0.0);
+    }
 }

@@ -1,0 +1,202 @@
+//! What every response is compared with: learned from the server before the load, told by the user, or asked for by
+//! a contract. Under load nothing is learned any more.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::TcpStream,
+    os::unix::net::UnixStream,
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use tare_lab::run::probe::{self, AskError};
+use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, http1::Response};
+
+/// From this status on an answer is right only where somebody says so.
+const ERROR_STATUS: u16 = 400;
+/// How much of an unexpected body is shown.
+const SHOWN_BYTES: usize = 60;
+
+/// What the user says is right.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Nothing is compared.
+    pub no_check: bool,
+    /// The right status.
+    pub status: Option<u16>,
+    /// The right body.
+    pub body: Option<Vec<u8>>,
+}
+
+/// Somebody who can be asked: a server, or a list of answers in a test.
+pub trait Ask {
+    /// The answer to one request, on a connection of its own.
+    fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server<'a> {
+    /// Where.
+    pub endpoint: &'a Endpoint,
+    /// How long it may take to go on with an answer.
+    pub patience: Duration,
+}
+
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+impl Server<'_> {
+    fn connect(&self) -> std::io::Result<Box<dyn Stream>> {
+        Ok(match self.endpoint {
+            Endpoint::Tcp(address) => {
+                let stream = TcpStream::connect_timeout(address, self.patience)?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(self.patience))?;
+                Box::new(stream)
+            }
+            Endpoint::Unix(path) => {
+                let stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(self.patience))?;
+                Box::new(stream)
+            }
+        })
+    }
+}
+
+impl Ask for Server<'_> {
+    fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response> {
+        let asked =
+            self.connect().map_err(AskError::from).and_then(|mut stream| probe::ask(&mut stream, exchange));
+        asked.map_err(|error| {
+            let (name, endpoint) = (&exchange.name, self.endpoint);
+            match error {
+                AskError::Io(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    anyhow!(
+                        "{name} has no answer from {endpoint} within {:?}: give it more by --timeout",
+                        self.patience
+                    )
+                }
+                AskError::NotHttp(error) => anyhow!("{endpoint} does not speak HTTP/1.1: {error}"),
+                AskError::Io(error) => anyhow!("{name} has no answer from {endpoint}: {error}"),
+                AskError::Closed => {
+                    anyhow!("{name} has no answer from {endpoint}: the connection was closed")
+                }
+            }
+        })
+    }
+}
+
+/// Fills in what is right for each exchange, and says in words what responses are compared with.
+pub fn learn(server: &mut impl Ask, exchanges: &mut [Exchange], rules: &Rules) -> anyhow::Result<String> {
+    if rules.no_check {
+        return Ok("nothing: --no-check".to_owned());
+    }
+    let several = exchanges.len() > 1;
+    let mut words = Vec::new();
+    for exchange in exchanges {
+        let (expected, said) = learn_one(server, exchange, rules)?;
+        exchange.expected = expected;
+        words.push(if several { format!("{}: {said}", exchange.name) } else { said });
+    }
+    Ok(words.join("; "))
+}
+
+fn learn_one(
+    server: &mut impl Ask,
+    exchange: &Exchange,
+    rules: &Rules,
+) -> anyhow::Result<(Expected, String)> {
+    let (first, second) = (server.ask(exchange)?, server.ask(exchange)?);
+    let name = &exchange.name;
+    let status = match rules.status {
+        Some(status) => {
+            let wrong = [&first, &second].into_iter().find(|answer| answer.status != status);
+            if let Some(wrong) = wrong {
+                bail!("{name} is answered with {}, not with --expect-status {status}", described(wrong));
+            }
+            status
+        }
+        None => {
+            ensure!(
+                first.status == second.status,
+                "{name} is answered with status {} once and {} once: name the right one by --expect-status",
+                first.status,
+                second.status
+            );
+            ensure!(
+                first.status < ERROR_STATUS,
+                "{name} is answered with {}: name another URL, or say --expect-status {} if that is right",
+                described(&first),
+                first.status
+            );
+            first.status
+        }
+    };
+    let (body, said) = if let Some(body) = &rules.body {
+        let wrong = [&first, &second].into_iter().find(|answer| answer.body != *body);
+        if let Some(wrong) = wrong {
+            bail!("{name} is answered with {}, not with --expect-body", described(wrong));
+        }
+        let said =
+            format!("every response must have status {status} and the {} bytes of --expect-body", body.len());
+        (ExpectedBody::Exact(body.clone()), said)
+    } else if first.body == second.body {
+        let length = first.body.len();
+        let said = format!("every response is compared with the first one: status {status}, {length} bytes");
+        (ExpectedBody::Exact(first.body), said)
+    } else {
+        (ExpectedBody::Any, format!("status {status} only: two answers differed"))
+    };
+    Ok((Expected { status, body }, said))
+}
+
+/// Asks each request of a contract once: where the service does not honour it, a load would only count errors.
+pub fn confirm(server: &mut impl Ask, contract: &str, exchanges: &[Exchange]) -> anyhow::Result<String> {
+    let mut asked: Vec<&str> = Vec::new();
+    for exchange in exchanges {
+        if asked.contains(&exchange.name.as_str()) {
+            continue;
+        }
+        asked.push(&exchange.name);
+        let answer = server.ask(exchange).with_context(|| format!("the contract {contract}"))?;
+        ensure!(
+            probe::is_right(&exchange.expected, &answer),
+            "the contract {contract} is not honoured: \"{}\" is answered with {}, expected is {}",
+            exchange.name,
+            described(&answer),
+            exchange.expected.describe()
+        );
+    }
+    Ok(format!("every response is compared with what the contract {contract} asks for"))
+}
+
+/// What would be compared, where nobody is asked.
+pub fn planned(rules: &Rules, contract: Option<&str>) -> String {
+    if rules.no_check {
+        return "nothing: --no-check".to_owned();
+    }
+    if let Some(contract) = contract {
+        return format!("every response with what the contract {contract} asks for");
+    }
+    let status = match rules.status {
+        Some(status) => format!("status {status}"),
+        None => format!("the status that comes twice before the load, if below {ERROR_STATUS}"),
+    };
+    let body = match &rules.body {
+        Some(body) => format!("the {} bytes of --expect-body", body.len()),
+        None => "the body, if it is the same twice".to_owned(),
+    };
+    format!("{status}, and {body}")
+}
+
+fn described(answer: &Response) -> String {
+    let shown = &answer.body[..answer.body.len().min(SHOWN_BYTES)];
+    let more = if shown.len() < answer.body.len() { "..." } else { "" };
+    match answer.body.len() {
+        0 => format!("status {} and no body", answer.status),
+        count => format!("status {} and {count} bytes \"{}{more}\"", answer.status, shown.escape_ascii()),
+    }
+}

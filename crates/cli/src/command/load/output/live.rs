@@ -1,0 +1,175 @@
+//! What is said and written while the load goes on: a line of progress on stderr, lines for programs, files.
+//!
+//! Files are opened before the load begins. What cannot be written later costs the file and not the result.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
+
+use super::{
+    Exports, Format,
+    figures::{rate, time},
+    series::{Line, Series},
+};
+use crate::{
+    output,
+    progress::{Progress, duration},
+};
+
+/// Rates of shorter intervals are noise: the last one may hold nothing but the end of the drain.
+const RATED_NS_MIN: u64 = 100_000_000;
+
+/// A file that knows its name, for the error.
+#[derive(Debug)]
+struct Sink {
+    path: PathBuf,
+    file: File,
+}
+
+/// Listens to a load that goes on.
+#[derive(Debug)]
+pub struct Live {
+    progress: Progress,
+    window: Option<Duration>,
+    series: Series,
+    to_stdout: bool,
+    lines: Option<Sink>,
+    log: Option<IntervalLog<Sink>>,
+    hgrm: Option<Sink>,
+    failed: u64,
+    told: Told,
+}
+
+/// What was heard, and whether all of it could be written.
+#[derive(Debug)]
+pub struct Told {
+    /// Answers a second, interval by interval.
+    pub rates_per_s: Vec<f64>,
+    /// The first thing that could not be written.
+    pub written: anyhow::Result<()>,
+}
+
+impl Sink {
+    fn create(path: &Path) -> anyhow::Result<Sink> {
+        let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Sink { path: path.to_owned(), file })
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot write {}: {error}", self.path.display()))
+        };
+        self.file.write(bytes).map_err(named)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Live {
+    /// Opens what is to be written, before any time is spent on a load. `quiet` is about stderr only.
+    pub fn new(quiet: bool, format: Format, exports: &Exports, load: &Load) -> anyhow::Result<Live> {
+        let create = |path: &Option<PathBuf>| path.as_deref().map(Sink::create).transpose();
+        Ok(Live {
+            window: load.stop.quota().is_none().then(|| load.stop.window()),
+            series: Series::default(),
+            to_stdout: format == Format::Ndjson,
+            lines: create(&exports.series)?,
+            log: create(&exports.hdr_log)?.map(IntervalLog::new),
+            hgrm: create(&exports.hgrm)?,
+            failed: 0,
+            told: Told { rates_per_s: Vec::new(), written: Ok(()) },
+            progress: Progress::new(quiet),
+        })
+    }
+
+    /// The load begins: times are counted from now on.
+    pub fn begin(&mut self, started_at: jiff::Timestamp) -> anyhow::Result<()> {
+        let comment = "tare load: latencies in nanoseconds, from the instant due in an open loop";
+        self.log.as_mut().map_or(Ok(()), |log| log.begin(started_at.into(), comment)).map_err(Into::into)
+    }
+
+    /// Takes the next interval.
+    pub fn tell(&mut self, interval: &Interval) {
+        let tally = &interval.measures.tally;
+        self.failed += tally.failed.total() + tally.connection_failed.total();
+        if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
+            self.told.rates_per_s.push(interval.answers_per_s());
+            self.progress.say(&self.saying(interval));
+        }
+        let line = self.series.line(interval);
+        if self.told.written.is_ok() {
+            self.told.written = self.write(interval, &line);
+        }
+    }
+
+    /// Writes what can be written only at the end.
+    pub fn finish(mut self, report: &RunReport) -> Told {
+        self.progress.finish();
+        if let (Some(sink), Ok(())) = (&mut self.hgrm, &self.told.written) {
+            self.told.written = write_hgrm(sink, &report.total).map_err(Into::into);
+        }
+        self.told
+    }
+
+    /// `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`.
+    fn saying(&self, interval: &Interval) -> String {
+        let quantile = |q| {
+            let quantile = interval.measures.quantile(q);
+            format!("{}{}", if quantile.at_least { ">= " } else { "" }, time(quantile.ns as f64))
+        };
+        let now = Duration::from_nanos(interval.to_ns);
+        let when = match self.window {
+            Some(window) => format!("{} left", duration(window.saturating_sub(now))),
+            None => format!("for {}", duration(now)),
+        };
+        let answers = rate(interval.answers_per_s());
+        let failed = self.failed;
+        format!("{answers}/s, p50 {}, p99 {}, {failed} failed; {when}", quantile(0.5), quantile(0.99))
+    }
+
+    fn write(&mut self, interval: &Interval, line: &Line) -> anyhow::Result<()> {
+        if self.to_stdout || self.lines.is_some() {
+            // One write for a whole line: a kill leaves no half of it.
+            let line = serde_json::to_string(line)? + "\n";
+            if self.to_stdout {
+                self.progress.suspend(|| output::print(&line))?;
+            }
+            if let Some(sink) = &mut self.lines {
+                sink.write_all(line.as_bytes())?;
+            }
+        }
+        if let Some(log) = &mut self.log {
+            let measures = &interval.measures;
+            log.write(&measures.latency, interval.from_ns, interval.to_ns, None)?;
+            let tagged = [("service-time", &measures.service_time), ("unanswered", &measures.unanswered)];
+            for (tag, histogram) in tagged.into_iter().filter(|(_, histogram)| histogram.count() > 0) {
+                log.write(histogram, interval.from_ns, interval.to_ns, Some(tag))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All latencies, those of unanswered requests as the bounds that they are: what the other forms call quantiles too.
+fn write_hgrm(sink: &mut Sink, total: &Measures) -> io::Result<()> {
+    let mut all = total.latency.clone();
+    all.merge(&total.unanswered);
+    let mut text = Vec::new();
+    all.write_hgrm(&mut text)?;
+    let unanswered = total.unanswered.count();
+    if unanswered > 0 {
+        let bound_ms = total.unanswered.min_ns() as f64 / 1e6;
+        writeln!(text, "#[Unanswered = {unanswered}: values from {bound_ms:.6} on are lower bounds]")?;
+    }
+    sink.write_all(&text)
+}

@@ -1,0 +1,87 @@
+//! Everything that `tare load` prints and writes. It is told a result and measures nothing.
+//!
+//! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] and [`series`] for programs; [`live`] is what
+//! is said and written while the load goes on.
+
+mod json;
+mod live;
+mod series;
+mod text;
+mod times;
+mod wrk;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use tare_lab::report::figures;
+
+pub use live::Live;
+
+use super::result::LoadResult;
+use crate::output::{paint, print as put, print_json};
+
+/// The form of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// As wrk 4.1 prints it, for scripts that read that
+    Wrk,
+    /// For programs: one document
+    Json,
+    /// For programs: a line for each second while it goes on, then the document in one line
+    Ndjson,
+}
+
+/// Files to write besides.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Exports {
+    /// Write the percentile distribution of the latencies to FILE, in milliseconds, for HdrHistogram's plotter; requests
+    /// that were never answered are in it with the time that they had waited
+    #[arg(long, value_name = "FILE")]
+    pub hgrm: Option<PathBuf>,
+    /// Write the latencies to FILE as an HDR V2 log, a line for each second, in nanoseconds; service times and the waits
+    /// of requests that were never answered are tagged
+    #[arg(long, value_name = "FILE")]
+    pub hdr_log: Option<PathBuf>,
+    /// Write a line of JSON to FILE for each second while the load goes on
+    #[arg(long, value_name = "FILE")]
+    pub series: Option<PathBuf>,
+}
+
+/// Prints the result; `latency` adds percentiles to those forms that do not have them anyway.
+pub fn print(result: &LoadResult<'_>, format: Format, latency: bool) -> anyhow::Result<()> {
+    match format {
+        Format::Text => put(&text::text(result, latency)),
+        Format::Wrk => {
+            put(&wrk::wrk(result, latency))?;
+            if !result.doubts.is_empty() {
+                anstream::eprintln!("{}", verdict(result));
+            }
+            Ok(())
+        }
+        Format::Json => print_json(&json::Document::of(result)),
+        Format::Ndjson => put(&(serde_json::to_string(&json::Document::of(result))? + "\n")),
+    }
+}
+
+/// `verdict: valid`, or the names of the doubts.
+fn verdict(result: &LoadResult<'_>) -> String {
+    let names: Vec<&str> = result.doubts.iter().map(tare_load::Doubt::name).collect();
+    match names.as_slice() {
+        [] => format!("verdict: {}", paint("32", "valid")),
+        names => format!("verdict: {}", paint("31", &names.join(", "))),
+    }
+}
+
+/// Text in which nothing moves the cursor, colours or reorders what stands beside it: some of it comes from the server.
+fn printable(text: &str) -> String {
+    let is_hostile = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let shown = |c: char| if is_hostile(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}

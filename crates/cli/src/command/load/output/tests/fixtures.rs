@@ -1,0 +1,229 @@
+//! Runs that never were: each shows something that the others do not.
+
+use std::{net::SocketAddr, time::Duration};
+
+use tare_load::{
+    Arrivals, ChosenDriver, Connections, DriverChoice, DriverKind, Failure, Histogram, Interval, Limits,
+    Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Stop, Think, judge,
+};
+
+use crate::command::load::result::LoadResult;
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+
+/// A finished run.
+pub struct Case {
+    pub name: &'static str,
+    pub load: Load,
+    pub report: RunReport,
+    pub started_at: jiff::Timestamp,
+    settings: Settings,
+    notes: Vec<String>,
+    check: &'static str,
+    rates_per_s: Vec<f64>,
+}
+
+/// All of them.
+pub fn cases() -> [Case; 6] {
+    [Case::closed(), Case::open(), Case::sessions(), Case::erroring(), Case::nothing(), Case::interrupted()]
+}
+
+impl Case {
+    /// A closed loop without anything to say.
+    pub fn closed() -> Case {
+        let mut case = Case::of("closed", Load::new(Schedule::SATURATE, seconds(10), Duration::from_secs(2)));
+        let tally = &mut case.report.total.tally;
+        (tally.sent, tally.answered, tally.answered_in_window) = (1_829_404, 1_829_404, 1_829_340);
+        (tally.bytes_sent, tally.bytes_received) = (1_829_404 * 44, 1_829_404 * 127);
+        let latencies =
+            [(250_000, 900_000), (284_000, 900_000), (353_000, 29_000), (1_200_000, 400), (12 * MS, 4)];
+        case.report.total.latency = histogram(&latencies);
+        case.report.total.in_flight_ns = u128::from(49 * 10 * S);
+        case.report.generator_cpu_ns = 6_200 * MS;
+        case.rates_per_s = (0..10).map(|second| 182_000.0 + 300.0 * f64::from(second)).collect();
+        case
+    }
+
+    /// An open loop that the server cannot follow, and the generator neither.
+    pub fn open() -> Case {
+        let profile = "1k..2k/5s".parse().unwrap();
+        let schedule = Schedule::Open(Arrivals { profile, process: Process::Poisson });
+        let mut case = Case::of("open", Load::new(schedule, seconds(1), Duration::from_secs(2)));
+        let total = &mut case.report.total;
+        total.latency = histogram(&[(5 * MS, 900), (700 * MS, 100)]);
+        total.service_time = histogram(&[(2 * MS, 1_000)]);
+        total.unanswered = histogram(&[(2 * S, 20)]);
+        total.schedule_lag = histogram(&[(4_000, 900), (3 * MS, 120)]);
+        let tally = &mut total.tally;
+        (tally.sent, tally.answered, tally.answered_in_window) = (1_015, 1_000, 980);
+        (tally.in_flight, tally.unsent) = (12, 5);
+        (0..3).for_each(|_| tally.failed.add(Failure::ResponseTimeout));
+        (case.report.window_ns, case.report.elapsed_ns) = (S, 3 * S);
+        (tally.bytes_sent, tally.bytes_received) = (44_660, 127_000);
+        case.report.generator_cpu_ns = 30 * MS;
+        case.report.driver =
+            ChosenDriver { kind: DriverKind::Epoll, reason: Some("io_uring is switched off".to_owned()) };
+        case.rates_per_s = vec![980.0];
+        case.notes.push("10.9% of what was due in the window was not answered in it".to_owned());
+        case
+    }
+
+    /// Connections that come and go, with a pause.
+    pub fn sessions() -> Case {
+        let stop = Stop::count(Quota::Connections(1_000), Duration::from_secs(3_600), Duration::from_secs(2));
+        let think = Schedule::Closed { think: Think::Uniform { min_ns: 50 * MS, max_ns: 150 * MS } };
+        let load =
+            Load { requests_per_connection: Some(5), ..Load::new(think, stop, Duration::from_secs(2)) };
+        let mut case = Case::of("sessions", load);
+        let total = &mut case.report.total;
+        total.latency = histogram(&[(400_000, 4_975), (900_000, 20)]);
+        total.schedule_lag = histogram(&[(2_000, 3_996)]);
+        total.connect_time = histogram(&[(45_000, 999)]);
+        total.connection_time = histogram(&[(410 * MS, 999)]);
+        total.in_flight_ns = u128::from(2 * S);
+        let tally = &mut total.tally;
+        (tally.sent, tally.answered, tally.answered_in_window) = (4_995, 4_995, 4_995);
+        tally.connects = 999;
+        tally.connection_failed.add(Failure::Refused);
+        (case.report.window_ns, case.report.elapsed_ns) = (6_600 * MS, 6_600 * MS);
+        case.report.generator_cpu_ns = 90 * MS;
+        case.report.threads = 2;
+        case.rates_per_s = vec![760.0, 757.0, 750.0];
+        case
+    }
+
+    /// A server that is hostile to whoever looks at its answers.
+    pub fn erroring() -> Case {
+        let mut case = Case { name: "erroring", ..Case::closed() };
+        let tally = &mut case.report.total.tally;
+        tally.sent += 1_700;
+        let kinds = [
+            (Failure::Status, 900),
+            (Failure::Mismatch, 600),
+            (Failure::Reset, 150),
+            (Failure::Malformed, 50),
+        ];
+        for (failure, count) in kinds {
+            (0..count).for_each(|_| tally.failed.add(failure));
+        }
+        tally.connection_failed.add(Failure::NoPorts);
+        tally.connects = 201;
+        case.report.first_failure = Some(Sample {
+            failure: Failure::Mismatch,
+            exchange: "GET /\u{1b}]0;title\u{7}".to_owned(),
+            expected: "status 200 with JSON equal to `\"\u{9b}31m\u{202e}\"`".to_owned(),
+            got: b"\x1b[2J\x1b[31mfine\r\n\x00\xff\xfe`\xc3\xa9".to_vec(),
+            at_ns: 1_234 * MS,
+        });
+        case
+    }
+
+    /// Nobody answers.
+    pub fn nothing() -> Case {
+        let stop = Stop::count(Quota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
+        let mut case = Case::of("nothing", Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)));
+        case.report.total.tally.connection_failed.add(Failure::Refused);
+        case.check = "nothing: --no-check";
+        case.load.check = false;
+        case.report.window_ns = S;
+        case.report.elapsed_ns = S;
+        case.report.first_failure = Some(Sample {
+            failure: Failure::Refused,
+            exchange: String::new(),
+            expected: String::new(),
+            got: Vec::new(),
+            at_ns: 12_000,
+        });
+        case
+    }
+
+    /// Ended by the user.
+    pub fn interrupted() -> Case {
+        let mut case = Case { name: "interrupted", ..Case::closed() };
+        let report = &mut case.report;
+        report.interrupted = true;
+        (report.window_ns, report.elapsed_ns) = (3_210 * MS, 3_211 * MS);
+        report.generator_cpu_ns = 3_150 * MS;
+        // The engine's own fault.
+        report.total.in_flight_ns *= 2;
+        case.load.pipeline = 4;
+        case
+    }
+
+    fn of(name: &'static str, load: Load) -> Case {
+        let report = RunReport {
+            window_ns: 10 * S,
+            elapsed_ns: 10 * S + 300_000,
+            total: Measures::default(),
+            generator_cpu_ns: 0,
+            threads: 1,
+            driver: ChosenDriver { kind: DriverKind::IoUring, reason: None },
+            interrupted: false,
+            first_failure: None,
+        };
+        let settings = Settings {
+            route: Route::from("127.0.0.1:8080".parse::<SocketAddr>().unwrap()),
+            connections: Connections { total: 64, threads: 1 },
+            cpus: vec![1],
+            driver: DriverChoice::Auto,
+            seed: 7,
+        };
+        let started_at = "2025-11-21T12:00:00Z".parse().unwrap();
+        let check =
+            "every response is compared with the first one: status 200 and 13 bytes \"Hello, World!\"";
+        Case { name, load, report, started_at, settings, notes: Vec::new(), check, rates_per_s: Vec::new() }
+    }
+
+    /// As the command would tell it.
+    pub fn result(&self) -> LoadResult<'_> {
+        let limits = Limits::default();
+        LoadResult {
+            url: "http://127.0.0.1:8080/",
+            what: "GET /".to_owned(),
+            check: self.check.to_owned(),
+            settings: &self.settings,
+            load: &self.load,
+            notes: self.notes.clone(),
+            report: &self.report,
+            doubts: judge(&self.report, &limits),
+            limits,
+            started_at: self.started_at,
+            rates_per_s: self.rates_per_s.clone(),
+            command: "tare load http://127.0.0.1:8080/ --seed 7".to_owned(),
+        }
+    }
+}
+
+/// Two seconds, and the end of the drain.
+pub fn intervals() -> [Interval; 3] {
+    let mut parts = [1_000_u64, 500, 0].map(|answered| {
+        let mut measures = Measures { latency: histogram(&[(5 * MS, answered)]), ..Measures::default() };
+        (measures.tally.sent, measures.tally.answered) = (answered, answered);
+        measures.schedule_lag = histogram(&[(4_000, answered)]);
+        measures.service_time = histogram(&[(2 * MS, answered)]);
+        measures
+    });
+    // Ten are sent in the first second, of which four time out in the second one and the others stay out.
+    parts[0].tally.sent += 10;
+    (0..4).for_each(|_| parts[1].tally.failed.add(Failure::ResponseTimeout));
+    parts[1].unanswered = histogram(&[(2 * S, 4)]);
+    parts[2].tally.in_flight = 6;
+    let mut spans = [(0, S), (S, 2 * S), (2 * S, 2 * S + 3 * MS)].into_iter();
+    parts.map(|measures| {
+        let (from_ns, to_ns) = spans.next().unwrap();
+        Interval { from_ns, to_ns, measures }
+    })
+}
+
+fn seconds(window: u64) -> Stop {
+    Stop::after(Duration::from_secs(window), Duration::from_secs(2))
+}
+
+fn histogram(counts: &[(u64, u64)]) -> Histogram {
+    let mut histogram = Histogram::new();
+    for &(ns, count) in counts {
+        (0..count).for_each(|_| histogram.record(ns));
+    }
+    histogram
+}

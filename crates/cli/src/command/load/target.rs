@@ -1,0 +1,116 @@
+//! Which server a load goes to. Only this machine is loaded unasked: a load generator is a weapon.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket},
+    os::unix::net::UnixStream,
+    path::Path,
+};
+
+use anyhow::{Context, bail, ensure};
+use tare_load::Endpoint;
+
+use super::url::Url;
+
+/// Every endpoint that a URL may mean, in the order of the resolver: the first one that accepts is it.
+///
+/// The name is resolved here and never again, so that what was looked at is what is loaded.
+pub fn endpoints(url: &Url, unix: Option<&Path>, may_load: Option<&str>) -> anyhow::Result<Vec<Endpoint>> {
+    if let Some(path) = unix {
+        return Ok(vec![Endpoint::Unix(path.to_owned())]);
+    }
+    if let Some(named) = may_load {
+        ensure!(
+            named.eq_ignore_ascii_case(&url.host),
+            "--i-may-load names \"{named}\", but the URL's host is \"{}\": both must be the same",
+            url.host
+        );
+    }
+    let addresses = resolve(url)?;
+    if may_load.is_none()
+        && let Some(foreign) = addresses.iter().find(|address| !is_here(address.ip()))
+    {
+        let means =
+            if foreign.ip().to_string() == url.host { String::new() } else { format!(" ({})", foreign.ip()) };
+        bail!(
+            "{}{means} is not this machine: load only what is yours; if you may, say --i-may-load {0}",
+            url.host
+        );
+    }
+    Ok(addresses.into_iter().map(Endpoint::Tcp).collect())
+}
+
+fn resolve(url: &Url) -> anyhow::Result<Vec<SocketAddr>> {
+    if let Ok(address) = url.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, url.port)]);
+    }
+    let found = (url.host.as_str(), url.port).to_socket_addrs();
+    let addresses: Vec<SocketAddr> =
+        found.with_context(|| format!("the host \"{}\" cannot be resolved", url.host))?.collect();
+    ensure!(!addresses.is_empty(), "the host \"{}\" has no address", url.host);
+    Ok(addresses)
+}
+
+/// Whether an address is one of this machine.
+///
+/// To its own addresses a machine talks from that very address, so a socket that is connected to one has it at both
+/// ends. Connecting a datagram socket sends nothing. A `bind` would not tell: the kernel may be set to allow any.
+pub fn is_here(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    if address.is_loopback() || address.is_unspecified() {
+        return true;
+    }
+    let any: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let local = || {
+        let socket = UdpSocket::bind((any, 0))?;
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    };
+    local().is_ok_and(|local| local.ip() == address)
+}
+
+/// Whether connections can come from these addresses.
+pub fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Result<()> {
+    for source in sources {
+        ensure!(is_here(*source), "the source {source} is not an address of this machine");
+        for endpoint in endpoints {
+            if let Endpoint::Tcp(target) = endpoint {
+                ensure!(
+                    source.is_ipv4() == target.is_ipv4(),
+                    "the source {source} and the target {target} are of different kinds: give both as IPv4 or as IPv6"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first endpoint that accepts a connection.
+pub fn reachable(endpoints: &[Endpoint], timeout: std::time::Duration) -> anyhow::Result<Endpoint> {
+    let mut first = None;
+    for endpoint in endpoints {
+        let tried = match endpoint {
+            Endpoint::Tcp(address) => std::net::TcpStream::connect_timeout(address, timeout).map(drop),
+            Endpoint::Unix(path) => UnixStream::connect(path).map(drop),
+        };
+        match tried {
+            Ok(()) => return Ok(endpoint.clone()),
+            Err(error) => {
+                first.get_or_insert((endpoint, error));
+            }
+        }
+    }
+    let (endpoint, error) = first.context("no endpoint")?;
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
+            bail!("nothing listens on {endpoint}: start the server first")
+        }
+        ErrorKind::TimedOut => {
+            bail!("{endpoint} accepts no connection within {timeout:?}: is it the right address?")
+        }
+        _ => bail!("no connection to {endpoint}: {error}"),
+    }
+}

@@ -1,0 +1,79 @@
+//! What is learned before the load.
+
+use insta::assert_snapshot;
+use tare_load::{
+    Exchange, Expected, ExpectedBody,
+    http1::{Response, Version},
+};
+
+use super::super::expect::*;
+
+/// Answers in turn.
+struct Answers(Vec<(u16, &'static str)>);
+
+impl Ask for Answers {
+    fn ask(&mut self, _: &Exchange) -> anyhow::Result<Response> {
+        let (status, body) = self.0.remove(0);
+        let body = body.as_bytes().to_vec();
+        Ok(Response { status, version: Version::Http11, headers: Vec::new(), body, keep_alive: true })
+    }
+}
+
+fn exchange(name: &str) -> Exchange {
+    let expected = Expected { status: 0, body: ExpectedBody::Any };
+    Exchange { request: Vec::new(), is_head: false, expected, name: name.to_owned() }
+}
+
+fn said(answers: &[(u16, &'static str)], rules: Rules) -> String {
+    match learn(&mut Answers(answers.to_vec()), &mut [exchange("GET /")], &rules) {
+        Ok(said) => said,
+        Err(error) => format!("{error:#}"),
+    }
+}
+
+#[test]
+fn what_comes_twice_is_right() {
+    let hello = [(200, "Hello"), (200, "Hello")];
+    assert_snapshot!(said(&hello, Rules::default()), @"every response is compared with the first one: status 200, 5 bytes");
+    assert_snapshot!(said(&[(200, "1"), (200, "2")], Rules::default()), @"status 200 only: two answers differed");
+    assert_snapshot!(said(&[(200, "1"), (503, "2")], Rules::default()), @"GET / is answered with status 200 once and 503 once: name the right one by --expect-status");
+    assert_snapshot!(said(&[(404, "not found"); 2], Rules::default()), @r#"GET / is answered with status 404 and 9 bytes "not found": name another URL, or say --expect-status 404 if that is right"#);
+    assert_snapshot!(said(&[(500, ""); 2], Rules::default()), @"GET / is answered with status 500 and no body: name another URL, or say --expect-status 500 if that is right");
+    let mut exchanges = [exchange("GET /")];
+    learn(&mut Answers(hello.to_vec()), &mut exchanges, &Rules::default()).unwrap();
+    let body = ExpectedBody::Exact(b"Hello".to_vec());
+    assert_eq!(exchanges[0].expected, Expected { status: 200, body });
+}
+
+#[test]
+fn the_user_knows_better() {
+    let status = |status| Rules { status: Some(status), ..Rules::default() };
+    let body = |body: &str| Rules { body: Some(body.as_bytes().to_vec()), ..Rules::default() };
+    assert_snapshot!(said(&[(404, "no"); 2], status(404)), @"every response is compared with the first one: status 404, 2 bytes");
+    assert_snapshot!(said(&[(200, "no"); 2], status(404)), @r#"GET / is answered with status 200 and 2 bytes "no", not with --expect-status 404"#);
+    assert_snapshot!(said(&[(200, "yes"); 2], body("yes")), @"every response must have status 200 and the 3 bytes of --expect-body");
+    assert_snapshot!(said(&[(200, "yes"), (200, "no")], body("yes")), @r#"GET / is answered with status 200 and 2 bytes "no", not with --expect-body"#);
+    let no_check = Rules { no_check: true, ..Rules::default() };
+    assert_snapshot!(said(&[], no_check), @"nothing: --no-check");
+}
+
+#[test]
+fn several_urls_are_learned_one_by_one() {
+    let mut exchanges = [exchange("GET /a"), exchange("GET /b")];
+    let mut answers = Answers(vec![(200, "a"), (200, "a"), (204, ""), (204, "")]);
+    let said = learn(&mut answers, &mut exchanges, &Rules::default()).unwrap();
+    assert_snapshot!(said, @"GET /a: every response is compared with the first one: status 200, 1 bytes; GET /b: every response is compared with the first one: status 204, 0 bytes");
+}
+
+#[test]
+fn a_contract_that_is_not_honoured_is_not_loaded() {
+    let mut exchanges = vec![exchange("label"); 3];
+    let body = ExpectedBody::Exact(b"a".to_vec());
+    exchanges
+        .iter_mut()
+        .for_each(|exchange| exchange.expected = Expected { status: 200, body: body.clone() });
+    let told = confirm(&mut Answers(vec![(200, "a")]), "rest", &exchanges).unwrap();
+    assert_snapshot!(told, @"every response is compared with what the contract rest asks for");
+    let told = confirm(&mut Answers(vec![(404, "none")]), "rest", &exchanges).unwrap_err();
+    assert_snapshot!(told, @r#"the contract rest is not honoured: "label" is answered with status 404 and 4 bytes "none", expected is status 200 with 1 bytes `a`"#);
+}

@@ -1,0 +1,9 @@
+//! Tests of the command line, by table and golden text.
+
+mod command;
+mod expect;
+mod plan;
+mod request;
+mod target;
+mod url;
+mod words;

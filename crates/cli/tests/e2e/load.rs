@@ -1,0 +1,259 @@
+//! `tare load`: against the pivot, and against small servers that answer what a test wants.
+//!
+//! One connection or a think time leaves the generator idle in part, so that no run is refused as generator-bound in
+//! builds without optimisation either.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    os::unix::net::UnixListener,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use insta::assert_snapshot;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Ended, Running, USUAL, Workspace, free_port, send, within};
+
+/// A checkout, and a pivot in it that answers.
+struct Pivot {
+    workspace: Workspace,
+    process: Running,
+    url: String,
+}
+
+impl Pivot {
+    fn new() -> Pivot {
+        let workspace = Workspace::new(&[]);
+        let port = free_port().to_string();
+        let mut process = workspace.start(&["pivot", "--port", &port]);
+        let address = format!("127.0.0.1:{port}");
+        assert!(within(USUAL, || TcpStream::connect(&address).is_ok() || process.has_ended()));
+        Pivot { workspace, process, url: format!("http://{address}/") }
+    }
+
+    fn load(&self, words: &str) -> Ended {
+        load(&self.workspace, &self.url, words)
+    }
+
+    fn end(self) {
+        send(self.process.pid(), Signal::TERM);
+        self.process.end().expect(0);
+    }
+}
+
+fn load(workspace: &Workspace, url: &str, words: &str) -> Ended {
+    workspace.tare(&[&["load", url], words.split_whitespace().collect::<Vec<_>>().as_slice()].concat())
+}
+
+/// A server that answers the request of this number, counted from 0 over all connections, with these bytes.
+fn serve(answer: impl Fn(usize) -> String + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    accept(move || Some(listener.accept().ok()?.0), answer);
+    url
+}
+
+/// One thread for each connection; all of them end with the test process.
+fn accept<S: Read + Write + Send + 'static>(
+    next: impl Fn() -> Option<S> + Send + 'static,
+    answer: impl Fn(usize) -> String + Send + Sync + 'static,
+) {
+    let (answer, count) = (std::sync::Arc::new(answer), std::sync::Arc::new(AtomicUsize::new(0)));
+    std::thread::spawn(move || {
+        while let Some(stream) = next() {
+            let (answer, count) = (answer.clone(), count.clone());
+            std::thread::spawn(move || talk(stream, || answer(count.fetch_add(1, Ordering::SeqCst))));
+        }
+    });
+}
+
+fn talk(stream: impl Read + Write, answer: impl Fn() -> String) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        while line != "\r\n" {
+            line.clear();
+            if !matches!(stream.read_line(&mut line), Ok(1..)) {
+                return;
+            }
+        }
+        if stream.get_mut().write_all(answer().as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn response(status: u16, body: &str) -> String {
+    format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// The counters of a run.
+#[track_caller]
+fn tally(ended: &Ended) -> Value {
+    ended.json()["totals"].clone()
+}
+
+/// The one line that a refused command prints.
+#[track_caller]
+fn refusal(url: &str, words: &str) -> String {
+    let ended = load(&Workspace::new(&[]), url, words).expect(1);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count()), ("", 1));
+    ended.stderr.trim_end().to_owned()
+}
+
+#[test]
+fn every_kind_of_load_is_counted() {
+    let pivot = Pivot::new();
+    let closed = pivot.load("-c 1 -d 200ms --warm-up 50ms --json").expect(0);
+    assert!(tally(&closed)["answered"].as_u64() > Some(100));
+
+    // A busy machine may make it late, which is status 4 and no fault of the command.
+    let open = pivot.load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
+    assert!(matches!(open.code(), Some(0 | 4)));
+    let due = |ended: &Ended| {
+        let tally = tally(ended);
+        tally["sent"].as_u64().unwrap() + tally["unsent"].as_u64().unwrap()
+    };
+    let again = pivot.load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
+    assert_eq!(due(&open), due(&again), "the same seed gives the same arrivals");
+
+    let table = [
+        ("-n 50", 50, 0),
+        ("-c 2 --connections-total 20 --requests-per-connection 3", 60, 20),
+        ("-c 3 --requests-each 5 --requests-per-connection 1", 15, 15),
+        ("-c 2 -t 2 --requests-each 10", 20, 0),
+        ("-c 1 -n 64 --pipeline 16", 64, 0),
+        ("-c 2 -n 20 --driver epoll --source 127.0.0.2-127.0.0.3", 20, 0),
+        ("-c 2 -n 4 --think 1ms..2ms", 4, 0),
+    ];
+    for (words, answered, connects) in table {
+        // So short a run may find the generator busy all the time.
+        let ended = pivot.load(&format!("{words} --json"));
+        assert!(matches!(ended.code(), Some(0 | 4)), "{words}");
+        let tally = tally(&ended);
+        assert_eq!((&tally["sent"], &tally["answered"]), (&answered.into(), &answered.into()), "{words}");
+        assert_eq!(tally["connects"], connects, "{words}");
+    }
+    pivot.end();
+}
+
+#[test]
+fn a_unix_socket_is_loaded_too() {
+    let workspace = Workspace::new(&[]);
+    let path = workspace.root().join("server.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    accept(move || Some(listener.accept().ok()?.0), |_| response(200, "over a file"));
+    let words = format!("--unix {} -c 1 -n 10 --json", path.display());
+    let ended = load(&workspace, "http://anything.example/", &words).expect(0);
+    assert_eq!(tally(&ended)["answered"], 10);
+}
+
+#[test]
+fn what_is_not_ready_is_not_loaded() {
+    let port = free_port();
+    let told = refusal(&format!("http://127.0.0.1:{port}/"), "").replace(&port.to_string(), "PORT");
+    assert_snapshot!(told, @"error: nothing listens on 127.0.0.1:PORT: start the server first");
+    assert_snapshot!(refusal("http://192.0.2.1/", ""), @"error: 192.0.2.1 is not this machine: load only what is yours; if you may, say --i-may-load 192.0.2.1");
+    assert_snapshot!(refusal("http://192.0.2.1/", "--i-may-load 192.0.2.2"), @r#"error: --i-may-load names "192.0.2.2", but the URL's host is "192.0.2.1": both must be the same"#);
+    assert_snapshot!(refusal("http://127.0.0.1/", "-t 4 -c 2"), @"error: -c 2 is less than -t 4: each thread needs a connection");
+    assert_snapshot!(refusal("http://127.0.0.1/", "http://127.0.0.1:81/"), @"error: http://127.0.0.1/ and http://127.0.0.1:81/ are on two servers: load one at a time");
+    assert_snapshot!(refusal("http://127.0.0.1/", "--contract hallo"), @r#"error: unknown contract "hallo"; did you mean "hello"?"#);
+    assert_snapshot!(refusal("http://127.0.0.1/x", "--contract rest"), @"error: --contract says which paths are asked, and the URL names /x: leave it out");
+    let closes = serve(|_| "HTTP/2 nonsense\r\n\r\n".to_owned());
+    let told =
+        refusal(&closes, "").replace(closes.trim_start_matches("http://").trim_end_matches('/'), "HOST");
+    assert_snapshot!(told, @"error: HOST does not speak HTTP/1.1: the response head is not HTTP/1.x: invalid HTTP version");
+    let missing = serve(|_| response(404, "not here"));
+    assert_snapshot!(refusal(&missing, ""), @r#"error: GET / is answered with status 404 and 8 bytes "not here": name another URL, or say --expect-status 404 if that is right"#);
+    let ended = load(&Workspace::new(&[]), &missing, "-c 1 -n 5 --expect-status 404 --json").expect(0);
+    assert_eq!(tally(&ended)["answered"], 5);
+    let ended = load(&Workspace::new(&[]), "https://127.0.0.1/", "").expect(1);
+    assert!(ended.stderr.contains("https is not spoken here"));
+}
+
+#[test]
+fn a_wrong_answer_is_an_error_and_the_run_is_not_valid() {
+    let turning = || serve(|number| response(200, if number < 5 { "right" } else { "wrong" }));
+    let workspace = Workspace::new(&[]);
+    let ended = load(&workspace, &turning(), "-c 1 -n 10 --json").expect(4);
+    let counted = tally(&ended);
+    assert_eq!((&counted["sent"], &counted["answered"]), (&10.into(), &3.into()), "two were asked before");
+    load(&workspace, &turning(), "-c 1 -n 10 --max-errors 70%").expect(0);
+    load(&workspace, &turning(), "-c 1 -n 10 --expect-body wrong").expect(1);
+    let ended = load(&workspace, &turning(), "-c 1 -n 10 --no-check --json").expect(0);
+    assert_eq!(tally(&ended)["answered"], 10);
+    let counting = serve(|number| response(200, &number.to_string()));
+    let ended = load(&workspace, &counting, "-c 1 -n 10").expect(0);
+    assert!(ended.stdout.contains("status 200 only: two answers differed"));
+}
+
+#[test]
+fn a_contract_is_loaded_with_its_own_answers() {
+    let pivot = Pivot::new();
+    let ended = pivot.load("--contract hello -c 1 -n 10 --json").expect(0);
+    assert_eq!(tally(&ended)["answered"], 10);
+    let ended = pivot.load("--contract rest -n 10 --seed 1").expect(1);
+    assert!(ended.stderr.starts_with("error: the contract rest is not honoured: "));
+    pivot.end();
+}
+
+#[test]
+fn interrupted_it_prints_what_is_known() {
+    let pivot = Pivot::new();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let words = ["load", &pivot.url, "-c", "1", "-d", "60s", "--json"];
+        let running = pivot.workspace.start(&words);
+        std::thread::sleep(Duration::from_millis(700));
+        send(running.pid(), signal);
+        let ended = running.end().expect(code);
+        assert_eq!(ended.json()["interrupted"], true);
+        assert!(tally(&ended)["answered"].as_u64() > Some(0));
+    }
+    let running = pivot.workspace.start(&["load", "--calibrate"]);
+    std::thread::sleep(Duration::from_secs(1));
+    send(running.pid(), Signal::INT);
+    running.end().expect(130);
+    pivot.end();
+}
+
+#[test]
+fn a_dry_run_sends_nothing() {
+    let workspace = Workspace::new(&[]);
+    let words = "-R 1k..20k/30s --arrivals poisson --warm-up 1s --data a=b -H X-Y:z --seed 7 --dry-run";
+    let ended = load(&workspace, "http://127.0.0.1:9/a?b", words).expect(0);
+    assert_snapshot!(ended.stdout, @r"
+    to       http://127.0.0.1:9/a?b (127.0.0.1:9)
+    load     open loop, 1k..20k/30s requests a second, at random, 64 connections, 1 thread(s), for 30s
+    before   the same for 1s, not reported
+    compare  the status that comes twice before the load, if below 400, and the body, if it is the same twice
+    wait     2s for a response, 2s for what is in flight at the end
+    seed     7
+
+    request 1 of 1, 120 bytes: POST /a?b
+      POST /a?b HTTP/1.1\r\n
+      Host: 127.0.0.1:9\r\n
+      X-Y: z\r\n
+      Content-Type: application/x-www-form-urlencoded\r\n
+      Content-Length: 3\r\n
+      \r\n
+      a=b
+    ");
+    let words = "--contract rest --only status,label=2 --unix /tmp/x.sock --seed 7 --dry-run -c 2 -n 5";
+    let ended = load(&workspace, "http://localhost/", words).expect(0);
+    assert_snapshot!(ended.stdout.lines().take(12).collect::<Vec<_>>().join("\n"), @r"
+    to       http://localhost/ (unix:/tmp/x.sock)
+    load     closed loop, 2 connections, 1 thread(s), 5 requests within 3600s
+    compare  every response with what the contract rest asks for
+    wait     2s for a response, 2s for what is in flight at the end
+    seed     7
+
+    request 1 of 513, 46 bytes: status
+      GET /test/status HTTP/1.1\r\n
+      Host: localhost\r\n
+      \r\n
+      answer: status 200 with 2 bytes `OK`
+    ");
+}
