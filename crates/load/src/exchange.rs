@@ -87,6 +87,16 @@ impl ExchangePool {
         &self.exchanges
     }
 
+    /// The longest body that is expected, as far as it is known.
+    #[must_use]
+    pub fn body_bytes_max(&self) -> usize {
+        let bytes = |exchange: &Exchange| match &exchange.expected.body {
+            ExpectedBody::Exact(bytes) => bytes.len(),
+            ExpectedBody::Json(_) | ExpectedBody::Any => 0,
+        };
+        self.exchanges.iter().map(bytes).max().unwrap_or(0)
+    }
+
     /// Where a connection starts: connections are spread evenly over a pool that is larger than their number.
     #[must_use]
     pub fn offset(&self, connection: usize, connections: usize) -> usize {

@@ -12,8 +12,8 @@ use std::{
 };
 
 use tare_load::{
-    Clock, Connections, DriverChoice, ExchangePool, Failures, Generator, Histogram, Load, Monotonic, RunReport,
-    Schedule, Settings as LoadSettings, Stop,
+    Clock, Connections, DriverChoice, ExchangePool, Failures, Generator, Histogram, Load, Monotonic,
+    RunReport, Schedule, Settings as LoadSettings, Stop,
 };
 
 use super::{
@@ -108,10 +108,7 @@ impl<'a> Bench<'a> {
             .map_err(failure)?;
         let settings = LoadSettings {
             route: ready.address.into(),
-            connections: Connections {
-                total: self.plan.load.connections,
-                threads: self.plan.load.threads,
-            },
+            connections: Connections { total: self.plan.load.connections, threads: self.plan.load.threads },
             cpus: self.plan.pinning.generator.clone(),
             driver: DriverChoice::Auto,
             seed,

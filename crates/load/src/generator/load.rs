@@ -47,6 +47,9 @@ pub struct Load {
     pub requests_per_connection: Option<u64>,
     /// Whether status and body of responses are compared with what is expected. The framing is always read.
     pub check: bool,
+    /// In an open loop, how long before a due instant a worker stops sleeping and polls: a timer and the way out of a CPU's
+    /// sleep take some tens of microseconds. It costs the CPU that the worker runs on, so a server that shares it pays.
+    pub spin: Duration,
     /// The length of the intervals that a watcher is told of.
     pub interval: Option<Duration>,
 }
@@ -82,6 +85,7 @@ impl Load {
             pipeline: 1,
             requests_per_connection: None,
             check: true,
+            spin: Duration::ZERO,
             interval: None,
         }
     }

@@ -175,5 +175,7 @@ impl<D: Driver> Worker<D> {
         for slot in 0..self.slots() {
             self.shut(slot);
         }
+        // A driver may keep what it is told until it waits.
+        self.driver.wait(0);
     }
 }

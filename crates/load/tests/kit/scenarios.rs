@@ -46,7 +46,8 @@ impl Client {
 pub fn at_rate(client: &Client, target: SocketAddr, rate_per_s: f64, window: Duration) -> (RunReport, f64) {
     let mut generator = client.generator(target, 64);
     generator.open(64, seconds(5)).unwrap();
-    let load = open(rate_per_s, Process::Constant, window);
+    let spin = Duration::from_micros(60);
+    let load = Load { spin, ..open(rate_per_s, Process::Constant, window) };
     let Schedule::Open(arrivals) = &load.schedule else { unreachable!("it was just made") };
     let due = arrivals.profile.arrivals_before(window.as_nanos() as u64);
     (run(&mut generator, &load), due)

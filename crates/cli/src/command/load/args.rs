@@ -68,6 +68,10 @@ pub struct PaceArgs {
     /// How arrivals are spread around the rate: evenly, or at random and independently of each other
     #[arg(long, value_enum, requires = "rate", default_value = "constant")]
     pub arrivals: Spread,
+    /// How long before a request is due the generator stops sleeping and polls, for a rate that is kept to the microsecond
+    /// [default: 60us where it has a CPU to itself, else 0]
+    #[arg(long, value_name = "TIME", value_parser = words::duration, requires = "rate")]
+    pub spin: Option<Duration>,
     /// Each connection pauses between an answer and its next request: 100ms, or 50ms..150ms for any time between
     #[arg(long, value_name = "TIME", value_parser = words::think)]
     pub think: Option<Think>,
@@ -159,7 +163,7 @@ pub struct TransportArgs {
     /// Pin the threads to these CPUs, such as 1 or 0,2-3; best are some that the server does not use
     #[arg(long, value_name = "LIST", value_parser = words::cpus)]
     pub cpus: Option<::std::vec::Vec<usize>>,
-    /// How the kernel is talked to: auto, io_uring or epoll; auto takes io_uring where the kernel allows it
+    /// How the kernel is talked to: auto, io_uring or epoll; auto takes io_uring where the kernel allows it, and epoll for bodies from 64 KiB
     #[arg(long, value_name = "NAME", value_parser = str::parse::<DriverChoice>, default_value = "auto")]
     pub driver: DriverChoice,
     /// How long one connection may take to be established

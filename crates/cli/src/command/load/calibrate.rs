@@ -183,7 +183,10 @@ impl Bench {
 
     fn carry_out(&self, generator: &mut Generator, trial: &Trial) -> anyhow::Result<RunReport> {
         generator.open(trial.connections, OPEN_WITHIN)?;
-        let load = |lasts| Load::new(trial.schedule.clone(), Stop::after(lasts, PATIENCE), PATIENCE);
+        let load = |lasts| Load {
+            spin: super::plan::SPIN,
+            ..Load::new(trial.schedule.clone(), Stop::after(lasts, PATIENCE), PATIENCE)
+        };
         generator.run(&load(WARM_UP), &self.interrupt)?;
         let report = generator.run(&load(trial.lasts), &self.interrupt)?;
         report.total.tally.reconcile()?;

@@ -26,7 +26,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use tare_load::{
-    Doubt, Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings,
+    Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings,
     generator::verdict::shortfall, judge,
 };
 
@@ -164,11 +164,7 @@ impl Job {
         let told = live.finish(&report);
         report.total.tally.reconcile()?;
         let limits = Limits { error_share_max: args.checking.max_errors, ..Limits::default() };
-        let mut doubts = judge(&report, &limits);
-        let (connections, answered) = (self.plan.connections.total, report.total.tally.answered);
-        if !doubts.iter().any(|doubt| matches!(doubt, Doubt::Erroring { .. })) {
-            doubts.extend(silence.as_ref().and_then(|silence| silence.doubt(load, connections, answered)));
-        }
+        let doubts = judge(&report, &limits);
         let outcome = if doubts.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
         let result = LoadResult {
             url: &self.url,
@@ -228,10 +224,7 @@ fn open(generator: &mut Generator, plan: &Plan, connect_timeout: Duration) -> an
 fn notes(report: &RunReport, load: &Load) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &report.driver.reason {
-        notes.push(format!(
-            "the driver is {}, because io_uring is not to be had: {reason}",
-            report.driver.kind.name()
-        ));
+        notes.push(format!("the driver is {}: {reason}", report.driver.kind.name()));
     }
     let short = shortfall(report, load);
     if short > SHORTFALL_TOLD && !report.interrupted {

@@ -42,6 +42,20 @@ pub struct Wish<'a> {
     pub check: bool,
 }
 
+/// Longer than a timer and the way out of a CPU's sleep usually take.
+pub const SPIN: Duration = Duration::from_micros(60);
+
+/// A generator that polls takes a CPU whole: it does so only where the server is left another.
+fn spin(wish: &Wish<'_>) -> Duration {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let unasked = if wish.pace.rate.is_some() && usize::from(wish.transport.threads) < cpus {
+        SPIN
+    } else {
+        Duration::ZERO
+    };
+    wish.pace.spin.unwrap_or(unasked)
+}
+
 impl Plan {
     /// The plan of a wish.
     pub fn new(wish: &Wish<'_>) -> anyhow::Result<Plan> {
@@ -62,6 +76,7 @@ impl Plan {
             pipeline: pipeline as usize,
             requests_per_connection: pace.requests_per_connection.or(by_connections.then_some(1)),
             check: wish.check,
+            spin: spin(wish),
             interval: Some(INTERVAL),
         };
         load.validate()?;

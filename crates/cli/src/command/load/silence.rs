@@ -1,6 +1,7 @@
-//! Whether a server is gone: a number of requests would otherwise be tried for as long as an hour.
+//! Whether a server is gone: a number of requests would otherwise be tried for as long as an hour. That its
+//! connections failed is a doubt of the engine already.
 
-use tare_load::{Doubt, Interval, Load, Quota};
+use tare_load::Interval;
 
 /// So many intervals of 1 s without an answer, in each of which connections fail, are no hiccup.
 const SILENT_MAX: u32 = 30;
@@ -33,24 +34,11 @@ impl Silence {
         let told = || format!("given up after {SILENT_MAX} s in which the server took no connection");
         self.given_up().then(told)
     }
-
-    /// Requests that were wanted and never tried are errors too: the engine knows only of those that it sent.
-    pub fn doubt(&self, load: &Load, connections: usize, answered: u64) -> Option<Doubt> {
-        let wanted = match load.stop.quota()? {
-            Quota::Requests(count) => count,
-            Quota::RequestsEach(count) => count.saturating_mul(connections as u64),
-            Quota::Connections(count) => count.saturating_mul(load.requests_per_connection.unwrap_or(1)),
-        };
-        let share = 1.0 - answered as f64 / wanted.max(1) as f64;
-        self.given_up().then_some(Doubt::Erroring { share })
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use tare_load::{Failure, Measures, Schedule, Stop};
+    use tare_load::{Failure, Measures};
 
     use super::*;
 
@@ -72,19 +60,9 @@ mod tests {
         assert!(!over(&mut silence, 29, &interval(true, 0)));
         assert!(!over(&mut silence, 1, &interval(true, 1)), "it answers");
         assert!(!over(&mut silence, 29, &interval(true, 0)));
-        let load = |quota| {
-            let stop = Stop::count(quota, Duration::from_secs(3_600), Duration::ZERO);
-            Load::new(Schedule::SATURATE, stop, Duration::from_secs(1))
-        };
-        let requests = load(Quota::Requests(100));
-        assert_eq!((silence.note(), silence.doubt(&requests, 2, 75)), (None, None));
+        assert_eq!(silence.note(), None);
         assert!(over(&mut silence, 1, &interval(true, 0)));
         assert!(over(&mut silence, 1, &interval(false, 0)), "for good");
-        let share = |quota| silence.doubt(&load(quota), 2, 75).map(|doubt| doubt.to_string()).unwrap();
-        let told = "erroring: 25.000% of the requests have no right answer";
-        assert_eq!(share(Quota::Requests(100)), told);
-        assert_eq!(share(Quota::RequestsEach(50)), told);
-        assert_eq!(share(Quota::Connections(100)), told);
         assert_eq!(silence.note().unwrap(), "given up after 30 s in which the server took no connection");
     }
 }

@@ -56,6 +56,7 @@ struct Run<'a, D> {
     queue: Option<Queue<'a>>,
     /// When the next request of an open loop is due: looked at after every event.
     next_due_ns: u64,
+    spin_ns: u64,
     /// Slots that have done their share of a quota.
     retired: usize,
     books: Books,
@@ -80,6 +81,7 @@ impl<'a, D: Driver> Run<'a, D> {
             interval_index: 0,
             interrupted: false,
             next_due_ns: u64::MAX,
+            spin_ns: ns(load.spin),
             retired: 0,
             books: Books::default(),
         }
@@ -141,7 +143,8 @@ impl<'a, D: Driver> Run<'a, D> {
 
     fn wait_ns(&self, now_ns: u64, end_ns: u64) -> u64 {
         let sending = now_ns < self.deadline_ns;
-        let limit_ns = if sending { self.deadline_ns.min(self.next_due_ns) } else { end_ns };
+        let awake_ns = self.next_due_ns.saturating_sub(self.spin_ns);
+        let limit_ns = if sending { self.deadline_ns.min(awake_ns) } else { end_ns };
         let timer_ns = self.timers.peek().map_or(u64::MAX, |Reverse((due_ns, _))| *due_ns);
         let until_ns = limit_ns.min(self.next_scan_ns).min(self.next_interval_ns).min(timer_ns);
         until_ns.saturating_sub(now_ns).min(WAIT_NS_MAX)
@@ -241,6 +244,8 @@ impl<'a, D: Driver> Run<'a, D> {
         if let Some(queue) = &mut self.queue {
             queue.give_up(|due_ns| self.books.never_sent((self.start_ns + due_ns).min(now_ns), now_ns));
         }
+        // A driver may keep what it is told until it waits: without this, closed connections stayed open till the next run.
+        self.settle();
     }
 
     fn end(mut self, cpu_ns: u64) {

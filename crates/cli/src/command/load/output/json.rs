@@ -93,6 +93,7 @@ struct LoadDto {
     pipeline: usize,
     requests_per_connection: Option<u64>,
     check: bool,
+    spin_ns: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -256,6 +257,7 @@ fn load(load: &Load) -> LoadDto {
         pipeline: load.pipeline,
         requests_per_connection: load.requests_per_connection,
         check: load.check,
+        spin_ns: ns(load.spin),
     }
 }
 
