@@ -40,6 +40,9 @@ pub struct Manifest {
     /// What is not the framework's default.
     #[serde(default)]
     pub setting: Vec<Setting>,
+    /// Checks that the framework is known to fail.
+    #[serde(default)]
+    pub excuse: Vec<Excuse>,
     /// Other rows from the same build.
     #[serde(default)]
     pub variant: Vec<Variant>,
@@ -111,6 +114,29 @@ pub struct Setting {
     pub what: String,
     /// Why.
     pub why: String,
+}
+
+/// `[[excuse]]`: a check that the framework is known to fail, for which its row carries a warning instead of being left
+/// out. Nothing that would make the answers of a load wrong can be excused.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Excuse {
+    /// The check.
+    pub check: Excusable,
+    /// What the framework does instead.
+    pub why: String,
+}
+
+/// The checks that can be excused: how a connection is used, and never what is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Excusable {
+    /// Pipelined requests: no experiment sends them.
+    Pipelined,
+    /// Many requests on one connection: the load opens another.
+    KeepAlive,
+    /// `Connection: close`: no experiment sends it.
+    ConnectionClose,
 }
 
 /// `[[variant]]`: another row from the same folder and the same build.

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-pub use manifest::{Requirement, Setting, Style};
+pub use manifest::{Excusable, Excuse, Requirement, Setting, Style};
 pub use select::{Row, SelectError, select};
 
 use crate::document::{self, DocumentError};
@@ -53,6 +53,8 @@ pub struct Service {
     pub ready_timeout: Duration,
     /// What is not the framework's default.
     pub settings: Vec<Setting>,
+    /// Checks that it is known to fail, with the reason.
+    pub excuses: Vec<Excuse>,
     /// False where it closes each connection after one answer, and says so.
     pub keeps_connections: bool,
     /// The folder that holds its manifest; commands run there.
@@ -188,6 +190,7 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         env: manifest.run.env,
         ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
         settings: manifest.setting,
+        excuses: manifest.excuse,
         keeps_connections: true,
         folder: folder.to_owned(),
     };
@@ -222,6 +225,7 @@ fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
         env: BTreeMap::new(),
         ready_timeout: Duration::from_secs(5),
         settings: Vec::new(),
+        excuses: Vec::new(),
         keeps_connections: true,
         folder: root.to_owned(),
     }

@@ -67,6 +67,20 @@ fn mistakes_name_the_file_the_key_and_the_nearest_name() {
 }
 
 #[test]
+fn only_what_leaves_answers_right_can_be_excused() {
+    let excuse = |check: &str| {
+        let text = format!("[[excuse]]\ncheck = \"{check}\"\nwhy = \"so\"\n[[variant]]");
+        load(&MANIFEST.replacen("[[variant]]", &text, 1))
+    };
+    let catalogue = excuse("pipelined").unwrap();
+    for id in ["mux", "mux:slow"] {
+        assert_eq!(catalogue.get(id).unwrap().excuses[0].check, Excusable::Pipelined, "{id}");
+    }
+    let refused = excuse("response").unwrap_err();
+    assert!(refused.contains("unknown variant `response`") || refused.contains("response"), "{refused}");
+}
+
+#[test]
 fn words_select_rows() {
     let catalogue = load(MANIFEST).unwrap();
     let select = |words: &str| select(&catalogue, words.split(','));

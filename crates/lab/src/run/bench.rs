@@ -241,8 +241,19 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
     verify::Options {
         style_is_pivot: service.style == catalogue::Style::Pivot,
         closes_connections: !service.keeps_connections,
+        excused: service.excuses.iter().map(excused).collect(),
         ..verify::Options::new(seed)
     }
+}
+
+/// An excuse in the words of verify.
+fn excused(excuse: &catalogue::Excuse) -> (CheckId, String) {
+    let check = match excuse.check {
+        catalogue::Excusable::Pipelined => CheckId::Pipelined,
+        catalogue::Excusable::KeepAlive => CheckId::KeepAlive,
+        catalogue::Excusable::ConnectionClose => CheckId::ConnectionClose,
+    };
+    (check, excuse.why.clone())
 }
 
 fn load(window_ns: u64) -> Load {

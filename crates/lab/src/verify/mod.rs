@@ -38,6 +38,8 @@ pub struct Options {
     pub style_is_pivot: bool,
     /// The manifest says `keeps-connections = false`: each answer must say `Connection: close`, and mean it.
     pub closes_connections: bool,
+    /// Checks that the manifest excuses, with the reason: a failure is then a warning.
+    pub excused: Vec<(CheckId, String)>,
     /// How long to wait for what.
     pub timeouts: Timeouts,
 }
@@ -66,7 +68,13 @@ impl Default for Timeouts {
 impl Options {
     /// Nothing special is known of the service, and the timeouts are those for an idle machine.
     pub fn new(seed: u64) -> Options {
-        Options { seed, style_is_pivot: false, closes_connections: false, timeouts: Timeouts::default() }
+        Options {
+            seed,
+            style_is_pivot: false,
+            closes_connections: false,
+            excused: Vec::new(),
+            timeouts: Timeouts::default(),
+        }
     }
 }
 
@@ -87,7 +95,8 @@ pub fn verify_only(
     for &check in only {
         match reason_to_skip(check, &bench) {
             Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
-            None => checks.extend(make(check, &mut bench).into_iter().map(|result| weigh(result, contract))),
+            None => checks
+                .extend(make(check, &mut bench).into_iter().map(|result| weigh(result, contract, options))),
         }
     }
     Transcript { contract: contract.name.clone(), checks }
@@ -138,10 +147,13 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
         .then_some("no request of the load was answered rightly")
 }
 
-/// A failure counts as much as the contract says.
-fn weigh(mut result: CheckResult, contract: &Contract) -> CheckResult {
-    if let (Outcome::Fail(reason), Level::Warn) = (&result.outcome, contract.level(result.check)) {
+/// A failure counts as much as the contract says, and as the manifest excuses.
+fn weigh(mut result: CheckResult, contract: &Contract, options: &Options) -> CheckResult {
+    let Outcome::Fail(reason) = &result.outcome else { return result };
+    if contract.level(result.check) == Level::Warn {
         result.outcome = Outcome::Warn(reason.clone());
+    } else if let Some((_, why)) = options.excused.iter().find(|(check, _)| *check == result.check) {
+        result.outcome = Outcome::Warn(format!("{reason} (excused by the manifest: {why})"));
     }
     result
 }
