@@ -163,7 +163,8 @@ pub struct TransportArgs {
     /// Pin the threads to these CPUs, such as 1 or 0,2-3; best are some that the server does not use
     #[arg(long, value_name = "LIST", value_parser = words::cpus)]
     pub cpus: Option<::std::vec::Vec<usize>>,
-    /// How the kernel is talked to: auto, io_uring or epoll; auto takes io_uring where the kernel allows it, and epoll for bodies from 64 KiB
+    /// How the kernel is talked to: auto, io_uring or epoll; auto takes io_uring where the kernel allows it, and epoll for
+    /// bodies from 64 KiB
     #[arg(long, value_name = "NAME", value_parser = str::parse::<DriverChoice>, default_value = "auto")]
     pub driver: DriverChoice,
     /// How long one connection may take to be established
