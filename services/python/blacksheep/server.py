@@ -1,0 +1,35 @@
+"""uvicorn: its port from PORT, its workers from THREADS, its end by SIGTERM."""
+
+import signal
+import sys
+from importlib.metadata import version
+
+import uvicorn
+
+from settings import read_settings, refuse_busy_port
+
+
+def main() -> None:
+    if sys.argv[1:] == ["--version"]:
+        print(version("blacksheep"))
+        return
+
+    settings = read_settings()
+    refuse_busy_port(settings.port)
+    # uvicorn raises the signal again once it has shut down.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    uvicorn.run(
+        "app:app",
+        host="127.0.0.1",
+        port=settings.port,
+        workers=settings.workers,
+        access_log=False,
+        log_level="critical",
+        timeout_keep_alive=120,
+        timeout_graceful_shutdown=0,
+        timeout_worker_healthcheck=3600,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What the program is told, by environment variables and by nothing else."""
+
+import os
+import re
+import socket
+import sys
+from typing import NamedTuple
+
+
+class Settings(NamedTuple):
+    port: int
+    threads: int
+    delay_ms: int
+
+    @property
+    def workers(self) -> int:
+        """Worker processes: as many as THREADS, but no more than there are CPUs to run them."""
+        return min(self.threads, len(os.sched_getaffinity(0)))
+
+    @property
+    def slots(self) -> int:
+        """Messages that may be in their delay at once in one worker."""
+        return self.threads // self.workers
+
+
+def read_settings() -> Settings:
+    return Settings(
+        port=_integer("PORT", 1, 65535),
+        threads=_integer("THREADS", 1, 1024, "1"),
+        delay_ms=_integer("DELAY_MS", 0, 60000, "0"),
+    )
+
+
+def _integer(name: str, low: int, high: int, default: str = "") -> int:
+    text = os.environ.get(name, default)
+    if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
+        return int(text)
+    print(f"{name} must be an integer from {low} to {high}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def refuse_busy_port(port: int) -> None:
+    """Ends the program with one line where the port is taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            sys.exit(f"cannot listen on 127.0.0.1:{port}: {error.strerror}")

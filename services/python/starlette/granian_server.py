@@ -1,0 +1,25 @@
+"""granian: its port from PORT, its workers from THREADS."""
+
+from granian import Granian
+from granian.constants import Interfaces
+from granian.http import HTTP1Settings
+
+from settings import read_settings, refuse_busy_port
+
+
+def main() -> None:
+    settings = read_settings()
+    refuse_busy_port(settings.port)
+    Granian(
+        "app:app",
+        address="127.0.0.1",
+        port=settings.port,
+        interface=Interfaces.ASGI,
+        workers=settings.workers,
+        workers_kill_timeout=0.5,
+        http1_settings=HTTP1Settings(header_read_timeout=120_000),
+    ).serve()
+
+
+if __name__ == "__main__":
+    main()
