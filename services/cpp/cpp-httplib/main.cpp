@@ -1,0 +1,38 @@
+// The blocking server of cpp-httplib: each connection occupies one thread of a pool for as long as it lives.
+#include <httplib.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "handlers.hpp"
+#include "settings.hpp"
+
+int main(int argc, char* argv[]) try {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::cout << CPPHTTPLIB_VERSION << '\n';
+    return 0;
+  }
+  const Settings settings;
+
+  // No wait for the threads of the pool: they may be asleep, or wait for the next request of a connection.
+  std::signal(SIGTERM, [](int) { std::_Exit(0); });
+
+  httplib::Server server;
+  server.new_task_queue = [&settings] { return new httplib::ThreadPool(settings.threads); };
+  if (!settings.keep_alive) server.set_keep_alive_max_count(1);
+  if (settings.nodelay) server.set_tcp_nodelay(true);
+  add_routes(server, std::chrono::milliseconds(settings.delay_ms));
+
+  if (!server.listen("127.0.0.1", settings.port)) {
+    std::cerr << "cannot listen on 127.0.0.1:" << settings.port << '\n';
+    return 1;
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,41 @@
+// An endpoint of Pistache with a router, on a thread that accepts and THREADS that work.
+#include <pistache/endpoint.h>
+#include <pistache/version.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "handlers.hpp"
+#include "settings.hpp"
+
+int main(int argc, char* argv[]) try {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    using namespace Pistache::Version;
+    std::cout << Major << '.' << Minor << '.' << Patch << '\n';
+    return 0;
+  }
+  const Settings settings;
+  const auto router = make_router(std::chrono::milliseconds(settings.delay_ms));
+
+  // Before there are other threads, so that they leave the signal to this one.
+  sigset_t sigterm;
+  sigemptyset(&sigterm);
+  sigaddset(&sigterm, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &sigterm, nullptr);
+
+  Http::Endpoint server(Pistache::Address(Pistache::IP::loopback(), Pistache::Port(settings.port)));
+  server.init(Http::Endpoint::options().threads(settings.threads).flags(Pistache::Tcp::Options::ReuseAddr));
+  server.setHandler(router.handler());
+  server.serveThreaded();
+
+  int signal = 0;
+  sigwait(&sigterm, &signal);
+  std::_Exit(0);  // without a wait for the workers: they may be asleep for DELAY_MS
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}
