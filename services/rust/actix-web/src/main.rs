@@ -1,0 +1,62 @@
+//! The contracts of Tare on Actix Web: its routing macros, its extractors, its `Json`.
+
+mod routes;
+mod settings;
+mod work;
+
+use std::env;
+use std::io;
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use actix_web::rt::signal::unix::{SignalKind, signal};
+use actix_web::{App, HttpServer, rt, web};
+
+use settings::Settings;
+use work::Work;
+
+/// How long requests in flight may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// More than the service is ever frozen between two slices.
+const KEEP_ALIVE: Duration = Duration::from_secs(120);
+
+fn main() -> ExitCode {
+    if env::args().skip(1).eq(["--version"]) {
+        println!("{}", env!("ACTIX_WEB_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    let settings = match Settings::from_env() {
+        Ok(settings) => settings,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    match rt::System::new().block_on(serve(&settings)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cannot serve on port {}: {error}", settings.port);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(settings: &Settings) -> io::Result<()> {
+    // One for all workers: made outside the factory, which each of them calls.
+    let work = web::Data::new(Work::new(settings.threads, settings.delay));
+    let mut terminate = signal(SignalKind::terminate())?;
+    let server = HttpServer::new(move || App::new().app_data(work.clone()).configure(routes::configure))
+        .workers(settings.threads)
+        .keep_alive(KEEP_ALIVE)
+        .disable_signals()
+        .bind((Ipv4Addr::LOCALHOST, settings.port))?
+        .run();
+    let handle = server.handle();
+    rt::spawn(server);
+
+    terminate.recv().await;
+    let _ = rt::time::timeout(GRACE, handle.stop(true)).await;
+    Ok(())
+}

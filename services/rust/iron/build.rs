@@ -1,0 +1,11 @@
+//! Hands the version of iron in `Cargo.lock` to the program, which prints it for `--version`.
+
+use std::fs;
+
+fn main() {
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let lock = fs::read_to_string("Cargo.lock").expect("Cargo.lock can be read");
+    let (_, rest) = lock.split_once("name = \"iron\"\nversion = \"").expect("iron is in Cargo.lock");
+    let (version, _) = rest.split_once('"').expect("the version of iron ends");
+    println!("cargo::rustc-env=IRON_VERSION={version}");
+}

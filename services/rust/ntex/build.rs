@@ -1,0 +1,11 @@
+//! Hands the version of ntex in `Cargo.lock` to the program, which prints it for `--version`.
+
+use std::fs;
+
+fn main() {
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let lock = fs::read_to_string("Cargo.lock").expect("Cargo.lock can be read");
+    let (_, rest) = lock.split_once("name = \"ntex\"\nversion = \"").expect("ntex is in Cargo.lock");
+    let (version, _) = rest.split_once('"').expect("the version of ntex ends");
+    println!("cargo::rustc-env=NTEX_VERSION={version}");
+}

@@ -1,0 +1,77 @@
+//! What is answered on which path.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use xitca_web::error::{Error, ErrorStatus};
+use xitca_web::handler::handler_service;
+use xitca_web::handler::json::Json;
+use xitca_web::handler::params::Params;
+use xitca_web::handler::query::Query;
+use xitca_web::handler::state::StateRef;
+use xitca_web::route::{get, post};
+use xitca_web::{App, NestApp};
+
+use crate::work::Work;
+
+const COUNT_MAX: usize = 1_000_000;
+
+pub fn routes() -> NestApp<Arc<Work>> {
+    App::new()
+        .at("/", get(handler_service(hello)).head(handler_service(hello)))
+        .at("/api/test", get(handler_service(api)).head(handler_service(api)))
+        .at("/test", post(handler_service(echo)))
+        .at("/test/status", get(handler_service(status)).head(handler_service(status)))
+        .at("/test/labels/{label}", get(handler_service(label)).head(handler_service(label)))
+        .at("/framework", get(handler_service(framework)).head(handler_service(framework)))
+        .at("/benchmark", get(handler_service(benchmark)).head(handler_service(benchmark)))
+}
+
+async fn hello() -> &'static str {
+    "Hello world!"
+}
+
+async fn api() -> &'static str {
+    "Hello, World!"
+}
+
+async fn echo(
+    Json(mut message): Json<Map<String, Value>>,
+    StateRef(work): StateRef<'_, Work>,
+) -> Json<Map<String, Value>> {
+    work.wait().await;
+    message.insert("text".to_owned(), "received".into());
+    Json(message)
+}
+
+async fn status() -> &'static str {
+    "OK"
+}
+
+async fn label(Params(label): Params<String>) -> String {
+    label
+}
+
+async fn framework() -> Json<Value> {
+    Json(json!({ "Hello": "world" }))
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    #[serde(default = "count_default")]
+    count: usize,
+}
+
+fn count_default() -> usize {
+    10_000
+}
+
+async fn benchmark(Query(Benchmark { count }): Query<Benchmark>) -> Result<Json<Vec<String>>, Error> {
+    if count > COUNT_MAX {
+        return Err(ErrorStatus::bad_request().into());
+    }
+    let mut strings: Vec<String> = (0..count).map(|index| format!("Index {index}")).collect();
+    strings.truncate(10);
+    Ok(Json(strings))
+}
