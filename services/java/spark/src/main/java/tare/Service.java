@@ -1,0 +1,141 @@
+package tare;
+
+import static spark.Spark.get;
+import static spark.Spark.halt;
+import static spark.Spark.initExceptionHandler;
+import static spark.Spark.ipAddress;
+import static spark.Spark.port;
+import static spark.Spark.post;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.Strictness;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import spark.Request;
+import spark.Response;
+import spark.Spark;
+import spark.embeddedserver.EmbeddedServers;
+import spark.embeddedserver.jetty.EmbeddedJettyFactory;
+
+/** The contracts of Tare on Spark, with the Jetty that it brings and Gson. */
+public final class Service {
+
+  private static final int COUNT_MAX = 1_000_000;
+  private static final String TEXT = "text/plain; charset=utf-8";
+  private static final String JSON = "application/json";
+
+  private static final Gson GSON =
+      new GsonBuilder().setStrictness(Strictness.STRICT).serializeNulls().create();
+
+  public static void main(String[] args) throws IOException {
+    if (args.length == 1 && args[0].equals("--version")) {
+      System.out.println(sparkVersion());
+      return;
+    }
+    Settings settings = Settings.fromEnvironment();
+    initExceptionHandler(
+        e -> {
+          System.err.println(
+              "cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+          System.exit(1);
+        });
+    ipAddress("127.0.0.1");
+    port(settings.port());
+    EmbeddedServers.add(
+        EmbeddedServers.Identifiers.JETTY,
+        new EmbeddedJettyFactory().withThreadPool(Pool.create(settings.threads())));
+    routes(settings.delayMs());
+    Termination.onSigterm(Service::stop);
+  }
+
+  private static void routes(int delayMs) {
+    get("/", (request, response) -> text(response, "Hello world!"));
+    get("/api/test", (request, response) -> text(response, "Hello, World!"));
+    post("/test", (request, response) -> echo(request, response, delayMs), GSON::toJson);
+    get("/test/status", (request, response) -> text(response, "OK"));
+    get("/test/labels/:label", (request, response) -> text(response, request.params("label")));
+    get(
+        "/framework",
+        (request, response) -> json(response, Map.of("Hello", "world")),
+        GSON::toJson);
+    get("/benchmark", Service::benchmark, GSON::toJson);
+  }
+
+  private static Object echo(Request request, Response response, int delayMs)
+      throws InterruptedException {
+    JsonObject message = parseObject(request.body());
+    if (delayMs > 0) {
+      Thread.sleep(delayMs);
+    }
+    message.addProperty("text", "received");
+    return json(response, message);
+  }
+
+  private static Object benchmark(Request request, Response response) {
+    int count = parseCount(request.queryParamOrDefault("count", "10000"));
+    List<String> strings = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      strings.add("Index " + i);
+    }
+    return json(response, strings.subList(0, Math.min(10, count)));
+  }
+
+  private static String text(Response response, String text) {
+    response.type(TEXT);
+    return text;
+  }
+
+  private static Object json(Response response, Object value) {
+    response.type(JSON);
+    return value;
+  }
+
+  private static JsonObject parseObject(String body) {
+    JsonObject object = null;
+    try {
+      object = GSON.fromJson(body, JsonObject.class);
+    } catch (JsonParseException | ClassCastException e) {
+      halt(400);
+    }
+    if (object == null) {
+      halt(400);
+    }
+    return object;
+  }
+
+  private static int parseCount(String text) {
+    try {
+      int count = Integer.parseInt(text);
+      if (count >= 0 && count <= COUNT_MAX) {
+        return count;
+      }
+    } catch (NumberFormatException e) {
+      // Answered below, with what is out of range.
+    }
+    throw halt(400);
+  }
+
+  private static void stop() {
+    Spark.stop();
+    Spark.awaitStop();
+  }
+
+  /** The version of Spark on the class path, as its own jar says. */
+  private static String sparkVersion() throws IOException {
+    String path = "/META-INF/maven/com.sparkjava/spark-core/pom.properties";
+    try (InputStream stream = Spark.class.getResourceAsStream(path)) {
+      Properties properties = new Properties();
+      properties.load(stream);
+      return properties.getProperty("version");
+    }
+  }
+
+  private Service() {}
+}

@@ -1,0 +1,30 @@
+package tare;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.core.NestedExceptionUtils;
+import reactor.netty.ReactorNetty;
+
+/** The contracts of Tare on Spring Boot: Spring WebFlux on Reactor Netty. */
+@SpringBootApplication
+public class Service {
+
+  public static void main(String[] args) {
+    if (args.length == 1 && args[0].equals("--version")) {
+      System.out.println(SpringBootVersion.getVersion());
+      return;
+    }
+    Settings settings = Settings.fromEnvironment();
+    System.setProperty(ReactorNetty.IO_WORKER_COUNT, String.valueOf(settings.threads()));
+    try {
+      var context = SpringApplication.run(Service.class, args);
+      Termination.onSigterm(context::close);
+    } catch (Exception e) {
+      Throwable cause = NestedExceptionUtils.getMostSpecificCause(e);
+      System.err.println(
+          "cannot serve on 127.0.0.1:" + settings.port() + ": " + cause.getMessage());
+      System.exit(1);
+    }
+  }
+}
