@@ -1,0 +1,79 @@
+import { createDelay } from "./delay.js";
+import { readSettings } from "./settings.js";
+
+if (Deno.args.length === 1 && Deno.args[0] === "--version") {
+  console.log(Deno.version.deno);
+  Deno.exit();
+}
+
+const { port, threads, delayMs } = readSettings();
+const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
+
+// Deno.serve has no router: fixed routes are looked up, the one with a parameter
+// is matched.
+const routes = new Map([
+  ["GET /", () => new Response("Hello world!")],
+  ["GET /api/test", () => new Response("Hello, World!")],
+  ["GET /test/status", () => new Response("OK")],
+  ["POST /test", receive],
+  ["GET /framework", () => Response.json({ Hello: "world" })],
+  ["GET /benchmark", benchmark],
+]);
+const labelRoute = /^GET \/test\/labels\/([A-Za-z0-9_-]{1,24})$/;
+
+function handle(req) {
+  const { pathname, searchParams } = new URL(req.url);
+  const method = req.method === "HEAD" ? "GET" : req.method;
+  const route = `${method} ${pathname}`;
+
+  const handler = routes.get(route);
+  if (handler) return handler(req, searchParams);
+
+  const label = labelRoute.exec(route);
+  if (label) return new Response(label[1]);
+
+  return new Response("Not Found", { status: 404 });
+}
+
+async function receive(req) {
+  let message;
+  try {
+    message = await req.json();
+  } catch {
+    return new Response("The body is not JSON", { status: 400 });
+  }
+  if (
+    message === null || typeof message !== "object" || Array.isArray(message)
+  ) {
+    return new Response("The body is not a JSON object", { status: 400 });
+  }
+
+  if (delay) await delay();
+  return Response.json({ ...message, text: "received" });
+}
+
+function benchmark(_req, query) {
+  const digits = query.get("count") ?? "10000";
+  const count = /^[0-9]+$/.test(digits) ? Number(digits) : NaN;
+  if (!(count <= 1_000_000)) {
+    return new Response("count is 0 to 1000000", { status: 400 });
+  }
+
+  const strings = [];
+  for (let i = 0; i < count; i++) strings.push(`Index ${i}`);
+  return Response.json(strings.slice(0, 10));
+}
+
+let server;
+try {
+  server = Deno.serve({ port, hostname: "127.0.0.1" }, handle);
+} catch (error) {
+  console.error(`cannot listen on 127.0.0.1:${port}: ${error.name}`);
+  Deno.exit(1);
+}
+
+Deno.addSignalListener("SIGTERM", () => {
+  server.shutdown().then(() => Deno.exit());
+  // Requests that are being handled may end, but not at their leisure.
+  setTimeout(() => Deno.exit(), 500);
+});

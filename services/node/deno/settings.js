@@ -1,0 +1,17 @@
+// What the program is told, by environment variables and by nothing else.
+
+function integer(name, { min, max, fallback }) {
+  const text = Deno.env.get(name) ?? fallback;
+  const value = /^[0-9]+$/.test(text) ? Number(text) : NaN;
+  if (value >= min && value <= max) return value;
+  console.error(`${name} must be an integer from ${min} to ${max}`);
+  Deno.exit(2);
+}
+
+export function readSettings() {
+  return {
+    port: integer("PORT", { min: 1, max: 65535 }),
+    threads: integer("THREADS", { min: 1, max: 1024, fallback: "1" }),
+    delayMs: integer("DELAY_MS", { min: 0, max: 60000, fallback: "0" }),
+  };
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { createDelay } from "./delay.js";
+import { readSettings } from "./settings.js";
+
+if (process.argv.length === 3 && process.argv[2] === "--version") {
+  // Hono does not export its package.json.
+  const file = new URL("node_modules/hono/package.json", import.meta.url);
+  console.log(JSON.parse(readFileSync(file, "utf8")).version);
+  process.exit();
+}
+
+const { port, threads, delayMs } = readSettings();
+const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
+const app = new Hono();
+
+app.get("/", (c) => c.text("Hello world!"));
+
+app.get("/api/test", (c) => c.text("Hello, World!"));
+
+app.get("/test/status", (c) => c.text("OK"));
+
+app.get("/test/labels/:label", (c) => c.text(c.req.param("label")));
+
+app.post("/test", async (c) => {
+  let message;
+  try {
+    message = await c.req.json();
+  } catch {
+    throw new HTTPException(400, { message: "The body is not JSON" });
+  }
+  if (message === null || typeof message !== "object" || Array.isArray(message))
+    throw new HTTPException(400, { message: "The body is not a JSON object" });
+
+  if (delay) await delay();
+  return c.json({ ...message, text: "received" });
+});
+
+app.get("/framework", (c) => c.json({ Hello: "world" }));
+
+app.get("/benchmark", (c) => {
+  const digits = c.req.query("count") ?? "10000";
+  const count = /^[0-9]+$/.test(digits) ? Number(digits) : NaN;
+  if (!(count <= 1_000_000))
+    throw new HTTPException(400, { message: "count is 0 to 1000000" });
+
+  const strings = [];
+  for (let i = 0; i < count; i++) strings.push(`Index ${i}`);
+  return c.json(strings.slice(0, 10));
+});
+
+const server = serve({
+  fetch: app.fetch,
+  port,
+  hostname: "127.0.0.1",
+  serverOptions: { keepAliveTimeout: 120_000 },
+});
+
+server.on("error", (error) => {
+  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  process.exit(1);
+});
+
+process.on("SIGTERM", () => {
+  server.close();
+  server.closeIdleConnections();
+  // Requests that are being handled may end, but not at their leisure.
+  setTimeout(() => process.exit(), 500).unref();
+});

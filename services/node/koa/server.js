@@ -1,0 +1,79 @@
+import { createRequire } from "node:module";
+import { bodyParser } from "@koa/bodyparser";
+import Router from "@koa/router";
+import Koa from "koa";
+import { createDelay } from "./delay.js";
+import { readSettings } from "./settings.js";
+
+if (process.argv.length === 3 && process.argv[2] === "--version") {
+  const require = createRequire(import.meta.url);
+  console.log(require("koa/package.json").version);
+  process.exit();
+}
+
+const { port, threads, delayMs } = readSettings();
+const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
+const app = new Koa();
+const router = new Router();
+
+router.get("/", (ctx) => {
+  ctx.body = "Hello world!";
+});
+
+router.get("/api/test", (ctx) => {
+  ctx.body = "Hello, World!";
+});
+
+router.get("/test/status", (ctx) => {
+  ctx.body = "OK";
+});
+
+router.get("/test/labels/:label", (ctx) => {
+  ctx.body = ctx.params.label;
+});
+
+const parseJson = bodyParser({
+  enableTypes: ["json"],
+  // An error that is the client's is answered, but not logged with its stack.
+  onError: (error, ctx) => ctx.throw(error.status ?? 500, error.message),
+});
+
+router.post("/test", parseJson, async (ctx) => {
+  const { body, rawBody } = ctx.request;
+  // The parser passes arrays too, and takes an empty body for {}.
+  if (!rawBody || Array.isArray(body)) ctx.throw(400);
+
+  if (delay) await delay();
+  ctx.body = { ...body, text: "received" };
+});
+
+router.get("/framework", (ctx) => {
+  ctx.body = { Hello: "world" };
+});
+
+router.get("/benchmark", (ctx) => {
+  const digits = ctx.query.count ?? "10000";
+  const count = /^[0-9]+$/.test(digits) ? Number(digits) : NaN;
+  if (!(count <= 1_000_000)) ctx.throw(400);
+
+  const strings = [];
+  for (let i = 0; i < count; i++) strings.push(`Index ${i}`);
+  ctx.body = strings.slice(0, 10);
+});
+
+app.use(router.routes()).use(router.allowedMethods());
+
+const server = app.listen(port, "127.0.0.1");
+server.keepAliveTimeout = 120_000;
+
+server.on("error", (error) => {
+  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  process.exit(1);
+});
+
+process.on("SIGTERM", () => {
+  server.close();
+  server.closeIdleConnections();
+  // Requests that are being handled may end, but not at their leisure.
+  setTimeout(() => process.exit(), 500).unref();
+});
