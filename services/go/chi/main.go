@@ -1,0 +1,205 @@
+// The contracts of Tare on chi: its router, and net/http below it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+)
+
+const (
+	countDefault = 10_000
+	countMax     = 1_000_000
+
+	// grace is how long requests in flight may take to end after SIGTERM.
+	grace = 250 * time.Millisecond
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		version, err := chiVersion()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(version)
+		return
+	}
+	s, err := settingsFromEnv()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if err := serve(s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// chiVersion is the version of chi in this program, as the build recorded it.
+func chiVersion() (string, error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", errors.New("built without module information")
+	}
+	for _, module := range info.Deps {
+		if module.Path == "github.com/go-chi/chi/v5" {
+			return strings.TrimPrefix(module.Version, "v"), nil
+		}
+	}
+	return "", errors.New("built without chi")
+}
+
+// serve answers requests until SIGTERM arrives.
+func serve(s settings) error {
+	runtime.GOMAXPROCS(s.threads)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+
+	server := &http.Server{
+		Addr:    fmt.Sprintf("127.0.0.1:%d", s.port),
+		Handler: routes(s),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe() }()
+
+	select {
+	case err := <-failed:
+		return err
+	case <-terminated:
+	}
+	deadline, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	// What is still open at the deadline ends with the program.
+	_ = server.Shutdown(deadline)
+	return nil
+}
+
+func routes(s settings) http.Handler {
+	router := chi.NewRouter()
+	// HEAD goes to the route for GET; net/http leaves its body out.
+	router.Use(middleware.GetHead)
+	router.Get("/", hello)
+	router.Get("/api/test", api)
+	router.Post("/test", echo(s))
+	router.Get("/test/status", status)
+	router.Get("/test/labels/{label}", label)
+	router.Get("/framework", framework)
+	router.Get("/benchmark", benchmark)
+	return router
+}
+
+// echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
+// in it at once.
+func echo(s settings) http.HandlerFunc {
+	work := func() {}
+	if s.delay > 0 {
+		slots := make(chan struct{}, s.threads)
+		work = func() {
+			slots <- struct{}{}
+			time.Sleep(s.delay)
+			<-slots
+		}
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		message, err := decodeObject(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		work()
+		message["text"] = "received"
+		writeJSON(w, message)
+	}
+}
+
+func hello(w http.ResponseWriter, r *http.Request) {
+	writeText(w, "Hello world!")
+}
+
+func api(w http.ResponseWriter, r *http.Request) {
+	writeText(w, "Hello, World!")
+}
+
+func status(w http.ResponseWriter, r *http.Request) {
+	writeText(w, "OK")
+}
+
+func label(w http.ResponseWriter, r *http.Request) {
+	writeText(w, chi.URLParam(r, "label"))
+}
+
+func framework(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, map[string]string{"Hello": "world"})
+}
+
+func benchmark(w http.ResponseWriter, r *http.Request) {
+	count, err := parseCount(r.URL.RawQuery)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	texts := make([]string, count)
+	for i := range texts {
+		texts[i] = "Index " + strconv.Itoa(i)
+	}
+	writeJSON(w, texts[:min(10, count)])
+}
+
+func parseCount(rawQuery string) (int, error) {
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return 0, err
+	}
+	if !query.Has("count") {
+		return countDefault, nil
+	}
+	count, err := strconv.Atoi(query.Get("count"))
+	if err != nil || count < 0 || count > countMax {
+		return 0, fmt.Errorf("count must be an integer from 0 to %d", countMax)
+	}
+	return count, nil
+}
+
+// decodeObject reads one JSON object and nothing after it. Its numbers keep their digits.
+func decodeObject(body io.Reader) (map[string]any, error) {
+	decoder := json.NewDecoder(body)
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return nil, err
+	}
+	if object == nil {
+		return nil, errors.New("null is no object")
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("something follows the object")
+	}
+	return object, nil
+}
+
+// writeText names the type because net/http would guess it from the first bytes: a label "BM-1" is a bitmap to it.
+func writeText(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	io.WriteString(w, text)
+}
+
+func writeJSON(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(value)
+}

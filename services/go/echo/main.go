@@ -1,0 +1,168 @@
+// The contracts of Tare on Echo: its router, context and binding, and net/http below it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+const (
+	countDefault = 10_000
+	countMax     = 1_000_000
+
+	// grace is how long requests in flight may take to end after SIGTERM.
+	grace = 250 * time.Millisecond
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println(echo.Version)
+		return
+	}
+	s, err := settingsFromEnv()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if err := serve(s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve answers requests until SIGTERM arrives.
+func serve(s settings) error {
+	runtime.GOMAXPROCS(s.threads)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+
+	server := routes(s)
+	server.HideBanner = true
+	server.HidePort = true
+	failed := make(chan error, 1)
+	go func() { failed <- server.Start(fmt.Sprintf("127.0.0.1:%d", s.port)) }()
+
+	select {
+	case err := <-failed:
+		return err
+	case <-terminated:
+	}
+	deadline, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	// What is still open at the deadline ends with the program.
+	_ = server.Shutdown(deadline)
+	return nil
+}
+
+func routes(s settings) *echo.Echo {
+	e := echo.New()
+	e.JSONSerializer = serializer{}
+	// A route answers the methods it names: HEAD too, whose body net/http leaves out.
+	get := []string{http.MethodGet, http.MethodHead}
+	e.Match(get, "/", hello)
+	e.Match(get, "/api/test", api)
+	e.POST("/test", message(s))
+	e.Match(get, "/test/status", status)
+	e.Match(get, "/test/labels/:label", label)
+	e.Match(get, "/framework", framework)
+	e.Match(get, "/benchmark", benchmark)
+	return e
+}
+
+// message answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
+// in it at once.
+func message(s settings) echo.HandlerFunc {
+	work := func() {}
+	if s.delay > 0 {
+		slots := make(chan struct{}, s.threads)
+		work = func() {
+			slots <- struct{}{}
+			time.Sleep(s.delay)
+			<-slots
+		}
+	}
+	return func(c echo.Context) error {
+		var object map[string]any
+		if err := c.Bind(&object); err != nil {
+			return err
+		}
+		if object == nil {
+			return echo.NewHTTPError(http.StatusBadRequest, "no object")
+		}
+		work()
+		object["text"] = "received"
+		return c.JSON(http.StatusOK, object)
+	}
+}
+
+func hello(c echo.Context) error {
+	return c.String(http.StatusOK, "Hello world!")
+}
+
+func api(c echo.Context) error {
+	return c.String(http.StatusOK, "Hello, World!")
+}
+
+func status(c echo.Context) error {
+	return c.String(http.StatusOK, "OK")
+}
+
+func label(c echo.Context) error {
+	return c.String(http.StatusOK, c.Param("label"))
+}
+
+func framework(c echo.Context) error {
+	return c.JSON(http.StatusOK, map[string]string{"Hello": "world"})
+}
+
+func benchmark(c echo.Context) error {
+	count, err := parseCount(c)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, count)
+	for i := range texts {
+		texts[i] = "Index " + strconv.Itoa(i)
+	}
+	return c.JSON(http.StatusOK, texts[:min(10, count)])
+}
+
+func parseCount(c echo.Context) (int, error) {
+	if !c.QueryParams().Has("count") {
+		return countDefault, nil
+	}
+	count, err := strconv.Atoi(c.QueryParam("count"))
+	if err != nil || count < 0 || count > countMax {
+		return 0, echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("count must be an integer from 0 to %d", countMax))
+	}
+	return count, nil
+}
+
+// serializer is Echo's own but for two things: numbers keep their digits, and nothing may follow the value.
+type serializer struct {
+	echo.DefaultJSONSerializer
+}
+
+func (serializer) Deserialize(c echo.Context, value any) error {
+	decoder := json.NewDecoder(c.Request().Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the value")
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+// The contracts of Tare on fasthttp, which has no router: the handler tells paths apart itself.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+const (
+	countDefault = 10_000
+	countMax     = 1_000_000
+
+	// grace is how long requests in flight may take to end after SIGTERM.
+	grace = 250 * time.Millisecond
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		version, err := fasthttpVersion()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(version)
+		return
+	}
+	s, err := settingsFromEnv()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if err := serve(s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// fasthttpVersion is the version of fasthttp in this program, as the build recorded it.
+func fasthttpVersion() (string, error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", errors.New("built without module information")
+	}
+	for _, module := range info.Deps {
+		if module.Path == "github.com/valyala/fasthttp" {
+			return strings.TrimPrefix(module.Version, "v"), nil
+		}
+	}
+	return "", errors.New("built without fasthttp")
+}
+
+// serve answers requests until SIGTERM arrives.
+func serve(s settings) error {
+	runtime.GOMAXPROCS(s.threads)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+
+	server := &fasthttp.Server{Handler: routes(s)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", s.port)) }()
+
+	select {
+	case err := <-failed:
+		return err
+	case <-terminated:
+	}
+	deadline, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	// What is still open at the deadline ends with the program.
+	_ = server.ShutdownWithContext(deadline)
+	return nil
+}
+
+func routes(s settings) fasthttp.RequestHandler {
+	message := echo(s)
+	return func(ctx *fasthttp.RequestCtx) {
+		path := string(ctx.Path())
+		if path == "/test" {
+			if ctx.IsPost() {
+				message(ctx)
+			} else {
+				ctx.Error("Method Not Allowed", fasthttp.StatusMethodNotAllowed)
+			}
+			return
+		}
+		if !ctx.IsGet() && !ctx.IsHead() {
+			ctx.Error("Method Not Allowed", fasthttp.StatusMethodNotAllowed)
+			return
+		}
+		switch path {
+		case "/":
+			ctx.WriteString("Hello world!")
+		case "/api/test":
+			ctx.WriteString("Hello, World!")
+		case "/test/status":
+			ctx.WriteString("OK")
+		case "/framework":
+			writeJSON(ctx, map[string]string{"Hello": "world"})
+		case "/benchmark":
+			benchmark(ctx)
+		default:
+			label, ok := strings.CutPrefix(path, "/test/labels/")
+			if !ok || label == "" || strings.Contains(label, "/") {
+				ctx.NotFound()
+				return
+			}
+			ctx.WriteString(label)
+		}
+	}
+}
+
+// echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
+// in it at once.
+func echo(s settings) fasthttp.RequestHandler {
+	work := func() {}
+	if s.delay > 0 {
+		slots := make(chan struct{}, s.threads)
+		work = func() {
+			slots <- struct{}{}
+			time.Sleep(s.delay)
+			<-slots
+		}
+	}
+	return func(ctx *fasthttp.RequestCtx) {
+		object, err := decodeObject(ctx.PostBody())
+		if err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusBadRequest)
+			return
+		}
+		work()
+		object["text"] = "received"
+		writeJSON(ctx, object)
+	}
+}
+
+func benchmark(ctx *fasthttp.RequestCtx) {
+	count, err := parseCount(ctx.QueryArgs())
+	if err != nil {
+		ctx.Error(err.Error(), fasthttp.StatusBadRequest)
+		return
+	}
+	texts := make([]string, count)
+	for i := range texts {
+		texts[i] = "Index " + strconv.Itoa(i)
+	}
+	writeJSON(ctx, texts[:min(10, count)])
+}
+
+func parseCount(query *fasthttp.Args) (int, error) {
+	if !query.Has("count") {
+		return countDefault, nil
+	}
+	count, err := query.GetUint("count")
+	if err != nil || count > countMax {
+		return 0, fmt.Errorf("count must be an integer from 0 to %d", countMax)
+	}
+	return count, nil
+}
+
+// decodeObject reads one JSON object and nothing after it. Its numbers keep their digits.
+func decodeObject(body []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return nil, err
+	}
+	if object == nil {
+		return nil, errors.New("null is no object")
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("something follows the object")
+	}
+	return object, nil
+}
+
+func writeJSON(ctx *fasthttp.RequestCtx, value any) {
+	ctx.SetContentType("application/json")
+	json.NewEncoder(ctx).Encode(value)
+}
