@@ -7,6 +7,9 @@ use crate::endpoint::Route;
 use crate::schedule::Schedule;
 use crate::stop::{Quota, Stop};
 
+/// Of a load that says nothing else: longer than the first SYN that is dropped and comes back.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// What a generator is made of; it stays the same for all of its runs.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -41,6 +44,8 @@ pub struct Load {
     pub stop: Stop,
     /// How long a response may take from its request to its last byte. It is looked at every twentieth of itself.
     pub response_timeout: Duration,
+    /// How long one attempt to connect may take in the run.
+    pub connect_timeout: Duration,
     /// The most requests in flight on one connection; more than 1 takes a closed loop without think time.
     pub pipeline: usize,
     /// After so many requests a connection is closed and, if the load goes on, another is opened in its place.
@@ -82,6 +87,7 @@ impl Load {
             schedule,
             stop,
             response_timeout,
+            connect_timeout: CONNECT_TIMEOUT,
             pipeline: 1,
             requests_per_connection: None,
             check: true,

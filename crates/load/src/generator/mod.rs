@@ -39,9 +39,6 @@ use worker::Place;
 /// to have many. See `cargo bench --bench against_wrk -- --body 102400`.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
 
-/// How long a run lets one attempt to connect take, until [`Generator::open`] says otherwise.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Why a generator cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum GeneratorError {
@@ -121,7 +118,6 @@ pub struct Generator {
     pool: Arc<ExchangePool>,
     /// The pipeline that the workers' wire is made for.
     wired: Option<usize>,
-    connect_timeout: Duration,
 }
 
 impl Generator {
@@ -143,7 +139,6 @@ impl Generator {
             threads,
             pool,
             wired: None,
-            connect_timeout: CONNECT_TIMEOUT,
         })
     }
 
@@ -156,7 +151,6 @@ impl Generator {
     /// Opens connections until `count` are open, in at most `timeout`: those that are not, or that the server closed
     /// meanwhile. Nothing is sent. On failure those that did open stay so; there is no second attempt.
     pub fn open(&mut self, count: usize, timeout: Duration) -> Result<(), OpenError> {
-        self.connect_timeout = timeout;
         let deadline_ns = Monotonic.now_ns().saturating_add(ns(timeout));
         let total = count.min(self.connections.total);
         let (mut open, mut first_failure) = (0, None);
@@ -206,7 +200,6 @@ impl Generator {
             interrupt: Arc::clone(interrupt),
             budget,
             barrier: Barrier::new(self.threads.len()),
-            connect_timeout_ns: ns(self.connect_timeout),
         });
         let (parts, told) = channel();
         for thread in &self.threads {

@@ -17,7 +17,6 @@ pub(super) struct Shared {
     /// What is left of a quota that all workers draw from.
     pub(super) budget: Option<AtomicU64>,
     pub(super) barrier: Barrier,
-    pub(super) connect_timeout_ns: u64,
 }
 
 /// What a worker tells: an interval, or its last one with everything else.

@@ -40,14 +40,19 @@ impl Client {
         };
         generator_of(settings, hello())
     }
+
+    /// It polls ahead of due instants where it has CPUs to itself, as the command does.
+    fn open_loop(&self, rate_per_s: f64, process: Process, window: Duration) -> Load {
+        let spin = if self.cpus.is_empty() { Duration::ZERO } else { Duration::from_micros(60) };
+        Load { spin, ..open(rate_per_s, process, window) }
+    }
 }
 
 /// An open loop of even arrivals over 64 connections, and how many of them the schedule has in that window.
 pub fn at_rate(client: &Client, target: SocketAddr, rate_per_s: f64, window: Duration) -> (RunReport, f64) {
     let mut generator = client.generator(target, 64);
     generator.open(64, seconds(5)).unwrap();
-    let spin = Duration::from_micros(60);
-    let load = Load { spin, ..open(rate_per_s, Process::Constant, window) };
+    let load = client.open_loop(rate_per_s, Process::Constant, window);
     let Schedule::Open(arrivals) = &load.schedule else { unreachable!("it was just made") };
     let due = arrivals.profile.arrivals_before(window.as_nanos() as u64);
     (run(&mut generator, &load), due)
@@ -83,7 +88,7 @@ pub fn half_loaded(
     let rate_per_s = stations.services_per_s * stations.count as f64 / 2.0;
     let mut generator = client.generator(target, CONNECTIONS);
     generator.open(CONNECTIONS, seconds(5)).unwrap();
-    let report = run(&mut generator, &open(rate_per_s, Process::Poisson, window));
+    let report = run(&mut generator, &client.open_loop(rate_per_s, Process::Poisson, window));
     let truth = truth.lock().unwrap().clone();
     let mean_ns = 1e9 / (stations.services_per_s / 2.0);
     let sojourn = |(q, requests_per_sample): (f64, f64)| {

@@ -210,13 +210,11 @@ fn exchanges(global: &Global, args: &Args, first: &Url, seed: u64) -> anyhow::Re
     Ok(args.urls.iter().map(|url| shape.exchange(url)).collect())
 }
 
-/// Opens what is kept open, and says how long one more connection may take.
+/// Opens what is kept open.
 fn open(generator: &mut Generator, plan: &Plan, connect_timeout: Duration) -> anyhow::Result<()> {
     let count = if plan.opens_before() { plan.connections.total } else { 0 };
     let all = connect_timeout + Duration::from_millis(1) * (count as u32 / CONNECTS_PER_MS);
     generator.open(count, all)?;
-    // The time for all of them must not become the time for one.
-    generator.open(0, connect_timeout)?;
     Ok(())
 }
 

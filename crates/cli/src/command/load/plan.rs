@@ -73,6 +73,7 @@ impl Plan {
             schedule: schedule(pace),
             stop,
             response_timeout: wish.response_timeout,
+            connect_timeout: wish.transport.connect_timeout,
             pipeline: pipeline as usize,
             requests_per_connection: pace.requests_per_connection.or(by_connections.then_some(1)),
             check: wish.check,

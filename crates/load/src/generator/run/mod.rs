@@ -65,7 +65,7 @@ struct Run<'a, D> {
 impl<'a, D: Driver> Run<'a, D> {
     fn new(worker: &'a mut Worker<D>, shared: &'a Shared, parts: &'a Sender<Part>) -> Self {
         let load = &shared.load;
-        let patience_ns = ns(load.response_timeout).min(shared.connect_timeout_ns);
+        let patience_ns = ns(load.response_timeout).min(ns(load.connect_timeout));
         worker.stamps.resize(worker.connections.len(), load.pipeline);
         Run {
             timers: BinaryHeap::with_capacity(worker.slots()),
@@ -197,7 +197,8 @@ impl<'a, D: Driver> Run<'a, D> {
     /// Ends what takes too long. A pass over all connections now and then is cheaper than a timer for each request.
     fn scan(&mut self, now_ns: u64) {
         self.next_scan_ns = now_ns + self.scan_every_ns;
-        let response_timeout_ns = ns(self.shared.load.response_timeout);
+        let load = &self.shared.load;
+        let (response_timeout_ns, connect_timeout_ns) = (ns(load.response_timeout), ns(load.connect_timeout));
         for slot in 0..self.worker.slots() {
             let connection = &self.worker.connections[slot];
             match connection.phase {
@@ -207,7 +208,7 @@ impl<'a, D: Driver> Run<'a, D> {
                         self.broken(slot, Failure::ResponseTimeout, now_ns);
                     }
                 }
-                Phase::Connecting if now_ns - connection.since_ns >= self.shared.connect_timeout_ns => {
+                Phase::Connecting if now_ns - connection.since_ns >= connect_timeout_ns => {
                     self.connect_failed(slot, Failure::ConnectTimeout, now_ns);
                 }
                 _ => {}
