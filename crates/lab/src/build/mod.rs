@@ -137,12 +137,12 @@ impl Builder {
         let mut output = File::create(&log).map_err(record)?;
         for step in &service.build {
             use std::io::Write;
-            writeln!(output, "$ {}", step.join(" ")).map_err(record)?;
-            let status = run_step(service, step, &output, STEP_LIMIT);
+            writeln!(output, "$ {}", step.command.join(" ")).map_err(record)?;
+            let status = run_step(service, &step.command, &output, STEP_LIMIT);
             if status.as_deref() != Ok("exit status: 0") {
                 let (Ok(status) | Err(status)) = status;
                 let last_line = last_line(&log);
-                return Err(BuildError::Step { step: step.join(" "), status, last_line, log });
+                return Err(BuildError::Step { step: step.command.join(" "), status, last_line, log });
             }
         }
         Ok(())

@@ -1,5 +1,5 @@
 use super::*;
-use crate::catalogue::{Catalogue, Pivot};
+use crate::catalogue::{Catalogue, Pivot, Step};
 
 fn service(root: &Path, step: &str) -> Service {
     let catalogue = Catalogue::load(root, &["hello"], Pivot::default());
@@ -9,7 +9,7 @@ fn service(root: &Path, step: &str) -> Service {
     };
     let shell = |script: &str| vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
     service.folder = root.join("service");
-    service.build = vec![shell(step)];
+    service.build = vec![Step { command: shell(step), network: false }];
     service.version_command = shell("cat version");
     service
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use packageurl::PackageUrl;
+use serde::{Deserialize, Deserializer, de::Error};
 
 /// The version of the manifest format that this program reads.
 pub const FORMAT: &str = "1.0";
@@ -21,6 +22,9 @@ pub struct Manifest {
     pub framework: String,
     /// Where the framework lives.
     pub url: String,
+    /// The framework as its registry knows it, where it is a package of one: `pkg:TYPE/NAMESPACE/NAME`, no version.
+    #[serde(default, deserialize_with = "package")]
+    pub package: Option<PackageUrl<'static>>,
     /// SPDX expression of the framework's licence.
     pub licence: String,
     /// Contracts that the service honours.
@@ -86,11 +90,14 @@ pub struct Requirement {
 }
 
 /// `[[build]]`: one step.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Program and arguments; runs in the service's folder.
     pub command: Vec<String>,
+    /// It brings packages from a registry. Such steps run one at a time, so that what comes over the network is theirs.
+    #[serde(default)]
+    pub network: bool,
 }
 
 /// `[run]`.
@@ -155,6 +162,12 @@ pub struct Variant {
     /// False where it closes each connection after one answer, and says so.
     #[serde(default = "yes")]
     pub keeps_connections: bool,
+}
+
+/// The crate's own serde form is a table; a person writes the URL.
+fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PackageUrl<'static>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(|error| D::Error::custom(format!("\"{text}\" is no package URL: {error}")))
 }
 
 fn yes() -> bool {

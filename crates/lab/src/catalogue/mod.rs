@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-pub use manifest::{Excusable, Excuse, Requirement, Setting, Style};
+pub use manifest::{Excusable, Excuse, Requirement, Setting, Step, Style};
+pub use packageurl::PackageUrl;
 pub use select::{Row, SelectError, select};
 
 use crate::document::{self, DocumentError};
@@ -33,6 +34,8 @@ pub struct Service {
     pub framework: String,
     /// Where the framework lives.
     pub url: String,
+    /// The framework as its registry knows it; none for what comes with a toolchain.
+    pub package: Option<PackageUrl<'static>>,
     /// SPDX expression.
     pub licence: String,
     /// Names of contracts.
@@ -44,7 +47,7 @@ pub struct Service {
     /// Toolchains and libraries.
     pub requires: Vec<Requirement>,
     /// Build steps.
-    pub build: Vec<Vec<String>>,
+    pub build: Vec<Step>,
     /// Program and arguments.
     pub command: Vec<String>,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
@@ -180,12 +183,13 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         language: manifest.language,
         framework: manifest.framework,
         url: manifest.url,
+        package: manifest.package,
         licence: manifest.licence,
         contracts: manifest.contracts,
         style: manifest.style,
         version_command: manifest.version.command,
         requires: manifest.requires,
-        build: manifest.build.into_iter().map(|step| step.command).collect(),
+        build: manifest.build,
         command: manifest.run.command,
         env: manifest.run.env,
         ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
@@ -215,6 +219,7 @@ fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
         language: "rust".to_owned(),
         framework: "raw socket".to_owned(),
         url: String::new(),
+        package: None,
         licence: "Apache-2.0 OR MIT".to_owned(),
         contracts: pivot.contracts,
         style: Style::Pivot,
