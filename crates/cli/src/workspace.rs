@@ -8,10 +8,12 @@ use std::{
 use anyhow::{Context, bail};
 use tare_lab::{
     build::Builder,
-    catalogue::{self, Catalogue, Pivot, Row},
+    catalogue::{self, Broken, Catalogue, Pivot, Row},
     contract::{self, Contract},
     process::{Isolation, Supervisor, sweep},
 };
+
+use crate::{exit::Outcome, output::paint};
 
 /// Options that every command has.
 #[derive(Debug, clap::Args)]
@@ -57,7 +59,25 @@ impl Workspace {
     pub fn select(&self, words: &[String]) -> anyhow::Result<Vec<Row>> {
         let words = words.iter().flat_map(|word| word.split(','));
         let rows = catalogue::select(&self.catalogue, words)?;
-        Ok(if rows.is_empty() { catalogue::select(&self.catalogue, ["all"])? } else { rows })
+        let rows = if rows.is_empty() { catalogue::select(&self.catalogue, ["all"])? } else { rows };
+        self.tell_broken();
+        Ok(rows)
+    }
+
+    /// Says which services cannot be had because their manifests are wrong.
+    pub fn tell_broken(&self) {
+        for Broken { name, error } in &self.catalogue.broken {
+            anstream::eprintln!("{} {name}: {error}", paint("33", "left out"));
+        }
+    }
+
+    /// How a command ends that did what it was asked for `words`: where that is everything, a service whose manifest is
+    /// wrong is not as it should be.
+    pub fn outcome_of_all(&self, words: &[String], outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Fine if words.is_empty() && !self.catalogue.broken.is_empty() => Outcome::SetUp,
+            outcome => outcome,
+        }
     }
 
     /// Where builds are recorded.

@@ -1,13 +1,26 @@
-//! `tare build`: builds services, or finds that nothing has changed.
+//! `tare build`: builds services side by side, or finds that nothing has changed; tells what each build costs.
 
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use indicatif::DecimalBytes;
 use serde::Serialize;
-use tare_lab::build::BuildError;
+use tare_lab::{
+    build::{self, BuildError, Built, Cost, Many, Site},
+    catalogue::Service,
+};
 
 use crate::{
     exit::Outcome,
     output::{paint, print, print_json},
-    progress::Progress,
-    workspace::{Global, Workspace},
+    progress::{Progress, duration},
+    signals,
+    workspace::{self, Global, Workspace},
 };
 
 /// Build services; what has not changed is not built again
@@ -18,6 +31,12 @@ pub struct Args {
     /// Build even what has not changed
     #[arg(long)]
     force: bool,
+    /// So many at once, and fewer where less than 2 GiB of memory are free; as many as there are CPUs where not given
+    #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
+    /// Begin no build after this time, such as `20m`: what is left is told as skipped
+    #[arg(long, value_name = "TIME")]
+    within: Option<jiff::SignedDuration>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -30,60 +49,130 @@ struct Line {
     result: Result,
 }
 
+/// What is said of one service.
 #[derive(Serialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
 enum Result {
-    Built { version: String, build_seconds: f64, content: String },
-    Current { version: String, build_seconds: f64, content: String },
+    Built { version: String, cost: Cost, content: String },
+    Current { version: String, cost: Cost, content: String },
     Missing { reason: String },
     Failed { reason: String },
+    Skipped { reason: String },
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = Workspace::open(global)?;
     let mut rows = workspace.select(&args.services)?;
     rows.dedup_by(|a, b| a.service.name == b.service.name);
-    let builder = workspace.builder();
+    let services: Vec<&Service> = rows.iter().map(|row| &row.service).collect();
+    let interrupt = signals::listen()?;
+    let supervisor = workspace::supervisor()?;
     let progress = Progress::new(false);
-    let mut lines = Vec::new();
-    for row in &rows {
-        progress.say(&format!("building {}", row.service.name));
-        let result = match builder.build(&row.service, args.force) {
-            Ok(built) if built.cached => Result::Current {
-                version: built.version,
-                build_seconds: built.build_seconds,
-                content: built.content,
-            },
-            Ok(built) => Result::Built {
-                version: built.version,
-                build_seconds: built.build_seconds,
-                content: built.content,
-            },
-            Err(error @ BuildError::Missing(_)) => Result::Missing { reason: error.to_string() },
-            Err(error) => Result::Failed { reason: error.to_string() },
-        };
-        let line = Line { service: row.service.name.clone(), result };
+    let began = Instant::now();
+    let may_begin = may_begin(&args, &interrupt, began);
+    let many = Many { jobs: jobs(&args), force: args.force, may_begin: &may_begin };
+    let (done, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    progress.say(&format!("building {} services", services.len()));
+    let site = Site::new(&supervisor, &interrupt);
+    build::build_many(&workspace.builder(), &services, &site, many, |service, built| {
+        let line = line(service, built, args.within);
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        progress.say(&format!("{done} of {}: {}", services.len(), service.name));
         if !args.json {
-            progress.suspend(|| print(&text(&line)))?;
+            let _ = progress.suspend(|| print(&text(&line)));
         }
-        lines.push(line);
-    }
+        lines.lock().expect("no thread panics with the lock").push(line);
+    });
     progress.finish();
-    if args.json {
-        print_json(&lines)?;
+    let lines = lines.into_inner().expect("no thread panics with the lock");
+    match args.json {
+        true => print_json(&in_order_of(&services, lines.iter()))?,
+        false => print(&summary(&lines, began.elapsed()))?,
     }
     let failed = lines.iter().any(|line| matches!(line.result, Result::Failed { .. }));
-    Ok(if failed { Outcome::SetUp } else { Outcome::Fine })
+    Ok(workspace.outcome_of_all(&args.services, if failed { Outcome::SetUp } else { Outcome::Fine }))
+}
+
+fn jobs(args: &Args) -> usize {
+    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.map_or_else(cpus, usize::from)
+}
+
+/// Whether there is time left, and nobody has had enough.
+fn may_begin(args: &Args, interrupt: &AtomicBool, began: Instant) -> impl Fn() -> bool + Sync {
+    let within = args.within.map(|within| within.unsigned_abs());
+    move || !interrupt.load(Ordering::Relaxed) && within.is_none_or(|within| began.elapsed() < within)
+}
+
+/// Builds end in any order; a list is read in that of the catalogue.
+fn in_order_of<'l>(services: &[&Service], lines: impl Iterator<Item = &'l Line>) -> Vec<&'l Line> {
+    let mut lines: Vec<&Line> = lines.collect();
+    lines.sort_by_key(|line| services.iter().position(|service| service.name == line.service));
+    lines
+}
+
+fn line(
+    service: &Service,
+    built: Option<std::result::Result<Built, BuildError>>,
+    within: Option<jiff::SignedDuration>,
+) -> Line {
+    let result = match built {
+        Some(Ok(Built { version, cost, content, cached: true })) => {
+            Result::Current { version, cost, content }
+        }
+        Some(Ok(Built { version, cost, content, cached: false })) => Result::Built { version, cost, content },
+        Some(Err(error @ BuildError::Missing(_))) => Result::Missing { reason: error.to_string() },
+        Some(Err(error @ BuildError::Interrupted)) => Result::Skipped { reason: error.to_string() },
+        Some(Err(error)) => Result::Failed { reason: error.to_string() },
+        None => Result::Skipped { reason: not_begun(within) },
+    };
+    Line { service: service.name.clone(), result }
+}
+
+fn not_begun(within: Option<jiff::SignedDuration>) -> String {
+    match within {
+        Some(within) => format!("not begun within {within:#}"),
+        None => "not begun".to_owned(),
+    }
 }
 
 fn text(line: &Line) -> String {
     let (word, rest) = match &line.result {
-        Result::Built { version, build_seconds, .. } => {
-            (paint("32", "built"), format!("{version} in {build_seconds:.1} s"))
+        Result::Built { version, cost, .. } if cost.seconds == 0.0 => {
+            (paint("32", "built"), format!("{version}, nothing to do"))
+        }
+        Result::Built { version, cost, .. } => {
+            (paint("32", "built"), format!("{version} in {}", words(cost)))
         }
         Result::Current { version, .. } => (paint("32", "current"), version.clone()),
         Result::Missing { reason } => (paint("33", "missing"), reason.clone()),
         Result::Failed { reason } => (paint("31", "failed"), reason.clone()),
+        Result::Skipped { reason } => (paint("33", "skipped"), reason.clone()),
     };
-    format!("{:<16} {word} {rest}\n", line.service)
+    format!("{:<17} {word} {rest}\n", line.service)
+}
+
+fn words(cost: &Cost) -> String {
+    let download = cost.download_bytes.map_or("unknown".to_owned(), |bytes| DecimalBytes(bytes).to_string());
+    format!(
+        "{:.1} s: {:.1} s of CPU, {download} of download, {} on disk",
+        cost.seconds,
+        cost.cpu_seconds,
+        DecimalBytes(cost.disk_bytes)
+    )
+}
+
+fn summary(lines: &[Line], took: Duration) -> String {
+    let count = |wanted: fn(&Result) -> bool| lines.iter().filter(|line| wanted(&line.result)).count();
+    let mut parts = vec![
+        format!("{} built", count(|result| matches!(result, Result::Built { .. }))),
+        format!("{} current", count(|result| matches!(result, Result::Current { .. }))),
+        format!("{} failed", count(|result| matches!(result, Result::Failed { .. }))),
+        format!("{} not on this machine", count(|result| matches!(result, Result::Missing { .. }))),
+    ];
+    let skipped = count(|result| matches!(result, Result::Skipped { .. }));
+    if skipped > 0 {
+        parts.push(format!("{skipped} skipped"));
+    }
+    format!("\n{}; {}\n", parts.join(", "), duration(took))
 }

@@ -39,6 +39,7 @@ struct ServiceFinding {
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = Workspace::open(global)?;
+    workspace.tell_broken();
     let (services, mend) = missing(&workspace.catalogue);
     let kernel = machine::examine(&cpus::available());
     let isolation = Vec::new();
@@ -47,7 +48,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         true => print_json(&report)?,
         false => print(&text(&report))?,
     }
-    let complete = report.services.is_empty();
+    let complete = report.services.is_empty() && workspace.catalogue.broken.is_empty();
     Ok(if complete { Outcome::Fine } else { Outcome::SetUp })
 }
 
@@ -55,7 +56,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
     let (mut services, mut packages) = (Vec::new(), BTreeSet::new());
     for service in &catalogue.services {
-        if let Err(missing) = tare_lab::build::check_requirements(&service.requires) {
+        if let Err(missing) = tare_lab::build::check_requirements(service) {
             packages.extend(missing.debian.clone());
             services.push(ServiceFinding { service: service.id.clone(), missing: missing.to_string() });
         }

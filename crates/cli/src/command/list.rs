@@ -50,16 +50,14 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         contracts: service.contracts.clone(),
         settings: service.settings.clone(),
         version: builder.last(service).map(|stamp| stamp.version),
-        missing: tare_lab::build::check_requirements(&service.requires)
-            .err()
-            .map(|missing| missing.to_string()),
+        missing: tare_lab::build::check_requirements(service).err().map(|missing| missing.to_string()),
     };
     let lines: Vec<Line> = workspace.select(&args.services)?.iter().map(|row| line(&row.service)).collect();
     match args.json {
         true => print_json(&lines)?,
         false => print(&text(&lines))?,
     }
-    Ok(Outcome::Fine)
+    Ok(workspace.outcome_of_all(&args.services, Outcome::Fine))
 }
 
 fn text(lines: &[Line]) -> String {

@@ -121,6 +121,7 @@ fn rows(
         None => select(std::slice::from_ref(&experiment.pivot)).map_err(in_file("pivot"))?,
     };
     rows.splice(0..0, missing);
+    workspace.tell_broken();
     Ok(rows)
 }
 
@@ -142,8 +143,9 @@ impl Session<'_> {
         let contract = self.workspace.contract(&plan.contract)?;
         let supervisor = workspace::supervisor()?;
         let builder = self.workspace.builder();
-        prepare::build_all(&mut plan, &self.rows, &builder, &self.interrupt, |label| {
-            self.progress.say(&format!("building {label}"));
+        self.progress.say("building");
+        prepare::build_all(&mut plan, &self.rows, &builder, &supervisor, &self.interrupt, |name| {
+            self.progress.say(&format!("built {name}"));
         });
         prepare::verify_all(
             &mut plan,

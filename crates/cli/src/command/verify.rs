@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tare_lab::{
-    build::BuildError,
+    build::{BuildError, Site},
     catalogue::{Row, Service},
     contract::{CheckId, Contract},
     experiment::Knobs,
@@ -82,6 +82,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let session = Session {
         workspace: &workspace,
         supervisor: &supervisor,
+        site: Site::new(&supervisor, &interrupt),
         args: &args,
         seed: args.seed.unwrap_or_else(workspace::draw_seed),
         folder: workspace.root.join(".tare").join("verify"),
@@ -106,12 +107,13 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     } else {
         print(&summary(&verdicts, session.seed))?;
     }
-    Ok(outcome(&verdicts))
+    Ok(workspace.outcome_of_all(&args.services, outcome(&verdicts)))
 }
 
 struct Session<'a> {
     workspace: &'a Workspace,
     supervisor: &'a Supervisor,
+    site: Site<'a>,
     args: &'a Args,
     seed: u64,
     folder: PathBuf,
@@ -127,7 +129,7 @@ impl Session<'_> {
             .filter(asked)
             .filter_map(|name| self.workspace.contracts.get(name))
             .collect();
-        let built = self.workspace.builder().build(&row.service, false);
+        let built = self.workspace.builder().build(&row.service, &self.site, false);
         let folder = self.folder.join(row.label.replace(':', "+"));
         let result = |contract: &Contract| match &built {
             Err(error @ BuildError::Missing(_)) => Result::Missing { reason: error.to_string() },

@@ -79,7 +79,7 @@ fn a_failed_build_step_leaves_a_row_out_and_is_told_by_the_exit_status() {
     workspace.service("unbuilt", &(manifest("unbuilt", "correct") + step));
     workspace.write("experiments/tiny.toml", &experiment(&["honest", "unbuilt"], 1));
     let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(1);
-    assert_snapshot!(workspace.redact(ran.line("unbuilt")), @r#"unbuilt  left out: build step "sh -c echo working; echo no such header >&2; exit 3" failed (exit status: 3): no such header; all of it: ROOT/.tare/builds/unbuilt.log"#);
+    assert_snapshot!(workspace.redact(ran.line("unbuilt")), @r#"unbuilt  left out: build step "sh -c echo working; echo no such header >&2; exit 3" failed (exit status 3): no such header; all of it: ROOT/.tare/builds/unbuilt.log"#);
     assert!(ran.line("honest").contains(" 0.1.0 "));
     let verified = workspace.tare(&["verify", "unbuilt"]).expect(1);
     assert!(verified.stdout.contains("not built build step \"sh -c"));

@@ -29,7 +29,7 @@ fn line(workspace: &Workspace, words: &[&str]) -> String {
 
 #[track_caller]
 fn in_manifest(right: &str, wrong: &str) -> String {
-    line(&workspace((right, wrong), FINE), &["list"])
+    line(&workspace((right, wrong), FINE), &["verify", "honest"])
 }
 
 #[track_caller]
@@ -39,14 +39,31 @@ fn in_experiment(right: &str, wrong: &str) -> String {
 
 #[test]
 fn mistakes_in_a_manifest() {
-    assert_snapshot!(in_manifest("licence", "license"), @r#"error: ROOT/services/fake/honest/service.toml:6: unknown key "license"; did you mean "licence"?"#);
-    assert_snapshot!(in_manifest("\"rest\"", "\"rset\""), @r#"error: ROOT/services/fake/honest/service.toml:7: unknown contract "rset"; did you mean "rest"?"#);
-    assert_snapshot!(in_manifest("\"1.0\"", "\"2.0\""), @r#"error: ROOT/services/fake/honest/service.toml:1: format "2.0" is not one this tare reads: it reads "1.0""#);
-    assert_snapshot!(in_manifest("\"honest\"", "\"honset\""), @r#"error: ROOT/services/fake/honest/service.toml:2: name "honset" is not the folder's: "honest""#);
-    assert_snapshot!(in_manifest("style     = \"framework\"", "style = \"framwork\""), @r#"error: ROOT/services/fake/honest/service.toml:8: unknown value "framwork"; did you mean "framework"?"#);
-    assert_snapshot!(in_manifest("licence   = \"MIT\"\n", ""), @r#"error: ROOT/services/fake/honest/service.toml:1: missing field "licence""#);
-    assert_snapshot!(in_manifest("\"10s\"", "10"), @r#"error: ROOT/services/fake/honest/service.toml:13: invalid type: integer "10", expected a signed duration string"#);
-    assert_snapshot!(in_manifest("[run]", "[run"), @r#"error: ROOT/services/fake/honest/service.toml:11: unclosed table, expected "]""#);
+    assert_snapshot!(in_manifest("licence", "license"), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:6: unknown key "license"; did you mean "licence"?"#);
+    assert_snapshot!(in_manifest("\"rest\"", "\"rset\""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:7: unknown contract "rset"; did you mean "rest"?"#);
+    assert_snapshot!(in_manifest("\"1.0\"", "\"2.0\""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:1: format "2.0" is not one this tare reads: it reads "1.0""#);
+    assert_snapshot!(in_manifest("\"honest\"", "\"honset\""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:2: name "honset" is not the folder's: "honest""#);
+    assert_snapshot!(in_manifest("style     = \"framework\"", "style = \"framwork\""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:8: unknown value "framwork"; did you mean "framework"?"#);
+    assert_snapshot!(in_manifest("licence   = \"MIT\"\n", ""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:1: missing field "licence""#);
+    assert_snapshot!(in_manifest("\"10s\"", "10"), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:13: invalid type: integer "10", expected a signed duration string"#);
+    assert_snapshot!(in_manifest("[run]", "[run"), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:11: unclosed table, expected "]""#);
+}
+
+#[test]
+fn a_wrong_manifest_costs_its_own_service_only() {
+    let workspace = workspace(("licence", "license"), FINE);
+    workspace.service("other", &manifest("other", "correct"));
+    let left_out = r#"left out honest: ROOT/services/fake/honest/service.toml:6: unknown key "license"; did you mean "licence"?"#;
+    let verified = workspace.tare(&["verify", "--contract", "hello"]).expect(1);
+    assert!(verified.stdout.contains("\n2 passed, 0 failed, "));
+    assert!(workspace.redact(&verified.stderr).contains(left_out));
+    workspace.tare(&["verify", "other", "--contract", "hello"]).expect(0);
+    let listed = workspace.tare(&["list"]).expect(1);
+    assert!(listed.stdout.contains("\nother ") && !listed.stdout.contains("\nhonest "));
+    let ran = workspace.tare(&["run", "experiments/tiny.toml", "--dry-run"]).expect(1);
+    assert!(
+        workspace.redact(&ran.stderr).contains(r#"tiny.toml:6: "services": "honest" cannot be used: ROOT"#)
+    );
 }
 
 #[test]

@@ -5,7 +5,6 @@ mod errors;
 mod killed;
 mod load;
 mod pivot;
-mod real;
 mod run;
 mod support;
 mod verify;

@@ -24,7 +24,8 @@ fn put(hasher: &mut blake3::Hasher, part: &[u8]) {
     hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
 }
 
-fn files(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {
+/// The sources: every file in the folder that git does not ignore.
+pub(super) fn files(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {
     let mut found = Vec::new();
     for entry in WalkBuilder::new(folder).hidden(false).require_git(false).build() {
         let entry = entry.map_err(io::Error::other)?;

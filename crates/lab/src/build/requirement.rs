@@ -2,10 +2,11 @@
 
 use std::{
     fmt,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use crate::catalogue::Requirement;
+use crate::catalogue::{Requirement, Service};
 
 /// A requirement that this machine does not meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +41,17 @@ impl fmt::Display for Missing {
     }
 }
 
-/// What every requirement printed, joined: it belongs to the build's content. The first that is not met is an error.
-pub fn check(requirements: &[Requirement]) -> Result<String, Missing> {
-    requirements.iter().map(probe).collect()
+/// What every requirement of `service` printed, joined: it belongs to the build's content. The first that
+/// is not met is an error.
+pub fn check(service: &Service) -> Result<String, Missing> {
+    all_met(&service.requires, &service.folder)
 }
 
-fn probe(requirement: &Requirement) -> Result<String, Missing> {
+fn all_met(requirements: &[Requirement], folder: &Path) -> Result<String, Missing> {
+    requirements.iter().map(|requirement| probe(requirement, folder)).collect()
+}
+
+fn probe(requirement: &Requirement, folder: &Path) -> Result<String, Missing> {
     let missing = |reason: String| Missing {
         command: requirement.command.join(" "),
         reason,
@@ -54,8 +60,13 @@ fn probe(requirement: &Requirement) -> Result<String, Missing> {
     };
     let (program, arguments) =
         requirement.command.split_first().ok_or_else(|| missing("is empty".to_owned()))?;
+    let program = match program.contains('/') {
+        true => folder.join(program),
+        false => PathBuf::from(program),
+    };
     let output = Command::new(program)
         .args(arguments)
+        .current_dir(folder)
         .stdin(Stdio::null())
         .output()
         .map_err(|error| missing(format!("cannot run: {error}")))?;
@@ -106,8 +117,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_says_what_brings_it() {
-        let text =
-            |command: &[&str], at_least| check(&[requirement(command, at_least)]).unwrap_err().to_string();
+        let text = |command: &[&str], at_least| {
+            all_met(&[requirement(command, at_least)], Path::new("/")).unwrap_err().to_string()
+        };
         assert_eq!(
             text(&["no-such-tool", "--version"], None),
             "not on this machine: \"no-such-tool --version\" cannot run: No such file or directory (os error 2); \
@@ -115,6 +127,9 @@ mod tests {
         );
         assert!(text(&["false"], None).contains("ended with exit status: 1"));
         assert!(text(&["echo", "v1.9.4"], Some("1.24")).contains("says 1.9.4, and 1.24 or newer is needed"));
-        assert_eq!(check(&[requirement(&["echo", "v1.24.0"], Some("1.24"))]), Ok("v1.24.0\n".to_owned()));
+        assert_eq!(
+            all_met(&[requirement(&["echo", "v1.24.0"], Some("1.24"))], Path::new("/")),
+            Ok("v1.24.0\n".to_owned())
+        );
     }
 }

@@ -4,16 +4,28 @@ use std::{fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::Cost;
+
 /// What a good build leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {
     /// The content hash it was made from.
     pub content: String,
-    /// How long the steps took.
-    pub build_seconds: f64,
     /// The receipt at that time.
     pub version: String,
+    /// What it cost; where it only mended an earlier build of which the whole cost is known, that of the whole one.
+    pub cost: Cost,
+}
+
+impl Stamp {
+    /// The cost to keep: a build that found most of its work done says nothing of what a framework costs.
+    pub fn cost_to_keep(earlier: Option<Stamp>, new: Cost) -> Cost {
+        match earlier {
+            Some(stamp) if stamp.cost.from_nothing && !new.from_nothing => stamp.cost,
+            _ => new,
+        }
+    }
 }
 
 /// Whole or not at all: written beside and renamed.

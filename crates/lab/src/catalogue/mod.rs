@@ -90,16 +90,30 @@ pub struct Pivot {
 pub struct Catalogue {
     /// By language and name, each service before its variants, the pivot first.
     pub services: Vec<Service>,
+    /// Folders whose manifest is wrong: no services, and no reason to do without the others.
+    pub broken: Vec<Broken>,
+}
+
+/// A service's folder with a manifest that cannot be used.
+#[derive(Debug)]
+pub struct Broken {
+    /// The folder's name.
+    pub name: String,
+    /// What is wrong.
+    pub error: DocumentError,
 }
 
 impl Catalogue {
     /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names.
     pub fn load(root: &Path, contracts: &[&str], pivot: Pivot) -> Result<Catalogue, DocumentError> {
-        let mut services = vec![built_in_pivot(root, pivot)];
+        let mut catalogue = Catalogue { services: vec![built_in_pivot(root, pivot)], broken: Vec::new() };
         for path in manifests(&root.join("services"))? {
-            services.extend(read_manifest(&path, contracts, &services)?);
+            match read_manifest(&path, contracts, &catalogue.services) {
+                Ok(services) => catalogue.services.extend(services),
+                Err(error) => catalogue.broken.push(Broken { name: name_of(path.parent()), error }),
+            }
         }
-        Ok(Catalogue { services })
+        Ok(catalogue)
     }
 
     /// The service of this id.
@@ -128,6 +142,10 @@ fn manifests(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
     Ok(found)
 }
 
+fn name_of(folder: Option<&Path>) -> String {
+    folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 fn read_manifest(
     path: &Path,
     contracts: &[&str],
@@ -136,9 +154,6 @@ fn read_manifest(
     let text = document::read(path)?;
     let manifest: manifest::Manifest = document::parse(path, &text, manifest::FORMAT)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    let name_of = |folder: Option<&Path>| -> String {
-        folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-    };
     let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
     if manifest.name != name_of(Some(folder)) {
         return wrong(

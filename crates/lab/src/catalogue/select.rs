@@ -18,6 +18,9 @@ pub enum SelectError {
     /// No service of that name.
     #[error("unknown service \"{0}\"{1}")]
     UnknownService(String, String),
+    /// There is such a folder, but its manifest is wrong.
+    #[error("\"{0}\" cannot be used: {1}")]
+    Broken(String, String),
     /// No group of that name.
     #[error("unknown group \"{0}\"{1}")]
     UnknownGroup(String, String),
@@ -30,7 +33,9 @@ impl SelectError {
     /// The word that means nothing, as it was written.
     pub fn word(&self) -> String {
         match self {
-            SelectError::UnknownService(word, _) | SelectError::Twice(word) => word.clone(),
+            SelectError::UnknownService(word, _)
+            | SelectError::Broken(word, _)
+            | SelectError::Twice(word) => word.clone(),
             SelectError::UnknownGroup(name, _) => format!("group:{name}"),
         }
     }
@@ -65,6 +70,10 @@ fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
         Some((id, number)) if number.parse::<u32>().is_ok() => id,
         _ => word,
     };
+    let folder = id.split(':').next().unwrap_or(id);
+    if let Some(broken) = catalogue.broken.iter().find(|broken| broken.name == folder) {
+        return Err(SelectError::Broken(id.to_owned(), broken.error.to_string()));
+    }
     let service = catalogue.get(id).ok_or_else(|| {
         let valid = catalogue.services.iter().map(|service| service.id.as_str());
         SelectError::UnknownService(id.to_owned(), document::suggestion(id, valid))

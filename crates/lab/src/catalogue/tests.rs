@@ -29,8 +29,14 @@ fn load(manifest: &str) -> Result<Catalogue, String> {
     let folder = root.path().join("services/go/mux");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("service.toml"), manifest).unwrap();
-    Catalogue::load(root.path(), &["hello", "rest"], Pivot::default())
-        .map_err(|error| error.to_string().replace(&root.path().display().to_string(), "ROOT"))
+    let catalogue = Catalogue::load(root.path(), &["hello", "rest"], Pivot::default()).unwrap();
+    match catalogue.broken.first() {
+        Some(Broken { name, error }) => {
+            assert_eq!((name.as_str(), catalogue.services.len()), ("mux", 1));
+            Err(error.to_string().replace(&root.path().display().to_string(), "ROOT"))
+        }
+        None => Ok(catalogue),
+    }
 }
 
 fn labels(rows: &[Row]) -> Vec<&str> {
@@ -57,6 +63,7 @@ fn mistakes_name_the_file_the_key_and_the_nearest_name() {
         ("\"go\"", "\"golang\"", "language \"golang\" is not the parent folder's: \"go\""),
         ("\"framework\"\n", "\"framwork\"\n", "unknown value \"framwork\"; did you mean \"framework\"?"),
         ("\"10s\"", "\"soon\"", "failed to parse"),
+        ("licence ", "package = \"mux\"\nlicence ", "\"mux\" is no package URL: "),
     ];
     for (right, wrong, expected) in cases {
         let error = load(&MANIFEST.replacen(right, wrong, 1)).unwrap_err();

@@ -4,10 +4,11 @@
 
 use super::group::Group;
 use super::{Isolation, Keeper, KeeperError, PortOwner, fallback, port, syscall};
-use rustix::fs::Access;
+use rustix::fs::{Access, OFlags};
 use rustix::thread::CpuSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -32,10 +33,12 @@ pub struct Launch {
     pub cpus: Vec<usize>,
     /// The port it will listen on: seen to be free before it starts and after it has stopped.
     pub port: Option<u16>,
-    /// The file its stdout goes to. It is emptied first. Its folder must exist.
+    /// The file its stdout goes to. Its folder must exist.
     pub stdout: PathBuf,
-    /// The file its stderr goes to, likewise.
+    /// The file its stderr goes to, likewise; it may be the same.
     pub stderr: PathBuf,
+    /// Whether the files keep what they hold and grow, instead of being emptied first.
+    pub append: bool,
 }
 
 /// Why a service could not be started.
@@ -256,7 +259,10 @@ fn executable(path: &Path) -> bool {
 fn command(launch: &Launch, program: &Path) -> Result<Command, StartError> {
     let output = |path: &PathBuf| {
         let failed = |source| StartError::Output { name: launch.name.clone(), path: path.clone(), source };
-        File::create(path).map(Stdio::from).map_err(failed)
+        let mut options = File::options();
+        // For appending in any case: the two may be one file, and must not write over each other.
+        options.custom_flags(OFlags::APPEND.bits().cast_signed());
+        options.write(true).create(true).truncate(!launch.append).open(path).map(Stdio::from).map_err(failed)
     };
     let mut command = Command::new(program);
     command.args(&launch.command[1..]).current_dir(&launch.dir).process_group(0);

@@ -14,6 +14,7 @@ pub mod keeper;
 mod fallback;
 mod folder;
 mod group;
+mod job;
 mod launch;
 mod metrics;
 mod outcome;
@@ -25,6 +26,7 @@ mod syscall;
 mod tail;
 
 pub use cgroup::{Accounting, Freezer, Isolation, Killing};
+pub use job::{Ended, Job, Limits, run_to_end};
 pub use keeper::{Keeper, KeeperError};
 pub use launch::{Launch, StartError, Supervisor};
 pub use outcome::{Exit, FreezeError, Process, Stopped, Unready};

@@ -13,6 +13,8 @@ pub(super) struct Stat {
     pub state: char,
     /// The process group.
     pub pgid: u32,
+    /// CPU time of the process and of the children that it has waited for, in ticks of the clock.
+    pub cpu_ticks: u64,
     /// Threads that have not ended.
     pub threads: u64,
 }
@@ -25,8 +27,10 @@ impl Stat {
         let mut fields = tail.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
         let pgid = fields.nth(1)?.parse().ok()?;
-        let threads = fields.nth(14)?.parse().ok()?;
-        Some(Self { command: command.into(), state, pgid, threads })
+        let times: Option<Vec<u64>> = fields.by_ref().skip(8).take(4).map(|time| time.parse().ok()).collect();
+        let cpu_ticks = times?.iter().sum();
+        let threads = fields.nth(2)?.parse().ok()?;
+        Some(Self { command: command.into(), state, pgid, cpu_ticks, threads })
     }
 
     /// Whether nothing of it runs any more: dead, merely not waited for. (A process whose first thread has ended
@@ -101,12 +105,12 @@ mod tests {
     fn a_name_with_brackets_and_blanks_is_read() {
         let text = "77 (a) R (b) S 1 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 100 200 300";
         let stat = Stat::parse(text).unwrap();
-        assert_eq!(stat, Stat { command: "a) R (b".into(), state: 'S', pgid: 42, threads: 9 });
+        assert_eq!(stat, Stat { command: "a) R (b".into(), state: 'S', pgid: 42, cpu_ticks: 26, threads: 9 });
     }
 
     #[test]
     fn a_zombie_is_dead_unless_other_threads_of_it_run() {
-        let stat = |threads| Stat { command: String::new(), state: 'Z', pgid: 1, threads };
+        let stat = |threads| Stat { command: String::new(), state: 'Z', pgid: 1, cpu_ticks: 0, threads };
         assert!(stat(1).is_dead());
         assert!(!stat(2).is_dead());
     }

@@ -129,6 +129,7 @@ fn start(
         port: Some(port),
         stdout: folder.join(format!("{stem}.stdout")),
         stderr: folder.join(format!("{stem}.stderr")),
+        append: false,
     };
     process::Service::start(&launch, supervisor)
 }

@@ -2,6 +2,7 @@
 //! with its reason; it never stops the others.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::Path,
     sync::{
@@ -18,7 +19,7 @@ use super::{
     probe::Readiness,
 };
 use crate::{
-    build::{BuildError, Builder, Built},
+    build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
     contract::Contract,
     experiment::Knobs,
@@ -30,30 +31,37 @@ use crate::{
 const VERIFIED_AT_ONCE: usize = 4;
 
 /// Builds every row of `plan` and enters the receipts; rows that cannot be built are excluded. Each service is built
-/// once, however many rows it has. `before` hears the label of each row.
+/// once, however many rows it has. `after` hears the name of each.
 pub fn build_all(
     plan: &mut Plan,
     rows: &[Row],
     builder: &Builder,
+    supervisor: &Supervisor,
     interrupt: &AtomicBool,
-    mut before: impl FnMut(&str),
+    after: impl Fn(&str) + Sync,
 ) {
-    let mut done: Vec<(String, Result<Built, Excluded>)> = Vec::new();
+    let mut services: Vec<&Service> = Vec::new();
+    for row in rows {
+        if !services.iter().any(|service| service.name == row.service.name) {
+            services.push(&row.service);
+        }
+    }
+    let done = Mutex::new(BTreeMap::new());
+    let may_begin = || !interrupt.load(Ordering::Relaxed);
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let many = Many { jobs, force: false, may_begin: &may_begin };
+    build::build_many(builder, &services, &Site::new(supervisor, interrupt), many, |service, built| {
+        after(&service.name);
+        done.lock().expect("no thread panics with the lock").insert(&service.name, built);
+    });
+    let done = done.into_inner().expect("no thread panics with the lock");
     for (planned, row) in plan.rows.iter_mut().zip(rows) {
-        if interrupt.load(Ordering::Relaxed) {
-            return;
+        match done.get(&row.service.name) {
+            Some(Some(Ok(built))) => planned.version = Some(built.version.clone()),
+            Some(Some(Err(error))) => planned.excluded = Some(excluded(error)),
+            // Interrupted: there will be no run.
+            Some(None) | None => {}
         }
-        before(&planned.label);
-        let known = done.iter().find(|(name, _)| *name == row.service.name);
-        let built = match known {
-            Some((_, built)) => built.clone(),
-            None => builder.build(&row.service, false).map_err(|error| excluded(&error)),
-        };
-        match &built {
-            Ok(built) => planned.version = Some(built.version.clone()),
-            Err(reason) => planned.excluded = Some(reason.clone()),
-        }
-        done.push((row.service.name.clone(), built));
     }
 }
 

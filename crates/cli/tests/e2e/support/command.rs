@@ -15,8 +15,6 @@ use super::{carrying, send, within};
 
 /// No command takes longer, on a busy machine either.
 pub const USUAL: Duration = Duration::from_secs(120);
-/// Except those that may have to build a real service from nothing.
-pub const BUILD: Duration = Duration::from_secs(20 * 60);
 /// How long what tare has started may outlive it.
 const GONE: Duration = Duration::from_secs(5);
 

@@ -5,6 +5,8 @@ mod fake;
 mod processes;
 mod workspace;
 
-pub use command::{BUILD, Ended, Running, USUAL, start};
+pub use command::{Ended, Running, USUAL, start};
 pub use processes::{carrying, free_port, send, within};
-pub use workspace::{Workspace, alone, experiment, journal, manifest, real_root, row, state};
+#[allow(unused_imports, reason = "only the tests of real services use it")]
+pub use workspace::real_root;
+pub use workspace::{Workspace, alone, experiment, journal, manifest, row, state};

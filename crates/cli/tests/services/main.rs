@@ -1,0 +1,105 @@
+//! The real services of this repository: all that can be built here is built and proved, and a few are measured.
+//! A program of its own, since Cargo runs test programs one after the other: nothing else is timed beside the compilers.
+
+#[path = "../e2e/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the end-to-end tests use all of it, these tests a part")]
+mod support;
+
+use std::{
+    io::Write,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use support::{alone, real_root, row, start, state};
+
+/// What no registry carries: its users bring it themselves, and no set-up of ours can.
+const NOWHERE: [&str; 4] = ["crow", "kitura", "restbed", "simple-web-server"];
+/// No build begins after this time, so that the tests end within the hour that they have; what was built stays built.
+const BUILD_WITHIN: &str = "35m";
+/// Those that began just before may go on so long.
+const LAST_BUILD: Duration = Duration::from_secs(45 * 60);
+/// Proved at the same time: most of proving is waiting for a clock to move.
+const AT_ONCE: usize = 3;
+
+/// Builds all of `words`, or everything, and gives the names of what was built. What cannot be built here is told by
+/// name; that it is so only for want of time or set-up is a failure under TARE_TEST_ALL=1.
+fn build(words: &[&str]) -> Vec<String> {
+    let words = [&["build", "--json", "--within", BUILD_WITHIN], words].concat();
+    let ended = start(&real_root(), &words).end_within(LAST_BUILD);
+    let lines = ended.json().as_array().unwrap().clone();
+    let (mut built, mut wrong) = (Vec::new(), Vec::new());
+    for line in &lines {
+        let name = line["service"].as_str().unwrap().to_owned();
+        match line["result"].as_str().unwrap() {
+            "built" | "current" => built.push(name),
+            result => {
+                let told = format!("{result}: {name}: {}", line["reason"].as_str().unwrap());
+                let excused = match result {
+                    "missing" => NOWHERE.contains(&name.as_str()) || !everything_is_asked(),
+                    "skipped" => !everything_is_asked(),
+                    _ => false,
+                };
+                if excused { skip(&told) } else { wrong.push(told) }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    built
+}
+
+fn everything_is_asked() -> bool {
+    std::env::var("TARE_TEST_ALL").as_deref() == Ok("1")
+}
+
+/// Not by `eprintln!`, which the test harness keeps to itself where nothing fails.
+fn skip(what: &str) {
+    let _ = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
+}
+
+#[test]
+fn all_that_can_be_built_honour_their_contracts() {
+    let _alone = alone();
+    let built = build(&[]);
+    let next = AtomicUsize::new(0);
+    let check = |name: &String| {
+        let verified = start(&real_root(), &["verify", name]).end_within(LAST_BUILD);
+        (verified.code() != Some(0)).then(|| verified.stdout.clone())
+    };
+    let work = || {
+        let mine = || built.get(next.fetch_add(1, Ordering::Relaxed));
+        std::iter::from_fn(mine).filter_map(check).collect::<Vec<String>>()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn the_quick_experiment_measures_real_services() {
+    let _alone = alone();
+    if build(&["hyper", "node-http"]).len() < 2 {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let services = ["--services", "hyper,node-http", "--budget", "1s", "--seed", "1"];
+    let kept = ["--json", "--out", out.to_str().unwrap()];
+    let words = [&["run", "experiments/quick.toml"][..], &services, &kept].concat();
+    let ran = start(&real_root(), &words).end();
+    let report = ran.json();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 3);
+    for label in ["pivot", "hyper", "node-http"] {
+        assert_eq!(state(&report, label), "measured", "{label}");
+        assert_eq!(row(&report, label)["blocks"], 6, "{label}");
+    }
+    // A generator without optimisation is slower than hyper: its row is measured, but says that its throughput is not
+    // its own, and so does the exit status.
+    let doubtful =
+        report["rows"].as_array().unwrap().iter().any(|row| row["throughput_doubt"] != Value::Null);
+    assert_eq!(ran.code(), Some(if doubtful { 4 } else { 0 }));
+}

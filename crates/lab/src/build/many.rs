@@ -1,0 +1,86 @@
+//! Builds several services side by side, as far as memory allows.
+
+use std::{
+    fs,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use super::{BuildError, Builder, Built, Site};
+use crate::catalogue::Service;
+
+/// What must be free for a build to begin beside another. The largest known (a C++ file of templates, a JVM's compiler)
+/// want 1 to 1.5 GB.
+const MEMORY_BYTES_FREE: u64 = 2 << 30;
+/// How long to wait before looking again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How several services are built.
+#[derive(Clone, Copy)]
+pub struct Many<'a> {
+    /// At most so many at once.
+    pub jobs: usize,
+    /// Build even what has not changed.
+    pub force: bool,
+    /// Asked before each: whether there is time left to begin another.
+    pub may_begin: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl std::fmt::Debug for Many<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Many").field("jobs", &self.jobs).field("force", &self.force).finish_non_exhaustive()
+    }
+}
+
+/// What is to be done, and what is being done.
+struct Queue {
+    next: usize,
+    running: usize,
+}
+
+/// Builds `services`, each once; variants of one folder are one build, and the caller names it once. `after` hears of
+/// each as it is done, in the order in which they end: nothing where it was not begun.
+pub fn build_many<'s>(
+    builder: &Builder,
+    services: &[&'s Service],
+    site: &Site<'_>,
+    many: Many<'_>,
+    after: impl Fn(&'s Service, Option<Result<Built, BuildError>>) + Sync,
+) {
+    let queue = Mutex::new(Queue { next: 0, running: 0 });
+    let work = || {
+        while let Some(index) = take(&queue, services.len()) {
+            let built = (many.may_begin)().then(|| builder.build(services[index], site, many.force));
+            after(services[index], built);
+            queue.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..many.jobs.clamp(1, services.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+}
+
+/// The next to be built, once there is memory for it; a build that would be the only one needs not wait.
+fn take(queue: &Mutex<Queue>, length: usize) -> Option<usize> {
+    loop {
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.next == length {
+            return None;
+        }
+        if queue.running == 0 || memory_bytes_available().is_none_or(|bytes| bytes >= MEMORY_BYTES_FREE) {
+            queue.running += 1;
+            queue.next += 1;
+            return Some(queue.next - 1);
+        }
+        drop(queue);
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn memory_bytes_available() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
