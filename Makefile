@@ -10,10 +10,10 @@ ENV := . scripts/env.sh;
 # More words for `tare run`: make bench ARGS='--budget 10m --services hyper,express'
 ARGS ?=
 
-.PHONY: help setup build bench lint test fuzz clean
+.PHONY: help setup build bench lint test fuzz services-update clean
 
 help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 setup: ## toolchains and Debian packages that are missing (scripts/setup.sh --check only tells)
 	@scripts/setup.sh
@@ -35,6 +35,9 @@ test: lint ## everything that must pass before a commit
 
 fuzz: setup ## every fuzz target for FUZZ_SECONDS (30)
 	@scripts/fuzz.sh
+
+services-update: setup ## what is newer upstream than the services pin: a table, and services/releases.toml
+	$(ENV) cargo xtask services-update
 
 # runs/ stays: a run is a result, and no build brings it back.
 clean: ## remove what was built or installed in here, not the runs

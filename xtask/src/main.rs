@@ -4,6 +4,8 @@
 #![deny(missing_docs)]
 
 mod new_service;
+mod services;
+mod services_update;
 mod tidy;
 
 use std::path::PathBuf;
@@ -24,6 +26,8 @@ struct Arguments {
 enum Command {
     /// Make the skeleton of a service in services/LANGUAGE/NAME
     NewService(new_service::Arguments),
+    /// Ask each ecosystem what is newer than what the services pin, and write services/releases.toml
+    ServicesUpdate,
     /// Check the style of every file that git tracks or would track; exit 1 if anything is found
     Tidy,
 }
@@ -32,6 +36,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = root().and_then(|root| match arguments.command {
         Command::NewService(arguments) => new_service::run(&root, &arguments),
+        Command::ServicesUpdate => services_update::run(&root),
         Command::Tidy => tidy::run(&root),
     });
     done.unwrap_or_else(|error| {

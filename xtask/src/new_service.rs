@@ -5,10 +5,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+
+use crate::services::{self, Service};
 
 const MANIFEST: &str = include_str!("../templates/service.toml");
 const COMMANDS: &str = include_str!("../templates/commands.toml");
@@ -29,19 +31,12 @@ pub struct Arguments {
     like: Option<String>,
 }
 
-/// A service that is already there.
-struct Service {
-    language: String,
-    name: String,
-    folder: PathBuf,
-}
-
 /// Writes the skeleton and prints the next steps.
 pub fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { language, name, like } = arguments;
     check_word("language", language)?;
     check_word("name", name)?;
-    let services = services(&root.join("services"))?;
+    let services = services::all(root)?;
     if let Some(taken) = services.iter().find(|service| service.name == *name) {
         bail!(
             "services/{}/{name} has this name already: names are unique over all languages",
@@ -76,29 +71,6 @@ fn check_word(what: &str, word: &str) -> Result<()> {
         "the {what} '{word}' must be lowercase letters, digits and single hyphens, and begin with a letter"
     );
     Ok(())
-}
-
-/// Every folder services/LANGUAGE/NAME, with a manifest or not, in the order of their names.
-fn services(top: &Path) -> Result<Vec<Service>> {
-    let mut found = Vec::new();
-    for language in folders(top)? {
-        for folder in folders(&language)? {
-            found.push(Service { language: file_name(&language), name: file_name(&folder), folder });
-        }
-    }
-    Ok(found)
-}
-
-fn folders(top: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(top).with_context(|| format!("cannot read '{}'", top.display()))?;
-    let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    let mut folders: Vec<PathBuf> = paths.into_iter().filter(|path| path.is_dir()).collect();
-    folders.sort();
-    Ok(folders)
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The sibling to copy from, and its manifest: the one asked for, or the first that is a plain framework, or the first.
