@@ -86,12 +86,13 @@ fn probe(requirement: &Requirement, folder: &Path) -> Result<String, Missing> {
     Ok(text)
 }
 
-/// The first dotted number in a text: `go version go1.26.8 linux/amd64` holds 1.26.8.
+/// The first dotted number in a text, or the first number where none is dotted: `go version go1.26.8 linux/amd64` holds
+/// 1.26.8, and the first release of a JDK calls itself `javac 21`.
 fn first_version(text: &str) -> Option<Vec<u64>> {
-    text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
-        let parts: Result<Vec<u64>, _> = word.split('.').map(str::parse).collect();
-        parts.ok().filter(|parts| parts.len() > 1)
-    })
+    let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+    let versions: Vec<Vec<u64>> =
+        words.filter_map(|word| word.split('.').map(|part| part.parse().ok()).collect()).collect();
+    versions.iter().find(|parts| parts.len() > 1).or(versions.first()).cloned()
 }
 
 #[cfg(test)]
@@ -112,6 +113,7 @@ mod tests {
         assert_eq!(first_version("go version go1.26.8 linux/amd64"), Some(vec![1, 26, 8]));
         assert_eq!(first_version("v20.20.2\n"), Some(vec![20, 20, 2]));
         assert_eq!(first_version("cargo 1.95.0 (f2d3ce0bd 2026-03-21)"), Some(vec![1, 95, 0]));
+        assert_eq!(first_version("openjdk 21 2023-09-19"), Some(vec![21]));
         assert_eq!(first_version("no number"), None);
     }
 
@@ -126,6 +128,9 @@ mod tests {
              `apt-get install some-package` (or build it)"
         );
         assert!(text(&["false"], None).contains("ended with exit status: 1"));
+        assert!(
+            text(&["echo", "javac 11.0.20"], Some("17")).contains("says 11.0.20, and 17 or newer is needed")
+        );
         assert!(text(&["echo", "v1.9.4"], Some("1.24")).contains("says 1.9.4, and 1.24 or newer is needed"));
         assert_eq!(
             all_met(&[requirement(&["echo", "v1.24.0"], Some("1.24"))], Path::new("/")),

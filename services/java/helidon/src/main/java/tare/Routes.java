@@ -1,0 +1,96 @@
+package tare;
+
+import io.helidon.http.BadRequestException;
+import io.helidon.json.JsonArray;
+import io.helidon.json.JsonException;
+import io.helidon.json.JsonObject;
+import io.helidon.json.JsonValue;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+
+/** Answers requests, each on the virtual thread of its connection. */
+final class Routes {
+
+  private static final int COUNT_MAX = 1_000_000;
+
+  private final int delayMs;
+  private final Semaphore slots;
+
+  Routes(Settings settings) {
+    delayMs = settings.delayMs();
+    slots = delayMs > 0 ? new Semaphore(settings.threads(), true) : null;
+  }
+
+  void register(HttpRouting.Builder routing) {
+    routing
+        .get("/", (request, response) -> response.send("Hello world!"))
+        .get("/api/test", (request, response) -> response.send("Hello, World!"))
+        .post("/test", this::echo)
+        .get("/test/status", (request, response) -> response.send("OK"))
+        .get("/test/labels/{label}", Routes::label)
+        .get(
+            "/framework",
+            (request, response) ->
+                response.send(JsonObject.builder().set("Hello", "world").build()))
+        .get("/benchmark", Routes::benchmark);
+  }
+
+  private void echo(ServerRequest request, ServerResponse response) throws InterruptedException {
+    JsonObject message = readObject(request);
+    if (delayMs > 0) {
+      delay();
+    }
+    response.send(JsonObject.builder().from(message).set("text", "received").build());
+  }
+
+  /** A virtual thread sleeps for nothing: without the slots any number would be in their delay. */
+  private void delay() throws InterruptedException {
+    slots.acquire();
+    try {
+      Thread.sleep(delayMs);
+    } finally {
+      slots.release();
+    }
+  }
+
+  private static void label(ServerRequest request, ServerResponse response) {
+    response.send(request.path().pathParameters().get("label"));
+  }
+
+  private static void benchmark(ServerRequest request, ServerResponse response) {
+    int count = parseCount(request.query().first("count").orElse("10000"));
+    List<String> strings = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      strings.add("Index " + i);
+    }
+    response.send(JsonArray.createStrings(strings.subList(0, Math.min(10, count))));
+  }
+
+  private static JsonObject readObject(ServerRequest request) {
+    try {
+      if (request.content().hasEntity()
+          && request.content().as(JsonValue.class) instanceof JsonObject object) {
+        return object;
+      }
+    } catch (JsonException e) {
+      throw new BadRequestException("the body is no JSON", e);
+    }
+    throw new BadRequestException("the body is no JSON object");
+  }
+
+  private static int parseCount(String text) {
+    try {
+      int count = Integer.parseInt(text);
+      if (count >= 0 && count <= COUNT_MAX) {
+        return count;
+      }
+    } catch (NumberFormatException e) {
+      // Answered below, with what is out of range.
+    }
+    throw new BadRequestException("count must be an integer from 0 to " + COUNT_MAX);
+  }
+}

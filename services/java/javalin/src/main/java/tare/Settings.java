@@ -1,0 +1,28 @@
+package tare;
+
+/** What the environment variables {@code PORT}, {@code THREADS} and {@code DELAY_MS} say. */
+record Settings(int port, int threads, int delayMs) {
+
+  static Settings fromEnvironment() {
+    return new Settings(
+        integer("PORT", null, 1, 65_535),
+        integer("THREADS", "1", 1, 1024),
+        integer("DELAY_MS", "0", 0, 60_000));
+  }
+
+  /** A value that will not do ends the program with status 2. */
+  private static int integer(String name, String fallback, int min, int max) {
+    String text = System.getenv().getOrDefault(name, fallback);
+    try {
+      int value = Integer.parseInt(text);
+      if (value >= min && value <= max) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Told below, with what is out of range.
+    }
+    System.err.println(name + " must be an integer from " + min + " to " + max);
+    System.exit(2);
+    throw new AssertionError();
+  }
+}

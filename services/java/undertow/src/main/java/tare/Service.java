@@ -1,0 +1,38 @@
+package tare;
+
+import io.undertow.Undertow;
+import io.undertow.UndertowOptions;
+import io.undertow.Version;
+import java.util.logging.LogManager;
+
+/** The contracts of Tare on Undertow: its listener, its routing handler, and Jackson. */
+public final class Service {
+
+  private static final int IDLE_MS_MAX = 3_600_000;
+
+  public static void main(String[] args) {
+    if (args.length == 1 && args[0].equals("--version")) {
+      System.out.println(Version.getVersionString());
+      return;
+    }
+    Settings settings = Settings.fromEnvironment();
+    LogManager.getLogManager().reset();
+    Undertow server =
+        Undertow.builder()
+            .addHttpListener(settings.port(), "127.0.0.1")
+            .setIoThreads(settings.threads())
+            .setWorkerThreads(settings.threads())
+            .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE_MS_MAX)
+            .setHandler(new Routes(settings.delayMs()).handler())
+            .build();
+    try {
+      server.start();
+    } catch (RuntimeException e) {
+      System.err.println("cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+      System.exit(1);
+    }
+    Termination.onSigterm(server::stop);
+  }
+
+  private Service() {}
+}
