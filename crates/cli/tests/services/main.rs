@@ -16,7 +16,7 @@ use serde_json::Value;
 use support::{alone, real_root, row, start, state};
 
 /// What no registry carries: its users bring it themselves, and no set-up of ours can.
-const NOWHERE: [&str; 4] = ["crow", "kitura", "restbed", "simple-web-server"];
+const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-server"];
 /// No build begins after this time, so that the tests end within the hour that they have; what was built stays built.
 const BUILD_WITHIN: &str = "35m";
 /// Those that began just before may go on so long.

@@ -1,0 +1,74 @@
+using System;
+using System.IO;
+using System.Net;
+using System.Reflection;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace Tare
+{
+    /// <summary>The contracts of Tare on ASP.NET Core: Kestrel and endpoint routing.</summary>
+    public static class Program
+    {
+        /// <summary>How long requests in flight may take to end after SIGTERM.</summary>
+        private static readonly TimeSpan Grace = TimeSpan.FromMilliseconds(250);
+
+        public static async Task<int> Main(string[] args)
+        {
+            if (args.Length == 1 && args[0] == "--version")
+            {
+                Console.WriteLine(FrameworkVersion());
+                return 0;
+            }
+            try
+            {
+                using IHost host = CreateHost(new Settings());
+                await host.RunAsync();
+                return 0;
+            }
+            catch (FormatException e)
+            {
+                return Fail(2, e);
+            }
+            catch (IOException e) // the port cannot be bound
+            {
+                return Fail(1, e);
+            }
+            catch (OperationCanceledException) // requests were in flight for longer than the grace
+            {
+                return 0;
+            }
+        }
+
+        private static IHost CreateHost(Settings settings)
+        {
+            Delay? delay = settings.Delay > TimeSpan.Zero ? new Delay(settings.Threads, settings.Delay) : null;
+            var routes = new Routes(delay);
+            return Host.CreateDefaultBuilder()
+                .ConfigureLogging(logging => logging.ClearProviders())
+                .ConfigureServices(services => services.Configure<HostOptions>(o => o.ShutdownTimeout = Grace))
+                .ConfigureWebHostDefaults(web => web
+                    .ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, settings.Port))
+                    .Configure(app => app.UseRouting().UseEndpoints(routes.Map)))
+                .Build();
+        }
+
+        /// <summary>The version of the ASP.NET Core that runs this, without its build and commit.</summary>
+        private static string FrameworkVersion()
+        {
+            var attribute = typeof(KestrelServer).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>();
+            return attribute!.InformationalVersion.Split('+')[0].Split("-servicing")[0];
+        }
+
+        private static int Fail(int status, Exception e)
+        {
+            Console.Error.WriteLine(e.Message);
+            return status;
+        }
+    }
+}
