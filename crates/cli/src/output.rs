@@ -37,12 +37,19 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// Pads columns to the width of their widest cell, two spaces between; the first row is the head.
 pub fn columns(rows: &[Vec<String>]) -> String {
+    aligned(rows, usize::MAX)
+}
+
+/// The same, with the columns from the one that is named pushed to the right: numbers.
+pub fn aligned(rows: &[Vec<String>], right_from: usize) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(width).collect();
     let mut out = String::new();
     for (index, row) in rows.iter().enumerate() {
-        let padded = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column < right_from { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        });
         let line = padded.collect::<Vec<_>>().join("  ");
         out += &if index == 0 { paint("2", line.trim_end()) } else { line.trim_end().to_owned() };
         out.push('\n');

@@ -2,6 +2,7 @@
 //! recorded and reported.
 #![deny(missing_docs)]
 
+pub mod aspects;
 pub mod build;
 pub mod catalogue;
 pub mod contract;

@@ -3,6 +3,7 @@
 mod broken;
 mod errors;
 mod killed;
+mod list;
 mod load;
 mod pivot;
 mod run;

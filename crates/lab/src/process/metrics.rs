@@ -24,6 +24,12 @@ impl Service {
         self.pids().into_iter().filter_map(procfs::rss_bytes_peak).sum()
     }
 
+    /// The memory that is resident now, in bytes: the sum of `VmRSS` over its live processes. What they share is counted
+    /// for each of them.
+    pub fn rss_bytes(&self) -> u64 {
+        self.pids().into_iter().filter_map(procfs::rss_bytes).sum()
+    }
+
     /// Context switches of its live threads, voluntary and not.
     pub fn context_switches(&self) -> u64 {
         let of_process = |pid| {

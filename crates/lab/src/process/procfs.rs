@@ -73,6 +73,11 @@ pub(super) fn rss_bytes_peak(pid: u32) -> Option<u64> {
     Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmHWM")? * 1024)
 }
 
+/// The memory that is resident now.
+pub(super) fn rss_bytes(pid: u32) -> Option<u64> {
+    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmRSS")? * 1024)
+}
+
 /// The threads of a process.
 pub(super) fn threads(pid: u32) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(path(pid, "task")) else { return Vec::new() };
@@ -120,7 +125,8 @@ mod tests {
         let me = std::process::id();
         assert!(all_pids().contains(&me));
         assert!(is_alive(me));
-        assert!(rss_bytes_peak(me).unwrap() > 100_000);
+        assert!(rss_bytes_peak(me).unwrap() >= rss_bytes(me).unwrap());
+        assert!(rss_bytes(me).unwrap() > 100_000);
         assert!(threads(me).iter().filter_map(|&thread| context_switches(me, thread)).sum::<u64>() > 0);
     }
 

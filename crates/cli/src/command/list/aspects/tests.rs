@@ -1,0 +1,83 @@
+use jiff::{Timestamp, civil::date};
+use tare_lab::{
+    aspects::{Code, Dependencies, Measured, Release},
+    build::Cost,
+};
+
+use super::*;
+
+fn line(service: &str, licence: Licence) -> Line {
+    let aspects = Aspects {
+        licence,
+        dependencies: Dependencies { direct: Some(0), total: None },
+        code: None,
+        artefact_bytes: None,
+        build: None,
+        release: None,
+        measured: None,
+    };
+    Line {
+        service: service.to_owned(),
+        language: "rust".to_owned(),
+        framework: service.to_owned(),
+        version: None,
+        missing: None,
+        aspects,
+    }
+}
+
+fn full() -> Line {
+    let mut line = line("axum", Licence::of("MIT", Some("MIT"), Source::Cargo));
+    line.version = Some("0.8.9".to_owned());
+    line.aspects = Aspects {
+        dependencies: Dependencies { direct: Some(4), total: Some(61) },
+        code: Some(Code { lines: 168, languages: [("Rust".to_owned(), 168)].into() }),
+        artefact_bytes: Some(1_960_000),
+        build: Some(Cost { seconds: 31.25, from_nothing: true, ..Cost::default() }),
+        release: Some(Release {
+            package: "pkg:cargo/axum".to_owned(),
+            used: "0.8.9".to_owned(),
+            newest: "0.8.9".to_owned(),
+            newest_date: Some(date(2026, 4, 14)),
+            asked: date(2026, 11, 21),
+        }),
+        measured: Some(Measured {
+            at: Timestamp::UNIX_EPOCH,
+            starts: 3,
+            start_up_ns: 4_120_000,
+            rss_bytes: 3_300_000,
+        }),
+        ..line.aspects
+    };
+    line
+}
+
+/// A build of which most was there already says nothing of what a build costs.
+fn mended() -> Line {
+    let mut line = line("hyper", Licence::of("MIT", Some("MIT"), Source::Cargo));
+    line.aspects.build = Some(Cost { seconds: 0.2, ..Cost::default() });
+    line
+}
+
+fn lines() -> Vec<Line> {
+    let long = "AGPL-3.0-or-later OR LicenseRef-CPL";
+    vec![
+        line("pivot", Licence::of("Apache-2.0 OR MIT", None, Source::Manifest)),
+        full(),
+        mended(),
+        line("restbed", Licence::of(long, None, Source::Manifest)),
+        line("simple-web-server:close", Licence::of("MIT", Some("Apache-2.0 OR ISC"), Source::Debian)),
+    ]
+}
+
+#[test]
+fn the_table_shows_what_is_known_and_fits() {
+    let table = console::strip_ansi_codes(&text(&lines())).into_owned();
+    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn json_has_all_of_it() {
+    insta::assert_snapshot!(serde_json::to_string_pretty(&lines()[1]).unwrap());
+}

@@ -1,0 +1,134 @@
+//! `tare list`: what there is to weigh, and with `--aspects` what it is besides fast.
+
+mod aspects;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+use tare_lab::{
+    build::{self, Stamp},
+    catalogue::{Row, Service, Setting, Style},
+};
+
+use crate::{
+    exit::Outcome,
+    output::{columns, paint, print, print_json},
+    workspace::{Global, Workspace},
+};
+
+/// Services that are looked at at the same time.
+const AT_ONCE: usize = 4;
+
+/// List services: versions, licences, contracts, and whether this machine can build them
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Services, or groups such as `group:go`; all of them where none is named
+    services: Vec<String>,
+    /// What they are besides fast: licence, dependencies, code, sizes, costs, releases
+    #[arg(long)]
+    aspects: bool,
+    /// Build them and start each three times: time to the first answer, memory while idle
+    #[arg(long, requires = "aspects")]
+    measure: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Line {
+    service: String,
+    title: Option<String>,
+    language: String,
+    framework: String,
+    url: String,
+    licence: String,
+    style: Style,
+    contracts: Vec<String>,
+    settings: Vec<Setting>,
+    /// The receipt of the last good build.
+    version: Option<String>,
+    /// Why this machine cannot build it.
+    missing: Option<String>,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let workspace = Workspace::open(global)?;
+    let rows = workspace.select(&args.services)?;
+    if args.aspects {
+        let outcome = aspects::run(&workspace, &rows, args.measure, args.json)?;
+        return Ok(workspace.outcome_of_all(&args.services, outcome));
+    }
+    let lines = in_parallel(&rows, |row| line(&workspace, row));
+    match args.json {
+        true => print_json(&lines)?,
+        false => print(&text(&lines))?,
+    }
+    Ok(workspace.outcome_of_all(&args.services, Outcome::Fine))
+}
+
+fn line(workspace: &Workspace, row: &Row) -> Line {
+    let service = &row.service;
+    let missing = missing(service);
+    Line {
+        service: service.id.clone(),
+        title: service.title.clone(),
+        language: service.language.clone(),
+        framework: service.framework.clone(),
+        url: service.url.clone(),
+        licence: service.licence.clone(),
+        style: service.style,
+        contracts: service.contracts.clone(),
+        settings: service.settings.clone(),
+        version: last(workspace, service, missing.as_deref()).map(|stamp| stamp.version),
+        missing,
+    }
+}
+
+/// What the last good build recorded. Where the service cannot be built any more, that was another machine, or one that
+/// has changed.
+fn last(workspace: &Workspace, service: &Service, missing: Option<&str>) -> Option<Stamp> {
+    missing.is_none().then(|| workspace.builder().last(service)).flatten()
+}
+
+/// The first requirement that is not met, in words.
+fn missing(service: &Service) -> Option<String> {
+    build::check_requirements(service).err().map(|missing| missing.to_string())
+}
+
+/// What `look` says of each row, in their order. Each look waits for the processes that it asks.
+fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let work = || -> Vec<(usize, T)> {
+        let mine = || {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            rows.get(index).map(|row| (index, look(row)))
+        };
+        std::iter::from_fn(mine).collect()
+    };
+    let mut found: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a look does not panic")).collect()
+    });
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+fn text(lines: &[Line]) -> String {
+    let head = ["service", "language", "framework", "version", "licence", "contracts", "on this machine"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(lines.iter().map(|line| {
+        let state = match (&line.missing, &line.version) {
+            (Some(missing), _) => missing.clone(),
+            (None, Some(_)) => "built".to_owned(),
+            (None, None) => "can be built".to_owned(),
+        };
+        let version = line.version.clone().unwrap_or_else(|| "-".to_owned());
+        let contracts = line.contracts.join(" ");
+        let names =
+            [&line.service, &line.language, &line.framework, &version, &line.licence, &contracts, &state];
+        names.map(String::clone).to_vec()
+    }));
+    let hint = "`tare list --json` tells more, such as what is not default; `--aspects`: size, dependencies, licence";
+    columns(&rows) + &format!("\n{}\n", paint("2", hint))
+}

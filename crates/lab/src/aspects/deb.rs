@@ -1,0 +1,202 @@
+//! Debian: libraries that apt brings. They are asked for by `[[requires]]`, found in the build by what the executable is
+//! linked with or its class path names, and their licence stands in `/usr/share/doc/PACKAGE/copyright`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{Dependencies, Found, ask::ask, executable, executable_bytes, linked, size};
+use crate::catalogue::{Requirement, Service};
+
+pub fn read(service: &Service) -> Found {
+    let own = service.package.as_ref().filter(|package| package.ty() == "deb").map(|package| package.name());
+    let direct = asked_for(&service.requires);
+    let class_path = class_path(service);
+    let files = match (executable(service), &class_path) {
+        (Some(program), _) => Some(linked::libraries(&program)),
+        (None, Some(entries)) => Some(entries.iter().filter(|path| path.is_file()).cloned().collect()),
+        (None, None) => None,
+    };
+    // Haskell's libraries are linked statically, and the executable does not tell which.
+    let told = !direct.iter().any(|name| name.starts_with("libghc-"));
+    let total = files.filter(|_| told).map(|files| {
+        let linked = owners(&files);
+        let all: Vec<&String> = linked.union(&direct).collect();
+        together(&direct, &linked, &sources(&all)).len()
+    });
+    let entries = || class_path.map(|entries| entries.iter().map(|path| size::of_any(path)).sum());
+    Found {
+        licence: own.and_then(licence),
+        dependencies: Dependencies { direct: Some(direct.len()), total },
+        artefact_bytes: executable_bytes(service).or_else(entries),
+    }
+}
+
+/// The packages of `[[requires]]` that are no toolchain. A program that is merely asked for its version is a tool;
+/// whatever is asked for something else is there for the sake of a library.
+fn asked_for(requires: &[Requirement]) -> BTreeSet<String> {
+    let is_tool = |requirement: &Requirement| {
+        requirement
+            .command
+            .get(1)
+            .is_some_and(|word| ["version", "--version", "-version"].contains(&word.as_str()))
+    };
+    let libraries = requires.iter().filter(|requirement| !is_tool(requirement));
+    libraries.flat_map(|requirement| requirement.debian.iter().cloned()).collect()
+}
+
+/// Packages that are in the build. A package of headers whose library is linked is the same thing under another name:
+/// both are made from one source package. Headers without a library were compiled in.
+fn together(
+    direct: &BTreeSet<String>,
+    linked: &BTreeSet<String>,
+    sources: &BTreeMap<String, String>,
+) -> BTreeSet<String> {
+    let source = |name: &String| sources.get(name).unwrap_or(name).clone();
+    let of_linked: BTreeSet<String> = linked.iter().map(source).collect();
+    let compiled_in =
+        direct.iter().filter(|name| !(name.ends_with("-dev") && of_linked.contains(&source(name))));
+    linked.iter().chain(compiled_in).cloned().collect()
+}
+
+/// The packages that files belong to.
+fn owners(files: &[PathBuf]) -> BTreeSet<String> {
+    if files.is_empty() {
+        return BTreeSet::new();
+    }
+    let names: BTreeSet<PathBuf> = files.iter().flat_map(|path| names(path)).collect();
+    parse_owners(&ask(Path::new("/"), "dpkg-query", ["--search".into()].into_iter().chain(names)))
+}
+
+/// The database knows a file by the one name under which its package brought it: not by an alternative, and with or
+/// without the `/usr` that merged systems have before it.
+fn names(path: &Path) -> BTreeSet<PathBuf> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let both = |path: PathBuf| match path.strip_prefix("/usr") {
+        Ok(rest) => [Path::new("/").join(rest), path],
+        Err(_) => [Path::new("/usr").join(path.strip_prefix("/").unwrap_or(&path)), path],
+    };
+    both(path.to_owned()).into_iter().chain(both(real)).collect()
+}
+
+/// Lines `PACKAGE[:ARCHITECTURE]: PATH`.
+fn parse_owners(text: &str) -> BTreeSet<String> {
+    let owner = |line: &str| {
+        let (packages, _) = line.split_once(": /")?;
+        packages.split([':', ',']).next().filter(|name| !name.contains(' ')).map(str::to_owned)
+    };
+    text.lines().filter_map(owner).collect()
+}
+
+/// The source package of each package.
+fn sources(packages: &[&String]) -> BTreeMap<String, String> {
+    if packages.is_empty() {
+        return BTreeMap::new();
+    }
+    let format = "--showformat=${Package}\t${source:Package}\n".to_owned();
+    let words = ["--show".to_owned(), format].into_iter().chain(packages.iter().map(|name| (*name).clone()));
+    let text = ask(Path::new("/"), "dpkg-query", words);
+    let pairs = text.lines().filter_map(|line| line.split_once('\t'));
+    pairs.map(|(package, source)| (package.to_owned(), source.to_owned())).collect()
+}
+
+/// What the argument file of `java @FILE` has after `-cp`: folders of the service and jars of the system. None where
+/// there is no such file, or its folders are not built.
+fn class_path(service: &Service) -> Option<Vec<PathBuf>> {
+    let file = service.command.iter().find_map(|word| word.strip_prefix('@'))?;
+    let entries = parse_class_path(&fs::read_to_string(service.folder.join(file)).ok()?)?;
+    let paths: Vec<PathBuf> = entries.iter().map(|entry| service.folder.join(entry)).collect();
+    paths.iter().all(|path| path.exists()).then_some(paths)
+}
+
+/// Within quotes a backslash at the end of a line joins it with the next, without the blanks that begin that.
+fn parse_class_path(text: &str) -> Option<Vec<String>> {
+    let joined = text.split("\\\n").map(str::trim_start).collect::<String>();
+    let mut words = joined.split_whitespace();
+    let list = words.find(|word| ["-cp", "-classpath", "--class-path"].contains(word)).and(words.next())?;
+    Some(list.trim_matches('"').split(':').map(str::to_owned).collect())
+}
+
+fn licence(package: &str) -> Option<String> {
+    let path = Path::new("/usr/share/doc").join(package).join("copyright");
+    parse_copyright(&fs::read_to_string(path).ok()?)
+}
+
+/// The first line of `License` in the paragraph of all files, where the file is one that programs can read.
+fn parse_copyright(text: &str) -> Option<String> {
+    let field = |paragraph: &str, name: &str| -> Option<String> {
+        let value = paragraph.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(value.trim().to_owned())
+    };
+    let mut paragraphs = text.split("\n\n");
+    let all = paragraphs.find(|paragraph| field(paragraph.trim_start(), "Files").as_deref() == Some("*"))?;
+    field(all.trim_start(), "License")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_tool_is_no_library() {
+        let requirement = |command: &str, debian: &str| Requirement {
+            command: command.split(' ').map(str::to_owned).collect(),
+            debian: vec![debian.to_owned()],
+            at_least: None,
+            hint: None,
+        };
+        let requires = [
+            requirement("c++ --version", "g++"),
+            requirement("go version", "golang-go"),
+            requirement("ghc-pkg field warp version", "libghc-warp-dev"),
+            requirement("pkg-config --modversion libpistache", "libpistache-dev"),
+            requirement("ruby -rpuma/const -e puts", "puma"),
+        ];
+        assert_eq!(asked_for(&requires), set(&["libghc-warp-dev", "libpistache-dev", "puma"]));
+    }
+
+    #[test]
+    fn headers_and_their_library_are_one_and_headers_alone_count() {
+        let direct = set(&["libweb-dev", "libjson-dev"]);
+        let linked = set(&["libweb1", "libssl3"]);
+        let sources =
+            [("libweb-dev", "web"), ("libweb1", "web"), ("libssl3", "openssl"), ("libjson-dev", "json")];
+        let sources = sources.map(|(package, source)| (package.to_owned(), source.to_owned())).into();
+        assert_eq!(together(&direct, &linked, &sources), set(&["libjson-dev", "libssl3", "libweb1"]));
+        assert_eq!(together(&direct, &set(&[]), &BTreeMap::new()), direct);
+    }
+
+    #[test]
+    fn owners_are_named_without_architecture() {
+        let text = "libssl3:amd64: /usr/lib/x/libssl.so.3\nlibjetty9-java: /usr/share/java/jetty9-server.jar\n\
+            diversion by glx from: /usr/lib/libGL.so\n";
+        assert_eq!(parse_owners(text), set(&["libjetty9-java", "libssl3"]));
+    }
+
+    #[test]
+    fn a_file_may_be_known_by_another_name() {
+        let names = names(Path::new("/lib/no-such-file"));
+        assert_eq!(names, ["/lib/no-such-file", "/usr/lib/no-such-file"].map(PathBuf::from).into());
+    }
+
+    #[test]
+    fn a_class_path_goes_over_several_lines() {
+        let text = "-cp\n\"src:\\\n build/classes:\\\n /usr/share/java/a.jar\"\n";
+        assert_eq!(parse_class_path(text).unwrap(), ["src", "build/classes", "/usr/share/java/a.jar"]);
+        assert_eq!(parse_class_path("-Xmx1g"), None);
+    }
+
+    #[test]
+    fn the_licence_is_that_of_all_files() {
+        let text = "Format: 1.0\nLicense: other\n\nFiles: doc/*\nLicense: CC0\n\nFiles: *\nCopyright: 2017 A\n B\n\
+            License: EPL-1\n    Eclipse\n .\n\nFiles: debian/*\nLicense: GPL-2+\n";
+        assert_eq!(parse_copyright(text).as_deref(), Some("EPL-1"));
+        assert_eq!(parse_copyright("This package was debianized by A.\n"), None);
+    }
+}

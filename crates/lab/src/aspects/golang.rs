@@ -1,0 +1,69 @@
+//! Go: `go.mod` says what is asked for, the executable itself what was linked. A module carries its licence as a text
+//! and no metadata of it, so that the manifest's counts.
+
+use std::{fs, path::Path};
+
+use super::{Dependencies, Found, ask::ask, executable, executable_bytes};
+use crate::catalogue::Service;
+
+pub fn read(service: &Service) -> Found {
+    let direct = fs::read_to_string(service.folder.join("go.mod")).ok().map(|text| direct(&text));
+    let linked = executable(service).and_then(|program| {
+        let words = [Path::new("version"), Path::new("-m"), &program];
+        linked(&ask(&service.folder, "go", words))
+    });
+    Found {
+        licence: None,
+        dependencies: Dependencies { direct, total: linked },
+        artefact_bytes: executable_bytes(service),
+    }
+}
+
+/// The modules of `require` that are not there for another's sake.
+fn direct(text: &str) -> usize {
+    let mut within = false;
+    let mut count = 0;
+    for line in text.lines().map(str::trim) {
+        let named = match line {
+            "require (" => {
+                within = true;
+                false
+            }
+            ")" => {
+                within = false;
+                false
+            }
+            line => line.starts_with("require ") || (within && !line.is_empty() && !line.starts_with("//")),
+        };
+        count += usize::from(named && !line.ends_with("// indirect"));
+    }
+    count
+}
+
+/// Lines `dep MODULE VERSION`; none where it says nothing of the program itself.
+fn linked(text: &str) -> Option<usize> {
+    let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let words: Vec<String> = text.lines().filter_map(first).collect();
+    words.iter().any(|word| word == "path").then(|| words.iter().filter(|word| *word == "dep").count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_required_for_another_is_not_direct() {
+        let text = "module x\n\ngo 1.25\n\nrequire a/b v1\n\nrequire (\n\t// why\n\tc v1 // indirect\n\td v2\n)\n\
+            replace (\n\te => f v1\n)\n";
+        assert_eq!(direct(text), 2);
+        assert_eq!(direct("module x\n\ngo 1.25\n"), 0);
+    }
+
+    #[test]
+    fn the_executable_lists_its_modules() {
+        let text = "build/service: go1.26.8\n\tpath\ttare/gin\n\tmod\ttare/gin\t(devel)\n\tdep\ta/b\tv1\th1:x=\n\
+            \tdep\tc\tv2\n\t=>\td\tv3\th1:y=\n\tbuild\t-compiler=gc\n";
+        assert_eq!(linked(text), Some(2));
+        assert_eq!(linked(""), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! What packages say of their licence, in the one form in which it can be compared: SPDX expressions.
+
+use serde::Serialize;
+use spdx::{Expression, ParseMode, expression::ExprNode, identifiers::LICENSES};
+
+/// How packages call the common licences, where that is neither an SPDX identifier nor the full name of one: lower case,
+/// without a leading "the ". What may mean several licences ("BSD", "Apache") is not here.
+const NAMES: [(&str, &str); 17] = [
+    ("apache 2", "Apache-2.0"),
+    ("apache 2.0", "Apache-2.0"),
+    ("apache-2", "Apache-2.0"),
+    ("apache license version 2.0", "Apache-2.0"),
+    ("apache license, version 2.0", "Apache-2.0"),
+    ("apache software license, version 2.0", "Apache-2.0"),
+    ("boost", "BSL-1.0"),
+    ("bsd 3-clause license", "BSD-3-Clause"),
+    ("new bsd license", "BSD-3-Clause"),
+    ("eclipse public license - v 1.0", "EPL-1.0"),
+    ("eclipse public license - v 2.0", "EPL-2.0"),
+    ("epl 2.0", "EPL-2.0"),
+    ("epl-1", "EPL-1.0"),
+    ("epl-2", "EPL-2.0"),
+    ("expat", "MIT"),
+    ("isc license (iscl)", "ISC"),
+    ("mozilla public license 2.0 (mpl 2.0)", "MPL-2.0"),
+];
+
+/// Old identifiers are understood, since packages are old; names that may mean several licences are not.
+const MODE: ParseMode = ParseMode {
+    allow_slash_as_or_operator: true,
+    allow_imprecise_license_names: false,
+    allow_postfix_plus_on_gpl: true,
+    allow_deprecated: true,
+    allow_unknown: false,
+};
+
+/// Under which terms a framework may be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Licence {
+    /// SPDX expression.
+    pub spdx: String,
+    /// Where it was read.
+    pub source: Source,
+    /// What the package says, in its words.
+    pub stated: Option<String>,
+    /// What the package and the manifest do not agree on.
+    pub contradiction: Option<String>,
+}
+
+/// Where a licence was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// `license` of the crate.
+    Cargo,
+    /// `license` of `package.json`.
+    Npm,
+    /// The metadata of the distribution.
+    Pypi,
+    /// `licenses` of the POM, or of its parents.
+    Maven,
+    /// `License` of all files in Debian's copyright file.
+    Debian,
+    /// The service's own manifest: the package says nothing that a program could read.
+    Manifest,
+}
+
+impl Licence {
+    /// What the package states counts where it means one licence, else what the manifest says.
+    pub fn of(manifest: &str, stated: Option<&str>, source: Source) -> Licence {
+        let stated = stated.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let read = stated.as_deref().and_then(normalise);
+        let contradiction = read
+            .as_deref()
+            .filter(|spdx| !same(spdx, manifest))
+            .map(|spdx| format!("the package says \"{spdx}\", the manifest \"{manifest}\""));
+        let source = if read.is_some() { source } else { Source::Manifest };
+        Licence { spdx: read.unwrap_or_else(|| manifest.to_owned()), source, stated, contradiction }
+    }
+}
+
+/// Whether a text is a valid SPDX expression, as manifests must have.
+pub fn is_spdx(text: &str) -> bool {
+    Expression::parse(text).is_ok()
+}
+
+/// The SPDX expression that a text means, if it means one.
+pub fn normalise(text: &str) -> Option<String> {
+    let lower = text.trim().to_lowercase();
+    let name = lower.strip_prefix("the ").unwrap_or(&lower);
+    if let Some((_, id)) = NAMES.iter().find(|(known, _)| *known == name) {
+        return Some((*id).to_owned());
+    }
+    if let Some(known) = LICENSES.iter().find(|known| known.full_name.eq_ignore_ascii_case(name)) {
+        return Some(known.name.to_owned());
+    }
+    let spaced = text.trim().replace('/', " OR ").replace('(', "( ").replace(')', " )");
+    let words: Vec<String> = spaced.split_whitespace().map(word).collect();
+    let expression = words.join(" ").replace("( ", "(").replace(" )", ")");
+    Expression::parse_mode(&expression, MODE).is_ok().then_some(expression)
+}
+
+/// Debian writes operators in lower case, and some identifiers too.
+fn word(word: &str) -> String {
+    if ["or", "and", "with"].iter().any(|operator| word.eq_ignore_ascii_case(operator)) {
+        return word.to_uppercase();
+    }
+    let short = NAMES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, id)| *id);
+    let known = || LICENSES.iter().find(|known| known.name.eq_ignore_ascii_case(word));
+    short.or_else(|| known().map(|known| known.name)).unwrap_or(word).to_owned()
+}
+
+/// Whether two expressions mean the same, as far as that is simple: the order of a list does not matter.
+fn same(one: &str, other: &str) -> bool {
+    match (Expression::parse_mode(one, MODE), Expression::parse_mode(other, MODE)) {
+        (Ok(one), Ok(other)) => terms(&one) == terms(&other),
+        _ => one == other,
+    }
+}
+
+/// In the order of the text where `AND` and `OR` are mixed, else sorted.
+fn terms(expression: &Expression) -> Vec<String> {
+    let mut terms: Vec<String> = expression
+        .iter()
+        .map(|node| match node {
+            ExprNode::Req(requirement) => requirement.req.to_string(),
+            ExprNode::Op(operator) => format!("{operator:?}"),
+        })
+        .collect();
+    let has = |operator: &str| terms.iter().any(|term| term == operator);
+    if !(has("And") && has("Or")) {
+        terms.sort();
+    }
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_packages_become_expressions() {
+        let cases = [
+            ("MIT", "MIT"),
+            ("MIT/Apache-2.0", "MIT OR Apache-2.0"),
+            ("Apache 2.0", "Apache-2.0"),
+            ("The Apache Software License, Version 2.0", "Apache-2.0"),
+            ("The MIT License", "MIT"),
+            ("Expat", "MIT"),
+            ("Expat and BSD-3-clause", "MIT AND BSD-3-Clause"),
+            ("EPL-1", "EPL-1.0"),
+            ("GPL-2+", ""),
+            ("GPL-2.0+", "GPL-2.0+"),
+            ("(MIT or Apache-2.0) and ISC", "(MIT OR Apache-2.0) AND ISC"),
+            ("BSD", ""),
+            ("BSD License", ""),
+            ("see LICENSE", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(normalise(text).unwrap_or_default(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_a_list_is_no_contradiction() {
+        assert!(same("MIT OR Apache-2.0", "Apache-2.0 OR MIT"));
+        assert!(!same("MIT OR Apache-2.0", "MIT AND Apache-2.0"));
+        assert!(!same("MIT AND (ISC OR Zlib)", "MIT OR (ISC AND Zlib)"));
+    }
+
+    #[test]
+    fn what_the_package_says_counts_and_a_contradiction_is_told() {
+        let read = Licence::of("MIT", Some("Expat"), Source::Debian);
+        assert_eq!((read.spdx.as_str(), read.source, &read.contradiction), ("MIT", Source::Debian, &None));
+        let other = Licence::of("MIT", Some("Apache-2.0"), Source::Npm);
+        assert_eq!(other.spdx, "Apache-2.0");
+        assert_eq!(other.contradiction.unwrap(), "the package says \"Apache-2.0\", the manifest \"MIT\"");
+        let vague = Licence::of("BSD-2-Clause", Some("BSD License"), Source::Pypi);
+        assert_eq!((vague.spdx.as_str(), vague.source), ("BSD-2-Clause", Source::Manifest));
+        assert_eq!((vague.stated.as_deref(), vague.contradiction), (Some("BSD License"), None));
+        assert_eq!(Licence::of("MIT", None, Source::Cargo).source, Source::Manifest);
+    }
+}

@@ -1,0 +1,175 @@
+//! What a service is besides fast: its licence, what it depends on, how much code it takes, what must be shipped, what
+//! the build costs, and, where it was measured, how long it takes to start and what it needs while idle.
+//!
+//! A figure that cannot be had honestly is `None`. Nothing here is built, and only [`measure`] starts a service.
+
+pub mod kept;
+pub mod measure;
+pub mod releases;
+
+mod ask;
+mod cargo;
+mod code;
+mod deb;
+mod golang;
+mod licence;
+mod linked;
+mod maven;
+mod npm;
+mod nuget;
+mod pypi;
+mod size;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+pub use code::Code;
+pub use kept::{Kept, Measured};
+pub use licence::{Licence, Source, is_spdx};
+pub use releases::{Release, Releases};
+
+use crate::{
+    build::{Cost, Stamp},
+    catalogue::{PIVOT, Service},
+};
+
+/// Everything that is known of one service besides its speed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Aspects {
+    /// Under which terms the framework may be used.
+    pub licence: Licence,
+    /// Packages that come with the framework.
+    pub dependencies: Dependencies,
+    /// How much a user of the framework writes; none for the built-in pivot, which nobody writes.
+    pub code: Option<Code>,
+    /// The size of what must be on the target machine besides the language's own runtime (interpreter, JVM, libc),
+    /// in bytes as files have them, not as a disk rounds them; none where it is not built.
+    ///
+    /// - Programs of machine code: the executable, and the shared libraries that it links beyond those of the C and C++
+    ///   runtimes. Go links its runtime into the executable, and then it counts.
+    /// - Node: `node_modules` (for Bun and Deno it holds the runtime, which is the framework) and the service's sources.
+    /// - Python: the files of the pinned distributions, without bytecode, and the sources. Not pip and setuptools, which
+    ///   every virtual environment has.
+    /// - JVM: the jar and the libraries beside it, or all that the class path names.
+    /// - .NET: the folder that is published.
+    pub artefact_bytes: Option<u64>,
+    /// What the last good build cost; none where there was none, or nothing is built.
+    pub build: Option<Cost>,
+    /// The newest release of the framework, as it was known when it was last asked for.
+    pub release: Option<Release>,
+    /// What was measured of the build that is there.
+    pub measured: Option<Measured>,
+}
+
+/// Packages besides the service itself, as its ecosystem counts packages: never compare them across ecosystems without
+/// thinking of how large a package is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Dependencies {
+    /// Those that the service asks for.
+    pub direct: Option<usize>,
+    /// All that are in the build for this machine; none where it is not built.
+    pub total: Option<usize>,
+}
+
+/// What a reader of one ecosystem finds.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    /// What the framework's package says of its licence, in its words.
+    licence: Option<String>,
+    dependencies: Dependencies,
+    artefact_bytes: Option<u64>,
+}
+
+/// Where a service's packages come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ecosystem {
+    Cargo,
+    Npm,
+    Pypi,
+    Golang,
+    Maven,
+    Nuget,
+    /// Debian's packages, or none at all.
+    Debian,
+}
+
+impl Ecosystem {
+    /// By what lies in the folder, since the framework's own package may come from elsewhere.
+    fn of(service: &Service) -> Ecosystem {
+        let has = |file: &str| service.folder.join(file).is_file();
+        match () {
+            () if has("Cargo.toml") => Ecosystem::Cargo,
+            () if has("package.json") => Ecosystem::Npm,
+            () if has("requirements.txt") => Ecosystem::Pypi,
+            () if has("go.mod") => Ecosystem::Golang,
+            () if has("pom.xml") => Ecosystem::Maven,
+            () if nuget::project(&service.folder).is_some() => Ecosystem::Nuget,
+            () => Ecosystem::Debian,
+        }
+    }
+
+    fn source(self) -> Source {
+        match self {
+            Ecosystem::Cargo => Source::Cargo,
+            Ecosystem::Npm => Source::Npm,
+            Ecosystem::Pypi => Source::Pypi,
+            Ecosystem::Maven => Source::Maven,
+            Ecosystem::Debian => Source::Debian,
+            // Their packages hold the licence as a text, if at all.
+            Ecosystem::Golang | Ecosystem::Nuget => Source::Manifest,
+        }
+    }
+}
+
+impl Aspects {
+    /// Looks at everything that can be seen without starting the service. `stamp` is that of its last good build.
+    pub fn read(service: &Service, stamp: Option<&Stamp>, releases: &Releases, kept: &Kept) -> Aspects {
+        let (found, source, code) = match service.id.as_str() {
+            // It is a part of this program, and lies in no folder of its own.
+            PIVOT => (Found::default(), Source::Manifest, None),
+            _ => {
+                let ecosystem = Ecosystem::of(service);
+                (look(ecosystem, service, stamp), ecosystem.source(), Some(Code::of(&service.folder)))
+            }
+        };
+        let built = stamp.filter(|_| !service.build.is_empty());
+        Aspects {
+            licence: Licence::of(&service.licence, found.licence.as_deref(), source),
+            dependencies: found.dependencies,
+            code,
+            artefact_bytes: found.artefact_bytes,
+            build: built.map(|stamp| stamp.cost),
+            release: service.package.as_ref().and_then(|package| releases.of(package)).cloned(),
+            measured: stamp.and_then(|stamp| kept.get(service, &stamp.content)),
+        }
+    }
+}
+
+fn look(ecosystem: Ecosystem, service: &Service, stamp: Option<&Stamp>) -> Found {
+    match ecosystem {
+        Ecosystem::Cargo => cargo::read(service),
+        Ecosystem::Npm => npm::read(service),
+        Ecosystem::Pypi => pypi::read(service),
+        Ecosystem::Golang => golang::read(service),
+        Ecosystem::Maven => maven::read(service, stamp.map(|stamp| stamp.version.as_str())),
+        Ecosystem::Nuget => nuget::read(service),
+        Ecosystem::Debian => deb::read(service),
+    }
+}
+
+/// The program that a service runs, where it is one of the service's own and has been built.
+fn executable(service: &Service) -> Option<PathBuf> {
+    let program = service.command.first().filter(|word| word.contains('/'))?;
+    Some(service.folder.join(program)).filter(|path| path.is_file())
+}
+
+/// The bytes of an executable and of the libraries that must be shipped with it.
+fn executable_bytes(service: &Service) -> Option<u64> {
+    let program = executable(service)?;
+    let libraries: u64 = linked::libraries(&program).iter().map(|path| size::of(path)).sum();
+    Some(size::of(&program) + libraries)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! `services/releases.toml`: the newest release of each framework, as `cargo xtask services-update` found it. The file is
+//! data that is kept in git, so that listing needs no network; without it nothing is known.
+
+use std::path::Path;
+
+use jiff::civil::Date;
+use packageurl::PackageUrl;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+use crate::document::{self, DocumentError};
+
+/// The version of the format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// The whole file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Releases {
+    #[serde(rename = "format")]
+    _format: String,
+    #[serde(default)]
+    release: Vec<Release>,
+}
+
+/// One framework.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))]
+pub struct Release {
+    /// A package URL without a version, as in the manifest.
+    #[serde(deserialize_with = "package")]
+    pub package: String,
+    /// The version that the service used then.
+    pub used: String,
+    /// The newest one that there was.
+    pub newest: String,
+    /// When that was released, where the registry tells.
+    pub newest_date: Option<Date>,
+    /// When the registry was asked.
+    pub asked: Date,
+}
+
+impl Releases {
+    /// Reads `ROOT/services/releases.toml`. That there is none is no mistake; a wrong one is.
+    pub fn load(root: &Path) -> Result<Releases, DocumentError> {
+        let path = root.join("services").join("releases.toml");
+        if !path.exists() {
+            return Ok(Releases::default());
+        }
+        document::parse(&path, &document::read(&path)?, FORMAT)
+    }
+
+    /// What is known of a package.
+    pub fn of(&self, package: &PackageUrl) -> Option<&Release> {
+        let name = package.to_string();
+        self.release.iter().find(|release| release.package == name)
+    }
+}
+
+/// In the one form in which package URLs can be compared as texts.
+fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let parsed: Result<PackageUrl, _> = text.parse();
+    parsed
+        .map(|package| package.to_string())
+        .map_err(|error| D::Error::custom(format!("\"{text}\" is no package URL: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn load(text: &str) -> Result<Releases, String> {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("services")).unwrap();
+        fs::write(root.path().join("services/releases.toml"), text).unwrap();
+        Releases::load(root.path()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_release_is_found_by_its_package() {
+        let text = "format = \"1.0\"\n[[release]]\npackage = \"pkg:npm/@scope/web\"\nused = \"1.0\"\nnewest = \"1.1\"\n\
+            newest-date = \"2026-04-14\"\nasked = \"2026-11-21\"\n[[release]]\npackage = \"pkg:cargo/axum\"\n\
+            used = \"0.8.9\"\nnewest = \"0.8.9\"\nasked = \"2026-11-21\"\n";
+        let releases = load(text).unwrap();
+        let of = |package: &str| releases.of(&package.parse().unwrap()).cloned();
+        assert_eq!(of("pkg:npm/%40scope/web").unwrap().newest_date.unwrap().to_string(), "2026-04-14");
+        assert_eq!(of("pkg:cargo/axum").unwrap().newest_date, None);
+        assert_eq!(of("pkg:cargo/hyper"), None);
+    }
+
+    #[test]
+    fn no_file_is_no_mistake_and_a_wrong_one_is() {
+        let nowhere = tempfile::tempdir().unwrap();
+        assert!(Releases::load(nowhere.path()).is_ok());
+        assert!(
+            load("format = \"1.0\"\n[[release]]\nnewset = \"1\"\n")
+                .unwrap_err()
+                .contains("did you mean \"newest\"?")
+        );
+        assert!(load("").unwrap_err().contains("needs the key format"));
+        let date = "format = \"1.0\"\n[[release]]\npackage = \"pkg:cargo/a\"\nused = \"1\"\nnewest = \"1\"\nasked = \"soon\"\n";
+        assert!(load(date).unwrap_err().contains("services/releases.toml:6:"));
+    }
+}

@@ -1,0 +1,83 @@
+//! All aspects together, of made services and of those of this repository.
+
+use std::{fs, path::Path};
+
+use super::*;
+use crate::{
+    catalogue::{Catalogue, Pivot},
+    contract::Contract,
+};
+
+const MANIFEST: &str = r#"
+format    = "1.0"
+name      = "web"
+language  = "fake"
+framework = "Web"
+url       = "https://example.org"
+package   = "pkg:npm/web"
+licence   = "MIT"
+contracts = ["hello"]
+style     = "framework"
+[version]
+command = ["./build/service", "--version"]
+[[build]]
+command = ["true"]
+[run]
+command       = ["./build/service"]
+ready-timeout = "10s"
+"#;
+
+fn service(root: &Path) -> Service {
+    let folder = root.join("services/fake/web");
+    fs::create_dir_all(folder.join("build")).unwrap();
+    fs::write(folder.join(".gitignore"), "build\nnode_modules\n").unwrap();
+    fs::write(folder.join("service.toml"), MANIFEST).unwrap();
+    fs::write(folder.join("main.js"), "let x = 1;\n").unwrap();
+    Catalogue::load(root, &["hello"], Pivot::default()).unwrap().get("web").unwrap().clone()
+}
+
+#[test]
+fn a_service_of_no_ecosystem_has_its_manifest_and_its_program() {
+    let root = tempfile::tempdir().unwrap();
+    let service = service(root.path());
+    let read = |stamp| Aspects::read(&service, stamp, &Releases::default(), &Kept::new(root.path()));
+    let unbuilt = read(None);
+    assert_eq!((unbuilt.artefact_bytes, unbuilt.build, unbuilt.dependencies.total), (None, None, None));
+    assert_eq!((unbuilt.licence.spdx.as_str(), unbuilt.licence.source), ("MIT", Source::Manifest));
+    assert_eq!(unbuilt.code.unwrap().lines, 1);
+
+    fs::write(service.folder.join("build/service"), "12345").unwrap();
+    let cost = Cost { seconds: 1.5, ..Cost::default() };
+    let built = read(Some(&Stamp { content: "c".to_owned(), version: "1.0".to_owned(), cost }));
+    assert_eq!(built.artefact_bytes, Some(5));
+    assert_eq!(built.build, Some(cost));
+}
+
+#[test]
+fn a_package_that_contradicts_the_manifest_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    let service = service(root.path());
+    fs::write(service.folder.join("package.json"), "{ \"dependencies\": { \"web\": \"1\" } }").unwrap();
+    let package = service.folder.join("node_modules/web");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("package.json"), "{ \"license\": \"ISC\" }").unwrap();
+    let licence = Aspects::read(&service, None, &Releases::default(), &Kept::new(root.path())).licence;
+    assert_eq!((licence.spdx.as_str(), licence.source), ("ISC", Source::Npm));
+    assert_eq!(licence.contradiction.unwrap(), "the package says \"ISC\", the manifest \"MIT\"");
+}
+
+#[test]
+fn the_manifests_of_this_repository_name_licences_and_its_services_have_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let contracts = Contract::load_all(&root.join("contracts")).unwrap();
+    let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+    let catalogue = Catalogue::load(&root, &names, Pivot::default()).unwrap();
+    assert!(catalogue.services.len() > 1 && catalogue.broken.is_empty(), "{:?}", catalogue.broken);
+    for service in &catalogue.services {
+        assert!(is_spdx(&service.licence), "{}: {:?} is no SPDX expression", service.id, service.licence);
+        if service.id != PIVOT {
+            assert!(Code::of(&service.folder).lines > 0, "{}", service.id);
+        }
+    }
+    Releases::load(&root).unwrap();
+}
