@@ -9,3 +9,4 @@ mod pivot;
 mod run;
 mod support;
 mod verify;
+mod wire;

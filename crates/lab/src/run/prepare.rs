@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs, io,
+    net::SocketAddr,
     path::Path,
     sync::{
         Mutex,
@@ -24,7 +25,7 @@ use crate::{
     contract::Contract,
     experiment::Knobs,
     process::Supervisor,
-    verify::{self, Transcript},
+    verify::{self, Sent, Transcript},
 };
 
 /// Services that are proved at the same time: most of proving is waiting for a clock to move.
@@ -92,17 +93,46 @@ pub fn prove(
     supervisor: &Supervisor,
     folder: &Path,
 ) -> Result<Transcript, String> {
+    let stem = format!("verify-{}", contract.name);
+    while_running(service, contract, proof, supervisor, folder, &stem, |target, options| {
+        verify::verify(contract, target, options)
+    })
+}
+
+/// Starts `service`, looks at what it sends under `contract`, stops it. `Err` where it does not send right answers.
+pub fn weigh_answers(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+    supervisor: &Supervisor,
+    folder: &Path,
+) -> Result<Vec<Sent>, String> {
+    let stem = format!("wire-{}", contract.name);
+    while_running(service, contract, proof, supervisor, folder, &stem, |target, options| {
+        verify::sent(contract, target, options)
+    })?
+}
+
+/// Does something with a service that runs; its output goes to `folder/stem.stdout` and `.stderr`.
+fn while_running<T>(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+    supervisor: &Supervisor,
+    folder: &Path,
+    stem: &str,
+    look: impl FnOnce(SocketAddr, &verify::Options) -> T,
+) -> Result<T, String> {
     let Proof { knobs, seed, port } = *proof;
     let settings = Settings { contract, knobs, cpus: &[], seed, readiness: Readiness::Speaks, port };
-    let stem = format!("verify-{}", contract.name);
     let ready =
-        launch::launch(service, &settings, supervisor, folder, &stem).map_err(|error| error.to_string())?;
+        launch::launch(service, &settings, supervisor, folder, stem).map_err(|error| error.to_string())?;
     let mut options = verify_options(service, seed);
     options.timeouts.answer += Duration::from_millis(knobs.delay_ms);
-    let transcript = verify::verify(contract, ready.address, &options);
+    let seen = look(ready.address, &options);
     let stopped = ready.process.stop(GRACE);
     match stopped.is_clean() {
-        true => Ok(transcript),
+        true => Ok(seen),
         false => Err(stopped.to_string()),
     }
 }

@@ -14,6 +14,7 @@ mod judge;
 mod media_type;
 mod refusal;
 mod response;
+mod sent;
 mod talk;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,8 @@ mod transcript;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+pub use sent::{Field, Framing, Sent, sent};
+pub use text::counts;
 pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 
 pub use crate::contract::CheckId;

@@ -7,12 +7,7 @@ use super::transcript::{CheckResult, Outcome, Transcript, Wire};
 impl Transcript {
     /// How many results of each kind, as `1 failed, 20 passed`.
     pub fn counts(&self) -> String {
-        let count = |word: &str| self.checks.iter().filter(|result| result.outcome.word() == word).count();
-        let kinds = [("FAIL", "failed"), ("warn", "warned"), ("pass", "passed"), ("skip", "skipped")];
-        let counted = kinds.map(|(word, past)| (count(word), past)).into_iter();
-        let shown: Vec<String> =
-            counted.filter(|(count, _)| *count > 0).map(|(count, past)| format!("{count} {past}")).collect();
-        shown.join(", ")
+        counts(self.checks.iter().map(|result| &result.outcome))
     }
 
     /// Why the service failed, in one line: the first failure, and how many more there are.
@@ -27,6 +22,17 @@ impl Transcript {
         let request = if first.request.is_empty() { "" } else { &format!(" of \"{}\"", first.request) };
         Some(format!("{}: {}{request}: {reason}{more}", self.contract, first.check))
     }
+}
+
+/// How many outcomes of each kind, as `1 failed, 20 passed`.
+pub fn counts<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
+    let words: Vec<&str> = outcomes.map(Outcome::word).collect();
+    let count = |word: &str| words.iter().filter(|own| **own == word).count();
+    let kinds = [("FAIL", "failed"), ("warn", "warned"), ("pass", "passed"), ("skip", "skipped")];
+    let counted = kinds.map(|(word, past)| (count(word), past)).into_iter();
+    let shown: Vec<String> =
+        counted.filter(|(count, _)| *count > 0).map(|(count, past)| format!("{count} {past}")).collect();
+    shown.join(", ")
 }
 
 impl Outcome {

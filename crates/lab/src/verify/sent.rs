@@ -1,0 +1,200 @@
+//! What a service sends for each request of the load, to the byte: who sends a `Date`, who names itself, how long the head
+//! is. The body is the same for all by contract; the head is not, and its bytes are work too.
+//!
+//! It compares no services: it only looks at one.
+
+use std::net::SocketAddr;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use tare_load::http1::Response;
+
+use super::bench::{Asked, Bench};
+use super::judge::header;
+use super::talk::Talk;
+use super::transcript::Failure;
+use super::{CheckId, Options};
+use crate::contract::Contract;
+
+/// Between the two times that each request is asked: a `Date` has moved by then.
+const APART: Duration = Duration::from_millis(1100);
+
+/// One answer as it came over the wire.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The name of the request in the contract.
+    pub request: String,
+    /// Such as `HTTP/1.1 200 OK`.
+    pub status_line: String,
+    /// In the order in which they were sent.
+    pub headers: Vec<Field>,
+    /// What tells where the body ends.
+    pub framing: Framing,
+    /// Status line, headers and the empty line.
+    pub head_bytes: usize,
+    /// The body itself.
+    pub body_bytes: usize,
+    /// All of it: with chunks it is more than head and body.
+    pub total_bytes: usize,
+}
+
+/// A header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// As it was sent.
+    pub name: String,
+    /// The first time.
+    pub value: String,
+    /// The same request, asked again, was answered with another value or without it.
+    pub varies: bool,
+}
+
+/// What tells where a body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framing {
+    /// Its length in the head.
+    ContentLength,
+    /// The last chunk.
+    Chunked,
+    /// The end of the connection.
+    Close,
+}
+
+impl Framing {
+    /// As it is written in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Framing::ContentLength => "content-length",
+            Framing::Chunked => "chunked",
+            Framing::Close => "close",
+        }
+    }
+}
+
+impl Sent {
+    /// The first header of this name, whose case does not matter.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Asks every request of the load twice, on one connection where the service keeps it, as a load does. An answer that is
+/// wrong is an error: its bytes could not be compared with those of a right one.
+pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Result<Vec<Sent>, String> {
+    let mut bench = Bench::new(contract, target, options);
+    let mut rng = bench.rng(CheckId::Response);
+    let load: Vec<Asked<'_>> =
+        bench.sound_load().into_iter().map(|request| Asked::any(request, &mut rng)).collect();
+    let mut kept = None;
+    let mut round = || -> Result<Vec<Sent>, String> {
+        load.iter().map(|asked| once(&mut bench, &mut kept, asked)).collect()
+    };
+    let began = Instant::now();
+    let mut first = round()?;
+    sleep(APART.saturating_sub(began.elapsed()));
+    let second = round()?;
+    for (first, second) in first.iter_mut().zip(&second) {
+        mark_what_varies(first, second);
+    }
+    Ok(first)
+}
+
+fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Result<Sent, String> {
+    let wrong = |failure: Failure| format!("\"{}\": {}", asked.request.name, failure.reason);
+    // A connection that has ended meanwhile, or that says more than was asked, is left alone.
+    let mut talk = match kept.take().and_then(|mut talk| (!talk.spoke_early()).then_some(talk)) {
+        Some(talk) => talk,
+        None => bench.open().map_err(wrong)?,
+    };
+    talk.begin();
+    talk.send(&asked.filled.bytes(&bench.host));
+    let response = asked.right_answer(&mut talk).map_err(wrong)?;
+    let more = talk.unclaimed().len();
+    if more > 0 {
+        return Err(wrong(Failure::new(format!("{more} bytes came after the end of the answer"), &talk)));
+    }
+    let sent = of(&asked.request.name, talk.received(), &response);
+    *kept = Some(talk).filter(|_| response.keep_alive);
+    Ok(sent)
+}
+
+/// `bytes` are those of this one answer.
+fn of(request: &str, bytes: &[u8], response: &Response) -> Sent {
+    let end = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    let field =
+        |(name, value): &(String, Vec<u8>)| Field { name: name.clone(), value: text(value), varies: false };
+    let framing = if header(response, "transfer-encoding").is_some() {
+        Framing::Chunked
+    } else if header(response, "content-length").is_some() {
+        Framing::ContentLength
+    } else {
+        Framing::Close
+    };
+    Sent {
+        request: request.to_owned(),
+        status_line: text(&bytes[..end(b"\n").unwrap_or(bytes.len())]),
+        headers: response.headers.iter().map(field).collect(),
+        framing,
+        head_bytes: end(b"\r\n\r\n").map_or(bytes.len(), |at| at + 4),
+        body_bytes: response.body.len(),
+        total_bytes: bytes.len(),
+    }
+}
+
+/// Headers are compared by name, and by their place among those of one name.
+fn mark_what_varies(first: &mut Sent, second: &Sent) {
+    let mut left: Vec<Option<&Field>> = second.headers.iter().map(Some).collect();
+    for field in &mut first.headers {
+        let same = left
+            .iter_mut()
+            .find(|other| other.is_some_and(|other| other.name.eq_ignore_ascii_case(&field.name)));
+        let other = same.and_then(Option::take);
+        field.varies = other.is_none_or(|other| other.value != field.value);
+    }
+    let new = left.into_iter().flatten().map(|field| Field { varies: true, ..field.clone() });
+    first.headers.extend(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_load::http1::parse_response;
+
+    use super::*;
+
+    fn look(text: &str) -> Sent {
+        let (response, used) = parse_response(text.as_bytes(), false, true).unwrap().unwrap();
+        of("x", &text.as_bytes()[..used], &response)
+    }
+
+    fn names(sent: &Sent) -> Vec<(&str, bool)> {
+        sent.headers.iter().map(|field| (field.name.as_str(), field.varies)).collect()
+    }
+
+    #[test]
+    fn bytes_are_counted_as_they_came() {
+        let plain = look("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK");
+        assert_eq!((plain.head_bytes, plain.body_bytes, plain.total_bytes), (38, 2, 40));
+        assert_eq!((plain.status_line.as_str(), plain.framing), ("HTTP/1.1 200 OK", Framing::ContentLength));
+        let chunked = look("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nOK\r\n0\r\n\r\n");
+        assert_eq!((chunked.head_bytes, chunked.body_bytes, chunked.total_bytes), (47, 2, 59));
+        assert_eq!(chunked.framing, Framing::Chunked);
+        assert_eq!(look("HTTP/1.1 200 OK\r\n\r\nOK").framing, Framing::Close);
+    }
+
+    #[test]
+    fn what_is_not_the_same_twice_varies() {
+        let mut first = look(
+            "HTTP/1.1 200 OK\r\nDate: a\r\nSet-Cookie: 1\r\nset-cookie: 2\r\nX: 1\r\nContent-Length: 0\r\n\r\n",
+        );
+        let second = look(
+            "HTTP/1.1 200 OK\r\nDATE: b\r\nSet-Cookie: 1\r\nSet-Cookie: 3\r\nY: 1\r\nContent-Length: 0\r\n\r\n",
+        );
+        mark_what_varies(&mut first, &second);
+        let varies = [("Date", true), ("Set-Cookie", false), ("set-cookie", true), ("X", true)];
+        assert_eq!(names(&first), [&varies[..], &[("Content-Length", false), ("Y", true)]].concat());
+        assert!(first.field("DATE").is_some_and(|field| field.value == "a"));
+    }
+}
