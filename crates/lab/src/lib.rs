@@ -7,6 +7,7 @@ pub mod build;
 pub mod catalogue;
 pub mod contract;
 pub mod document;
+pub mod endure;
 pub mod experiment;
 pub mod machine;
 pub mod pivot;

@@ -144,6 +144,8 @@ pub enum Excusable {
     KeepAlive,
     /// `Connection: close`: no experiment sends it.
     ConnectionClose,
+    /// Many more connections than `THREADS`: an experiment counts by itself what it leaves unanswered.
+    Crowd,
 }
 
 /// `[[variant]]`: another row from the same folder and the same build.

@@ -12,13 +12,14 @@ use std::{
 };
 
 use tare_load::{
-    Clock, Connections, DriverChoice, ExchangePool, Failures, Generator, Histogram, Load, Monotonic,
-    RunReport, Schedule, Settings as LoadSettings, Stop,
+    Clock, Connections, Failures, Generator, Histogram, Load, Monotonic, RunReport, Schedule, Stop,
 };
 
 use super::{
     campaign::{Executor, RowFailure, StopFacts},
-    cpus, folder,
+    cpus,
+    drive::{self, RESPONSE_TIMEOUT, describe},
+    folder,
     launch::{self, Ready, Settings},
     plan::Plan,
     probe::Readiness,
@@ -27,20 +28,16 @@ use super::{
 use crate::{
     catalogue,
     contract::{CheckId, Contract},
-    process::{self, Stopped, Supervisor},
+    process::{Stopped, Supervisor},
     verify,
 };
 
 /// How long answers are waited for after a slice's window.
 const DRAIN: Duration = Duration::from_secs(2);
-/// A request that takes longer has failed.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a service may take to stop.
 pub const GRACE: Duration = Duration::from_secs(3);
-/// Different exchanges in one slice; the holes of each slice are filled anew.
-const EXCHANGES: usize = 512;
 /// What is asked again after the load: that the answers are still right, and still fresh.
-const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
+pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 
 /// Runs services and loads them.
 #[derive(Debug)]
@@ -83,10 +80,6 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn pool(&self, target: &std::net::SocketAddr, seed: u64) -> Arc<ExchangePool> {
-        Arc::new(ExchangePool::new(self.contract.exchanges_for_load(seed, EXCHANGES, &target.to_string())))
-    }
-
     /// Other requests for every process that is started.
     fn seed(&self, row: usize, block: usize) -> u64 {
         self.plan.seed ^ ((block as u64 + 1) << 32 | row as u64)
@@ -106,14 +99,9 @@ impl<'a> Bench<'a> {
         let stem = format!("block-{block:03}");
         let ready = launch::launch(&self.services[row], &settings, self.supervisor, &folder, &stem)
             .map_err(failure)?;
-        let settings = LoadSettings {
-            route: ready.address.into(),
-            connections: Connections { total: self.plan.load.connections, threads: self.plan.load.threads },
-            cpus: self.plan.pinning.generator.clone(),
-            driver: DriverChoice::Auto,
-            seed,
-        };
-        let generator = Generator::new(settings, self.pool(&ready.address, seed));
+        let connections = Connections { total: self.plan.load.connections, threads: self.plan.load.threads };
+        let cpus = &self.plan.pinning.generator;
+        let generator = drive::generator(self.contract, ready.address, connections, cpus, seed);
         let mut running =
             Running { generator: generator.map_err(failure)?, ready, latency: Histogram::new() };
         if self.plan.warm_up_ns > 0 {
@@ -133,14 +121,11 @@ impl<'a> Bench<'a> {
     }
 
     fn alive(&self, running: &Running, when: &str) -> Result<(), RowFailure> {
-        match running.ready.process.has_exited() {
-            None => Ok(()),
-            Some(exit) => Err(RowFailure(format!("{exit} {when}{}", stderr(&running.ready.process)))),
-        }
+        drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death)))
     }
 
     fn measure(&self, running: &mut Running, draw: u64) -> Result<Slice, RowFailure> {
-        let pool = self.pool(&running.ready.address, draw);
+        let pool = drive::pool(self.contract, running.ready.address, draw);
         running.generator.set_pool(pool);
         let process = &running.ready.process;
         let cpus = self.plan.pinning.all();
@@ -241,19 +226,20 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
     verify::Options {
         style_is_pivot: service.style == catalogue::Style::Pivot,
         closes_connections: !service.keeps_connections,
-        excused: service.excuses.iter().map(excused).collect(),
+        excused: service.excuses.iter().filter_map(excused).collect(),
         ..verify::Options::new(seed)
     }
 }
 
-/// An excuse in the words of verify.
-fn excused(excuse: &catalogue::Excuse) -> (CheckId, String) {
+/// An excuse in the words of verify; none for what verify does not look at.
+fn excused(excuse: &catalogue::Excuse) -> Option<(CheckId, String)> {
     let check = match excuse.check {
         catalogue::Excusable::Pipelined => CheckId::Pipelined,
         catalogue::Excusable::KeepAlive => CheckId::KeepAlive,
         catalogue::Excusable::ConnectionClose => CheckId::ConnectionClose,
+        catalogue::Excusable::Crowd => return None,
     };
-    (check, excuse.why.clone())
+    Some((check, excuse.why.clone()))
 }
 
 fn load(window_ns: u64) -> Load {
@@ -263,20 +249,6 @@ fn load(window_ns: u64) -> Load {
 
 fn failure(error: impl std::fmt::Display) -> RowFailure {
     RowFailure(error.to_string())
-}
-
-fn stderr(process: &process::Service) -> String {
-    match process.stderr_tail(3) {
-        tail if tail.is_empty() => String::new(),
-        tail => format!("; its stderr ends: {}", tail.replace('\n', " / ")),
-    }
-}
-
-fn describe(sample: &tare_load::tally::Sample) -> String {
-    let place =
-        if sample.exchange.is_empty() { String::new() } else { format!(" at \"{}\"", sample.exchange) };
-    let got = sample.got.escape_ascii();
-    format!("{}{place}: expected {}, got `{got}`", sample.failure.name(), sample.expected)
 }
 
 fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {

@@ -1,11 +1,13 @@
 //! A run: the plan, the blocks of interleaved slices, and the folder that keeps all of it.
 //!
 //! `plan` says what will be done, `prepare` builds and proves, `campaign` orders it in time (and knows nothing of
-//! processes), `bench` carries it out on this machine, `folder` and `record` keep it on disk.
+//! processes), `bench` carries it out on this machine by what `launch` and `drive` know, `folder` and `record` keep it on
+//! disk.
 
 pub mod bench;
 pub mod campaign;
 pub mod cpus;
+pub mod drive;
 pub mod environment;
 pub mod folder;
 pub mod launch;

@@ -1,9 +1,10 @@
 //! `tare verify`: proves services against their contracts, without measuring anything; or looks at what they send
-//! (`wire`).
+//! (`wire`), or at what they endure (`endure`).
 //!
-//! Here is what both share: the words of the command line, which services and contracts they mean, and the services
+//! Here is what all three share: the words of the command line, which services and contracts they mean, and the services
 //! one after the other.
 
+mod endure;
 mod proof;
 mod wire;
 
@@ -20,6 +21,7 @@ use tare_lab::{
     build::{BuildError, Site},
     catalogue::Row,
     contract::{CheckId, Contract},
+    endure::Stage,
     experiment::Knobs,
     process::Supervisor,
     run::prepare::Proof,
@@ -50,8 +52,12 @@ pub struct Args {
     /// Start the services on this port instead of any free one
     #[arg(long)]
     port: Option<u16>,
+    /// After the proof of the contract that asks the most: bad input 25 times, 10000 requests on one connection, 64
+    /// connections, SIGTERM under load
+    #[arg(long)]
+    endure: bool,
     /// No proof, but what each sends: bytes of head and body, and which headers
-    #[arg(long, conflicts_with_all = ["all", "explain"])]
+    #[arg(long, conflicts_with_all = ["endure", "all", "explain"])]
     wire: bool,
     /// Show every check, not only what failed or was warned of
     #[arg(long, short)]
@@ -86,9 +92,10 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         folder: workspace.root.join(".tare").join("verify"),
         interrupt: Arc::clone(&interrupt),
     };
-    let outcome = match args.wire {
-        true => session.each(&rows, &wire::Wire),
-        false => session.each(&rows, &proof::Prove),
+    let outcome = match (args.wire, args.endure) {
+        (true, _) => session.each(&rows, &wire::Wire),
+        (_, true) => session.each(&rows, &endure::Endure),
+        _ => session.each(&rows, &proof::Prove),
     }?;
     Ok(workspace.outcome_of_all(&args.services, outcome))
 }
@@ -97,6 +104,11 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 trait Work {
     /// What was found about one service under one contract.
     type Verdict: Serialize;
+
+    /// Which of a service's contracts it is about.
+    fn contracts<'c>(&self, asked: Vec<&'c Contract>) -> Vec<&'c Contract> {
+        asked
+    }
 
     /// What there is to say of a service that is not built.
     fn absent(&self, row: &Row, contract: &Contract, absence: Absence) -> Self::Verdict;
@@ -161,17 +173,17 @@ impl Session<'_> {
     fn one<W: Work>(&self, row: &Row, work: &W) -> Vec<W::Verdict> {
         let asked = |name: &&String| self.args.contract.is_empty() || self.args.contract.contains(name);
         let names = row.service.contracts.iter().filter(asked);
-        let contracts = names.filter_map(|name| self.workspace.contracts.get(name));
-        let absence =
-            self.workspace.builder().build(&row.service, &self.site, false).err().map(|error| match error {
-                BuildError::Missing(_) => Absence::Missing { reason: error.to_string() },
-                _ => Absence::NotBuilt { reason: error.to_string() },
-            });
+        let contracts = work.contracts(names.filter_map(|name| self.workspace.contracts.get(name)).collect());
+        let built = self.workspace.builder().build(&row.service, &self.site, false);
+        let absence = built.err().map(|error| match error {
+            BuildError::Missing(_) => Absence::Missing { reason: error.to_string() },
+            _ => Absence::NotBuilt { reason: error.to_string() },
+        });
         let verdict = |contract: &Contract| match &absence {
             Some(absence) => work.absent(row, contract, absence.clone()),
             None => work.look(self, row, contract),
         };
-        contracts.map(verdict).collect()
+        contracts.into_iter().map(verdict).collect()
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -203,5 +215,8 @@ fn explanation() -> String {
         format!("{}\n  does:   {does}\n  proves: {proves}\n", paint("1", name))
     };
     let checks = CheckId::ALL.iter().map(|check| check.text());
-    checks.map(|text| one(text.name, text.does, text.proves)).collect()
+    let checks: String = checks.map(|text| one(text.name, text.does, text.proves)).collect();
+    let stages = Stage::ALL.iter().map(|stage| stage.text());
+    let stages: String = stages.map(|text| one(text.name, text.does, text.proves)).collect();
+    format!("{checks}\nwith --endure, after these:\n\n{stages}")
 }

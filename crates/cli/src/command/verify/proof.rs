@@ -68,7 +68,7 @@ impl Work for Prove {
     }
 
     fn summary(&self, session: &Session, verdicts: &[Verdict]) -> String {
-        summary(verdicts.iter().map(|verdict| &verdict.result), session.seed)
+        summary(verdicts.iter().map(|verdict| (&verdict.result, true)), session.seed)
     }
 
     fn outcome(&self, verdicts: &[Verdict]) -> Outcome {
@@ -104,12 +104,12 @@ fn checks(transcript: &Transcript, all: bool) -> String {
     transcript.checks.iter().map(line).collect()
 }
 
-/// How many of each kind.
-pub fn summary<'v>(results: impl Iterator<Item = &'v Result>, seed: u64) -> String {
+/// How many of each kind; a proof counts as passed only where what came after it did too.
+pub fn summary<'v>(results: impl Iterator<Item = (&'v Result, bool)>, seed: u64) -> String {
     let (mut passed, mut missing, mut all) = (0, 0, 0);
-    for result in results {
+    for (result, after) in results {
         all += 1;
-        passed += usize::from(matches!(result, Result::Passed { .. }));
+        passed += usize::from(after && matches!(result, Result::Passed { .. }));
         missing += usize::from(matches!(result, Result::Absent(Absence::Missing { .. })));
     }
     let failed = all - passed - missing;

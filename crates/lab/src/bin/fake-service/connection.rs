@@ -6,29 +6,69 @@ use crate::routes::Routes;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 const STALLS_EVERY: u64 = 50;
 const CRASHES_AT: u64 = 500;
 const CRASH_STATUS: i32 = 3;
+const CLOSES_AT: u64 = 5000;
+const CROWD: u64 = 32;
+const WORN_BY: u64 = 30;
 
 /// What all connections share.
 #[derive(Debug)]
 pub struct Server {
     pub mode: Mode,
-    pub routes: Routes,
-    pub requests: AtomicU64,
+    routes: Routes,
+    requests: AtomicU64,
+    /// Open connections.
+    pub open: AtomicU64,
+    refused: AtomicU64,
+    /// How many connections are served at a time, if that is limited.
+    seats: Mutex<u32>,
+    stood_up: Condvar,
 }
 
 impl Server {
+    pub fn new(mode: Mode, routes: Routes, threads: u32) -> Self {
+        let count = || AtomicU64::new(0);
+        let (requests, open, refused) = (count(), count(), count());
+        Self { mode, routes, requests, open, refused, seats: Mutex::new(threads), stood_up: Condvar::new() }
+    }
+
     /// Answers until the other side closes, or the mode does.
-    pub fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
+    pub fn serve(&self, stream: TcpStream) -> io::Result<()> {
+        self.open.fetch_add(1, Ordering::SeqCst);
+        let served = match self.mode {
+            Mode::StarvesCrowd => self.serve_seated(stream),
+            _ => self.serve_all(stream),
+        };
+        self.open.fetch_sub(1, Ordering::SeqCst);
+        served
+    }
+
+    fn serve_seated(&self, stream: TcpStream) -> io::Result<()> {
+        let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let seats = self.stood_up.wait_while(seats, |seats| *seats == 0);
+        *seats.unwrap_or_else(PoisonError::into_inner) -= 1;
+        let served = self.serve_all(stream);
+        *self.seats.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.stood_up.notify_one();
+        served
+    }
+
+    fn serve_all(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
+        let mut answered = 0;
         let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
         loop {
             match parse(&bytes) {
                 Parsed::Complete(request, taken) => {
                     bytes.drain(..taken);
+                    answered += 1;
+                    let last = self.mode == Mode::ClosesAt5000 && answered == CLOSES_AT;
+                    let request = Request { keep_alive: request.keep_alive && !last, ..request };
                     if !self.exchange(&mut stream, &request, &mut bytes)? {
                         return Ok(());
                     }
@@ -64,6 +104,22 @@ impl Server {
         self.reply(stream, request)
     }
 
+    /// The answer, as it is after what the service has been through.
+    fn answer(&self, request: &Request) -> Response {
+        let mut response = self.routes.answer(request);
+        match self.mode {
+            Mode::WrongInCrowd if self.open.load(Ordering::SeqCst) > CROWD => response.body.reverse(),
+            Mode::WornByBadInput if self.refused.load(Ordering::SeqCst) >= WORN_BY => {
+                return Response::text(404, "worn out");
+            }
+            Mode::WornByBadInput if response.status == 400 => {
+                self.refused.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => {}
+        }
+        response
+    }
+
     fn reply(&self, stream: &mut TcpStream, request: &Request) -> io::Result<bool> {
         let close = !request.keep_alive || self.mode == Mode::ClosesAfterResponse;
         let framing = Framing {
@@ -73,7 +129,7 @@ impl Server {
             promise_one_byte_less: self.mode == Mode::WrongLength,
             date: (self.mode == Mode::FrozenDate).then_some("Thu, 01 Jan 2026 00:00:00 GMT"),
         };
-        let bytes = self.routes.answer(request).write(framing);
+        let bytes = self.answer(request).write(framing);
         if self.mode == Mode::HalfAnswer {
             stream.write_all(&bytes[..bytes.len() / 2])?;
             return Ok(false);

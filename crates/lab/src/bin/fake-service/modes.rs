@@ -39,6 +39,12 @@ modes! {
     AcceptsBadJson      "accepts-bad-json"       "answers 200 to whatever is posted"
     FrozenDate          "frozen-date"            "sends a Date header that never moves"
     ReordersPipeline    "reorders-pipeline"      "answers the second of two pipelined requests first"
+    ClosesAt5000        "closes-at-5000"         "says Connection: close and closes at the 5000th request of a connection"
+    WrongInCrowd        "wrong-in-crowd"         "sends another body while more than 32 connections are open"
+    StarvesCrowd        "starves-crowd"          "serves only THREADS connections at a time, each to its end"
+    WornByBadInput      "worn-by-bad-input"      "answers 404 to all once it has refused 30 requests"
+    DiesLoaded          "dies-loaded"            "ends with status 143 at SIGTERM if more than 8 connections are open"
+    HangsLoaded         "hangs-loaded"           "does not end at SIGTERM if more than 8 connections are open"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 

@@ -1,0 +1,161 @@
+//! The stages by name, in one table what each does and proves, and what was found in them as data.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use tare_load::Tally;
+
+use crate::verify::Outcome;
+
+/// One thing that a service must endure, in the order in which they are made. They are no checks of a contract: none can be
+/// left out or weakened by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "Stage::text is the documentation, and users read it too")]
+pub enum Stage {
+    BadInput,
+    LongConnection,
+    Crowd,
+    Sigterm,
+}
+
+/// A stage in words, for `tare verify --explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageText {
+    /// Its name.
+    pub name: &'static str,
+    /// What is done.
+    pub does: &'static str,
+    /// What a pass proves.
+    pub proves: &'static str,
+}
+
+impl Stage {
+    /// All stages, in the order in which they are made.
+    pub const ALL: [Stage; 4] = [Stage::BadInput, Stage::LongConnection, Stage::Crowd, Stage::Sigterm];
+    /// So often every bad request is sent: more than the threads and connections of any pool by default.
+    pub(super) const BAD_INPUT_ROUNDS: u64 = 25;
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.text().name
+    }
+
+    /// The stage in words.
+    pub fn text(self) -> StageText {
+        let (name, does, proves) = match self {
+            Stage::BadInput => (
+                "bad-input",
+                "sends every [[bad]] request of the contract, then a right one, 25 times over",
+                "no refusal costs the service a thread, a connection or anything else that runs out",
+            ),
+            Stage::LongConnection => (
+                "long-connection",
+                "sends 10000 requests of the load one after the other on one connection, and checks every answer",
+                "there is no number of requests after which a connection is closed",
+            ),
+            Stage::Crowd => (
+                "crowd",
+                "sends 100 requests on each of 64 connections at once, and checks every answer",
+                "connections beyond THREADS are served too, each of them, and none is closed",
+            ),
+            Stage::Sigterm => (
+                "sigterm",
+                "sends SIGTERM while 16 connections send requests",
+                "it ends with status 0, no answer was wrong, and nothing is left behind",
+            ),
+        };
+        StageText { name, does, proves }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// All that was found about one service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Endurance {
+    /// The name of the contract whose requests were sent.
+    pub contract: String,
+    /// In the order in which they were made.
+    pub stages: Vec<StageResult>,
+}
+
+/// What was found in one stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageResult {
+    /// The stage.
+    pub stage: Stage,
+    /// What was found.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// What a reader should know of a pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What was counted, where there was a load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
+}
+
+/// What was counted in a load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// How long it lasted.
+    pub elapsed_ns: u64,
+    /// Requests sent.
+    pub sent: u64,
+    /// Right answers.
+    pub answered: u64,
+    /// Connections established.
+    pub connects: u64,
+    /// Requests and connections that failed, by kind.
+    pub failed: BTreeMap<String, u64>,
+}
+
+impl Figures {
+    pub(super) fn of(tally: &Tally, elapsed_ns: u64) -> Figures {
+        let mut failed = BTreeMap::new();
+        for (kind, count) in tally.failed.iter().chain(tally.connection_failed.iter()) {
+            *failed.entry(kind.name().to_owned()).or_default() += count;
+        }
+        let Tally { sent, answered, connects, .. } = *tally;
+        Figures { elapsed_ns, sent, answered, connects, failed }
+    }
+}
+
+impl Endurance {
+    /// Whether nothing failed.
+    pub fn passed(&self) -> bool {
+        self.stages.iter().all(|result| !matches!(result.outcome, Outcome::Fail(_)))
+    }
+}
+
+impl StageResult {
+    pub(super) fn passed(stage: Stage, note: Option<String>) -> StageResult {
+        StageResult { stage, outcome: Outcome::Pass, note, figures: None }
+    }
+
+    pub(super) fn failed(stage: Stage, reason: String) -> StageResult {
+        StageResult { stage, outcome: Outcome::Fail(reason), note: None, figures: None }
+    }
+
+    pub(super) fn skipped(stage: Stage, reason: String) -> StageResult {
+        StageResult { stage, outcome: Outcome::Skipped(reason), note: None, figures: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serde_uses_the_names_of_the_table() {
+        for stage in Stage::ALL {
+            assert_eq!(serde_json::to_value(stage).unwrap(), serde_json::json!(stage.name()));
+        }
+    }
+}
