@@ -21,6 +21,7 @@ public final class Service {
         WebServer.builder()
             .host("127.0.0.1")
             .port(settings.port())
+            .connectionOptions(options -> options.tcpNoDelay(settings.noDelay()))
             .routing(new Routes(settings)::register)
             .build();
     // Why it does not start Helidon tells its log alone.

@@ -1,13 +1,17 @@
 package tare;
 
-/** What the environment variables {@code PORT}, {@code THREADS} and {@code DELAY_MS} say. */
-record Settings(int port, int threads, int delayMs) {
+/**
+ * What the environment variables {@code PORT}, {@code THREADS} and {@code DELAY_MS} say, and {@code
+ * NODELAY} of the variant.
+ */
+record Settings(int port, int threads, int delayMs, boolean noDelay) {
 
   static Settings fromEnvironment() {
     return new Settings(
         integer("PORT", null, 1, 65_535),
         integer("THREADS", "1", 1, 1024),
-        integer("DELAY_MS", "0", 0, 60_000));
+        integer("DELAY_MS", "0", 0, 60_000),
+        integer("NODELAY", "0", 0, 1) == 1);
   }
 
   /** A value that will not do ends the program with status 2. */
