@@ -27,7 +27,9 @@ pub fn all(root: &Path) -> Result<Vec<Service>> {
 fn folders(top: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(top).with_context(|| format!("cannot read '{}'", top.display()))?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    let mut folders: Vec<PathBuf> = paths.into_iter().filter(|path| path.is_dir()).collect();
+    // Tools leave caches in folders of such names.
+    let hidden = |path: &PathBuf| file_name(path).starts_with('.');
+    let mut folders: Vec<PathBuf> = paths.into_iter().filter(|path| path.is_dir() && !hidden(path)).collect();
     folders.sort();
     Ok(folders)
 }
