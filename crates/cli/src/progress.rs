@@ -81,7 +81,14 @@ impl Watch for CampaignProgress<'_> {
     fn heard(&mut self, record: &Record, left: Duration) {
         let left = format!("about {} left", duration(left));
         match record {
-            Record::Block { block, order } => {
+            Record::Pilot(pilot) => {
+                let steady = match pilot.steady_after_ns {
+                    Some(ns) => format!("steady after {:.1} s", ns as f64 / 1e9),
+                    None => "not steady in the time it had".to_owned(),
+                };
+                self.0.say(&format!("warm-up of {}: {steady}; {left}", pilot.row));
+            }
+            Record::Block { block, order, .. } => {
                 self.0.say(&format!("block {}: starting {} services; {left}", block + 1, order.len()));
             }
             Record::Started(started) => {

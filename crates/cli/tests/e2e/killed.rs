@@ -48,6 +48,46 @@ fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
     );
 }
 
+#[test]
+fn a_run_that_was_killed_goes_on_and_loses_nothing() {
+    let _alone = alone();
+    let workspace = workspace();
+    let (tare, run) = midway(&workspace);
+    send(tare.pid(), Signal::KILL);
+    tare.end();
+    let path = run.join("journal.ndjson");
+    let text = fs::read_to_string(&path).unwrap();
+    let before = journal(&run);
+    fs::write(&path, text + "{\"kind\":\"sli").unwrap();
+    // It has an hour to go: a few blocks more are enough.
+    let mut going_on = workspace.start(&["run", "--resume", "out"]);
+    let is_further = |record: &serde_json::Value| record["kind"] == "block" && record["block"] == 3;
+    assert!(within(USUAL, || journal(&run).iter().any(is_further) || going_on.has_ended()));
+    send(going_on.pid(), Signal::INT);
+    let went_on = going_on.end().expect(130);
+    let after = journal(&run);
+    assert_eq!(after[..before.len()], before);
+    assert!(went_on.stdout.contains("blocks were cut off: they count with the rounds that are whole"));
+    assert_eq!(workspace.tare(&["show", "out"]).expect(0).stdout, went_on.stdout);
+
+    workspace.service("other", &crate::support::manifest("other", "slow-start"));
+    fs::remove_dir_all(workspace.root().join("services/fake/honest")).unwrap();
+    let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
+    assert_eq!(refused.stderr, "error: there is no service \"honest\" any more\n");
+}
+
+#[test]
+fn a_run_that_has_ended_does_not_go_on() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    workspace.write("experiments/tiny.toml", &experiment(&["honest"], 1));
+    workspace.tare(&["run", "experiments/tiny.toml", "--out", "out"]).expect(0);
+    let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
+    let told =
+        "error: out: nothing is left to do: all blocks were measured; `tare show out` prints its table\n";
+    assert_eq!(refused.stderr, told);
+}
+
 fn shows_as_cut_off(workspace: &Workspace, run: &Path) -> String {
     let path = run.to_str().unwrap();
     let shown = workspace.tare(&["show", path]).expect(0);

@@ -71,6 +71,8 @@ pub struct CampaignSetting {
     pub slices_per_block: usize,
     /// Load before the first slice of a fresh process; not recorded.
     pub warm_up: Duration,
+    /// The most of it: a pilot finds how much each service needs. All have the same where it is not given.
+    pub warm_up_max: Option<Duration>,
     /// Never fewer blocks than this, whatever the budget says.
     pub blocks_min: usize,
     /// Never more.
@@ -100,6 +102,7 @@ struct CampaignFile {
     slice: jiff::SignedDuration,
     slices_per_block: usize,
     warm_up: jiff::SignedDuration,
+    warm_up_max: Option<jiff::SignedDuration>,
     blocks_min: usize,
     blocks_max: usize,
 }
@@ -159,6 +162,7 @@ impl Experiment {
                 slice,
                 slices_per_block: file.campaign.slices_per_block,
                 warm_up: file.campaign.warm_up.unsigned_abs(),
+                warm_up_max: file.campaign.warm_up_max.map(|longest| longest.unsigned_abs()),
                 blocks_min: file.campaign.blocks_min,
                 blocks_max: file.campaign.blocks_max,
             },

@@ -1,6 +1,9 @@
 //! Records in, figures out.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use tare_stats::{DEFAULT_CONFIDENCE, Warning, paired_log_ratio, signed_rank, summary};
 
@@ -40,7 +43,7 @@ impl Block<'_> {
     }
 }
 
-/// The blocks of one row, by number; only the complete ones.
+/// The blocks of one row, by number; only those with a whole round.
 type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
 /// The report of a run as far as it got.
@@ -57,7 +60,8 @@ pub fn compute(kept: &Kept) -> Report {
             _ => {}
         }
     }
-    let blocks_of = |label: &str| complete_blocks(plan, &kept.records, label);
+    let rounds = whole_rounds(&kept.records);
+    let blocks_of = |label: &str| blocks_of(&kept.records, &rounds, label);
     let pivot = blocks_of(&plan.pivot);
     let mut rows: Vec<RowReport> = plan
         .rows
@@ -80,7 +84,7 @@ pub fn compute(kept: &Kept) -> Report {
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
         foreign_cpu_share: foreign,
-        notes: notes(plan, kept, foreign),
+        notes: notes(plan, kept, &rounds, foreign),
         rows,
         environment: kept.header.environment.clone(),
     }
@@ -93,14 +97,38 @@ fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
     (row.state == State::Measured, row.times_throughput(pivot).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
-fn complete_blocks<'a>(plan: &Plan, records: &'a [Record], label: &str) -> Blocks<'a> {
+/// How many rounds of each block are whole: every row that has not failed has its slice in them. A block that was cut off
+/// counts as far as that, since what cut it off had no regard for its figures.
+fn whole_rounds(records: &[Record]) -> BTreeMap<usize, usize> {
+    let mut failed = BTreeSet::new();
+    let mut slices: BTreeMap<usize, BTreeMap<&str, usize>> = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::Failed { row, .. } => drop(failed.insert(row.as_str())),
+            Record::Block { block, order, .. } => {
+                let rows = slices.entry(*block).or_default();
+                rows.extend(order.iter().map(|row| (row.as_str(), 0)));
+            }
+            Record::Slice(slice) => {
+                *slices.entry(slice.block).or_default().entry(&slice.row).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    let fewest = |rows: BTreeMap<&str, usize>| {
+        rows.into_iter().filter(|(row, _)| !failed.contains(row)).map(|(_, slices)| slices).min().unwrap_or(0)
+    };
+    slices.into_iter().map(|(block, rows)| (block, fewest(rows))).collect()
+}
+
+fn blocks_of<'a>(records: &'a [Record], rounds: &BTreeMap<usize, usize>, label: &str) -> Blocks<'a> {
     let mut blocks = Blocks::new();
     for record in records {
         match record {
             Record::Started(started) if started.row == label => {
                 blocks.entry(started.block).or_default().started = Some(started);
             }
-            Record::Slice(slice) if slice.row == label => {
+            Record::Slice(slice) if slice.row == label && slice.round < rounds[&slice.block] => {
                 blocks.entry(slice.block).or_default().slices.push(slice);
             }
             Record::Stopped(stopped) if stopped.row == label => {
@@ -109,7 +137,7 @@ fn complete_blocks<'a>(plan: &Plan, records: &'a [Record], label: &str) -> Block
             _ => {}
         }
     }
-    blocks.retain(|_, block| block.slices.len() == plan.slices_per_block && block.stopped.is_some());
+    blocks.retain(|_, block| !block.slices.is_empty());
     blocks
 }
 
@@ -307,7 +335,7 @@ fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
     (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
 }
 
-fn notes(plan: &Plan, kept: &Kept, foreign: Option<f64>) -> Vec<String> {
+fn notes(plan: &Plan, kept: &Kept, rounds: &BTreeMap<usize, usize>, foreign: Option<f64>) -> Vec<String> {
     let mut notes = kept.damage.clone();
     if let Some(share) = foreign.filter(|share| *share > FOREIGN_SHARE) {
         notes.push(format!(
@@ -323,15 +351,17 @@ fn notes(plan: &Plan, kept: &Kept, foreign: Option<f64>) -> Vec<String> {
     if !kept.records.iter().any(|record| matches!(record, Record::Ended { .. })) {
         notes.push("the run has no end: it was cut off, or it is still going on".to_owned());
     }
-    let begun = kept.records.iter().filter(|record| matches!(record, Record::Block { .. })).count();
-    let pivot = complete_blocks(plan, &kept.records, &plan.pivot).len();
+    let pivot = blocks_of(&kept.records, rounds, &plan.pivot).len();
     if let Some(needed) =
         signed_rank::least_n(DEFAULT_CONFIDENCE).filter(|needed| (1..*needed).contains(&pivot))
     {
         notes.push(Warning::TooFewBlocks { n: pivot, needed }.to_string());
     }
-    if begun > pivot && pivot > 0 {
-        notes.push(format!("{} of {begun} blocks are not complete and are left out", begun - pivot));
+    let cut = rounds.values().filter(|rounds| **rounds < plan.slices_per_block).count();
+    if cut > 0 && pivot > 0 {
+        let begun = rounds.len();
+        notes
+            .push(format!("{cut} of {begun} blocks were cut off: they count with the rounds that are whole"));
     }
     notes
 }

@@ -20,6 +20,7 @@ fn row(label: &str, style: Style) -> PlannedRow {
         style,
         settings: Vec::new(),
         version: Some("1.2.3".to_owned()),
+        content: None,
         excluded: None,
     }
 }
@@ -42,6 +43,8 @@ fn kept() -> Kept {
         slice_ns: 100_000_000,
         slices_per_block: 2,
         warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
         blocks_min: 6,
         blocks_max: 8,
         pinning: Pinning { server: vec![0], generator: vec![1] },
@@ -73,7 +76,11 @@ fn kept() -> Kept {
 
 fn block_of(block: usize) -> Vec<Record> {
     let noise = 1000 + 10 * block as u64;
-    let mut records = vec![Record::Block { block, order: Vec::new() }];
+    let mut records = vec![Record::Block {
+        block,
+        order: ["pivot", "half", "wrong"].map(str::to_owned).to_vec(),
+        elapsed_ns: 0,
+    }];
     for (label, answered, cpu_share) in
         [("pivot", 20 * noise, 99), ("half", 10 * noise, 98), ("wrong", 10 * noise, 99)]
     {
@@ -169,14 +176,26 @@ fn a_generator_that_is_the_slower_one_gives_no_throughput() {
 }
 
 #[test]
-fn a_block_that_was_cut_off_is_left_out_and_counted() {
+fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
     let mut kept = kept();
     let last_block = kept.records.iter().rposition(|record| matches!(record, Record::Block { .. })).unwrap();
-    kept.records.truncate(last_block + 3);
+    let is_late =
+        |record: &Record| matches!(record, Record::Slice(slice) if slice.block == 7 && slice.round == 1);
+    let one_round =
+        |record: &Record| !is_late(record) && !matches!(record, Record::Stopped(Stopped { block: 7, .. }));
+    kept.records.pop();
+    kept.records.retain(one_round);
     let report = compute(&kept);
-    assert_eq!(report.blocks, 7);
-    assert!(report.notes.iter().any(|note| note.contains("1 of 8 blocks")), "{:?}", report.notes);
-    assert!(report.notes.iter().any(|note| note.contains("cut off")), "{:?}", report.notes);
+    assert_eq!((report.blocks, find(&report, "half").blocks), (8, 8));
+    assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
+    assert!(
+        report.notes.iter().any(|note| note.starts_with("1 of 8 blocks were cut off")),
+        "{:?}",
+        report.notes
+    );
+
+    kept.records.truncate(last_block + 3);
+    assert_eq!(compute(&kept).blocks, 7, "no round is whole");
 }
 
 #[test]

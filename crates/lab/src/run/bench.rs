@@ -23,7 +23,8 @@ use super::{
     launch::{self, Ready, Settings},
     plan::Plan,
     probe::Readiness,
-    record::{Latency, Slice},
+    record::{Latency, Pilot, Slice},
+    steady::steady_from,
 };
 use crate::{
     catalogue,
@@ -36,6 +37,8 @@ use crate::{
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long a service may take to stop.
 pub const GRACE: Duration = Duration::from_secs(3);
+/// Length of a window of a warm-up curve.
+const PILOT_WINDOW_NS: u64 = 250_000_000;
 /// What is asked again after the load: that the answers are still right, and still fresh.
 pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 
@@ -85,8 +88,8 @@ impl<'a> Bench<'a> {
         self.plan.seed ^ ((block as u64 + 1) << 32 | row as u64)
     }
 
-    fn begin(&self, row: usize, block: usize) -> Result<Running, RowFailure> {
-        let seed = self.seed(row, block);
+    /// A fresh process with open connections, and no load yet.
+    fn launch(&self, row: usize, stem: &str, seed: u64) -> Result<Running, RowFailure> {
         let settings = Settings {
             contract: self.contract,
             knobs: &self.plan.knobs,
@@ -96,24 +99,57 @@ impl<'a> Bench<'a> {
             port: None,
         };
         let folder = folder::service_folder(&self.run, &self.plan.rows[row].label);
-        let stem = format!("block-{block:03}");
-        let ready = launch::launch(&self.services[row], &settings, self.supervisor, &folder, &stem)
+        let ready = launch::launch(&self.services[row], &settings, self.supervisor, &folder, stem)
             .map_err(failure)?;
         let connections = Connections { total: self.plan.load.connections, threads: self.plan.load.threads };
         let cpus = &self.plan.pinning.generator;
         let generator = drive::generator(self.contract, ready.address, connections, cpus, seed);
-        let mut running =
-            Running { generator: generator.map_err(failure)?, ready, latency: Histogram::new() };
-        if self.plan.warm_up_ns > 0 {
-            let report = self.drive(&mut running.generator, self.plan.warm_up_ns)?;
-            self.alive(&running, "while it was warmed up")?;
-            if report.total.tally.answered == 0 && !self.interrupted() {
-                let sample = report.first_failure.map(|sample| describe(&sample)).unwrap_or_default();
-                return Err(RowFailure(format!("no right answer while it was warmed up: {sample}")));
-            }
+        Ok(Running { generator: generator.map_err(failure)?, ready, latency: Histogram::new() })
+    }
+
+    fn begin(&self, row: usize, block: usize, warm_up_ns: u64) -> Result<Running, RowFailure> {
+        let mut running = self.launch(row, &format!("block-{block:03}"), self.seed(row, block))?;
+        if warm_up_ns > 0 {
+            self.warm_up(&mut running, warm_up_ns)?;
         }
         running.ready.process.freeze().map_err(failure)?;
         Ok(running)
+    }
+
+    fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, RowFailure> {
+        let report = self.drive(&mut running.generator, window_ns)?;
+        self.alive(running, "while it was warmed up")?;
+        if report.total.tally.answered == 0 && !self.interrupted() {
+            let sample = report.first_failure.as_ref().map(describe).unwrap_or_default();
+            return Err(RowFailure(format!("no right answer while it was warmed up: {sample}")));
+        }
+        Ok(report)
+    }
+
+    /// Loads a fresh process window by window until its cost is steady, or it had the longest time.
+    fn warm_up_curve(&self, row: usize) -> Result<Pilot, RowFailure> {
+        let mut running = self.launch(row, "pilot", self.seed(row, usize::MAX >> 32))?;
+        let longest_ns = self.plan.warm_up_ns_max.unwrap_or(self.plan.warm_up_ns);
+        let (mut answered, mut cpu_ns, mut costs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut steady = None;
+        while steady.is_none() && costs.len() as u64 * PILOT_WINDOW_NS < longest_ns && !self.interrupted() {
+            let before = running.ready.process.cpu_ns().map_err(failure)?;
+            let report = self.warm_up(&mut running, PILOT_WINDOW_NS)?;
+            let cpu = running.ready.process.cpu_ns().map_err(failure)?.saturating_sub(before);
+            answered.push(report.total.tally.answered);
+            cpu_ns.push(cpu);
+            costs.push(cpu as f64 / report.total.tally.answered.max(1) as f64);
+            steady = steady_from(&costs);
+        }
+        running.generator.close();
+        running.ready.process.stop(GRACE);
+        Ok(Pilot {
+            row: String::new(),
+            window_ns: PILOT_WINDOW_NS,
+            answered,
+            server_cpu_ns: cpu_ns,
+            steady_after_ns: steady.map(|windows| windows as u64 * PILOT_WINDOW_NS),
+        })
     }
 
     fn drive(&self, generator: &mut Generator, window_ns: u64) -> Result<RunReport, RowFailure> {
@@ -192,8 +228,12 @@ impl<'a> Bench<'a> {
 }
 
 impl Executor for Bench<'_> {
-    fn start(&mut self, row: usize, block: usize) -> Result<Duration, RowFailure> {
-        let running = self.begin(row, block)?;
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+        self.warm_up_curve(row)
+    }
+
+    fn start(&mut self, row: usize, block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+        let running = self.begin(row, block, warm_up_ns)?;
         let start_up = running.ready.start_up;
         self.running.insert(row, running);
         Ok(start_up)

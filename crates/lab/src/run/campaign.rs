@@ -8,15 +8,18 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
+    past::{Past, warm_up_ns},
     plan::Plan,
-    record::{Ending, Latency, Record, Slice, Started, Stopped},
+    record::{Ending, Latency, Pilot, Record, Slice, Started, Stopped},
 };
 
 /// Carries out what the campaign orders. Rows are given by their place in the plan. Whatever call fails for a row has
 /// stopped that row's service before it returns.
 pub trait Executor {
-    /// A fresh process, proved ready, connected, warmed up and frozen. The time to its first answer.
-    fn start(&mut self, row: usize, block: usize) -> Result<Duration, RowFailure>;
+    /// A fresh process that is loaded until it is steady, and stopped. The label is the campaign's to fill in.
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure>;
+    /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
+    fn start(&mut self, row: usize, block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure>;
     /// Thawed, loaded for the length of a slice, frozen again. Labels and numbers are the campaign's to fill in.
     fn slice(&mut self, row: usize, draw: u64) -> Result<Slice, RowFailure>;
     /// Stopped for good; `block` names the files it leaves.
@@ -56,50 +59,70 @@ pub trait Watch {
     fn heard(&mut self, record: &Record, left: Duration);
 }
 
-/// Runs a campaign to its end. `Err` only where the journal could not be kept.
-pub fn run(
-    plan: &Plan,
-    executor: &mut impl Executor,
-    journal: &mut impl Journal,
-    watch: &mut impl Watch,
-) -> io::Result<Ending> {
-    Campaign {
-        began_ns: executor.now_ns(),
-        plan,
-        executor,
-        journal,
-        watch,
-        running: BTreeSet::new(),
-        out: BTreeSet::new(),
-        blocks_done: 0,
-    }
-    .run()
+/// Tells when the question is answered. It hears of every record after it was kept, those of an earlier part of the
+/// campaign first.
+pub trait Judge {
+    /// A record was kept.
+    fn heard(&mut self, record: &Record);
+    /// Asked after each block: whether there is nothing more to find out.
+    fn is_decided(&mut self) -> bool;
 }
 
-struct Campaign<'a, E, J, W> {
+/// Nobody asks for more than that the budget is spent.
+impl Judge for () {
+    fn heard(&mut self, _: &Record) {}
+
+    fn is_decided(&mut self) -> bool {
+        false
+    }
+}
+
+/// Whom a campaign works with.
+#[derive(Debug)]
+pub struct Parts<'a, E, J, W, D> {
+    /// Does what it says.
+    pub executor: &'a mut E,
+    /// Keeps what happens.
+    pub journal: &'a mut J,
+    /// Shows it.
+    pub watch: &'a mut W,
+    /// Ends it early.
+    pub judge: &'a mut D,
+}
+
+/// Runs a campaign to its end. `past` are the records of an earlier part of it that was cut off; none for a new one.
+/// `Err` only where the journal could not be kept.
+pub fn run<E: Executor, J: Journal, W: Watch, D: Judge>(
+    plan: &Plan,
+    parts: Parts<'_, E, J, W, D>,
+    past: &[Record],
+) -> io::Result<Ending> {
+    let began_ns = parts.executor.now_ns();
+    past.iter().for_each(|record| parts.judge.heard(record));
+    Campaign { plan, parts, running: BTreeSet::new(), past: Past::of(plan, past), began_ns }.run()
+}
+
+struct Campaign<'a, E, J, W, D> {
     plan: &'a Plan,
-    executor: &'a mut E,
-    journal: &'a mut J,
-    watch: &'a mut W,
+    parts: Parts<'a, E, J, W, D>,
     /// Rows that were started in this block.
     running: BTreeSet<usize>,
-    /// Rows that have failed.
-    out: BTreeSet<usize>,
+    past: Past,
     began_ns: u64,
-    blocks_done: usize,
 }
 
-impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
+impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
     fn run(mut self) -> io::Result<Ending> {
+        self.pilots()?;
         let reason = loop {
             if let Some(reason) = self.ending() {
                 break reason;
             }
-            let block = self.blocks_done;
+            let block = self.past.blocks;
             let outcome = self.block(block);
             self.stop_all(block)?;
             outcome?;
-            self.blocks_done += 1;
+            self.past.blocks += 1;
         };
         let elapsed_ns = self.elapsed_ns();
         self.keep(Record::Ended { reason, elapsed_ns })?;
@@ -107,26 +130,50 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        self.executor.now_ns() - self.began_ns
+        self.past.elapsed_ns + self.parts.executor.now_ns() - self.began_ns
+    }
+
+    /// Before the first block every service that has no pilot yet has one, where the plan asks for it.
+    fn pilots(&mut self) -> io::Result<()> {
+        if self.plan.warm_up_ns_max.is_none() {
+            return Ok(());
+        }
+        for row in self.alive() {
+            if self.past.warm_up_ns.contains_key(&row) || self.parts.executor.interrupted() {
+                continue;
+            }
+            match self.parts.executor.pilot(row) {
+                Ok(pilot) => {
+                    let pilot = Pilot { row: self.label(row), ..pilot };
+                    self.past.warm_up_ns.insert(row, warm_up_ns(self.plan, &pilot));
+                    self.keep(Record::Pilot(pilot))?;
+                }
+                Err(failure) => self.fail(row, 0, failure)?,
+            }
+        }
+        Ok(())
     }
 
     /// The mean of the blocks so far, or the plan's guess.
     fn block_ns(&self) -> u64 {
-        match self.blocks_done {
+        match self.past.blocks {
             0 => self.plan.block_ns_expected(),
             done => self.elapsed_ns() / done as u64,
         }
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn ending(&mut self) -> Option<Ending> {
         let alive = self.alive();
-        let done = self.blocks_done;
-        if self.executor.interrupted() {
+        // Of each row: a cycle of groups is one block of all.
+        let done = self.past.blocks / self.plan.groups();
+        if self.parts.executor.interrupted() {
             Some(Ending::Interrupted)
         } else if alive.is_empty() || self.only_the_pivot_survived(&alive) {
             Some(Ending::NothingLeft)
         } else if done >= self.plan.blocks_max {
             Some(Ending::BlocksMax)
+        } else if self.past.blocks > 0 && self.parts.judge.is_decided() {
+            Some(Ending::Decided)
         } else if done >= self.plan.blocks_min && self.elapsed_ns() + self.block_ns() > self.plan.budget_ns {
             Some(Ending::BudgetSpent)
         } else {
@@ -136,12 +183,11 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
 
     /// There is nothing left to relate to it. (A run of the pivot alone was asked for, and goes on.)
     fn only_the_pivot_survived(&self, alive: &[usize]) -> bool {
-        !self.out.is_empty() && alive.iter().all(|row| self.label(*row) == self.plan.pivot)
+        !self.past.out.is_empty() && alive.iter().all(|row| self.label(*row) == self.plan.pivot)
     }
 
     fn alive(&self) -> Vec<usize> {
-        let planned = self.plan.rows.iter().enumerate().filter(|(_, row)| row.excluded.is_none());
-        planned.map(|(index, _)| index).filter(|index| !self.out.contains(index)).collect()
+        self.plan.members().filter(|row| !self.past.out.contains(row)).collect()
     }
 
     /// One seed for each block: a block's order does not depend on what happened in the one before.
@@ -153,15 +199,18 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
 
     fn block(&mut self, block: usize) -> io::Result<()> {
         let mut random = self.random(block);
-        let mut order = self.alive();
+        let mut order = self.plan.group(block);
+        order.retain(|row| !self.past.out.contains(row));
         order.shuffle(&mut random);
         let labels = order.iter().map(|row| self.label(*row)).collect();
-        self.keep(Record::Block { block, order: labels })?;
+        let elapsed_ns = self.elapsed_ns();
+        self.keep(Record::Block { block, order: labels, elapsed_ns })?;
         for &row in &order {
-            if self.executor.interrupted() {
+            if self.parts.executor.interrupted() {
                 return Ok(());
             }
-            match self.executor.start(row, block) {
+            let warm_up_ns = self.past.warm_up_ns.get(&row).copied().unwrap_or(self.plan.warm_up_ns);
+            match self.parts.executor.start(row, block, warm_up_ns) {
                 Ok(start_up) => {
                     self.running.insert(row);
                     let start_up_ns = start_up.as_nanos() as u64;
@@ -174,7 +223,7 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
         for round in 0..self.plan.slices_per_block {
             order.shuffle(&mut random);
             for &row in &order {
-                if self.executor.interrupted() {
+                if self.parts.executor.interrupted() {
                     return Ok(());
                 }
                 self.slice(row, block, round, rand::Rng::next_u64(&mut random))?;
@@ -184,10 +233,10 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
     }
 
     fn slice(&mut self, row: usize, block: usize, round: usize, draw: u64) -> io::Result<()> {
-        if self.out.contains(&row) {
+        if self.past.out.contains(&row) {
             return Ok(());
         }
-        match self.executor.slice(row, draw) {
+        match self.parts.executor.slice(row, draw) {
             Ok(slice) => {
                 let row = self.label(row);
                 self.keep(Record::Slice(Slice { block, round, row, ..slice }))
@@ -200,7 +249,7 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
     fn stop_all(&mut self, block: usize) -> io::Result<()> {
         let mut kept = Ok(());
         for row in std::mem::take(&mut self.running) {
-            let result = match self.executor.stop(row, block) {
+            let result = match self.parts.executor.stop(row, block) {
                 Ok(facts) => self.keep(Record::Stopped(Stopped {
                     block,
                     row: self.label(row),
@@ -217,7 +266,7 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
     }
 
     fn fail(&mut self, row: usize, block: usize, RowFailure(reason): RowFailure) -> io::Result<()> {
-        self.out.insert(row);
+        self.past.out.insert(row);
         self.running.remove(&row);
         let row = self.label(row);
         self.keep(Record::Failed { block, row, reason })
@@ -228,13 +277,15 @@ impl<E: Executor, J: Journal, W: Watch> Campaign<'_, E, J, W> {
     }
 
     fn keep(&mut self, record: Record) -> io::Result<()> {
-        self.journal.append(&record)?;
-        let left_ns = match self.blocks_done < self.plan.blocks_min {
-            true => (self.block_ns() * self.plan.blocks_min as u64).max(self.plan.budget_ns),
+        self.parts.journal.append(&record)?;
+        let blocks_min = self.plan.blocks_min * self.plan.groups();
+        let left_ns = match self.past.blocks < blocks_min {
+            true => (self.block_ns() * blocks_min as u64).max(self.plan.budget_ns),
             false => self.plan.budget_ns,
         }
         .saturating_sub(self.elapsed_ns());
-        self.watch.heard(&record, Duration::from_nanos(left_ns));
+        self.parts.judge.heard(&record);
+        self.parts.watch.heard(&record, Duration::from_nanos(left_ns));
         Ok(())
     }
 }

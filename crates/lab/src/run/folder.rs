@@ -95,6 +95,21 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_owned(), journal: file })
     }
 
+    /// Opens the journal of a run that was cut off, to go on with it. What was written of a record that is not whole is
+    /// taken back: it was never kept.
+    pub fn reopen(path: &Path) -> Result<RunFolder, FolderError> {
+        let journal = path.join("journal.ndjson");
+        let open = || {
+            let file = OpenOptions::new().create(true).append(true).open(&journal)?;
+            let bytes = fs::read(&journal)?;
+            let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+            file.set_len(whole as u64)?;
+            Ok(file)
+        };
+        let journal = open().map_err(|source| FolderError::Io { path: journal.clone(), source })?;
+        Ok(RunFolder { path: path.to_owned(), journal })
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -176,7 +191,7 @@ mod tests {
     #[test]
     fn a_journal_that_was_cut_anywhere_gives_its_whole_records() {
         let records = [
-            Record::Block { block: 0, order: vec!["a".to_owned()] },
+            Record::Block { block: 0, order: vec!["a".to_owned()], elapsed_ns: 0 },
             Record::Failed { block: 0, row: "a".to_owned(), reason: "b\nc".to_owned() },
             Record::Ended { reason: Ending::Interrupted, elapsed_ns: 5 },
         ];

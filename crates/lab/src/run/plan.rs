@@ -1,5 +1,7 @@
 //! The complete list of what a run will do, made before anything is started and kept in `run.json`.
 
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -37,6 +39,12 @@ pub struct Plan {
     pub slices_per_block: usize,
     /// Load on a fresh process before its first slice.
     pub warm_up_ns: u64,
+    /// The most of it: a pilot finds how much each service needs. None where all have the same.
+    #[serde(default)]
+    pub warm_up_ns_max: Option<u64>,
+    /// Most rows of one block, the pivot among them.
+    #[serde(default = "group_max_default")]
+    pub group_max: usize,
     /// Fewest blocks.
     pub blocks_min: usize,
     /// Most blocks.
@@ -45,6 +53,16 @@ pub struct Plan {
     pub pinning: Pinning,
     /// Every row that was asked for.
     pub rows: Vec<PlannedRow>,
+}
+
+/// Streams of randomness from here on divide rows into groups; those below order blocks.
+const CYCLES: u64 = 1 << 32;
+
+/// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
+pub const GROUP_MAX: usize = 12;
+
+fn group_max_default() -> usize {
+    GROUP_MAX
 }
 
 /// One row.
@@ -69,6 +87,9 @@ pub struct PlannedRow {
     pub settings: Vec<Setting>,
     /// The receipt, once it is built.
     pub version: Option<String>,
+    /// The content hash of its build: who goes on with a run goes on with the same.
+    #[serde(default)]
+    pub content: Option<String>,
     /// Why it takes no part, where it does not.
     pub excluded: Option<Excluded>,
 }
@@ -115,6 +136,8 @@ impl Plan {
             slice_ns: ns(campaign.slice),
             slices_per_block: campaign.slices_per_block,
             warm_up_ns: ns(campaign.warm_up),
+            warm_up_ns_max: campaign.warm_up_max.map(ns),
+            group_max: GROUP_MAX,
             blocks_min: campaign.blocks_min,
             blocks_max: campaign.blocks_max,
             pinning,
@@ -122,15 +145,44 @@ impl Plan {
         }
     }
 
+    /// Rows that take part.
+    pub(super) fn members(&self) -> impl Iterator<Item = usize> {
+        (0..self.rows.len()).filter(|row| self.rows[*row].excluded.is_none())
+    }
+
+    /// Into how many groups the rows are divided; each block measures one of them, and the pivot is in all.
+    pub fn groups(&self) -> usize {
+        match self.members().count() {
+            all if all <= self.group_max => 1,
+            all => (all - 1).div_ceil(self.group_max.max(2) - 1),
+        }
+    }
+
+    /// The rows of one block. A cycle of blocks measures every row once; where there are several groups, who is
+    /// together with whom is drawn anew for each cycle, so that no two rows are tied by the pivot alone.
+    pub fn group(&self, block: usize) -> Vec<usize> {
+        let groups = self.groups();
+        if groups == 1 {
+            return self.members().collect();
+        }
+        let is_pivot = |row: &usize| self.rows[*row].label == self.pivot;
+        let (pivot, mut others): (Vec<usize>, Vec<usize>) = self.members().partition(is_pivot);
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(CYCLES + (block / groups) as u64);
+        others.shuffle(&mut random);
+        let mine = others.into_iter().skip(block % groups).step_by(groups);
+        pivot.into_iter().chain(mine).collect()
+    }
+
     /// A guess, before the first block has been timed: starting, stopping and settling one service takes about 0.6 s.
     pub fn block_ns_expected(&self) -> u64 {
         let each = self.slice_ns * self.slices_per_block as u64 + self.warm_up_ns + 600_000_000;
-        each * self.rows.iter().filter(|row| row.excluded.is_none()).count() as u64
+        each * self.group(0).len() as u64
     }
 
-    /// How many blocks fit into the budget, if the guess holds.
+    /// How many blocks of each row fit into the budget, if the guess holds.
     pub fn blocks_expected(&self) -> usize {
-        let fit = self.budget_ns / self.block_ns_expected().max(1);
+        let fit = self.budget_ns / (self.block_ns_expected() * self.groups() as u64).max(1);
         (fit as usize).clamp(self.blocks_min, self.blocks_max)
     }
 }
@@ -148,6 +200,7 @@ impl PlannedRow {
             style: service.style,
             settings: service.settings.clone(),
             version: None,
+            content: None,
             excluded: None,
         }
     }

@@ -58,7 +58,10 @@ pub fn build_all(
     let done = done.into_inner().expect("no thread panics with the lock");
     for (planned, row) in plan.rows.iter_mut().zip(rows) {
         match done.get(&row.service.name) {
-            Some(Some(Ok(built))) => planned.version = Some(built.version.clone()),
+            Some(Some(Ok(built))) => {
+                planned.version = Some(built.version.clone());
+                planned.content = Some(built.content.clone());
+            }
             Some(Some(Err(error))) => planned.excluded = Some(excluded(error)),
             // Interrupted: there will be no run.
             Some(None) | None => {}

@@ -9,12 +9,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Record {
+    /// How a service warmed up, before the campaign.
+    Pilot(Pilot),
     /// A block begins: every service is started afresh, in this order.
     Block {
         /// Counted from 0.
         block: usize,
         /// Labels of rows.
         order: Vec<String>,
+        /// Time that the campaign had taken before.
+        #[serde(default)]
+        elapsed_ns: u64,
     },
     /// A service gave its first answer, was warmed up, and is frozen.
     Started(Started),
@@ -38,6 +43,21 @@ pub enum Record {
         /// From the first block's start.
         elapsed_ns: u64,
     },
+}
+
+/// How a fresh process warmed up under load: a curve, and where it becomes flat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pilot {
+    /// Label of the row.
+    pub row: String,
+    /// Length of a window of the curve.
+    pub window_ns: u64,
+    /// Right answers in each window.
+    pub answered: Vec<u64>,
+    /// CPU time of the service's processes in each window.
+    pub server_cpu_ns: Vec<u64>,
+    /// From where on it is steady; none where it was not within the time that it had.
+    pub steady_after_ns: Option<u64>,
 }
 
 /// A service is ready for its slices.
@@ -140,6 +160,8 @@ pub struct Latency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
+    /// What was asked is answered.
+    Decided,
     /// Another block would not fit.
     BudgetSpent,
     /// As many blocks as the experiment allows.
@@ -154,6 +176,7 @@ impl Ending {
     /// In words for the foot of a table.
     pub fn text(self) -> &'static str {
         match self {
+            Ending::Decided => "the question was answered",
             Ending::BudgetSpent => "the budget was spent",
             Ending::BlocksMax => "all blocks were measured",
             Ending::NothingLeft => "no service was left to measure",

@@ -11,12 +11,20 @@ struct Fake {
     /// Row and the number of the slice (over all rows) in which it dies.
     dies: Option<(usize, usize)>,
     interrupt_after_slices: usize,
+    warm_ups: Vec<(usize, u64)>,
 }
 
 impl Fake {
     fn new() -> Fake {
         let running = BTreeSet::new();
-        Fake { now_ns: Cell::new(7), slices: 0, running, dies: None, interrupt_after_slices: usize::MAX }
+        Fake {
+            now_ns: Cell::new(7),
+            slices: 0,
+            running,
+            dies: None,
+            interrupt_after_slices: usize::MAX,
+            warm_ups: Vec::new(),
+        }
     }
 
     fn pass(&self, ns: u64) {
@@ -25,7 +33,20 @@ impl Fake {
 }
 
 impl Executor for Fake {
-    fn start(&mut self, row: usize, _block: usize) -> Result<Duration, RowFailure> {
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+        self.pass(3_000_000_000);
+        let steady_after_ns = (row > 0).then_some(row as u64 * 1_000_000_000);
+        Ok(Pilot {
+            row: String::new(),
+            window_ns: 1_000_000_000,
+            answered: vec![1; 3],
+            server_cpu_ns: vec![1; 3],
+            steady_after_ns,
+        })
+    }
+
+    fn start(&mut self, row: usize, _block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+        self.warm_ups.push((row, warm_up_ns));
         assert!(self.running.insert(row), "row {row} was still running");
         self.pass(500_000_000);
         Ok(Duration::from_millis(row as u64))
@@ -75,6 +96,15 @@ impl Journal for Memory {
     }
 }
 
+/// A campaign that nobody judges, from the start.
+fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> io::Result<Ending> {
+    resume(plan, executor, journal, &[])
+}
+
+fn resume(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> io::Result<Ending> {
+    super::run(plan, Parts { executor, journal, watch: &mut (), judge: &mut () }, past)
+}
+
 impl Watch for () {
     fn heard(&mut self, _record: &Record, _left: Duration) {}
 }
@@ -90,6 +120,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         style: crate::catalogue::Style::Framework,
         settings: Vec::new(),
         version: None,
+        content: None,
         excluded: None,
     };
     Plan {
@@ -105,6 +136,8 @@ fn plan(rows: usize, seed: u64) -> Plan {
         slice_ns: 100_000_000,
         slices_per_block: 4,
         warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
         blocks_min: 6,
         blocks_max: 40,
         pinning: Pinning { server: vec![0], generator: vec![1] },
@@ -125,7 +158,7 @@ fn slices_of(records: &[Record]) -> BTreeMap<String, usize> {
 #[test]
 fn blocks_are_complete_and_end_within_the_budget() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
-    let ending = run(&plan(3, 1), &mut fake, &mut journal, &mut ()).unwrap();
+    let ending = run(&plan(3, 1), &mut fake, &mut journal).unwrap();
     // A block takes 3 x (0.5 + 4 x 0.1 + 0.5) = 4.2 s, so 14 of them fit into 60 s.
     assert_eq!(ending, Ending::BudgetSpent);
     assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [56, 56, 56]);
@@ -136,7 +169,7 @@ fn blocks_are_complete_and_end_within_the_budget() {
 #[test]
 fn every_round_holds_every_row_once_in_an_order_of_its_own() {
     let mut journal = Memory::default();
-    run(&plan(5, 1), &mut Fake::new(), &mut journal, &mut ()).unwrap();
+    run(&plan(5, 1), &mut Fake::new(), &mut journal).unwrap();
     let mut rounds: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
     for record in &journal.records {
         if let Record::Slice(slice) = record {
@@ -151,7 +184,7 @@ fn every_round_holds_every_row_once_in_an_order_of_its_own() {
 fn the_seed_decides_the_order() {
     let records = |seed| {
         let mut journal = Memory::default();
-        run(&plan(4, seed), &mut Fake::new(), &mut journal, &mut ()).unwrap();
+        run(&plan(4, seed), &mut Fake::new(), &mut journal).unwrap();
         journal.records
     };
     assert_eq!(records(1), records(1));
@@ -162,7 +195,7 @@ fn the_seed_decides_the_order() {
 fn a_service_that_dies_is_out_and_the_others_go_on() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.dies = Some((1, 5));
-    run(&plan(3, 1), &mut fake, &mut journal, &mut ()).unwrap();
+    run(&plan(3, 1), &mut fake, &mut journal).unwrap();
     let failed: Vec<_> =
         journal.records.iter().filter(|record| matches!(record, Record::Failed { .. })).collect();
     assert_eq!(failed.len(), 1);
@@ -174,19 +207,16 @@ fn a_service_that_dies_is_out_and_the_others_go_on() {
 fn a_pivot_that_is_left_alone_is_measured_no_further() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.dies = Some((1, 5));
-    assert_eq!(run(&plan(2, 1), &mut fake, &mut journal, &mut ()).unwrap(), Ending::NothingLeft);
+    assert_eq!(run(&plan(2, 1), &mut fake, &mut journal).unwrap(), Ending::NothingLeft);
     assert!(slices_of(&journal.records)["row0"] <= 2 * 4);
-    assert_eq!(
-        run(&plan(1, 1), &mut Fake::new(), &mut Memory::default(), &mut ()).unwrap(),
-        Ending::BlocksMax
-    );
+    assert_eq!(run(&plan(1, 1), &mut Fake::new(), &mut Memory::default()).unwrap(), Ending::BlocksMax);
 }
 
 #[test]
 fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
     let (mut plan, mut journal) = (plan(3, 1), Memory::default());
     plan.budget_ns = 1;
-    assert_eq!(run(&plan, &mut Fake::new(), &mut journal, &mut ()).unwrap(), Ending::BudgetSpent);
+    assert_eq!(run(&plan, &mut Fake::new(), &mut journal).unwrap(), Ending::BudgetSpent);
     assert_eq!(slices_of(&journal.records)["row0"], 6 * 4);
 }
 
@@ -194,7 +224,7 @@ fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
 fn an_interruption_stops_every_service_and_says_so() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.interrupt_after_slices = 10;
-    assert_eq!(run(&plan(3, 1), &mut fake, &mut journal, &mut ()).unwrap(), Ending::Interrupted);
+    assert_eq!(run(&plan(3, 1), &mut fake, &mut journal).unwrap(), Ending::Interrupted);
     assert!(fake.running.is_empty());
     assert_eq!(fake.slices, 10);
 }
@@ -204,8 +234,121 @@ fn a_full_disk_ends_the_campaign_and_leaves_nothing_running() {
     for full_after in [0, 1, 5, 9] {
         let (mut fake, mut journal) =
             (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
-        let error = run(&plan(3, 1), &mut fake, &mut journal, &mut ()).unwrap_err();
+        let error = run(&plan(3, 1), &mut fake, &mut journal).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(fake.running.is_empty());
     }
+}
+
+/// Records without the time, which a fake machine has of its own.
+fn timeless(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let Record::Block { elapsed_ns, .. } = record {
+            *elapsed_ns = 0;
+        }
+    }
+    records
+}
+
+#[test]
+fn a_campaign_that_was_cut_off_goes_on_with_the_next_block() {
+    let mut plan = plan(3, 1);
+    plan.blocks_max = 8;
+    let mut whole = Memory::default();
+    run(&plan, &mut Fake::new(), &mut whole).unwrap();
+    // A block has 1 + 3 + 12 + 3 records; cut off between two blocks, the rest is as if nothing had happened.
+    let (before, after) = whole.records.split_at(3 * 19);
+    let mut rest = Memory::default();
+    let ending = resume(&plan, &mut Fake::new(), &mut rest, before).unwrap();
+    assert_eq!((ending, timeless(&rest.records[..5 * 19])), (Ending::BlocksMax, timeless(&after[..5 * 19])));
+    // Within a block, that one is left as it is.
+    let mut rest = Memory::default();
+    resume(&plan, &mut Fake::new(), &mut rest, &whole.records[..3 * 19 + 7]).unwrap();
+    assert!(matches!(rest.records[0], Record::Block { block: 4, .. }), "{:?}", rest.records[0]);
+}
+
+#[test]
+fn time_and_failures_of_the_past_count() {
+    let mut plan = plan(3, 1);
+    plan.budget_ns = 30_000_000_000;
+    let mut whole = Memory::default();
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    fake.interrupt_after_slices = 20;
+    assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::Interrupted);
+    assert_eq!(resume(&plan, &mut Fake::new(), &mut whole, &journal.records).unwrap(), Ending::BudgetSpent);
+    assert_eq!(slices_of(&whole.records).keys().collect::<Vec<_>>(), ["row0", "row2"]);
+    let Some(Record::Ended { elapsed_ns, .. }) = whole.records.last() else { panic!("no end") };
+    assert!((25_000_000_000..=30_000_000_000).contains(elapsed_ns), "{elapsed_ns}");
+}
+
+#[test]
+fn a_pilot_finds_how_long_each_service_is_warmed_up() {
+    let mut plan = plan(3, 1);
+    (plan.warm_up_ns, plan.warm_up_ns_max, plan.blocks_max) = (1_500_000_000, Some(9_000_000_000), 6);
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let pilots = journal.records.iter().take_while(|record| matches!(record, Record::Pilot(_))).count();
+    assert_eq!(pilots, 3);
+    // The first never became steady, the second did before the least, the third in between.
+    let expected = BTreeMap::from([(0, 9_000_000_000), (1, 1_500_000_000), (2, 2_000_000_000)]);
+    assert_eq!(fake.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+    // Who goes on does not find out again.
+    let (mut again, mut rest) = (Fake::new(), Memory::default());
+    resume(&plan, &mut again, &mut rest, &journal.records[..5]).unwrap();
+    assert!(!rest.records.iter().any(|record| matches!(record, Record::Pilot(_))));
+    assert_eq!(again.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+}
+
+#[test]
+fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_pivot() {
+    let mut plan = plan(8, 1);
+    (plan.group_max, plan.blocks_max, plan.budget_ns) = (4, 9, u64::MAX);
+    assert_eq!(plan.groups(), 3);
+    let mut journal = Memory::default();
+    run(&plan, &mut Fake::new(), &mut journal).unwrap();
+    let blocks: Vec<BTreeSet<&str>> = journal
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Block { order, .. } => Some(order.iter().map(String::as_str).collect()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(blocks.len(), 9 * 3);
+    assert!(blocks.iter().all(|block| block.contains("row0") && (3..=4).contains(&block.len())));
+    for cycle in blocks.chunks(3) {
+        assert_eq!(cycle.iter().flatten().collect::<BTreeSet<_>>().len(), 8, "a cycle measures every row");
+        assert_eq!(cycle.iter().map(BTreeSet::len).sum::<usize>(), 7 + 3, "and none but the pivot twice");
+    }
+    assert!(blocks.iter().collect::<BTreeSet<_>>().len() > 6, "company must change");
+}
+
+/// Decides after so many blocks.
+struct After(usize, usize);
+
+impl Judge for After {
+    fn heard(&mut self, record: &Record) {
+        self.1 += usize::from(matches!(record, Record::Block { .. }));
+    }
+
+    fn is_decided(&mut self) -> bool {
+        self.1 >= self.0
+    }
+}
+
+#[test]
+fn a_judge_ends_a_campaign_when_the_question_is_answered() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    let mut judge = After(3, 0);
+    let parts = Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), judge: &mut judge };
+    assert_eq!(super::run(&plan(3, 1), parts, &[]).unwrap(), Ending::Decided);
+    assert_eq!(slices_of(&journal.records)["row0"], 3 * 4);
+    // What was heard in the past counts as well.
+    let mut judge = After(3, 0);
+    let (mut fake, mut rest) = (Fake::new(), Memory::default());
+    let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), judge: &mut judge };
+    assert_eq!(super::run(&plan(3, 1), parts, &journal.records).unwrap(), Ending::Decided);
+    assert_eq!(rest.records.len(), 1);
 }

@@ -1,0 +1,46 @@
+//! `tare run --dry-run`: the complete list of what would be done.
+
+use std::time::Duration;
+
+use tare_lab::run::plan::Plan;
+
+use crate::{
+    output::{Format, print, print_json},
+    progress::duration,
+};
+
+/// Prints the plan.
+pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
+    if format == Format::Json {
+        return print_json(plan);
+    }
+    let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let time = |ns: u64| duration(Duration::from_nanos(ns));
+    let blocks = plan.blocks_expected();
+    print(&format!(
+        "{}\n{}\n\nservices    {} ({})\ncontract    {}\nload        closed loop, {} connections, {} generator thread(s)\n\
+         told        THREADS={} DELAY_MS={}\nCPUs        services {:?}, generator {:?}\nseed        {}\n\
+         a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each, in random order\n\
+         blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n\
+         before      build what has changed and verify every service: some seconds where nothing has\n",
+        plan.title,
+        plan.question,
+        labels.len(),
+        labels.join(", "),
+        plan.contract,
+        plan.load.connections,
+        plan.load.threads,
+        plan.knobs.threads,
+        plan.knobs.delay_ms,
+        plan.pinning.server,
+        plan.pinning.generator,
+        plan.seed,
+        plan.warm_up_ns / 1_000_000,
+        plan.slices_per_block,
+        plan.slice_ns / 1_000_000,
+        plan.blocks_min,
+        plan.blocks_max,
+        time(plan.block_ns_expected()),
+        time(plan.budget_ns),
+    ))
+}

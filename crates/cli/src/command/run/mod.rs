@@ -1,0 +1,162 @@
+//! `tare run`: carries out an experiment: plan, build, verify, measure, report.
+
+mod dry;
+mod session;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use tare_lab::{
+    catalogue::{self, Row, SelectError},
+    experiment::Experiment,
+    report::Report,
+    run::{
+        cpus::{self, Pinning},
+        folder,
+        plan::{Plan, PlannedRow},
+    },
+};
+
+use super::show::print_report;
+use crate::{
+    exit::Outcome,
+    output::Format,
+    workspace::{self, Global, Workspace},
+};
+use session::Session;
+
+/// Carry out an experiment: build, verify, measure, and print the table
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The experiment, such as experiments/quick.toml
+    #[arg(required_unless_present = "resume")]
+    experiment: Option<PathBuf>,
+    /// Go on with a run that was cut off: what it has measured counts, and the rest is done
+    #[arg(long, value_name = "RUN",
+        conflicts_with_all = ["experiment", "services", "pivot", "budget", "seed", "out", "dry_run"])]
+    resume: Option<PathBuf>,
+    /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`
+    #[arg(long, value_delimiter = ',')]
+    services: Vec<String>,
+    /// The row that the others are related to, instead of the experiment's
+    #[arg(long, value_name = "ROW")]
+    pivot: Option<String>,
+    /// How long to measure, such as `3m`; the fewest blocks of the experiment are measured in any case
+    #[arg(long)]
+    budget: Option<jiff::SignedDuration>,
+    /// Orders the rows and fills the holes; a secret one is drawn where it is not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Where to keep the run; a folder of its own in `runs/` where it is not given
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Show the plan and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The form of the table
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// The same as `--format json`
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let workspace = Workspace::open(global)?;
+    let format = if args.json { Format::Json } else { args.format };
+    let (run, report) = match &args.resume {
+        Some(run) => (run.clone(), resume(&workspace, run)?),
+        None => match begin(&workspace, &args, format)? {
+            Some(done) => done,
+            None => return Ok(Outcome::Fine),
+        },
+    };
+    print_report(&report, format)?;
+    eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
+    Ok(outcome(&report))
+}
+
+/// A new run, its folder and its report; nothing where only the plan was asked for.
+fn begin(workspace: &Workspace, args: &Args, format: Format) -> anyhow::Result<Option<(PathBuf, Report)>> {
+    let path = args.experiment.as_ref().context("an experiment is needed")?;
+    let mut experiment = Experiment::load(path)?;
+    if let Some(budget) = args.budget {
+        experiment.campaign.budget = budget.unsigned_abs();
+    }
+    let rows = rows(workspace, &experiment, &args.services, args.pivot.as_deref())?;
+    if let Some(pivot) = &args.pivot {
+        experiment.pivot.clone_from(pivot);
+    }
+    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
+    let plan = Plan::new(&experiment, &rows, args.seed.unwrap_or_else(workspace::draw_seed), pinning);
+    if args.dry_run {
+        dry::show_plan(&plan, format)?;
+        return Ok(None);
+    }
+    let began = jiff::Timestamp::now();
+    let run = || workspace.root.join("runs").join(run_name(&experiment, began));
+    let run = args.out.clone().unwrap_or_else(run);
+    ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
+    let report = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
+    Ok(Some((run, report)))
+}
+
+/// The rest of a run that was cut off.
+fn resume(workspace: &Workspace, run: &Path) -> anyhow::Result<Report> {
+    let kept = folder::read(run)?;
+    let row = |planned: &PlannedRow| {
+        let service = workspace.catalogue.get(&planned.service);
+        let service =
+            service.with_context(|| format!("there is no service \"{}\" any more", planned.service))?;
+        Ok(Row { label: planned.label.clone(), service: service.clone() })
+    };
+    let rows: anyhow::Result<Vec<Row>> = kept.header.plan.rows.iter().map(row).collect();
+    Session::new(workspace, rows?, run)?.go_on(&kept)
+}
+
+/// The rows that were asked for, and the pivot, without which there is nothing to relate them to.
+fn rows(
+    workspace: &Workspace,
+    experiment: &Experiment,
+    services: &[String],
+    pivot: Option<&str>,
+) -> anyhow::Result<Vec<Row>> {
+    if let Err(error) = workspace.contract(&experiment.contract) {
+        return Err(experiment.mistake("contract", &experiment.contract, &error.to_string()).into());
+    }
+    let select = |words: &[String]| catalogue::select(&workspace.catalogue, words.iter().map(String::as_str));
+    let in_file = |key: &'static str| {
+        move |error: SelectError| experiment.mistake(key, &error.word(), &error.to_string())
+    };
+    let mut rows = match services {
+        [] => select(&experiment.services).map_err(in_file("services"))?,
+        services => select(services).context("--services")?,
+    };
+    let is_there = |label: &str| rows.iter().any(|row| row.label == label);
+    let missing = match pivot {
+        Some(pivot) if is_there(pivot) => Vec::new(),
+        Some(pivot) => select(&[pivot.to_owned()]).context("--pivot")?,
+        None if is_there(&experiment.pivot) => Vec::new(),
+        None => select(std::slice::from_ref(&experiment.pivot)).map_err(in_file("pivot"))?,
+    };
+    rows.splice(0..0, missing);
+    workspace.tell_broken();
+    Ok(rows)
+}
+
+/// Begins with the time, so that names sort by age.
+fn run_name(experiment: &Experiment, began: jiff::Timestamp) -> String {
+    format!("{}-{}", began.strftime("%Y%m%dT%H%M%S%.3fZ"), experiment.name)
+}
+
+fn outcome(report: &Report) -> Outcome {
+    if report.some_service_failed() {
+        Outcome::ServiceFailed
+    } else if report.some_measurement_is_invalid() {
+        Outcome::MeasurementInvalid
+    } else if report.some_build_failed() {
+        Outcome::SetUp
+    } else {
+        Outcome::Fine
+    }
+}

@@ -1,0 +1,156 @@
+//! One run from its plan to its table: build, verify, measure, keep. A run that was cut off comes in at the third.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use anyhow::{Context, bail, ensure};
+use tare_lab::{
+    build::Site,
+    catalogue::Row,
+    process::Supervisor,
+    report::{self, Report},
+    run::{
+        bench::Bench,
+        campaign::{self, Parts},
+        environment::Environment,
+        folder::{self, Header, Kept, RunFolder},
+        plan::Plan,
+        prepare,
+        record::{Ending, Record},
+    },
+};
+
+use crate::{
+    progress::{CampaignProgress, Progress},
+    signals,
+    workspace::{self, Workspace},
+};
+
+/// What a run works with.
+pub struct Session<'a> {
+    workspace: &'a Workspace,
+    supervisor: Supervisor,
+    rows: Vec<Row>,
+    run: PathBuf,
+    interrupt: Arc<AtomicBool>,
+    progress: Progress,
+}
+
+impl<'a> Session<'a> {
+    /// For `rows`, in the order of the plan; everything is kept in the folder `run`.
+    pub fn new(workspace: &'a Workspace, rows: Vec<Row>, run: &Path) -> anyhow::Result<Session<'a>> {
+        Ok(Session {
+            workspace,
+            supervisor: workspace::supervisor()?,
+            rows,
+            run: run.to_owned(),
+            interrupt: signals::listen()?,
+            progress: Progress::new(false),
+        })
+    }
+
+    /// A new run.
+    pub fn carry_out(&self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Report> {
+        self.prepare(&mut plan)?;
+        let isolation = self.supervisor.isolation().describe().into_iter();
+        let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
+        let header = Header {
+            format: folder::FORMAT.to_owned(),
+            tare: env!("CARGO_PKG_VERSION").to_owned(),
+            began: began.to_string(),
+            plan,
+            environment: Environment::read(isolation),
+        };
+        let journal = RunFolder::create(&self.run, &header)?;
+        self.measure(&header.plan, journal, &[])
+    }
+
+    /// The rest of a run that was cut off.
+    pub fn go_on(&self, kept: &Kept) -> anyhow::Result<Report> {
+        let plan = &kept.header.plan;
+        let ended = kept.records.iter().rev().find_map(|record| match record {
+            Record::Ended { reason, .. } => Some(*reason),
+            _ => None,
+        });
+        match ended {
+            None | Some(Ending::Interrupted) => {}
+            Some(reason) => {
+                let run = self.run.display();
+                bail!("{run}: nothing is left to do: {}; `tare show {run}` prints its table", reason.text())
+            }
+        }
+        self.same_builds(plan)?;
+        let journal = RunFolder::reopen(&self.run)?;
+        self.measure(plan, journal, &kept.records)
+    }
+
+    /// Builds and proves; what cannot take part is marked in the plan.
+    fn prepare(&self, plan: &mut Plan) -> anyhow::Result<()> {
+        let contract = self.workspace.contract(&plan.contract)?;
+        let builder = self.workspace.builder();
+        self.progress.say("building");
+        prepare::build_all(plan, &self.rows, &builder, &self.supervisor, &self.interrupt, |name| {
+            self.progress.say(&format!("built {name}"));
+        });
+        let proved = |label: &str| self.progress.say(&format!("verified {label}"));
+        prepare::verify_all(plan, &self.rows, contract, &self.supervisor, &self.run, &self.interrupt, proved)
+            .with_context(|| format!("cannot write to {}", self.run.display()))?;
+        for row in &plan.rows {
+            if let Some(excluded) = &row.excluded {
+                let words = crate::output::paint("33", "left out");
+                self.progress.keep(&format!("{words} {}: {}", row.label, excluded.reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// What goes on must be what was measured before: a table of two builds would be of neither.
+    fn same_builds(&self, plan: &Plan) -> anyhow::Result<()> {
+        let site = Site::new(&self.supervisor, &self.interrupt);
+        for (planned, row) in plan.rows.iter().zip(&self.rows) {
+            let Some(content) = planned.content.as_ref().filter(|_| planned.excluded.is_none()) else {
+                continue;
+            };
+            self.progress.say(&format!("building {}", planned.label));
+            let built = self.workspace.builder().build(&row.service, &site, false)?;
+            ensure!(
+                built.content == *content,
+                "{}: the service or its toolchain has changed since the run began: begin a new one",
+                planned.label
+            );
+        }
+        Ok(())
+    }
+
+    fn measure(&self, plan: &Plan, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
+        let contract = self.workspace.contract(&plan.contract)?;
+        let services = self.rows.iter().map(|row| row.service.clone()).collect();
+        let mut bench =
+            Bench::new(plan, services, contract, &self.supervisor, &self.run, Arc::clone(&self.interrupt));
+        let parts = Parts {
+            executor: &mut bench,
+            journal: &mut journal,
+            watch: &mut CampaignProgress(&self.progress),
+            judge: &mut (),
+        };
+        let ended = campaign::run(plan, parts, past);
+        self.progress.finish();
+        let report = report::compute(&folder::read(&self.run)?);
+        ended.with_context(|| {
+            format!("cannot write to {}; what was measured before is kept", self.run.display())
+        })?;
+        write_report(&self.run, &report)?;
+        Ok(report)
+    }
+}
+
+fn write_report(run: &Path, report: &Report) -> anyhow::Result<()> {
+    let write = |name: &str, text: String| {
+        let path = run.join(name);
+        std::fs::write(&path, text).with_context(|| path.display().to_string())
+    };
+    write("report.md", report::markdown(report))?;
+    write("report.json", serde_json::to_string_pretty(report)? + "\n")
+}
