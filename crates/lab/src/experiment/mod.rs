@@ -1,6 +1,8 @@
 //! An experiment file: which services, under which contract, under which load, for how long. Resolves names; starts
 //! nothing.
 
+mod latency;
+
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -34,6 +36,8 @@ pub struct Experiment {
     pub knobs: Knobs,
     /// How blocks and slices are laid out.
     pub campaign: CampaignSetting,
+    /// The open loops in which latency is measured, where it is.
+    pub latency: Option<LatencySetting>,
     /// Where it was read from.
     pub path: PathBuf,
     text: String,
@@ -58,6 +62,45 @@ pub struct Knobs {
     /// `DELAY_MS`.
     #[serde(default)]
     pub delay_ms: u64,
+}
+
+/// `[latency]`: after the closed loops of a block each service is asked at instants that it has no say in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencySetting {
+    /// At which rates.
+    pub points: Vec<Point>,
+    /// Length of one slice.
+    pub slice: Duration,
+    /// Slices of each service at each rate in a block.
+    pub slices_per_block: usize,
+}
+
+/// A rate at which latency is measured.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Point {
+    /// The same for all services.
+    PerSecond(f64),
+    /// So much of what the service answered in the closed loop of the same block.
+    OfCapacity(f64),
+}
+
+impl Point {
+    /// For a head and a file name: `5000/s`, `80%`.
+    pub fn label(&self) -> String {
+        match self {
+            Point::PerSecond(rate) => format!("{rate}/s"),
+            Point::OfCapacity(share) => format!("{}%", share * 100.0),
+        }
+    }
+
+    /// Requests a second for a service of this capacity.
+    pub fn per_second(&self, capacity_per_second: f64) -> f64 {
+        match self {
+            Point::PerSecond(rate) => *rate,
+            Point::OfCapacity(share) => share * capacity_per_second,
+        }
+    }
 }
 
 /// `[campaign]`.
@@ -93,6 +136,7 @@ struct File {
     load: LoadSetting,
     service: Knobs,
     campaign: CampaignFile,
+    latency: Option<latency::File>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -143,6 +187,8 @@ impl Experiment {
                 );
             }
         }
+        let latency = file.latency.map(latency::File::read).transpose();
+        let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
         let slice = file.campaign.slice.unsigned_abs();
         if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
             return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
@@ -166,6 +212,7 @@ impl Experiment {
                 blocks_min: file.campaign.blocks_min,
                 blocks_max: file.campaign.blocks_max,
             },
+            latency,
             path: path.to_owned(),
             text: text.to_owned(),
         })

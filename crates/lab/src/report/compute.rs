@@ -7,11 +7,11 @@ use std::{
 
 use tare_stats::{DEFAULT_CONFIDENCE, Warning, paired_log_ratio, signed_rank, summary};
 
-use super::{FAILURE_SHARE_MAX, FORMAT, Ratio, Report, RowReport, State};
+use super::{FAILURE_SHARE_MAX, FORMAT, Ratio, Report, RowReport, State, latency};
 use crate::run::{
     folder::Kept,
     plan::{Plan, PlannedRow},
-    record::{Record, Slice, Started, Stopped},
+    record::{Open, Record, Slice, Started, Stopped},
 };
 
 /// A row of which the service's CPUs were busy for less than this share, while the generator's were busy for more, says
@@ -23,13 +23,21 @@ const FOREIGN_SHARE: f64 = 0.05;
 
 /// All that one row did in one block.
 #[derive(Default)]
-struct Block<'a> {
+pub(super) struct Block<'a> {
+    /// The closed loops.
     slices: Vec<&'a Slice>,
+    /// The open ones.
+    pub open: Vec<(&'a Open, &'a Slice)>,
     started: Option<&'a Started>,
-    stopped: Option<&'a Stopped>,
+    pub stopped: Option<&'a Stopped>,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    /// Slices of both kinds.
+    fn all(&self) -> impl Iterator<Item = &'a Slice> {
+        self.slices.iter().copied().chain(self.open.iter().map(|(_, slice)| *slice))
+    }
+
     fn sum(&self, value: impl Fn(&Slice) -> u64) -> f64 {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
@@ -44,7 +52,7 @@ impl Block<'_> {
 }
 
 /// The blocks of one row, by number; only those with a whole round.
-type Blocks<'a> = BTreeMap<usize, Block<'a>>;
+pub(super) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
 /// The report of a run as far as it got.
 pub fn compute(kept: &Kept) -> Report {
@@ -109,7 +117,7 @@ fn whole_rounds(records: &[Record]) -> BTreeMap<usize, usize> {
                 let rows = slices.entry(*block).or_default();
                 rows.extend(order.iter().map(|row| (row.as_str(), 0)));
             }
-            Record::Slice(slice) => {
+            Record::Slice(slice) if slice.open.is_none() => {
                 *slices.entry(slice.block).or_default().entry(&slice.row).or_default() += 1;
             }
             _ => {}
@@ -128,8 +136,13 @@ fn blocks_of<'a>(records: &'a [Record], rounds: &BTreeMap<usize, usize>, label: 
             Record::Started(started) if started.row == label => {
                 blocks.entry(started.block).or_default().started = Some(started);
             }
-            Record::Slice(slice) if slice.row == label && slice.round < rounds[&slice.block] => {
-                blocks.entry(slice.block).or_default().slices.push(slice);
+            Record::Slice(slice) if slice.row == label => {
+                let block = blocks.entry(slice.block).or_default();
+                match &slice.open {
+                    Some(open) => block.open.push((open, slice)),
+                    None if slice.round < rounds[&slice.block] => block.slices.push(slice),
+                    None => {}
+                }
             }
             Record::Stopped(stopped) if stopped.row == label => {
                 blocks.entry(stopped.block).or_default().stopped = Some(stopped);
@@ -167,6 +180,7 @@ fn row_report(
         generator_cpu_share: None,
         latency_ns_p50: None,
         latency_ns_p99: None,
+        latency_open: Vec::new(),
         rss_bytes_peak: None,
         start_up_ns: None,
         sent,
@@ -183,7 +197,7 @@ fn row_report(
 fn totals(blocks: &Blocks) -> (u64, BTreeMap<String, u64>) {
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     let mut sent = 0;
-    for slice in blocks.values().flat_map(|block| &block.slices) {
+    for slice in blocks.values().flat_map(Block::all) {
         sent += slice.sent;
         for (class, count) in &slice.failed {
             *failed.entry(class.clone()).or_default() += count;
@@ -217,8 +231,7 @@ fn state(
     let failures: u64 = failed.values().sum();
     if failures as f64 > sent as f64 * FAILURE_SHARE_MAX {
         let classes: Vec<String> = failed.iter().map(|(class, count)| format!("{class} {count}")).collect();
-        let sample =
-            blocks.values().flat_map(|block| &block.slices).find_map(|slice| slice.first_failure.as_ref());
+        let sample = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
         let sample = sample.map(|sample| format!("; the first: {sample}")).unwrap_or_default();
         return State::Invalid(format!(
             "erroring: {failures} of {sent} requests: {}{sample}",
@@ -248,6 +261,7 @@ fn fill_in(report: &mut RowReport, plan: &Plan, blocks: &Blocks, pivot: &Blocks)
     report.cpu_ns_per_request = of(&|block| Some(block.cpu_ns_per_request())).filter(|cpu| *cpu > 0.0);
     report.latency_ns_p50 = of(&|block| Some(block.stopped?.latency?.p50_ns as f64));
     report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency?.p99_ns as f64));
+    report.latency_open = latency::compute(plan, blocks);
     report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
     report.start_up_ns = of(&|block| Some(block.started?.start_up_ns as f64));
     let share = |cpu: &dyn Fn(&Slice) -> u64, cpus: usize| {
@@ -314,13 +328,14 @@ fn relate_to_a_doubtful_pivot(rows: &mut [RowReport], pivot: &str) {
 
 fn load_text(plan: &Plan) -> String {
     format!(
-        "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block",
+        "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
         plan.load.connections,
         plan.load.threads,
         plan.knobs.threads,
         plan.knobs.delay_ms,
         plan.slice_ns / 1_000_000,
-        plan.slices_per_block
+        plan.slices_per_block,
+        latency::load_text(plan)
     )
 }
 

@@ -3,7 +3,9 @@
 
 mod compute;
 pub mod figures;
+mod latency;
 mod markdown;
+mod table;
 mod text;
 
 use std::collections::BTreeMap;
@@ -101,6 +103,9 @@ pub struct RowReport {
     pub latency_ns_p50: Option<f64>,
     /// Median of the blocks' 99th percentiles.
     pub latency_ns_p99: Option<f64>,
+    /// Latency in the open loops, in the order of the plan's rates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latency_open: Vec<OpenLatency>,
     /// Peak resident memory; the median of the blocks.
     pub rss_bytes_peak: Option<f64>,
     /// From `exec` to the first right answer; the median of the blocks.
@@ -127,6 +132,40 @@ pub enum State {
     Excluded(Excluded),
     /// Not yet a complete block.
     Unmeasured,
+}
+
+/// Latency of a row at one rate, from the instants at which requests were due.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OpenLatency {
+    /// The rate as the experiment names it: `5000/s`, `80%`.
+    pub point: String,
+    /// Requests a second that were due; the median of the blocks.
+    pub offered_per_second: f64,
+    /// Half of the requests took at most this.
+    pub p50_ns: Level,
+    /// 90%.
+    pub p90_ns: Level,
+    /// 99%.
+    pub p99_ns: Level,
+    /// 99.9%.
+    pub p999_ns: Level,
+    /// Some requests were never answered, so that the quantiles are lower bounds.
+    pub at_least: bool,
+    /// How late the generator itself was: the greatest 99th percentile of its slices.
+    pub lag_ns_p99: u64,
+    /// Requests due in all blocks.
+    pub due: u64,
+}
+
+/// The level of one figure over the blocks, with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Level {
+    /// Its middle.
+    pub value: f64,
+    /// Lower end of the 95% interval; none with too few blocks.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
 }
 
 /// A row related to the pivot.

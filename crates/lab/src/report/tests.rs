@@ -45,6 +45,7 @@ fn kept() -> Kept {
         warm_up_ns: 0,
         warm_up_ns_max: None,
         group_max: 12,
+        latency: None,
         blocks_min: 6,
         blocks_max: 8,
         pinning: Pinning { server: vec![0], generator: vec![1] },
@@ -109,6 +110,7 @@ fn block_of(block: usize) -> Vec<Record> {
             p99_ns: 1_240_000,
             p999_ns: 2_000_000,
             max_ns: 3_000_000,
+            at_least: false,
         };
         records.push(Record::Stopped(Stopped {
             block,
@@ -116,6 +118,7 @@ fn block_of(block: usize) -> Vec<Record> {
             rss_bytes_peak: Some(4 << 20),
             context_switches: Some(10),
             latency: Some(latency),
+            latency_open: Vec::new(),
             complaint: None,
         }));
     }

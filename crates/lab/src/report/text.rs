@@ -3,36 +3,12 @@
 use super::{
     Ratio, Report, RowReport, State,
     figures::{bar, bytes, percent, rate, time, times},
+    latency,
+    table::{Cell, Paint, fit, layout, left, right},
 };
 use crate::catalogue::Style;
 
 const BAR: usize = 12;
-const GAP: &str = "  ";
-
-/// ANSI sequences, or nothing.
-struct Paint(bool);
-
-impl Paint {
-    fn with(&self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-}
-
-/// One cell: text, whether it is pushed to the right, how it is painted.
-struct Cell {
-    text: String,
-    right: bool,
-    code: Option<&'static str>,
-}
-
-fn left(text: impl Into<String>) -> Cell {
-    Cell { text: text.into(), right: false, code: None }
-}
-
-fn right(text: impl Into<String>) -> Cell {
-    Cell { text: text.into(), right: true, code: None }
-}
-
 /// Columns that a narrow terminal does without, the least important first, by their place.
 const DISPENSABLE: [usize; 7] = [12, 1, 8, 11, 3, 7, 9];
 
@@ -45,8 +21,9 @@ pub fn text(report: &Report, colours: bool, width: Option<usize>) -> String {
     if !measured.is_empty() {
         let mut lines = vec![header()];
         lines.extend(measured.iter().map(|row| cells(row, &report.pivot)));
-        out += &layout(&fit(lines, width), &paint);
+        out += &layout(&fit(lines, width, &DISPENSABLE), &paint);
     }
+    out += &latency::text(report, &paint);
     out += &rows_without_figures(report, &paint);
     out += &remarks(report, &paint);
     out
@@ -101,45 +78,6 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
         figure(row.start_up_ns, time),
         errors,
     ]
-}
-
-/// Leaves out columns until the table is no wider than `width`, or none is left that can be spared.
-fn fit(mut lines: Vec<Vec<Cell>>, width: Option<usize>) -> Vec<Vec<Cell>> {
-    let mut spared: Vec<usize> = Vec::new();
-    for column in DISPENSABLE {
-        let total: usize = widths(&lines).iter().map(|width| width + GAP.len()).sum();
-        if width.is_none_or(|width| total <= width + GAP.len()) {
-            break;
-        }
-        // Those left out before stood to the left of it, or did not.
-        let place = column - spared.iter().filter(|before| **before < column).count();
-        lines.iter_mut().for_each(|line| drop(line.remove(place)));
-        spared.push(column);
-    }
-    lines
-}
-
-fn widths(lines: &[Vec<Cell>]) -> Vec<usize> {
-    let columns = lines.first().map_or(0, Vec::len);
-    let width = |column: usize| lines.iter().map(|line| line[column].text.chars().count()).max().unwrap_or(0);
-    (0..columns).map(width).collect()
-}
-
-fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
-    let widths = widths(lines);
-    let mut out = String::new();
-    for line in lines {
-        let mut text = String::new();
-        for (cell, width) in line.iter().zip(&widths) {
-            let padding = " ".repeat(width - cell.text.chars().count());
-            let painted = cell.code.map_or(cell.text.clone(), |code| paint.with(code, &cell.text));
-            text += &if cell.right { padding + &painted } else { painted + &padding };
-            text += GAP;
-        }
-        out += text.trim_end();
-        out.push('\n');
-    }
-    out
 }
 
 fn rows_without_figures(report: &Report, paint: &Paint) -> String {

@@ -12,18 +12,19 @@ use std::{
 };
 
 use tare_load::{
-    Clock, Connections, Failures, Generator, Histogram, Load, Monotonic, RunReport, Schedule, Stop,
+    Arrivals, Clock, Connections, Failures, Generator, Load, Measures, Monotonic, Process, Profile,
+    RunReport, Schedule, Stop,
 };
 
 use super::{
-    campaign::{Executor, RowFailure, StopFacts},
+    campaign::{Executor, Offer, RowFailure, StopFacts},
     cpus,
     drive::{self, RESPONSE_TIMEOUT, describe},
     folder,
     launch::{self, Ready, Settings},
     plan::Plan,
     probe::Readiness,
-    record::{Latency, Pilot, Slice},
+    record::{Latency, Open, Pilot, Slice},
     steady::steady_from,
 };
 use crate::{
@@ -35,6 +36,8 @@ use crate::{
 
 /// How long answers are waited for after a slice's window.
 const DRAIN: Duration = Duration::from_secs(2);
+/// How long before a due instant the generator stops sleeping.
+const SPIN: Duration = Duration::from_micros(60);
 /// How long a service may take to stop.
 pub const GRACE: Duration = Duration::from_secs(3);
 /// Length of a window of a warm-up curve.
@@ -59,7 +62,10 @@ pub struct Bench<'a> {
 struct Running {
     ready: Ready,
     generator: Generator,
-    latency: Histogram,
+    /// Of the closed loops.
+    latency: Measures,
+    /// Of the open loops, in the order of the plan's rates.
+    latency_open: Vec<Measures>,
 }
 
 impl<'a> Bench<'a> {
@@ -104,7 +110,13 @@ impl<'a> Bench<'a> {
         let connections = Connections { total: self.plan.load.connections, threads: self.plan.load.threads };
         let cpus = &self.plan.pinning.generator;
         let generator = drive::generator(self.contract, ready.address, connections, cpus, seed);
-        Ok(Running { generator: generator.map_err(failure)?, ready, latency: Histogram::new() })
+        let points = self.plan.latency.as_ref().map_or(0, |latency| latency.points.len());
+        Ok(Running {
+            generator: generator.map_err(failure)?,
+            ready,
+            latency: Measures::default(),
+            latency_open: vec![Measures::default(); points],
+        })
     }
 
     fn begin(&self, row: usize, block: usize, warm_up_ns: u64) -> Result<Running, RowFailure> {
@@ -153,14 +165,27 @@ impl<'a> Bench<'a> {
     }
 
     fn drive(&self, generator: &mut Generator, window_ns: u64) -> Result<RunReport, RowFailure> {
-        generator.run(&load(window_ns), &self.interrupt).map_err(failure)
+        generator.run(&load(Schedule::SATURATE, window_ns), &self.interrupt).map_err(failure)
+    }
+
+    /// The load of one slice. The generator polls before an instant that is due only where it has CPUs of its own.
+    fn load_of(&self, offer: Offer) -> Result<Load, RowFailure> {
+        let (Offer::Open { per_second, .. }, Some(latency)) = (offer, &self.plan.latency) else {
+            return Ok(load(Schedule::SATURATE, self.plan.slice_ns));
+        };
+        // A service that answered nothing in its closed loop is asked something all the same.
+        let profile = Profile::constant(per_second.max(1.0)).map_err(failure)?;
+        let arrivals = Arrivals { profile, process: Process::Poisson };
+        let spin = if self.plan.pinning.apart() { SPIN } else { Duration::ZERO };
+        Ok(Load { spin, ..load(Schedule::Open(arrivals), latency.slice_ns) })
     }
 
     fn alive(&self, running: &Running, when: &str) -> Result<(), RowFailure> {
         drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death)))
     }
 
-    fn measure(&self, running: &mut Running, draw: u64) -> Result<Slice, RowFailure> {
+    fn measure(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+        let load = self.load_of(offer)?;
         let pool = drive::pool(self.contract, running.ready.address, draw);
         running.generator.set_pool(pool);
         let process = &running.ready.process;
@@ -168,7 +193,7 @@ impl<'a> Bench<'a> {
         let cpu_ns_before = process.cpu_ns().map_err(failure)?;
         process.thaw().map_err(failure)?;
         let idle_ns_before = cpus::idle_ns(&cpus);
-        let report = self.drive(&mut running.generator, self.plan.slice_ns)?;
+        let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
         let idle_ns =
             cpus::idle_ns(&cpus).zip(idle_ns_before).map(|(after, before)| after.saturating_sub(before));
         self.alive(running, "during a slice")?;
@@ -176,12 +201,25 @@ impl<'a> Bench<'a> {
         process.freeze().map_err(failure)?;
         let server_cpu_ns = process.cpu_ns().map_err(failure)?.saturating_sub(cpu_ns_before);
         report.total.tally.reconcile().map_err(failure)?;
-        running.latency.merge(&report.total.latency);
+        match offer {
+            Offer::Saturating => running.latency += &report.total,
+            Offer::Open { point, .. } => running.latency_open[point] += &report.total,
+        }
         let foreign_cpu_ns = idle_ns.map(|idle_ns| {
             let all_ns = report.elapsed_ns * cpus.len() as u64;
             all_ns as i64 - (idle_ns + server_cpu_ns + report.generator_cpu_ns) as i64
         });
-        Ok(Slice { foreign_cpu_ns, ..slice(&report, server_cpu_ns) })
+        Ok(Slice { foreign_cpu_ns, open: self.open(offer, &report), ..slice(&report, server_cpu_ns) })
+    }
+
+    fn open(&self, offer: Offer, report: &RunReport) -> Option<Open> {
+        let Offer::Open { point, per_second } = offer else { return None };
+        Some(Open {
+            point: self.plan.latency.as_ref()?.points[point],
+            offered_per_second: per_second,
+            unsent: report.total.tally.unsent,
+            lag_ns_p99: report.total.schedule_lag.quantile_ns(0.99),
+        })
     }
 
     fn finish(&self, row: usize, block: usize, mut running: Running) -> Result<StopFacts, RowFailure> {
@@ -191,12 +229,11 @@ impl<'a> Bench<'a> {
         let mut facts = StopFacts {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
             context_switches: Some(process.context_switches()),
-            latency: (running.latency.count() > 0).then(|| latency(&running.latency)),
+            latency: (running.latency.latency.count() > 0).then(|| latency(&running.latency)),
+            latency_open: running.latency_open.iter().map(latency).collect(),
             complaint: None,
         };
-        let path = folder::histogram_path(&self.run, &self.plan.rows[row].label, block);
-        write(&path, &running.latency.serialize())
-            .map_err(|error| RowFailure(format!("{}: {error}", path.display())))?;
+        self.keep_histograms(row, block, &running)?;
         running.generator.close();
         let stopped = running.ready.process.stop(GRACE);
         match stopped {
@@ -209,6 +246,19 @@ impl<'a> Bench<'a> {
                 Ok(facts)
             }
         }
+    }
+
+    /// One file for the closed loops, and one for each rate of the open ones.
+    fn keep_histograms(&self, row: usize, block: usize, running: &Running) -> Result<(), RowFailure> {
+        let points = self.plan.latency.iter().flat_map(|latency| &latency.points);
+        let open = points.map(|point| Some(point.label())).zip(&running.latency_open);
+        for (point, measures) in std::iter::once((None, &running.latency)).chain(open) {
+            let label = &self.plan.rows[row].label;
+            let path = folder::histogram_path(&self.run, label, block, point.as_deref());
+            write(&path, &measures.latency.serialize())
+                .map_err(|error| RowFailure(format!("{}: {error}", path.display())))?;
+        }
+        Ok(())
     }
 
     /// A service that was right before the load and is wrong after it has no figures.
@@ -239,10 +289,10 @@ impl Executor for Bench<'_> {
         Ok(start_up)
     }
 
-    fn slice(&mut self, row: usize, draw: u64) -> Result<Slice, RowFailure> {
+    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
         let mut running = self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))?;
         // On failure the service is dropped here, which kills it.
-        let slice = self.measure(&mut running, draw)?;
+        let slice = self.measure(&mut running, draw, offer)?;
         self.running.insert(row, running);
         Ok(slice)
     }
@@ -282,9 +332,9 @@ fn excused(excuse: &catalogue::Excuse) -> Option<(CheckId, String)> {
     Some((check, excuse.why.clone()))
 }
 
-fn load(window_ns: u64) -> Load {
+fn load(schedule: Schedule, window_ns: u64) -> Load {
     let stop = Stop::after(Duration::from_nanos(window_ns), DRAIN);
-    Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT)
+    Load::new(schedule, stop, RESPONSE_TIMEOUT)
 }
 
 fn failure(error: impl std::fmt::Display) -> RowFailure {
@@ -322,13 +372,15 @@ fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
     }
 }
 
-fn latency(histogram: &Histogram) -> Latency {
+fn latency(measures: &Measures) -> Latency {
+    let of = |q| measures.quantile(q).ns;
     Latency {
-        p50_ns: histogram.quantile_ns(0.5),
-        p90_ns: histogram.quantile_ns(0.9),
-        p99_ns: histogram.quantile_ns(0.99),
-        p999_ns: histogram.quantile_ns(0.999),
-        max_ns: histogram.max_ns(),
+        p50_ns: of(0.5),
+        p90_ns: of(0.9),
+        p99_ns: of(0.99),
+        p999_ns: of(0.999),
+        max_ns: of(1.0),
+        at_least: measures.unanswered.count() > 0,
     }
 }
 

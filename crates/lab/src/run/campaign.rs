@@ -2,7 +2,11 @@
 //! spent. Knows no process, no socket and no clock of its own: an [`Executor`] does what it says, so that all of it can
 //! be tested without time.
 
-use std::{collections::BTreeSet, io, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    time::Duration,
+};
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -21,13 +25,27 @@ pub trait Executor {
     /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
     fn start(&mut self, row: usize, block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure>;
     /// Thawed, loaded for the length of a slice, frozen again. Labels and numbers are the campaign's to fill in.
-    fn slice(&mut self, row: usize, draw: u64) -> Result<Slice, RowFailure>;
+    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Slice, RowFailure>;
     /// Stopped for good; `block` names the files it leaves.
     fn stop(&mut self, row: usize, block: usize) -> Result<StopFacts, RowFailure>;
     /// Time that only moves forward.
     fn now_ns(&self) -> u64;
     /// True once the user wants to stop.
     fn interrupted(&self) -> bool;
+}
+
+/// How requests arrive in a slice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Offer {
+    /// Each connection sends its next request once the last one is answered.
+    Saturating,
+    /// Requests are due at random instants.
+    Open {
+        /// The place of the rate in the plan.
+        point: usize,
+        /// Requests a second.
+        per_second: f64,
+    },
 }
 
 /// Why a row is out of the campaign.
@@ -41,8 +59,10 @@ pub struct StopFacts {
     pub rss_bytes_peak: Option<u64>,
     /// Voluntary and forced together.
     pub context_switches: Option<u64>,
-    /// Of all answers in the block.
+    /// Of all answers in the closed loops of the block.
     pub latency: Option<Latency>,
+    /// Of the open loops, in the order of the plan's rates.
+    pub latency_open: Vec<Latency>,
     /// How it stopped, where that was not clean.
     pub complaint: Option<String>,
 }
@@ -99,7 +119,15 @@ pub fn run<E: Executor, J: Journal, W: Watch, D: Judge>(
 ) -> io::Result<Ending> {
     let began_ns = parts.executor.now_ns();
     past.iter().for_each(|record| parts.judge.heard(record));
-    Campaign { plan, parts, running: BTreeSet::new(), past: Past::of(plan, past), began_ns }.run()
+    Campaign {
+        plan,
+        parts,
+        running: BTreeSet::new(),
+        past: Past::of(plan, past),
+        capacity: BTreeMap::new(),
+        began_ns,
+    }
+    .run()
 }
 
 struct Campaign<'a, E, J, W, D> {
@@ -108,7 +136,29 @@ struct Campaign<'a, E, J, W, D> {
     /// Rows that were started in this block.
     running: BTreeSet<usize>,
     past: Past,
+    /// Of each row, in the closed loops of this block.
+    capacity: BTreeMap<usize, Capacity>,
     began_ns: u64,
+}
+
+/// What a service answered in closed loops.
+#[derive(Debug, Clone, Copy, Default)]
+struct Capacity {
+    answered: u64,
+    window_ns: u64,
+}
+
+impl Capacity {
+    fn hear(&mut self, slice: &Slice) {
+        if slice.open.is_none() {
+            self.answered += slice.answered_in_window;
+            self.window_ns += slice.window_ns;
+        }
+    }
+
+    fn per_second(&self) -> f64 {
+        if self.window_ns == 0 { 0.0 } else { self.answered as f64 / self.window_ns as f64 * 1e9 }
+    }
 }
 
 impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
@@ -220,24 +270,45 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
                 Err(failure) => self.fail(row, block, failure)?,
             }
         }
+        self.closed_loops(block, &mut order, &mut random)?;
+        self.open_loops(block, &order, &mut random)
+    }
+
+    fn closed_loops(&mut self, block: usize, order: &mut [usize], random: &mut ChaCha8Rng) -> io::Result<()> {
+        self.capacity.clear();
         for round in 0..self.plan.slices_per_block {
-            order.shuffle(&mut random);
-            for &row in &order {
-                if self.parts.executor.interrupted() {
-                    return Ok(());
-                }
-                self.slice(row, block, round, rand::Rng::next_u64(&mut random))?;
+            order.shuffle(random);
+            for &row in &*order {
+                self.slice(row, block, round, rand::Rng::next_u64(random), Offer::Saturating)?;
             }
         }
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, block: usize, round: usize, draw: u64) -> io::Result<()> {
-        if self.past.out.contains(&row) {
+    /// The rates are interleaved like the rows: what comes and goes on the machine falls on all of them.
+    fn open_loops(&mut self, block: usize, order: &[usize], random: &mut ChaCha8Rng) -> io::Result<()> {
+        let plan = self.plan;
+        let Some(latency) = &plan.latency else { return Ok(()) };
+        let points = latency.points.iter().enumerate();
+        let mut pairs: Vec<_> = points.flat_map(|point| order.iter().map(move |row| (point, *row))).collect();
+        for round in 0..latency.slices_per_block {
+            pairs.shuffle(random);
+            for &((point, rate), row) in &pairs {
+                let capacity = self.capacity.get(&row).map_or(0.0, Capacity::per_second);
+                let offer = Offer::Open { point, per_second: rate.per_second(capacity) };
+                self.slice(row, block, round, rand::Rng::next_u64(random), offer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self, row: usize, block: usize, round: usize, draw: u64, offer: Offer) -> io::Result<()> {
+        if self.past.out.contains(&row) || self.parts.executor.interrupted() {
             return Ok(());
         }
-        match self.parts.executor.slice(row, draw) {
+        match self.parts.executor.slice(row, draw, offer) {
             Ok(slice) => {
+                self.capacity.entry(row).or_default().hear(&slice);
                 let row = self.label(row);
                 self.keep(Record::Slice(Slice { block, round, row, ..slice }))
             }
@@ -256,6 +327,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
                     rss_bytes_peak: facts.rss_bytes_peak,
                     context_switches: facts.context_switches,
                     latency: facts.latency,
+                    latency_open: facts.latency_open,
                     complaint: facts.complaint,
                 })),
                 Err(failure) => self.fail(row, block, failure),

@@ -131,8 +131,10 @@ pub fn service_folder(run: &Path, label: &str) -> PathBuf {
 }
 
 /// Where a row's latency histogram of one block goes.
-pub fn histogram_path(run: &Path, label: &str, block: usize) -> PathBuf {
-    run.join("histograms").join(file_name(label)).join(format!("block-{block:03}.hgrm-v2"))
+/// `point` is the rate of an open loop, none for the closed ones.
+pub fn histogram_path(run: &Path, label: &str, block: usize, point: Option<&str>) -> PathBuf {
+    let point = point.map(|point| format!("-at-{}", file_name(point))).unwrap_or_default();
+    run.join("histograms").join(file_name(label)).join(format!("block-{block:03}{point}.hgrm-v2"))
 }
 
 /// Labels hold `:` and `@`, which some file systems and shells dislike.

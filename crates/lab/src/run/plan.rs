@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     catalogue::{Row, Setting, Style},
-    experiment::{Experiment, Knobs, LoadSetting},
+    experiment::{Experiment, Knobs, LatencySetting, LoadSetting, Point},
 };
 
 use super::cpus::Pinning;
@@ -45,6 +45,9 @@ pub struct Plan {
     /// Most rows of one block, the pivot among them.
     #[serde(default = "group_max_default")]
     pub group_max: usize,
+    /// Open loops after the closed ones.
+    #[serde(default)]
+    pub latency: Option<LatencyPlan>,
     /// Fewest blocks.
     pub blocks_min: usize,
     /// Most blocks.
@@ -53,6 +56,33 @@ pub struct Plan {
     pub pinning: Pinning,
     /// Every row that was asked for.
     pub rows: Vec<PlannedRow>,
+}
+
+/// Open loops in which latency is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyPlan {
+    /// At which rates.
+    pub points: Vec<Point>,
+    /// Length of a slice.
+    pub slice_ns: u64,
+    /// Slices of each row at each rate in a block.
+    pub slices_per_block: usize,
+}
+
+impl LatencyPlan {
+    fn new(setting: &LatencySetting) -> LatencyPlan {
+        LatencyPlan {
+            points: setting.points.clone(),
+            slice_ns: setting.slice.as_nanos() as u64,
+            slices_per_block: setting.slices_per_block,
+        }
+    }
+
+    /// Time that it takes of one row in a block.
+    fn row_ns(&self) -> u64 {
+        self.slice_ns * (self.slices_per_block * self.points.len()) as u64
+    }
 }
 
 /// Streams of randomness from here on divide rows into groups; those below order blocks.
@@ -138,6 +168,7 @@ impl Plan {
             warm_up_ns: ns(campaign.warm_up),
             warm_up_ns_max: campaign.warm_up_max.map(ns),
             group_max: GROUP_MAX,
+            latency: experiment.latency.as_ref().map(LatencyPlan::new),
             blocks_min: campaign.blocks_min,
             blocks_max: campaign.blocks_max,
             pinning,
@@ -176,7 +207,8 @@ impl Plan {
 
     /// A guess, before the first block has been timed: starting, stopping and settling one service takes about 0.6 s.
     pub fn block_ns_expected(&self) -> u64 {
-        let each = self.slice_ns * self.slices_per_block as u64 + self.warm_up_ns + 600_000_000;
+        let latency_ns = self.latency.as_ref().map_or(0, LatencyPlan::row_ns);
+        let each = self.slice_ns * self.slices_per_block as u64 + latency_ns + self.warm_up_ns + 600_000_000;
         each * self.group(0).len() as u64
     }
 

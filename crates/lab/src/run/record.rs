@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::experiment::Point;
+
 /// One line of `journal.ndjson`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -80,6 +82,9 @@ pub struct Slice {
     pub round: usize,
     /// Label of the row.
     pub row: String,
+    /// The open loop that it was; none for the closed one, in which the service is saturated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Open>,
     /// How long requests were sent.
     pub window_ns: u64,
     /// The window, and the time until the last request in flight was answered.
@@ -122,6 +127,20 @@ pub struct Slice {
     pub first_failure: Option<String>,
 }
 
+/// How requests arrived in an open loop, and what that loop alone can tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// Which of the plan's rates.
+    pub point: Point,
+    /// Requests a second that were due.
+    pub offered_per_second: f64,
+    /// Requests that were due and not sent before the slice was given up.
+    pub unsent: u64,
+    /// How late the generator itself was.
+    pub lag_ns_p99: u64,
+}
+
 /// A service at the end of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopped {
@@ -133,8 +152,11 @@ pub struct Stopped {
     pub rss_bytes_peak: Option<u64>,
     /// Voluntary and forced together.
     pub context_switches: Option<u64>,
-    /// Of all answers in the block.
+    /// Of all answers in the closed loops of the block.
     pub latency: Option<Latency>,
+    /// From the instants at which requests were due, in the open loops of the block, in the order of the plan's rates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_open: Vec<Latency>,
     /// How it stopped, where that was not clean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complaint: Option<String>,
@@ -154,6 +176,9 @@ pub struct Latency {
     pub p999_ns: u64,
     /// The longest.
     pub max_ns: u64,
+    /// Some requests were never answered: quantiles from theirs on are lower bounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 /// Why a campaign ended.

@@ -1,7 +1,14 @@
 use std::{cell::Cell, collections::BTreeMap};
 
 use super::*;
-use crate::run::{cpus::Pinning, plan::PlannedRow};
+use crate::{
+    experiment::Point,
+    run::{
+        cpus::Pinning,
+        plan::{LatencyPlan, PlannedRow},
+        record::Open,
+    },
+};
 
 /// A machine without time: every slice takes its length, every start and stop half a second.
 struct Fake {
@@ -12,6 +19,12 @@ struct Fake {
     dies: Option<(usize, usize)>,
     interrupt_after_slices: usize,
     warm_ups: Vec<(usize, u64)>,
+    offers: Vec<(usize, Offer)>,
+}
+
+fn open(offer: Offer) -> Option<Open> {
+    let Offer::Open { per_second, .. } = offer else { return None };
+    Some(Open { point: Point::PerSecond(0.0), offered_per_second: per_second, unsent: 0, lag_ns_p99: 0 })
 }
 
 impl Fake {
@@ -24,6 +37,7 @@ impl Fake {
             dies: None,
             interrupt_after_slices: usize::MAX,
             warm_ups: Vec::new(),
+            offers: Vec::new(),
         }
     }
 
@@ -52,7 +66,8 @@ impl Executor for Fake {
         Ok(Duration::from_millis(row as u64))
     }
 
-    fn slice(&mut self, row: usize, _draw: u64) -> Result<Slice, RowFailure> {
+    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+        self.offers.push((row, offer));
         assert!(self.running.contains(&row));
         self.slices += 1;
         self.pass(100_000_000);
@@ -61,7 +76,14 @@ impl Executor for Fake {
                 self.running.remove(&row);
                 Err(RowFailure("was killed".to_owned()))
             }
-            _ => Ok(Slice { window_ns: 100_000_000, answered: 10, ..Slice::default() }),
+            _ => Ok(Slice {
+                window_ns: 100_000_000,
+                answered: 10,
+                // A capacity of 1,000 a second for each place in the plan.
+                answered_in_window: 100 * (row as u64 + 1),
+                open: open(offer),
+                ..Slice::default()
+            }),
         }
     }
 
@@ -138,6 +160,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         warm_up_ns: 0,
         warm_up_ns_max: None,
         group_max: 12,
+        latency: None,
         blocks_min: 6,
         blocks_max: 40,
         pinning: Pinning { server: vec![0], generator: vec![1] },
@@ -351,4 +374,29 @@ fn a_judge_ends_a_campaign_when_the_question_is_answered() {
     let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), judge: &mut judge };
     assert_eq!(super::run(&plan(3, 1), parts, &journal.records).unwrap(), Ending::Decided);
     assert_eq!(rest.records.len(), 1);
+}
+
+#[test]
+fn open_loops_follow_the_closed_ones_at_rates_of_all_and_of_each() {
+    let mut plan = plan(3, 1);
+    let points = vec![Point::PerSecond(50.0), Point::OfCapacity(0.5)];
+    plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 3 });
+    plan.blocks_max = 6;
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let (closed, open) = fake.offers[..3 * 4 + 3 * 2 * 3].split_at(3 * 4);
+    assert!(closed.iter().all(|(_, offer)| *offer == Offer::Saturating));
+    let offered = |row: usize, wanted: usize| -> Vec<f64> {
+        let rates = open.iter().filter_map(|(who, offer)| match offer {
+            Offer::Open { point, per_second } if *who == row && *point == wanted => Some(*per_second),
+            _ => None,
+        });
+        rates.collect()
+    };
+    for row in 0..3 {
+        assert_eq!(offered(row, 0), [50.0; 3]);
+        assert_eq!(offered(row, 1), [500.0 * (row as f64 + 1.0); 3]);
+    }
+    let orders: BTreeSet<String> = open.chunks(6).map(|round| format!("{round:?}")).collect();
+    assert_eq!(orders.len(), 3, "rates and rows are interleaved at random");
 }
