@@ -11,15 +11,18 @@ pub enum Series {
     Subject,
     /// The denominator: what it is related to.
     Pivot,
+    /// One of several services, by its place among them, from 0.
+    Service(usize),
 }
 
 impl fmt::Display for Series {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Series::Sample => "sample",
-            Series::Subject => "subject",
-            Series::Pivot => "pivot",
-        })
+        match self {
+            Series::Sample => f.write_str("sample"),
+            Series::Subject => f.write_str("subject"),
+            Series::Pivot => f.write_str("pivot"),
+            Series::Service(index) => write!(f, "service {index} (counted from 0)"),
+        }
     }
 }
 
@@ -67,6 +70,56 @@ pub enum EstimateError {
         /// The confidence asked for.
         value: f64,
     },
+    /// One service has another number of blocks than the first.
+    #[error(
+        "service {index} (counted from 0) has {found} blocks and the first {expected}: give those that all have"
+    )]
+    BlocksDiffer {
+        /// Which service, from 0.
+        index: usize,
+        /// Number of its values.
+        found: usize,
+        /// Number of values of the first service.
+        expected: usize,
+    },
+    /// There are fewer series than the method compares.
+    #[error("there are {found} series, and it takes {needed} at the least")]
+    TooFewSeries {
+        /// How many there are.
+        found: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// An error probability, or a power, is no probability between 0 and 1.
+    #[error("the probability is '{value}': it must lie between 0 and 1, both excluded, such as 0.05")]
+    Level {
+        /// What was asked for.
+        value: f64,
+    },
+    /// The difference that matters is not a share between 0 and 1.
+    #[error(
+        "the difference that matters is '{value}': it must lie between 0 and 1, both excluded, such as 0.03"
+    )]
+    Delta {
+        /// What was asked for.
+        value: f64,
+    },
+    /// The looks at a running campaign are not a rising series of block counts.
+    #[error(
+        "look {index} (counted from 0) is at {n} blocks: give at least one look, each at more blocks than the one before"
+    )]
+    Looks {
+        /// Which look, from 0.
+        index: usize,
+        /// Its number of blocks.
+        n: usize,
+    },
+    /// A cost is not finite and positive.
+    #[error("the cost is '{value}': it must be above 0, in the same unit for a start and a slice")]
+    Cost {
+        /// The cost given.
+        value: f64,
+    },
     /// The probability of a quantile is not within 0 to 1.
     #[error("the probability of a quantile is '{value}': it must lie between 0 and 1")]
     Probability {
@@ -94,4 +147,9 @@ pub(crate) fn check_confidence(confidence: f64) -> Result<(), EstimateError> {
     } else {
         Err(EstimateError::Confidence { value: confidence })
     }
+}
+
+/// Refuses an error probability that is not strictly between 0 and 1.
+pub(crate) fn check_level(value: f64) -> Result<(), EstimateError> {
+    if value > 0.0 && value < 1.0 { Ok(()) } else { Err(EstimateError::Level { value }) }
 }

@@ -5,10 +5,20 @@
 //! (the unit that is independent: a fresh start of every service), in the order in which the blocks were measured, and
 //! never one value per request.
 //!
+//! One ratio, from all blocks of a campaign that ended by its budget:
 //! - [`ratio`]: how many times the subject is the pivot, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD, geometric mean, a level with its interval.
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
-//! - [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
+//!
+//! A campaign that is watched while it runs:
+//! - [`planning`]: how many blocks more would separate a pair.
+//!
+//! A question about more than one ratio:
+//!
+//! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
+//!
+//! All but [`ratio`] and [`ranking`] take differences: [`ratio::log_ratios`] makes them of two series, and
+//! `RatioEstimate::from` makes a ratio of the estimate that comes back.
 //!
 //! ```
 //! // Requests per second of eight blocks: the subject and the pivot slowed down together in the fourth.
@@ -20,21 +30,23 @@
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 //!
-//! Seams for what is not here yet: [`signed_rank::NullDistribution`] is the null distribution that a group-sequential
-//! test needs; [`signed_rank::Method`] tells the reader which assumption stands behind an interval; a further method is
-//! a further function from differences to [`Estimate`].
+//! [`signed_rank::Method`] tells the reader which assumption stands behind an interval; a further method is a further
+//! function from differences to [`Estimate`]. How often each method errs is simulated by `cargo run --release -p
+//! tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
 #![deny(missing_docs)]
 
 mod error;
 mod kendall;
 mod normal;
+pub mod planning;
 pub mod ratio;
+mod serial;
 pub mod signed_rank;
 pub mod summary;
 pub mod warning;
 
 pub use error::{EstimateError, Series};
-pub use ratio::{RatioEstimate, paired_log_ratio, paired_log_ratio_at};
+pub use ratio::{RatioEstimate, log_ratios, paired_log_ratio, paired_log_ratio_at};
 pub use signed_rank::{Estimate, Interval, hodges_lehmann, interval};
 pub use warning::Warning;
 

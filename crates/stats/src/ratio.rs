@@ -2,10 +2,29 @@
 //!
 //! Knows neither what is measured nor whether more is better. A ratio is multiplicative, so the differences are those
 //! of logarithms: what disturbs a whole block (another tenant, a slower clock) multiplies both values, and cancels.
+//!
+//! Percentiles need no method of their own. A block's p99 is one value of that block, however many requests it was read
+//! from, and blocks are what is independent: so the p99 of two services are compared like any other figure. (An interval
+//! from the order statistics of the requests would take thousands of requests of one process for thousands of
+//! independent draws.) The same holds for the level of one service: [`crate::summary::level`] of the logarithms.
+//!
+//! ```
+//! // p99 in microseconds, one value a block; in the third block another tenant stalled both.
+//! let subject = [412.0, 398.0, 2250.0, 441.0, 405.0, 420.0, 399.0, 430.0];
+//! let pivot = [201.0, 204.0, 1130.0, 215.0, 199.0, 207.0, 203.0, 210.0];
+//! let p99 = tare_stats::paired_log_ratio(&subject, &pivot)?;
+//! assert!(p99.low.unwrap() > 1.95 && p99.high.unwrap() < 2.06);
+//!
+//! // The subject's own p99, by itself: far wider, for the third block does not cancel.
+//! let logs = subject.map(f64::ln);
+//! let own = tare_stats::summary::level(&logs, 0.95)?.interval.unwrap();
+//! assert!(own.low.exp() > 390.0 && own.high.exp() > 900.0);
+//! # Ok::<(), tare_stats::EstimateError>(())
+//! ```
 
 use crate::DEFAULT_CONFIDENCE;
 use crate::error::{EstimateError, Series};
-use crate::signed_rank::{self, Method};
+use crate::signed_rank::{self, Estimate, Method};
 use crate::warning::Warning;
 
 /// The ratio of subject to pivot. All ratios are plain numbers: 0.5 is half the pivot.
@@ -58,23 +77,36 @@ pub fn paired_log_ratio_at(
     pivot: &[f64],
     confidence: f64,
 ) -> Result<RatioEstimate, EstimateError> {
+    Ok(signed_rank::interval(&log_ratios(subject, pivot)?, confidence)?.into())
+}
+
+/// ln(subject / pivot) per block: what every method of this crate that compares two services starts from.
+///
+/// # Errors
+/// Series of different lengths, a value that is not finite and positive.
+pub fn log_ratios(subject: &[f64], pivot: &[f64]) -> Result<Vec<f64>, EstimateError> {
     if subject.len() != pivot.len() {
         return Err(EstimateError::LengthsDiffer { subject: subject.len(), pivot: pivot.len() });
     }
     let subject = logarithms(subject, Series::Subject)?;
     let pivot = logarithms(pivot, Series::Pivot)?;
     // A difference of logarithms, not a logarithm of the quotient: the quotient of two finite values may overflow.
-    let diffs: Vec<f64> = subject.iter().zip(&pivot).map(|(subject, pivot)| subject - pivot).collect();
-    let estimate = signed_rank::interval(&diffs, confidence)?;
-    Ok(RatioEstimate {
-        ratio: estimate.point.exp(),
-        low: estimate.interval.map(|interval| interval.low.exp()),
-        high: estimate.interval.map(|interval| interval.high.exp()),
-        confidence_attained: estimate.interval.map(|interval| interval.attained),
-        method: estimate.interval.map(|interval| interval.method),
-        n: estimate.n,
-        warnings: estimate.warnings,
-    })
+    Ok(subject.iter().zip(&pivot).map(|(subject, pivot)| subject - pivot).collect())
+}
+
+/// An estimate of a log ratio as a ratio, whichever method its interval comes from.
+impl From<Estimate> for RatioEstimate {
+    fn from(estimate: Estimate) -> Self {
+        RatioEstimate {
+            ratio: estimate.point.exp(),
+            low: estimate.interval.map(|interval| interval.low.exp()),
+            high: estimate.interval.map(|interval| interval.high.exp()),
+            confidence_attained: estimate.interval.map(|interval| interval.attained),
+            method: estimate.interval.map(|interval| interval.method),
+            n: estimate.n,
+            warnings: estimate.warnings,
+        }
+    }
 }
 
 /// Natural logarithms; a value that has none is an error that names its place.

@@ -8,6 +8,26 @@
 //! continuous its coverage is [`Interval::attained`] exactly; with ties or zeros it is that or more (R. H. Randles and
 //! D. A. Wolfe, Introduction to the Theory of Nonparametric Statistics, 1979, section 6.2), and [`Warning::Ties`] says
 //! where there are many.
+//!
+//! Coverage of the 95% interval, 10,000 simulated campaigns each (standard error 0.2%). The last rows are what happens
+//! where blocks are not independent: their noise resembles that of the block before with this correlation.
+//!
+//! | blocks | 8 | 12 | 20 | 40 |
+//! |---|---|---|---|---|
+//! | attained, by computation | 96.1% | 95.8% | 95.2% | 95.0% |
+//! | normal | 95.8% | 95.8% | 95.0% | 95.2% |
+//! | t with 3 degrees of freedom | 96.1% | 95.5% | 95.2% | 95.0% |
+//! | one block in ten has ten times the spread | 95.5% | 95.8% | 95.1% | 94.8% |
+//! | a fast or a slow layout per process | 96.2% | 95.7% | 95.2% | 94.9% |
+//! | AR(1), 0.05 | 95.1% | 94.8% | 94.0% | 94.2% |
+//! | AR(1), 0.1 | 94.2% | 93.8% | 93.0% | 92.6% |
+//! | AR(1), 0.2 | 91.7% | 91.3% | 90.0% | 89.6% |
+//! | AR(1), 0.3 | 88.5% | 87.9% | 86.0% | 85.8% |
+//! | AR(1), 0.5 | 79.2% | 78.0% | 75.4% | 75.4% |
+//!
+//! So it bears a correlation of 0.05, and of 0.1 up to 12 blocks. The warnings see less than that does harm: drift or
+//! [`Warning::Autocorrelated`] is told in 36% of campaigns of 20 blocks and 72% of 40 with 0.5, in 13% and 28% with 0.3,
+//! in 4% and 5% with 0.1. Independence must come from how blocks are made; no test can stand in for it.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
 use crate::normal;
@@ -23,6 +43,12 @@ pub enum Method {
     Exact,
     /// Normal approximation with continuity correction; used above [`EXACT_MAX`] differences.
     NormalApproximation,
+    /// The signed-rank interval at a planned look, which holds over all looks together: [`crate::sequential`].
+    GroupSequential,
+    /// What a sign-symmetric e-process has not ruled out, which holds whenever one looks: [`crate::eprocess`].
+    EProcess,
+    /// Student's t over starts. The one method that assumes normality: [`crate::two_level`].
+    StudentT,
 }
 
 /// The distribution of W+, the sum of the ranks of the positive differences, where these are symmetric about 0.
@@ -68,9 +94,10 @@ impl NullDistribution {
         if w >= self.max() {
             return 1.0;
         }
-        match self.method() {
-            Method::Exact => self.cumulative[w],
-            Method::NormalApproximation => normal::cdf((w as f64 + 0.5 - self.mean()) / self.sd()),
+        if self.n <= EXACT_MAX {
+            self.cumulative[w]
+        } else {
+            normal::cdf((w as f64 + 0.5 - self.mean()) / self.sd())
         }
     }
 
@@ -142,7 +169,8 @@ pub struct Interval {
     pub low: f64,
     /// Upper end, in the unit of the differences; belongs to the interval.
     pub high: f64,
-    /// Its confidence: the least attainable one that is not below what was asked, 0.96875 for n = 6 and 0.95.
+    /// Its confidence: the least attainable one that is not below what was asked, 0.96875 for n = 6 and 0.95. Methods that
+    /// guarantee no exact figure give what was asked.
     pub attained: f64,
     /// How `attained` was computed.
     pub method: Method,
@@ -216,8 +244,27 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
     Ok(Estimate { point: middle(&averages), interval, n: diffs.len(), warnings })
 }
 
+/// Two-sided p-value of Wilcoxon's signed-rank test of a centre of 0: the least `1 - confidence` at which the closed
+/// interval leaves out 0. So test and interval never contradict each other, with ties and zeros too: a Walsh average of
+/// exactly 0 speaks for neither side, which makes p greater, never smaller.
+///
+/// # Errors
+/// An empty sample, a value that is not finite.
+pub fn p_value(diffs: &[f64]) -> Result<f64, EstimateError> {
+    check_sample(diffs)?;
+    let null = NullDistribution::new(diffs.len());
+    Ok(p_under(&null, &walsh_averages(diffs)))
+}
+
+/// [`p_value`] from Walsh averages in ascending order, with a null distribution made before for many pairs of one n.
+pub(crate) fn p_under(null: &NullDistribution, averages: &[f64]) -> f64 {
+    let negative = averages.partition_point(|average| *average < 0.0);
+    let positive = averages.len() - averages.partition_point(|average| *average <= 0.0);
+    (2.0 * null.cdf(averages.len() - negative.max(positive))).min(1.0)
+}
+
 /// All (x_i + x_j) / 2 with i <= j, in ascending order.
-fn walsh_averages(values: &[f64]) -> Vec<f64> {
+pub(crate) fn walsh_averages(values: &[f64]) -> Vec<f64> {
     let mut averages = Vec::with_capacity(pairs(values.len()));
     for (i, a) in values.iter().enumerate() {
         averages.extend(values[i..].iter().map(|b| f64::midpoint(*a, *b)));
@@ -227,7 +274,7 @@ fn walsh_averages(values: &[f64]) -> Vec<f64> {
 }
 
 /// The median of an ascending, non-empty slice.
-fn middle(sorted: &[f64]) -> f64 {
+pub(crate) fn middle(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
@@ -288,6 +335,16 @@ mod tests {
         }
         assert!(hodges_lehmann(&[]).is_nan());
         assert!(hodges_lehmann(&[1.0, f64::NAN]).is_nan());
+    }
+
+    #[test]
+    fn the_test_and_the_interval_say_the_same() {
+        let diffs = [0.3, 0.1, -0.2, 0.4, 0.6, 0.5, 0.7, 0.05, 0.0, 0.0];
+        let p = p_value(&diffs).unwrap();
+        assert!(interval(&diffs, 1.0 - p + 1e-9).unwrap().interval.unwrap().holds(0.0));
+        assert!(!interval(&diffs, 1.0 - p).unwrap().interval.unwrap().holds(0.0));
+        assert_eq!(p_value(&[0.0; 7]), Ok(1.0));
+        assert_eq!(p_value(&[]), Err(EstimateError::Empty));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::kendall;
+use crate::serial;
 use crate::summary;
 
 /// A value further from the median than this many MADs is an outlier.
@@ -20,6 +21,12 @@ pub const OUTLIER_N_MIN: usize = 6;
 
 /// Drift is reported where the trend test's p-value is at most this.
 pub const DRIFT_P_MAX: f64 = 0.01;
+
+/// Blocks that resemble their neighbours are reported where the test's p-value is at most this.
+///
+/// False alarms of this and of drift together, by 10,000 simulations: 0.6% of samples with n = 8, 1.5% with n = 12, 1.9%
+/// with n = 40. What it finds: [`crate::signed_rank`].
+pub const SERIAL_P_MAX: f64 = 0.01;
 
 /// Ties are reported where at least this share of the values equals another value.
 pub const TIES_SHARE_MIN: f64 = 0.25;
@@ -40,6 +47,20 @@ pub enum Warning {
         rises: bool,
         /// Two-sided p-value of the Mann-Kendall test.
         p: f64,
+    },
+    /// Blocks resemble those before and after: they are not independent draws, and the interval claims too much.
+    Autocorrelated {
+        /// Correlation of the ranks of neighbours, roughly (1 less half of von Neumann's ratio of ranks).
+        correlation: f64,
+        /// One-sided p-value of Bartels' test.
+        p: f64,
+    },
+    /// There are too few blocks for any two of so many services to be separated.
+    TooFewToSeparate {
+        /// Number of blocks there are.
+        n: usize,
+        /// Number of blocks it takes at the least.
+        needed: usize,
     },
     /// One block lies far from the others.
     Outlier {
@@ -72,6 +93,17 @@ impl fmt::Display for Warning {
                 if *rises { "rise" } else { "fall" },
                 p = if *p < 0.0001 { "< 0.0001".to_owned() } else { format!("= {p:.4}") }
             ),
+            Warning::Autocorrelated { correlation, p } => write!(
+                f,
+                "blocks resemble their neighbours (rank correlation {correlation:.2}, Bartels p = {p:.4}): the interval is \
+                 too narrow; look for other work on the machine that lasts for several blocks, and make blocks longer"
+            ),
+            Warning::TooFewToSeparate { n, needed } => write!(
+                f,
+                "{n} {} too few to separate any two of so many services, which takes {needed}: give a larger budget, \
+                 or compare fewer services",
+                if *n == 1 { "block is" } else { "blocks are" }
+            ),
             Warning::Outlier { index, mads } => write!(
                 f,
                 "block {index} (counted from 0) lies {mads:.0} MADs from the median: see what else ran then; \
@@ -86,10 +118,14 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Every doubt that the values alone can raise, in this order: drift, outliers, ties. Expects finite values.
+/// Every doubt that the values alone can raise, in this order: drift, resemblance, outliers, ties. Expects finite values.
 pub(crate) fn inspect(values: &[f64]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    warnings.extend(drift(values));
+    let drift = drift(values);
+    // A trend makes neighbours alike too: one cause, one warning.
+    let resemblance = if drift.is_none() { resemblance(values) } else { None };
+    warnings.extend(drift);
+    warnings.extend(resemblance);
     warnings.extend(outliers(values));
     warnings.extend(ties(values));
     warnings
@@ -98,6 +134,11 @@ pub(crate) fn inspect(values: &[f64]) -> Vec<Warning> {
 fn drift(values: &[f64]) -> Option<Warning> {
     let trend = kendall::trend(values);
     (trend.p <= DRIFT_P_MAX).then_some(Warning::Drift { rises: trend.score > 0, p: trend.p })
+}
+
+fn resemblance(values: &[f64]) -> Option<Warning> {
+    let serial = serial::resemblance(values).filter(|serial| serial.p <= SERIAL_P_MAX)?;
+    Some(Warning::Autocorrelated { correlation: serial.correlation, p: serial.p })
 }
 
 fn outliers(values: &[f64]) -> Vec<Warning> {
@@ -145,6 +186,15 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_come_in_waves_resemble_their_neighbours() {
+        let waves: Vec<f64> = (0..24).map(|i| (f64::from(i) / 2.0).sin()).collect();
+        let warnings = inspect(&waves);
+        assert!(matches!(warnings[..], [Warning::Autocorrelated { correlation, .. }] if correlation > 0.7));
+        let rising: Vec<f64> = (0..24).map(f64::from).collect();
+        assert!(matches!(inspect(&rising)[..], [Warning::Drift { .. }]), "a trend is told once");
+    }
+
+    #[test]
     fn equal_values_are_ties_and_not_outliers() {
         assert_eq!(inspect(&[0.0; 7]), [Warning::Ties { tied: 7, n: 7 }]);
         let warnings = inspect(&[0.0, 0.0, 0.0, 5.0, 0.0, 0.0, -0.0]);
@@ -166,6 +216,16 @@ mod tests {
                 Warning::Outlier { index: 3, mads: 12.3 },
                 "block 3 (counted from 0) lies 12 MADs",
                 "what else ran",
+            ),
+            (
+                Warning::Autocorrelated { correlation: 0.61, p: 0.0021 },
+                "0.61, Bartels p = 0.0021",
+                "blocks longer",
+            ),
+            (
+                Warning::TooFewToSeparate { n: 6, needed: 11 },
+                "6 blocks are too few to separate",
+                "fewer services",
             ),
             (Warning::Ties { tied: 4, n: 9 }, "4 of 9 values equal another", "finer unit"),
         ];

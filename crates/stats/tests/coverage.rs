@@ -2,33 +2,26 @@
 //!
 //! The method is discrete, so it can attain certain confidences only, and takes the least that is not below 95%. For
 //! every symmetric continuous distribution its coverage is the attained confidence exactly; how far that lies above 95%
-//! is the price of not assuming normality. `cargo test -p tare-stats --test coverage -- --nocapture` prints the table.
+//! is the price of not assuming normality. The whole table: `cargo run --release -p tare-stats --example evidence --
+//! coverage`.
 
-use rand::{RngExt, SeedableRng};
+mod models;
+
+use models::{INDEPENDENT, Model};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tare_stats::Warning;
 use tare_stats::signed_rank::interval;
 
 const SEED: u64 = 0x7a5e;
 const SIMULATIONS: usize = 2000;
 
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    // Box-Muller; 1 - u keeps the logarithm away from 0.
-    let (u, v) = (1.0 - rng.random::<f64>(), rng.random::<f64>());
-    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-}
-
-/// Student's t with 3 degrees of freedom: heavier tails than any benchmark should have.
-fn t3(rng: &mut ChaCha8Rng) -> f64 {
-    let chi_squared: f64 = (0..3).map(|_| normal(rng).powi(2)).sum();
-    normal(rng) / (chi_squared / 3.0).sqrt()
-}
-
 /// Share of the intervals that hold the truth, and the confidence that they claim.
-fn coverage(n: usize, draw: fn(&mut ChaCha8Rng) -> f64, rng: &mut ChaCha8Rng) -> (f64, f64) {
+fn coverage(n: usize, model: Model, rng: &mut ChaCha8Rng) -> (f64, f64) {
     const TRUTH: f64 = 0.03;
     let (mut held, mut attained) = (0, 0.0);
     for _ in 0..SIMULATIONS {
-        let diffs: Vec<f64> = (0..n).map(|_| TRUTH + 0.05 * draw(rng)).collect();
+        let diffs: Vec<f64> = model.blocks(n, rng).iter().map(|noise| TRUTH + 0.05 * noise).collect();
         let found = interval(&diffs, 0.95).unwrap().interval.unwrap();
         held += usize::from(found.holds(TRUTH));
         attained = found.attained;
@@ -41,11 +34,9 @@ fn the_interval_covers_as_often_as_it_claims() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     // Four standard errors of a share near 0.95 that was counted 2000 times.
     let tolerance = 4.0 * (0.95 * 0.05 / SIMULATIONS as f64).sqrt();
-    println!("seed {SEED:#x}, {SIMULATIONS} simulations\n  n  model   coverage  attained");
     for n in [6, 8, 12, 20] {
-        for (name, draw) in [("normal", normal as fn(&mut ChaCha8Rng) -> f64), ("t3", t3)] {
-            let (covered, attained) = coverage(n, draw, &mut rng);
-            println!("{n:3}  {name:6}  {:7.2}%  {:7.2}%", covered * 100.0, attained * 100.0);
+        for (name, model) in INDEPENDENT {
+            let (covered, attained) = coverage(n, model, &mut rng);
             assert!(covered >= 0.935, "n = {n}, {name}: {covered}");
             assert!(
                 (covered - attained).abs() <= tolerance,
@@ -53,6 +44,30 @@ fn the_interval_covers_as_often_as_it_claims() {
             );
         }
     }
+}
+
+/// Blocks that resemble their neighbours are not independent. A little the interval bears, more it does not.
+#[test]
+fn the_interval_bears_a_little_drift_only() {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    for n in [8, 12, 20] {
+        let (little, _) = coverage(n, Model::Drift(0.05), &mut rng);
+        let (much, _) = coverage(n, Model::Drift(0.5), &mut rng);
+        assert!(little >= 0.93 && much < 0.85, "n = {n}: {little} {much}");
+    }
+}
+
+#[test]
+fn much_drift_over_many_blocks_is_told_and_none_is_not() {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let mut told = |model: Model| {
+        let serial = |w: &Warning| matches!(w, Warning::Drift { .. } | Warning::Autocorrelated { .. });
+        let warned =
+            |_: &i32| interval(&model.blocks(40, &mut rng), 0.95).unwrap().warnings.iter().any(serial);
+        (0..300).filter(warned).count() as f64 / 300.0
+    };
+    let (much, none) = (told(Model::Drift(0.5)), told(Model::T3));
+    assert!(much > 0.6 && none < 0.04, "{much} {none}");
 }
 
 /// How conservative the method is: what it attains in place of 95%. No simulation; the figures are SciPy's,
