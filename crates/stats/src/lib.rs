@@ -11,6 +11,8 @@
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
 //!
 //! A campaign that is watched while it runs:
+//! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for campaigns.
+//! - [`eprocess`]: no plan at all; may be looked at after every block for ever, for a wider interval.
 //! - [`planning`]: how many blocks more would separate a pair.
 //!
 //! A question about more than one ratio:
@@ -35,11 +37,13 @@
 //! tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
 #![deny(missing_docs)]
 
+pub mod eprocess;
 mod error;
 mod kendall;
 mod normal;
 pub mod planning;
 pub mod ratio;
+pub mod sequential;
 mod serial;
 pub mod signed_rank;
 pub mod summary;
@@ -47,6 +51,7 @@ pub mod warning;
 
 pub use error::{EstimateError, Series};
 pub use ratio::{RatioEstimate, log_ratios, paired_log_ratio, paired_log_ratio_at};
+pub use sequential::Looks;
 pub use signed_rank::{Estimate, Interval, hodges_lehmann, interval};
 pub use warning::Warning;
 
