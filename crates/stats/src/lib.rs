@@ -16,6 +16,8 @@
 //! - [`planning`]: how many blocks more would separate a pair.
 //!
 //! A question about more than one ratio:
+//! - [`ranking`]: all pairs of many services, the ranks that each may have, tiers; [`holm`] is the adjustment under it.
+//! - [`equivalence`]: a gate that passes, fails or says that it cannot tell.
 //!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
@@ -37,11 +39,15 @@
 //! tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
 #![deny(missing_docs)]
 
+mod better;
 pub mod eprocess;
+pub mod equivalence;
 mod error;
+pub mod holm;
 mod kendall;
 mod normal;
 pub mod planning;
+pub mod ranking;
 pub mod ratio;
 pub mod sequential;
 mod serial;
@@ -49,6 +55,7 @@ pub mod signed_rank;
 pub mod summary;
 pub mod warning;
 
+pub use better::Better;
 pub use error::{EstimateError, Series};
 pub use ratio::{RatioEstimate, log_ratios, paired_log_ratio, paired_log_ratio_at};
 pub use sequential::Looks;
