@@ -9,6 +9,7 @@
 //! - [`ratio`]: how many times the subject is the pivot, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD, geometric mean, a level with its interval.
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
+//! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
 //!
 //! A campaign that is watched while it runs:
 //! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for campaigns.
@@ -18,6 +19,7 @@
 //! A question about more than one ratio:
 //! - [`ranking`]: all pairs of many services, the ranks that each may have, tiers; [`holm`] is the adjustment under it.
 //! - [`equivalence`]: a gate that passes, fails or says that it cannot tell.
+//! - [`change_points`]: where a history of runs changed its level.
 //!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
@@ -40,6 +42,7 @@
 #![deny(missing_docs)]
 
 mod better;
+pub mod change_points;
 pub mod eprocess;
 pub mod equivalence;
 mod error;
@@ -52,7 +55,9 @@ pub mod ratio;
 pub mod sequential;
 mod serial;
 pub mod signed_rank;
+mod student;
 pub mod summary;
+pub mod two_level;
 pub mod warning;
 
 pub use better::Better;
