@@ -1,0 +1,49 @@
+//! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
+//!
+//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|watch|ranking|history|planning|starts] [N]`, all
+//! of them without a name; `N` times as many simulations as each needs by itself (1). Seeds are fixed. Smaller versions
+//! are among the tests.
+
+mod coverage;
+mod history;
+mod looks;
+#[path = "../../tests/models/mod.rs"]
+mod models;
+mod planning;
+mod ranking;
+mod starts;
+mod watch;
+
+type Part = fn(f64);
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_default();
+    let times: f64 = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1.0);
+    let parts: [(&str, Part); 7] = [
+        ("coverage", coverage::main),
+        ("looks", looks::main),
+        ("watch", watch::main),
+        ("ranking", ranking::main),
+        ("history", history::main),
+        ("planning", planning::main),
+        ("starts", starts::main),
+    ];
+    for (_, run) in parts.iter().filter(|(part, _)| name.is_empty() || name == *part) {
+        run(times);
+    }
+}
+
+/// A fresh generator for each part, so that parts can be run by themselves.
+fn rng() -> rand_chacha::ChaCha8Rng {
+    rand::SeedableRng::seed_from_u64(0x7a5e)
+}
+
+/// How many of `count` trials hold, as a percentage.
+fn percent(count: usize, mut holds: impl FnMut() -> bool) -> f64 {
+    100.0 * (0..count).filter(|_| holds()).count() as f64 / count as f64
+}
+
+fn scaled(count: usize, times: f64) -> usize {
+    (count as f64 * times) as usize
+}

@@ -1,0 +1,222 @@
+//! How often each method errs where there is nothing to find, by simulation with fixed seeds. Small versions of what the
+//! example `evidence` does at length; its figures are in the documentation.
+
+mod models;
+
+use models::{INDEPENDENT, Model, normal, smaller_sums};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tare_stats::change_points::changes;
+use tare_stats::planning::blocks_for;
+use tare_stats::signed_rank::p_value;
+use tare_stats::{Better, Looks, RatioEstimate, eprocess, equivalence, interval, ranking, two_level};
+
+fn rng() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(0x7a5e)
+}
+
+fn share(count: usize, mut holds: impl FnMut() -> bool) -> f64 {
+    (0..count).filter(|_| holds()).count() as f64 / count as f64
+}
+
+/// 5%, and three standard errors of a share near it.
+fn at_most(count: usize) -> f64 {
+    0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt()
+}
+
+/// The exact figures up to the third look, from the chance of every vector of signs in the order of the sizes:
+/// ```python
+/// def overall(looks, cut):
+///     prob = np.ones(1); out = []; stopped = 0.0
+///     for n in range(1, looks[-1] + 1):
+///         new = np.zeros(2 ** n); v = np.arange(2 ** (n - 1))
+///         for j in range(n):  # the new size comes at place j, with either sign
+///             moved = (v & ((1 << j) - 1)) | ((v >> j) << (j + 1))
+///             new[moved] += prob / (2 * n); new[moved | (1 << j)] += prob / (2 * n)
+///         prob = new
+///         if n in looks:
+///             v = np.arange(2 ** n); w = sum(((v >> k) & 1) * (k + 1) for k in range(n))
+///             stop = np.minimum(w, n * (n + 1) // 2 - w) < cut[looks.index(n)]
+///             stopped += prob[stop].sum(); prob[stop] = 0; out.append(stopped)
+///     return out
+/// overall([10, 15, 20], [1, 14, 36])
+/// ```
+#[test]
+fn the_standard_looks_err_in_at_most_one_campaign_of_twenty() {
+    const COUNT: usize = 100_000;
+    const EXACT: [f64; 3] = [0.001953125, 0.006746285127632786, 0.01165764484771721];
+    let looks = Looks::standard();
+    let (mut rng, mut stopped) = (rng(), [0_usize; 5]);
+    for _ in 0..COUNT {
+        let sums = smaller_sums([10, 15, 20, 30, 40], &mut rng);
+        let first = looks.all().iter().zip(sums).position(|(look, sum)| usize::from(sum) < look.depth);
+        (first.unwrap_or(5)..5).for_each(|look| stopped[look] += 1);
+    }
+    let shares = stopped.map(|stopped| stopped as f64 / COUNT as f64);
+    for (found, exact) in shares.iter().zip(EXACT) {
+        let error = (exact * (1.0 - exact) / COUNT as f64).sqrt();
+        assert!((found - exact).abs() < 4.0 * error, "{shares:?}");
+    }
+    assert!(shares[4] > 0.045 && shares[4] < at_most(COUNT), "{shares:?}");
+}
+
+#[test]
+fn the_decision_is_what_the_sums_of_ranks_say() {
+    let (mut rng, looks) = (rng(), Looks::standard());
+    for round in 0..200 {
+        let shift = f64::from(round % 10) / 10.0;
+        let diffs: Vec<f64> = Model::T3.blocks(40, &mut rng).iter().map(|value| value + shift).collect();
+        let separated =
+            |&&look: &&usize| p_value(&diffs[..look]).unwrap() <= looks.reached(look).unwrap().level();
+        let expected = [10, 15, 20, 30, 40].iter().find(separated).copied();
+        let found = match looks.decide(&diffs).unwrap().decision {
+            tare_stats::sequential::Decision::Separated { at, .. } => Some(at),
+            _ => None,
+        };
+        assert_eq!(found, expected);
+    }
+}
+
+/// All intervals shown in a campaign hold the truth at once in 95% of campaigns.
+#[test]
+fn the_intervals_shown_at_the_looks_hold_together() {
+    const COUNT: usize = 600;
+    let looks = Looks::standard();
+    for (name, model) in INDEPENDENT {
+        let mut rng = rng();
+        let missed = share(COUNT, || {
+            let diffs = model.blocks(40, &mut rng);
+            let holds = |n: usize| looks.decide(&diffs[..n]).unwrap().estimate.interval.unwrap().holds(0.0);
+            ![10, 15, 20, 30, 40].into_iter().all(holds)
+        });
+        assert!(missed <= at_most(COUNT), "{name}: {missed}");
+    }
+}
+
+#[test]
+fn the_e_process_bears_being_watched_for_200_blocks() {
+    const COUNT: usize = 300;
+    // The fifth model is as much drift as the plain interval bears too.
+    for (name, model) in INDEPENDENT.into_iter().chain([("drift", Model::Drift(0.05))]) {
+        let mut rng = rng();
+        let alarms =
+            share(COUNT, || eprocess::separated_at(&model.blocks(200, &mut rng), 0.05).unwrap().is_some());
+        assert!(alarms <= 0.05, "{name}: {alarms}");
+    }
+}
+
+/// What a look after every block does to the plain interval, and why the two above exist.
+#[test]
+fn the_plain_interval_does_not_bear_being_watched() {
+    let mut rng = rng();
+    let alarms = share(200, || {
+        let diffs = Model::Normal.blocks(40, &mut rng);
+        (6..=40).any(|n| p_value(&diffs[..n]).unwrap() <= 0.05)
+    });
+    assert!(alarms > 0.15, "{alarms}");
+}
+
+#[test]
+fn eight_identical_services_are_rarely_separated() {
+    const COUNT: usize = 60;
+    let standard = Looks::standard();
+    let planned = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
+    for (name, model) in INDEPENDENT {
+        let mut rng = rng();
+        let (mut once, mut at_standard, mut at_planned) = (0, 0, 0);
+        for _ in 0..COUNT {
+            let services: Vec<Vec<f64>> =
+                (0..8).map(|_| model.blocks(40, &mut rng).iter().map(|log| log.exp()).collect()).collect();
+            let least = |n: usize| {
+                let so_far: Vec<&[f64]> = services.iter().map(|values| &values[..n]).collect();
+                let found = ranking::rank(&so_far, Better::Higher, 0.05).unwrap();
+                found.pairs.iter().map(|pair| pair.p_adjusted).fold(1.0, f64::min)
+            };
+            // Adjusted p-values are free of alpha, so one ranking a look serves all three.
+            let least = [10, 15, 20, 30, 40].map(least);
+            let looked = |looks: &Looks| looks.all().iter().zip(least).any(|(look, p)| p <= look.level());
+            once += usize::from(least[4] <= 0.05);
+            at_standard += usize::from(looked(&standard));
+            at_planned += usize::from(looked(&planned));
+        }
+        for count in [once, at_standard, at_planned] {
+            assert!(
+                count as f64 <= at_most(COUNT) * COUNT as f64,
+                "{name}: {once} {at_standard} {at_planned}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_history_without_a_change_has_none() {
+    const COUNT: usize = 1000;
+    for (name, model) in INDEPENDENT {
+        for n in [12, 30, 60] {
+            let mut rng = rng();
+            let alarms = share(COUNT, || !changes(&model.blocks(n, &mut rng), 0.05).unwrap().is_empty());
+            assert!(alarms <= 0.05, "{name}, {n} runs: {alarms}");
+        }
+    }
+}
+
+#[test]
+fn a_change_of_two_standard_deviations_is_found() {
+    let mut rng = rng();
+    let found = share(300, || {
+        let mut history = Model::Normal.blocks(40, &mut rng);
+        history[20..].iter_mut().for_each(|value| *value += 2.0);
+        matches!(changes(&history, 0.05).unwrap()[..], [change] if change.at.abs_diff(20) <= 3)
+    });
+    assert!(found > 0.9, "{found}");
+}
+
+#[test]
+fn few_starts_with_many_slices_do_not_claim_too_much() {
+    const COUNT: usize = 2000;
+    for starts in [2, 3, 5] {
+        for sd in [0.0, 0.3, 3.0] {
+            let mut rng = rng();
+            let missed = share(COUNT, || {
+                let start = |_| {
+                    let level = sd * normal(&mut rng);
+                    (0..8).map(|_| level + normal(&mut rng)).collect::<Vec<f64>>()
+                };
+                let values: Vec<Vec<f64>> = (0..starts).map(start).collect();
+                !two_level::interval(&values, 0.95).unwrap().interval.unwrap().holds(0.0)
+            });
+            assert!(missed <= at_most(COUNT), "{starts} starts, {sd}: {missed}");
+        }
+    }
+}
+
+/// On the very bound: worse by exactly delta must hardly ever pass, and no change must hardly ever fail.
+#[test]
+fn a_gate_errs_in_one_case_of_forty_at_the_most() {
+    const COUNT: usize = 2000;
+    let mut rng = rng();
+    let mut verdict = |truth: f64| {
+        let diffs: Vec<f64> =
+            Model::T3.blocks(12, &mut rng).iter().map(|value| truth.ln() + 0.01 * value).collect();
+        let estimate = RatioEstimate::from(interval(&diffs, 0.95).unwrap());
+        equivalence::gate(&estimate, 0.03, Better::Higher).unwrap().verdict
+    };
+    let passed = share(COUNT, || verdict(0.97) == equivalence::Verdict::Pass);
+    let failed = share(COUNT, || verdict(1.0) == equivalence::Verdict::Fail);
+    let bound = 0.025 + 3.0 * (0.025 * 0.975 / COUNT as f64).sqrt();
+    assert!(passed <= bound && failed <= bound, "{passed} {failed}");
+}
+
+#[test]
+fn the_planned_number_of_blocks_has_the_power_asked_for() {
+    const COUNT: usize = 600;
+    for (effect, power) in [(0.5, 0.8), (1.0, 0.8), (1.0, 0.9)] {
+        let mut rng = rng();
+        let blocks = blocks_for(effect, 0.05, power).unwrap().unwrap();
+        let found = share(COUNT, || {
+            let noise = Model::Normal.blocks(blocks, &mut rng);
+            p_value(&noise.iter().map(|value| value + effect).collect::<Vec<_>>()).unwrap() <= 0.05
+        });
+        assert!(found > power - 0.04 && found < power + 0.1, "{effect} sd, {power}: {found} with {blocks}");
+    }
+}

@@ -1,0 +1,196 @@
+//! What must hold of the methods for whole campaigns, whatever the values.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tare_stats::change_points::changes;
+use tare_stats::equivalence::{Verdict, gate};
+use tare_stats::planning::{blocks_for, blocks_to_separate, robust_sd};
+use tare_stats::sequential::{Decision, Side};
+use tare_stats::signed_rank::p_value;
+use tare_stats::two_level::{Variance, slices_per_start};
+use tare_stats::{Better, Estimate, Looks, eprocess, holm, interval, paired_log_ratio, ranking, two_level};
+
+fn sample() -> impl Strategy<Value = Vec<f64>> {
+    vec(-100.0..100.0_f64, 1..45)
+}
+
+/// Figures of 2 to 5 services in 6 to 24 blocks.
+fn services() -> impl Strategy<Value = Vec<Vec<f64>>> {
+    (2..6_usize, 6..25_usize).prop_flat_map(|(services, blocks)| vec(vec(0.5..2.0_f64, blocks), services))
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
+}
+
+/// Whether `after` is the mirror image of `before`.
+fn mirrored(before: &Estimate, after: &Estimate) -> bool {
+    close(before.point, -after.point)
+        && match (before.interval, after.interval) {
+            (Some(before), Some(after)) => close(before.low, -after.high) && close(before.high, -after.low),
+            (before, after) => before.is_none() && after.is_none(),
+        }
+}
+
+proptest! {
+    #[test]
+    fn the_test_rejects_what_the_interval_leaves_out(values in sample(), confidence in 0.5..0.999_f64) {
+        let p = p_value(&values).unwrap();
+        let holds = interval(&values, confidence).unwrap().interval.is_none_or(|found| found.holds(0.0));
+        // Apart from confidences that are attained to the last digit.
+        prop_assume!((p - (1.0 - confidence)).abs() > 1e-9);
+        prop_assert_eq!(holds, p > 1.0 - confidence);
+    }
+
+    #[test]
+    fn looks_and_bets_treat_both_sides_alike(values in sample()) {
+        let turned: Vec<f64> = values.iter().map(|value| -value).collect();
+        let looks = Looks::standard();
+        let (there, back) = (looks.decide(&values).unwrap(), looks.decide(&turned).unwrap());
+        prop_assert!(mirrored(&there.estimate, &back.estimate));
+        let other = match there.decision {
+            Decision::Separated { side: Side::Above, at } => Decision::Separated { side: Side::Below, at },
+            Decision::Separated { side: Side::Below, at } => Decision::Separated { side: Side::Above, at },
+            same => same,
+        };
+        prop_assert_eq!(back.decision, other);
+        let (there, back) = (eprocess::watch(&values, 0.05).unwrap(), eprocess::watch(&turned, 0.05).unwrap());
+        prop_assert!(mirrored(&there.estimate, &back.estimate) && there.separated_at == back.separated_at);
+        prop_assert!(close(there.value, back.value) && there.value >= 0.0);
+    }
+
+    #[test]
+    fn scaling_changes_neither_decision_nor_evidence(values in sample(), scale in 0.001..1000.0_f64) {
+        let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
+        let looks = Looks::standard();
+        prop_assert_eq!(looks.decide(&values).unwrap().decision, looks.decide(&scaled).unwrap().decision);
+        let (before, after) = (eprocess::watch(&values, 0.05).unwrap(), eprocess::watch(&scaled, 0.05).unwrap());
+        prop_assert!(close(before.value, after.value));
+    }
+
+    #[test]
+    fn a_decision_once_made_stays(values in vec(-1.0..3.0_f64, 40), n in 10..40_usize) {
+        let looks = Looks::standard();
+        let early = looks.decide(&values[..n]).unwrap().decision;
+        if matches!(early, Decision::Separated { .. }) {
+            prop_assert_eq!(looks.decide(&values).unwrap().decision, early);
+        }
+    }
+
+    #[test]
+    fn an_interval_that_bears_watching_is_never_narrower(values in vec(-1.0..1.0_f64, 10..45)) {
+        let looks = Looks::standard();
+        let shown = looks.decide(&values).unwrap().estimate;
+        let once = interval(&values[..shown.n], 0.95).unwrap().interval.unwrap();
+        let shown = shown.interval.unwrap();
+        prop_assert!(shown.low <= once.low && once.high <= shown.high);
+    }
+
+    #[test]
+    fn the_bet_leaves_out_zero_where_its_value_says_so(values in vec(-1.0..3.0_f64, 6..45)) {
+        let found = eprocess::watch(&values, 0.05).unwrap();
+        let holds = found.estimate.interval.is_none_or(|interval| interval.holds(0.0));
+        prop_assert_eq!(holds, found.value < 20.0);
+        if let Some(interval) = found.estimate.interval {
+            prop_assert!(interval.low <= interval.high);
+        }
+    }
+
+    #[test]
+    fn planned_looks_keep_to_alpha(steps in vec(1..20_usize, 1..7), alpha in 0.001..0.5_f64) {
+        let blocks: Vec<usize> = steps.iter().scan(0, |n, step| { *n += step; Some(*n) }).collect();
+        let looks = Looks::planned(&blocks, alpha).unwrap();
+        prop_assert!(looks.all().iter().map(|look| look.level()).sum::<f64>() <= alpha * (1.0 + 1e-9));
+    }
+
+    #[test]
+    fn adjusted_p_values_are_never_smaller_and_keep_their_order(p in vec(0.0..=1.0_f64, 1..30)) {
+        let adjusted = holm::adjust(&p);
+        for (i, a) in p.iter().enumerate() {
+            prop_assert!(adjusted[i] >= *a && adjusted[i] <= 1.0);
+            for (j, b) in p.iter().enumerate() {
+                prop_assert!(a > b || adjusted[i] <= adjusted[j]);
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_are_ranks_and_tiers_rise(values in services()) {
+        let found = ranking::rank(&values, Better::Higher, 0.05).unwrap();
+        prop_assert_eq!(found.pairs.len(), values.len() * (values.len() - 1) / 2);
+        for place in &found.places {
+            prop_assert!(1 <= place.best && place.best <= place.worst && place.worst <= values.len());
+        }
+        let (scores, tiers): (Vec<f64>, Vec<usize>) = found.places.iter().map(|p| (-p.log_score, p.tier)).unzip();
+        prop_assert!(scores.is_sorted() && tiers.is_sorted() && tiers[0] == 1);
+        // Some order of all services is within the sets of ranks: each rank is open to someone.
+        for rank in 1..=values.len() {
+            prop_assert!(found.places.iter().any(|place| (place.best..=place.worst).contains(&rank)));
+        }
+    }
+
+    #[test]
+    fn turning_what_is_better_turns_the_ranks(values in services()) {
+        let up = ranking::rank(&values, Better::Higher, 0.05).unwrap();
+        let down = ranking::rank(&values, Better::Lower, 0.05).unwrap();
+        prop_assert_eq!(&up.pairs, &down.pairs);
+        for place in &up.places {
+            let other = down.places.iter().find(|other| other.service == place.service).unwrap();
+            prop_assert_eq!((other.best, other.worst), (values.len() + 1 - place.worst, values.len() + 1 - place.best));
+        }
+    }
+
+    #[test]
+    fn a_wider_margin_never_turns_a_pass(values in vec((0.8..1.2_f64, 0.8..1.2_f64), 6..30), delta in 0.01..0.4_f64) {
+        let (new, old): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
+        let estimate = paired_log_ratio(&new, &old).unwrap();
+        for better in [Better::Higher, Better::Lower] {
+            let (tight, wide) = (gate(&estimate, delta, better).unwrap(), gate(&estimate, delta * 1.5, better).unwrap());
+            prop_assert!(tight.verdict != Verdict::Pass || wide.verdict == Verdict::Pass);
+            prop_assert!(wide.verdict != Verdict::Fail || tight.verdict == Verdict::Fail);
+            prop_assert!(tight.verdict != Verdict::Fail || tight.regressed);
+        }
+    }
+
+    #[test]
+    fn spread_is_free_of_place_and_follows_scale(values in sample(), shift in -100.0..100.0_f64, scale in 0.01..100.0_f64) {
+        let moved: Vec<f64> = values.iter().map(|value| value * scale + shift).collect();
+        prop_assert!((robust_sd(&moved).unwrap() - robust_sd(&values).unwrap() * scale).abs() < 1e-8);
+        let (there, back) = (blocks_to_separate(&values, 0.05, 0.8), blocks_to_separate(&values, 0.05, 0.9));
+        if let (Ok(Some(there)), Ok(Some(back))) = (there, back) {
+            prop_assert!(there <= back, "more power never takes fewer blocks");
+        }
+    }
+
+    #[test]
+    fn greater_effects_take_fewer_blocks(a in 0.05..4.0_f64, b in 0.05..4.0_f64) {
+        let blocks = |effect| blocks_for(effect, 0.05, 0.8).unwrap().unwrap_or(usize::MAX);
+        prop_assert!(blocks(a.max(b)) <= blocks(a.min(b)));
+    }
+
+    #[test]
+    fn changes_are_in_order_and_inside(history in vec(-1.0..1.0_f64, 1..80), step in -5.0..5.0_f64) {
+        let half = history.len() / 2;
+        let stepped: Vec<f64> =
+            history.iter().enumerate().map(|(i, value)| value + if i < half { 0.0 } else { step }).collect();
+        let found = changes(&stepped, 0.05).unwrap();
+        prop_assert!(found.is_sorted_by(|a, b| a.at < b.at));
+        prop_assert!(found.iter().all(|change| 0 < change.at && change.at < history.len() && change.p <= 0.05));
+    }
+
+    #[test]
+    fn starts_in_another_order_say_the_same(starts in vec(vec(-10.0..10.0_f64, 1..6), 1..6)) {
+        let turned: Vec<Vec<f64>> = starts.iter().rev().cloned().collect();
+        let (there, back) = (two_level::interval(&starts, 0.95).unwrap(), two_level::interval(&turned, 0.95).unwrap());
+        prop_assert!(close(there.point, back.point) && there.interval.is_some() == (starts.len() > 1));
+        if let (Some(there), Some(back)) = (there.interval, back.interval) {
+            prop_assert!((there.low - back.low).abs() < 1e-6 && (there.high - back.high).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn dearer_starts_have_more_slices(start in 0.01..10.0_f64, slice in 0.01..10.0_f64, a in 0.1..50.0_f64, b in 0.1..50.0_f64) {
+        let slices = |cost| slices_per_start(Variance { start, slice }, cost, 1.0).unwrap().unwrap();
+        prop_assert!(1 <= slices(a.min(b)) && slices(a.min(b)) <= slices(a.max(b)));
+    }
+}
