@@ -220,7 +220,7 @@ fn look(
 }
 
 /// Where the hierarchy of a controller (or version 2) is mounted, and which of its groups is the root of that mount.
-fn mount(mounts: &str, controller: Option<&str>) -> Option<(PathBuf, String)> {
+pub(super) fn mount(mounts: &str, controller: Option<&str>) -> Option<(PathBuf, String)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
@@ -236,7 +236,7 @@ fn mount(mounts: &str, controller: Option<&str>) -> Option<(PathBuf, String)> {
 }
 
 /// The group of this process in that hierarchy.
-fn own_path<'a>(own: &'a str, controller: Option<&str>) -> Option<&'a str> {
+pub(super) fn own_path<'a>(own: &'a str, controller: Option<&str>) -> Option<&'a str> {
     own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);

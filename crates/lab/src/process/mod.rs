@@ -24,6 +24,7 @@ mod service;
 mod sweep;
 mod syscall;
 mod tail;
+mod throttle;
 
 pub use cgroup::{Accounting, Freezer, Isolation, Killing};
 pub use job::{Ended, Job, Limits, run_to_end};
@@ -33,3 +34,4 @@ pub use outcome::{Exit, FreezeError, Process, Stopped, Unready};
 pub use port::{PortOwner, free_port, port_in_use};
 pub use service::Service;
 pub use sweep::{Swept, sweep};
+pub use throttle::Throttle;

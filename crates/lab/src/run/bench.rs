@@ -12,8 +12,8 @@ use std::{
 };
 
 use tare_load::{
-    Arrivals, Clock, Connections, Failures, Generator, Load, Measures, Monotonic, Process, Profile,
-    RunReport, Schedule, Stop,
+    Arrivals, Clock, Connections, Failures, Generator, Histogram, Load, Measures, Monotonic, Process,
+    Profile, RunReport, Schedule, Stop,
 };
 
 use super::{
@@ -30,7 +30,7 @@ use super::{
 use crate::{
     catalogue,
     contract::{CheckId, Contract},
-    process::{Stopped, Supervisor},
+    process::{Stopped, Supervisor, Throttle},
     verify,
 };
 
@@ -61,6 +61,7 @@ pub struct Bench<'a> {
 #[derive(Debug)]
 struct Running {
     ready: Ready,
+    throttle: Throttle,
     generator: Generator,
     /// Of the closed loops.
     latency: Measures,
@@ -113,6 +114,7 @@ impl<'a> Bench<'a> {
         let points = self.plan.latency.as_ref().map_or(0, |latency| latency.points.len());
         Ok(Running {
             generator: generator.map_err(failure)?,
+            throttle: Throttle::of(ready.process.pid()),
             ready,
             latency: Measures::default(),
             latency_open: vec![Measures::default(); points],
@@ -189,13 +191,14 @@ impl<'a> Bench<'a> {
         let pool = drive::pool(self.contract, running.ready.address, draw);
         running.generator.set_pool(pool);
         let process = &running.ready.process;
-        let cpus = self.plan.pinning.all();
+        let pinning = &self.plan.pinning;
+        let reading = || cpus::Reading::take(pinning, self.now_ns());
         let cpu_ns_before = process.cpu_ns().map_err(failure)?;
+        let throttled_ns_before = running.throttle.ns();
         process.thaw().map_err(failure)?;
-        let idle_ns_before = cpus::idle_ns(&cpus);
+        let before = reading();
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
-        let idle_ns =
-            cpus::idle_ns(&cpus).zip(idle_ns_before).map(|(after, before)| after.saturating_sub(before));
+        let books = reading().zip(before).map(|(after, before)| after.since(&before));
         self.alive(running, "during a slice")?;
         let process = &running.ready.process;
         process.freeze().map_err(failure)?;
@@ -205,11 +208,15 @@ impl<'a> Bench<'a> {
             Offer::Saturating => running.latency += &report.total,
             Offer::Open { point, .. } => running.latency_open[point] += &report.total,
         }
-        let foreign_cpu_ns = idle_ns.map(|idle_ns| {
-            let all_ns = report.elapsed_ns * cpus.len() as u64;
-            all_ns as i64 - (idle_ns + server_cpu_ns + report.generator_cpu_ns) as i64
-        });
-        Ok(Slice { foreign_cpu_ns, open: self.open(offer, &report), ..slice(&report, server_cpu_ns) })
+        let own_ns = server_cpu_ns + report.generator_cpu_ns;
+        let throttled = running.throttle.ns().zip(throttled_ns_before);
+        Ok(Slice {
+            foreign_cpu_ns: books.map(|books| books.foreign_ns(pinning, own_ns)),
+            books,
+            throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
+            open: self.open(offer, &report),
+            ..slice(&report, server_cpu_ns)
+        })
     }
 
     fn open(&self, offer: Offer, report: &RunReport) -> Option<Open> {
@@ -364,12 +371,19 @@ fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
         bytes_received: tally.bytes_received,
         server_cpu_ns,
         generator_cpu_ns: report.generator_cpu_ns,
+        in_flight_ns: report.total.in_flight_ns.try_into().unwrap_or(u64::MAX),
+        service_time_ns_mean: service_time(&report.total).mean_ns() as u64,
         latency_ns_p50: report.total.latency.quantile_ns(0.5),
         latency_ns_p99: report.total.latency.quantile_ns(0.99),
         latency_ns_max: report.total.latency.max_ns(),
         first_failure: report.first_failure.as_ref().map(describe),
         ..Slice::default()
     }
+}
+
+/// In a closed loop a request is sent when it is due, and its latency is its service time.
+fn service_time(measures: &Measures) -> &Histogram {
+    if measures.service_time.count() > 0 { &measures.service_time } else { &measures.latency }
 }
 
 fn latency(measures: &Measures) -> Latency {

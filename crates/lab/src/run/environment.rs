@@ -1,6 +1,6 @@
 //! What machine a run was made on: everything known to move the figures, read once before the first block.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, io::Read, path::Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,10 @@ pub struct Environment {
     pub load_average: String,
     /// System settings that matter.
     pub sysctls: BTreeMap<String, String>,
+    /// Whether the kernel keeps interrupts and softirq out of the CPU time of the process in whose time they came;
+    /// none where its configuration cannot be read.
+    #[serde(default)]
+    pub irq_time_apart: Option<bool>,
     /// What keeps the services apart.
     pub isolation: Vec<String>,
 }
@@ -58,9 +62,22 @@ impl Environment {
             governor: fs::read_to_string(governor).ok().map(|name| name.trim().to_owned()),
             load_average: text("/proc/loadavg").split(' ').next().unwrap_or_default().to_owned(),
             sysctls: SYSCTLS.iter().filter_map(sysctl).collect(),
+            irq_time_apart: kernel_config(&uname.release().to_string_lossy())
+                .map(|config| config.lines().any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")),
             isolation,
         }
     }
+}
+
+/// How the running kernel was configured, where it or its package says so.
+fn kernel_config(release: &str) -> Option<String> {
+    let own = || {
+        let mut text = String::new();
+        let packed = fs::File::open("/proc/config.gz").ok()?;
+        flate2::read::GzDecoder::new(packed).read_to_string(&mut text).ok()?;
+        Some(text)
+    };
+    own().or_else(|| fs::read_to_string(format!("/boot/config-{release}")).ok())
 }
 
 fn field(text: &str, key: &str, separator: char) -> String {

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
@@ -23,6 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How many ports are tried that turn out to be taken.
 const PORT_ATTEMPTS: u32 = 8;
+
+/// The variable that makes the environment of each start another length.
+const PADDING: &str = "TARE_PADDING";
+/// The most of it: the kernel puts the stack below the environment, and a page is as far as that matters for where
+/// things lie within a page and in the sets of a cache.
+const PADDING_BYTES_MAX: usize = 4096;
 
 /// A service that is ready.
 #[derive(Debug)]
@@ -63,7 +69,7 @@ pub struct Settings<'a> {
     pub knobs: &'a Knobs,
     /// Where it may run; empty for anywhere.
     pub cpus: &'a [usize],
-    /// Fills the holes of the request that is asked first.
+    /// Fills the holes of the request that is asked first, and draws the length of the environment.
     pub seed: u64,
     /// When it counts as ready.
     pub readiness: Readiness,
@@ -120,6 +126,7 @@ fn start(
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.knobs.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.knobs.delay_ms.to_string()));
+    env.push((PADDING.to_owned(), padding(settings.seed)));
     let launch = Launch {
         name: service.id.clone(),
         command: service.command_for(&settings.contract.name),
@@ -132,4 +139,27 @@ fn start(
         append: false,
     };
     process::Service::start(&launch, supervisor)
+}
+
+/// Where a stack begins depends on the length of the environment, and with it how fast a program runs. One length for all
+/// starts would favour one service in all of them; with another for each it is noise between blocks.
+fn padding(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(2);
+    "x".repeat(random.random_range(0..PADDING_BYTES_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_start_has_an_environment_of_its_own_length() {
+        let lengths: Vec<usize> = (0..200).map(|seed| padding(seed).len()).collect();
+        assert!(lengths.iter().all(|length| *length < PADDING_BYTES_MAX));
+        let mean = lengths.iter().sum::<usize>() as f64 / 200.0;
+        // The mean of 200 uniform draws has a standard deviation of 84.
+        assert!((mean - 2048.0).abs() < 300.0, "{mean}");
+        assert_eq!(padding(7), padding(7), "the seed fixes it");
+    }
 }

@@ -10,6 +10,7 @@ use crate::experiment::Point;
 /// One line of `journal.ndjson`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(clippy::large_enum_variant, reason = "nearly all records are slices")]
 pub enum Record {
     /// How a service warmed up, before the campaign.
     Pilot(Pilot),
@@ -113,9 +114,21 @@ pub struct Slice {
     /// CPU time of the generator's threads.
     pub generator_cpu_ns: u64,
     /// CPU time that others took on the CPUs of the service and the generator, stolen time among it; coarse, see
-    /// [`super::cpus::idle_ns`], and so sometimes below 0.
+    /// [`super::cpus::TICK_NS`], and so sometimes below 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_cpu_ns: Option<i64>,
+    /// What the CPUs of both did, as the kernel counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub books: Option<super::cpus::Books>,
+    /// How long the kernel held the service back because its group had used up its share of CPU time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
+    /// The time that each request was in flight, added up: for Little's law. 0 where it was not kept.
+    #[serde(default)]
+    pub in_flight_ns: u64,
+    /// Mean time from the send of an answered request to its answer.
+    #[serde(default)]
+    pub service_time_ns_mean: u64,
     /// Latency of the answered requests.
     pub latency_ns_p50: u64,
     /// Latency of the answered requests.

@@ -1,0 +1,73 @@
+//! How long the kernel held a process back because its group had used up its quota of CPU time. Tare sets no quota: a
+//! container or a systemd slice around it may. It only reads; groups are made elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::cgroup;
+
+/// The groups of a process that may hold it back: its own and those above.
+#[derive(Debug, Clone, Default)]
+pub struct Throttle {
+    files: Vec<PathBuf>,
+}
+
+impl Throttle {
+    /// Finds them once; a process that is moved to another group later is still looked for in these.
+    pub fn of(pid: u32) -> Throttle {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let versions = [None, Some("cpu")].into_iter();
+        let files = versions.filter_map(|controller| files(&mounts, &groups, controller)).flatten();
+        Throttle { files: files.filter(|file| read(file).is_some()).collect() }
+    }
+
+    /// The time so far, of all these groups together; none where the kernel keeps no such books.
+    pub fn ns(&self) -> Option<u64> {
+        let times = self.files.iter().map(|file| read(file));
+        times.sum::<Option<u64>>().filter(|_| !self.files.is_empty())
+    }
+}
+
+/// From the group of the process up to the top of the mount.
+fn files(mounts: &str, groups: &str, controller: Option<&str>) -> Option<Vec<PathBuf>> {
+    let (mount, root) = cgroup::mount(mounts, controller)?;
+    let path = cgroup::own_path(groups, controller)?;
+    let inside = path.strip_prefix(root.as_str()).unwrap_or_default().trim_start_matches('/');
+    let folder = mount.join(inside);
+    let above = folder.ancestors().take_while(|folder| folder.starts_with(&mount));
+    Some(above.map(|folder| folder.join("cpu.stat")).collect())
+}
+
+fn read(file: &Path) -> Option<u64> {
+    throttled_ns(&fs::read_to_string(file).ok()?)
+}
+
+/// Version 2 says `throttled_usec`, version 1 `throttled_time` in nanoseconds.
+fn throttled_ns(stat: &str) -> Option<u64> {
+    let value =
+        |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    value("throttled_usec ").map(|usec| usec * 1000).or_else(|| value("throttled_time "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_are_read() {
+        assert_eq!(throttled_ns("usage_usec 5\nnr_throttled 2\nthrottled_usec 30\n"), Some(30_000));
+        assert_eq!(throttled_ns("nr_periods 7\nnr_throttled 2\nthrottled_time 31\n"), Some(31));
+        assert_eq!(throttled_ns("usage_usec 5\nuser_usec 3\n"), None, "no quota can be set here");
+    }
+
+    #[test]
+    fn the_groups_above_count_too() {
+        let mounts = "31 30 0:27 / /sys/fs/cgroup rw shared:10 - cgroup2 cgroup2 rw\n";
+        let found = files(mounts, "0::/a/b\n", None).unwrap();
+        let expected =
+            ["/sys/fs/cgroup/a/b/cpu.stat", "/sys/fs/cgroup/a/cpu.stat", "/sys/fs/cgroup/cpu.stat"];
+        assert_eq!(found, expected.map(PathBuf::from));
+        assert_eq!(files(mounts, "1:cpu:/\n", Some("cpu")), None, "not mounted");
+    }
+}
