@@ -54,7 +54,7 @@ fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
         + "[[requires]]\ncommand = [\"no-such-tool\", \"--version\"]\ndebian = [\"some-package\"]\nhint = \"or build it\"\n";
     workspace.service("lacking", &lacking);
     workspace.write("experiments/tiny.toml", &experiment(&["honest", "lacking"], 1));
-    let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(0);
+    let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect_measured();
     assert_snapshot!(ran.line("lacking"), @r#"lacking  left out: not on this machine: "no-such-tool --version" cannot run: No such file or directory (os error 2); `apt-get install some-package` (or build it)"#);
     assert!(ran.line("honest").contains(" 0.1.0 "));
     assert!(ran.line("pivot").contains(" 0.1.0 "));

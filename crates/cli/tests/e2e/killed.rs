@@ -81,7 +81,7 @@ fn a_run_that_has_ended_does_not_go_on() {
     let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.write("experiments/tiny.toml", &experiment(&["honest"], 1));
-    workspace.tare(&["run", "experiments/tiny.toml", "--out", "out"]).expect(0);
+    workspace.tare(&["run", "experiments/tiny.toml", "--out", "out"]).expect_measured();
     let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
     let told =
         "error: out: nothing is left to do: all blocks were measured; `tare show out` prints its table\n";

@@ -1,31 +1,30 @@
 //! Records in, figures out.
 
-use std::{
-    cmp::Ordering,
-    collections::{BTreeMap, BTreeSet},
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use tare_stats::{DEFAULT_CONFIDENCE, Looks, RatioEstimate, Warning, log_ratios, signed_rank, summary};
+
+use super::{
+    FORMAT, Ratio, Report, RowReport, State,
+    books::Books,
+    latency, notes,
+    rounds::Rounds,
+    tiers::{self, Tiers},
+    validity::{self, Shares},
 };
-
-use tare_stats::{DEFAULT_CONFIDENCE, Warning, paired_log_ratio, signed_rank, summary};
-
-use super::{FAILURE_SHARE_MAX, FORMAT, Ratio, Report, RowReport, State, latency};
 use crate::run::{
     folder::Kept,
     plan::{Plan, PlannedRow},
     record::{Open, Record, Slice, Started, Stopped},
 };
 
-/// A row of which the service's CPUs were busy for less than this share, while the generator's were busy for more, says
-/// how fast the generator is, and not how fast the service is.
-const BUSY_SHARE: f64 = 0.9;
-
-/// More than this share of the measured CPUs for others, and the reader is told.
-const FOREIGN_SHARE: f64 = 0.05;
-
 /// All that one row did in one block.
 #[derive(Default)]
 pub(super) struct Block<'a> {
-    /// The closed loops.
+    /// The closed loops of the rounds that count.
     slices: Vec<&'a Slice>,
+    /// Those of rounds that were dropped: what went wrong in them went wrong.
+    dropped: Vec<&'a Slice>,
     /// The open ones.
     pub open: Vec<(&'a Open, &'a Slice)>,
     started: Option<&'a Started>,
@@ -33,29 +32,42 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Slices of both kinds.
+    /// Slices of both kinds, those of dropped rounds among them.
     fn all(&self) -> impl Iterator<Item = &'a Slice> {
-        self.slices.iter().copied().chain(self.open.iter().map(|(_, slice)| *slice))
+        let open = self.open.iter().map(|(_, slice)| *slice);
+        self.slices.iter().chain(&self.dropped).copied().chain(open)
     }
 
     fn sum(&self, value: impl Fn(&Slice) -> u64) -> f64 {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
 
-    fn requests_per_second(&self) -> f64 {
+    pub fn requests_per_second(&self) -> f64 {
         self.sum(|slice| slice.answered_in_window) / self.sum(|slice| slice.window_ns) * 1e9
     }
 
-    fn cpu_ns_per_request(&self) -> f64 {
+    pub fn cpu_ns_per_request(&self) -> f64 {
         self.sum(|slice| slice.server_cpu_ns) / self.sum(|slice| slice.answered)
+    }
+
+    /// Interrupts and softirq on the service's CPUs; none where some slice has no books.
+    fn softirq_ns(&self) -> Option<f64> {
+        let times = self.slices.iter().map(|slice| Some(slice.books?.server.softirq_ns));
+        times.sum::<Option<u64>>().map(|ns| ns as f64)
     }
 }
 
 /// The blocks of one row, by number; only those with a whole round.
 pub(super) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
-/// The report of a run as far as it got.
+/// The report of a run as far as it got, of a campaign that ended without regard to its results.
 pub fn compute(kept: &Kept) -> Report {
+    compute_at(kept, None)
+}
+
+/// The same of a campaign that was looked at while it ran, and may have ended for what was seen: its intervals and tiers
+/// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
+pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
     let mut ended = None;
@@ -68,17 +80,24 @@ pub fn compute(kept: &Kept) -> Report {
             _ => {}
         }
     }
-    let rounds = whole_rounds(&kept.records);
-    let blocks_of = |label: &str| blocks_of(&kept.records, &rounds, label);
-    let pivot = blocks_of(&plan.pivot);
-    let mut rows: Vec<RowReport> = plan
-        .rows
-        .iter()
-        .map(|row| row_report(plan, row, &blocks_of(&row.label), &pivot, &failures))
-        .collect();
+    let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
+    let rounds = Rounds::of(plan, &kept.records);
+    let pivot = blocks_of(&kept.records, &rounds, &plan.pivot);
+    let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
+    for row in &plan.rows {
+        let blocks = blocks_of(&kept.records, &rounds, &row.label);
+        rows.push((row_report(kept, row, &blocks, failures.get(row.label.as_str())), blocks));
+    }
+    for (row, blocks) in
+        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.pivot)
+    {
+        relate_to_pivot(row, blocks, &pivot, looks);
+    }
     relate_to_a_doubtful_pivot(&mut rows, &plan.pivot);
-    let foreign = foreign_cpu_share(plan, &kept.records);
-    rows.sort_by(|a, b| rank(b, &plan.pivot).partial_cmp(&rank(a, &plan.pivot)).unwrap_or(Ordering::Equal));
+    let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
+    let rows = in_order(rows, plan, tiers.as_ref());
+    let foreign = notes::foreign_cpu_share(plan, &kept.records);
+    let books = Books::of(plan, &kept.records);
     Report {
         format: FORMAT,
         experiment: plan.experiment.clone(),
@@ -88,14 +107,33 @@ pub fn compute(kept: &Kept) -> Report {
         seed: plan.seed,
         pivot: plan.pivot.clone(),
         blocks: pivot.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
-        elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
+        elapsed_ns,
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
         foreign_cpu_share: foreign,
-        notes: notes(plan, kept, &rounds, foreign),
+        notes: notes::notes(kept, &rounds, foreign, pivot.len(), looks, books.as_ref()),
+        dropped: rounds.dropped,
+        books,
+        tiers,
         rows,
         environment: kept.header.environment.clone(),
     }
+}
+
+/// Ranked rows stand in the order of their ranks; the others follow.
+fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tiers>) -> Vec<RowReport> {
+    let order = |row: &RowReport| rank(row, &plan.pivot);
+    rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
+    let mut rows: Vec<RowReport> = rows.into_iter().map(|(row, _)| row).collect();
+    let place = |row: &RowReport| tiers.and_then(|tiers| tiers.place(&row.label));
+    let are_known = tiers.is_some_and(Tiers::are_known);
+    for row in &mut rows {
+        let place = place(row).map(|(_, place)| place).filter(|_| are_known);
+        row.tier = place.map(|place| place.tier);
+        row.ranks = place.map(|place| [place.rank_best, place.rank_worst]);
+    }
+    rows.sort_by_key(|row| place(row).map_or(usize::MAX, |(index, _)| index));
+    rows
 }
 
 /// Rows stand in the order of their paired ratio, which is steadier than their rate; those that have none follow by
@@ -105,31 +143,7 @@ fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
     (row.state == State::Measured, row.times_throughput(pivot).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
-/// How many rounds of each block are whole: every row that has not failed has its slice in them. A block that was cut off
-/// counts as far as that, since what cut it off had no regard for its figures.
-fn whole_rounds(records: &[Record]) -> BTreeMap<usize, usize> {
-    let mut failed = BTreeSet::new();
-    let mut slices: BTreeMap<usize, BTreeMap<&str, usize>> = BTreeMap::new();
-    for record in records {
-        match record {
-            Record::Failed { row, .. } => drop(failed.insert(row.as_str())),
-            Record::Block { block, order, .. } => {
-                let rows = slices.entry(*block).or_default();
-                rows.extend(order.iter().map(|row| (row.as_str(), 0)));
-            }
-            Record::Slice(slice) if slice.open.is_none() => {
-                *slices.entry(slice.block).or_default().entry(&slice.row).or_default() += 1;
-            }
-            _ => {}
-        }
-    }
-    let fewest = |rows: BTreeMap<&str, usize>| {
-        rows.into_iter().filter(|(row, _)| !failed.contains(row)).map(|(_, slices)| slices).min().unwrap_or(0)
-    };
-    slices.into_iter().map(|(block, rows)| (block, fewest(rows))).collect()
-}
-
-fn blocks_of<'a>(records: &'a [Record], rounds: &BTreeMap<usize, usize>, label: &str) -> Blocks<'a> {
+fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
     let mut blocks = Blocks::new();
     for record in records {
         match record {
@@ -140,7 +154,8 @@ fn blocks_of<'a>(records: &'a [Record], rounds: &BTreeMap<usize, usize>, label: 
                 let block = blocks.entry(slice.block).or_default();
                 match &slice.open {
                     Some(open) => block.open.push((open, slice)),
-                    None if slice.round < rounds[&slice.block] => block.slices.push(slice),
+                    None if rounds.counts(slice) => block.slices.push(slice),
+                    None if rounds.is_whole(slice) => block.dropped.push(slice),
                     None => {}
                 }
             }
@@ -154,42 +169,18 @@ fn blocks_of<'a>(records: &'a [Record], rounds: &BTreeMap<usize, usize>, label: 
     blocks
 }
 
-fn row_report(
-    plan: &Plan,
-    row: &PlannedRow,
-    blocks: &Blocks,
-    pivot: &Blocks,
-    failures: &BTreeMap<&str, String>,
-) -> RowReport {
+fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&String>) -> RowReport {
     let (sent, failed) = totals(blocks);
-    let state = state(row, blocks, failures.get(row.label.as_str()), sent, &failed);
     let mut report = RowReport {
-        label: row.label.clone(),
-        language: row.language.clone(),
-        framework: row.framework.clone(),
-        title: row.title.clone(),
-        style: row.style,
-        version: row.version.clone(),
-        blocks: blocks.len(),
-        requests_per_second: None,
-        throughput_doubt: None,
-        ratio: None,
-        cpu_ns_per_request: None,
-        cpu_ratio: None,
-        server_cpu_share: None,
-        generator_cpu_share: None,
-        latency_ns_p50: None,
-        latency_ns_p99: None,
-        latency_open: Vec::new(),
-        rss_bytes_peak: None,
-        start_up_ns: None,
+        state: state(row, blocks, failure, sent, &failed),
         sent,
         failed,
         warnings: complaints(blocks),
-        state,
+        blocks: blocks.len(),
+        ..RowReport::of(row)
     };
     if report.state == State::Measured {
-        fill_in(&mut report, plan, blocks, pivot);
+        fill_in(&mut report, kept, blocks);
     }
     report
 }
@@ -228,15 +219,11 @@ fn state(
     if blocks.is_empty() {
         return State::Unmeasured;
     }
-    let failures: u64 = failed.values().sum();
-    if failures as f64 > sent as f64 * FAILURE_SHARE_MAX {
-        let classes: Vec<String> = failed.iter().map(|(class, count)| format!("{class} {count}")).collect();
-        let sample = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
-        let sample = sample.map(|sample| format!("; the first: {sample}")).unwrap_or_default();
-        return State::Invalid(format!(
-            "erroring: {failures} of {sent} requests: {}{sample}",
-            classes.join(", ")
-        ));
+    let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
+    let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
+    if let Some(reason) = validity::erroring(sent, failed, first).or_else(|| validity::inconsistent(counts()))
+    {
+        return State::Invalid(reason);
     }
     if blocks.values().any(|block| block.sum(|slice| slice.answered) == 0.0) {
         return State::Invalid("stalled: a whole block without an answer".to_owned());
@@ -254,7 +241,8 @@ fn complaints(blocks: &Blocks) -> Vec<String> {
     all
 }
 
-fn fill_in(report: &mut RowReport, plan: &Plan, blocks: &Blocks, pivot: &Blocks) {
+fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
+    let plan = &kept.header.plan;
     let median = |values: Vec<f64>| summary::median(&values).ok();
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
     report.requests_per_second = of(&|block| Some(block.requests_per_second()));
@@ -264,43 +252,97 @@ fn fill_in(report: &mut RowReport, plan: &Plan, blocks: &Blocks, pivot: &Blocks)
     report.latency_open = latency::compute(plan, blocks);
     report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
     report.start_up_ns = of(&|block| Some(block.started?.start_up_ns as f64));
-    let share = |cpu: &dyn Fn(&Slice) -> u64, cpus: usize| {
-        let all: f64 = blocks.values().map(|block| block.sum(|slice| cpu(slice))).sum();
-        let time: f64 = blocks.values().map(|block| block.sum(|slice| slice.elapsed_ns)).sum();
-        all / time / cpus.max(1) as f64
+    report.bytes_per_request = of(&|block| {
+        Some(block.sum(|slice| slice.bytes_sent + slice.bytes_received) / block.sum(|slice| slice.answered))
+    });
+    report.context_switches_per_request = of(&|block| {
+        let switches = block.slices.iter().map(|slice| slice.context_switches).sum::<Option<u64>>()?;
+        Some(switches as f64 / block.sum(|slice| slice.answered))
+    });
+    if let Some(apart) = kept.header.environment.irq_time_apart {
+        let softirq_apart = |ns: f64| if apart { ns } else { 0.0 };
+        report.cpu_ns_per_request_with_softirq = of(&|block| {
+            let softirq = softirq_apart(block.softirq_ns()?) / block.sum(|slice| slice.answered);
+            Some(block.cpu_ns_per_request() + softirq)
+        })
+        .filter(|_| report.cpu_ns_per_request.is_some());
+    }
+    judge(report, plan, blocks);
+}
+
+/// Whether the throughput is the service's own, and what its time went into.
+fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
+    let shares = shares(plan, blocks);
+    report.server_cpu_share = Some(shares.server);
+    report.generator_cpu_share = Some(shares.generator);
+    report.foreign_cpu_share = shares.foreign;
+    report.steal_share = shares.stolen;
+    report.throttled_share = shares.throttled;
+    report.cpu_pressure_share = shares.pressure;
+    let server_cpus = plan.pinning.server.len() as f64;
+    let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.elapsed_ns)).sum();
+    report.softirq_share =
+        blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
+    if report.cpu_ns_per_request.is_none() {
+        return;
+    }
+    report.throughput_doubt = validity::throughput_doubt(&shares);
+    if report.throughput_doubt.is_none() {
+        report.warnings.extend(validity::not_server_bound(&shares, plan.knobs.delay_ms));
+    }
+}
+
+fn shares(plan: &Plan, blocks: &Blocks) -> Shares {
+    let slices = || blocks.values().flat_map(|block| block.slices.iter().copied());
+    let elapsed_ns: f64 = slices().map(|slice| slice.elapsed_ns as f64).sum();
+    let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
+    let some = |value: &dyn Fn(&Slice) -> Option<f64>, cpus: usize| {
+        Some(share(slices().map(value).sum::<Option<f64>>()?, cpus))
     };
-    let server = share(&|slice| slice.server_cpu_ns, plan.pinning.server.len().min(plan.knobs.threads));
-    let generator = share(&|slice| slice.generator_cpu_ns, plan.pinning.generator.len());
-    report.server_cpu_share = Some(server);
-    report.generator_cpu_share = Some(generator);
-    if report.cpu_ns_per_request.is_some() && server < BUSY_SHARE && generator > BUSY_SHARE {
-        report.throughput_doubt = Some(format!(
-            "generator-bound: the generator was busy {:.0}% of the time and the service {:.0}%",
-            generator * 100.0,
-            server * 100.0
-        ));
+    let pinning = &plan.pinning;
+    let own_ns = |slice: &Slice| (slice.server_cpu_ns + slice.generator_cpu_ns) as f64;
+    let busy_ns = |slice: &Slice| Some(slice.books?.all(pinning).busy_ns() as f64 - own_ns(slice));
+    let (all, threads) = (pinning.all().len(), pinning.server.len().min(plan.knobs.threads));
+    // What wakes up for an instant is seen by no tick, and what the kernel does for an idle CPU is no other's work: others
+    // took what both counts leave to them.
+    let by_idle = some(&|slice| Some(slice.foreign_cpu_ns? as f64), all);
+    let by_ticks = some(&busy_ns, all);
+    Shares {
+        server: share(slices().map(|slice| slice.server_cpu_ns as f64).sum(), threads),
+        generator: share(slices().map(|slice| slice.generator_cpu_ns as f64).sum(), pinning.generator.len()),
+        foreign: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
+        stolen: some(&|slice| Some(slice.books?.all(pinning).steal_ns as f64), all),
+        throttled: some(&|slice| Some(slice.throttled_ns? as f64), threads),
+        pressure: some(&|slice| Some(slice.books?.pressure_ns? as f64), 1),
     }
-    if report.label != plan.pivot {
-        let mut warnings = Vec::new();
-        report.ratio =
-            relate(blocks, pivot, |block| block.requests_per_second(), "throughput", &mut warnings);
-        report.cpu_ratio =
-            relate(blocks, pivot, |block| block.cpu_ns_per_request(), "CPU per request", &mut warnings);
-        report.warnings.extend(warnings);
-    }
+}
+
+fn relate_to_pivot(report: &mut RowReport, blocks: &Blocks, pivot: &Blocks, looks: Option<&Looks>) {
+    let mut warnings = Vec::new();
+    let mut to_pivot =
+        |value: fn(&Block) -> f64, name| relate(blocks, pivot, value, name, looks, &mut warnings);
+    report.ratio = to_pivot(|block| block.requests_per_second(), "throughput");
+    report.cpu_ratio = to_pivot(|block| block.cpu_ns_per_request(), "CPU per request");
+    report.warnings.extend(warnings);
 }
 
 /// The ratio over the blocks in which both were measured.
 fn relate(
     blocks: &Blocks,
     pivot: &Blocks,
-    value: impl Fn(&Block) -> f64,
+    value: fn(&Block) -> f64,
     name: &str,
+    looks: Option<&Looks>,
     warnings: &mut Vec<String>,
 ) -> Option<Ratio> {
     let pairs = blocks.iter().filter_map(|(number, block)| Some((value(block), value(pivot.get(number)?))));
     let (subject, base): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    let estimate = paired_log_ratio(&subject, &base).ok()?;
+    let logs = log_ratios(&subject, &base).ok()?;
+    let estimate = match looks {
+        Some(looks) => looks.decide(&logs).map(|progress| progress.estimate),
+        None => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
+    };
+    let estimate = RatioEstimate::from(estimate.ok()?);
     // That there are too few blocks is true of every row at once: a note says it, once.
     let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
     warnings.extend(own.map(|warning| format!("{name}: {warning}")));
@@ -314,9 +356,10 @@ fn relate(
 }
 
 /// Without a pivot's throughput there is nothing to relate a throughput to.
-fn relate_to_a_doubtful_pivot(rows: &mut [RowReport], pivot: &str) {
-    let doubt = rows.iter().find(|row| row.label == pivot).and_then(|row| row.throughput_doubt.clone());
-    for row in rows {
+fn relate_to_a_doubtful_pivot(rows: &mut [(RowReport, Blocks)], pivot: &str) {
+    let pivot = rows.iter().find(|(row, _)| row.label == pivot);
+    let doubt = pivot.and_then(|(row, _)| row.throughput_doubt.clone());
+    for (row, _) in rows {
         if row.throughput_doubt.is_some() || doubt.is_some() {
             row.ratio = None;
         }
@@ -337,46 +380,4 @@ fn load_text(plan: &Plan) -> String {
         plan.slices_per_block,
         latency::load_text(plan)
     )
-}
-
-fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
-    let (mut foreign_ns, mut all_ns) = (0.0, 0.0);
-    for record in records {
-        if let Record::Slice(Slice { foreign_cpu_ns: Some(ns), elapsed_ns, .. }) = record {
-            foreign_ns += *ns as f64;
-            all_ns += *elapsed_ns as f64 * plan.pinning.all().len() as f64;
-        }
-    }
-    (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
-}
-
-fn notes(plan: &Plan, kept: &Kept, rounds: &BTreeMap<usize, usize>, foreign: Option<f64>) -> Vec<String> {
-    let mut notes = kept.damage.clone();
-    if let Some(share) = foreign.filter(|share| *share > FOREIGN_SHARE) {
-        notes.push(format!(
-            "machine-noisy: others took {:.0}% of the measured CPUs: trust CPU per request more than throughput, or run \
-             again on a quiet machine",
-            share * 100.0
-        ));
-    }
-    if !plan.pinning.apart() {
-        notes
-            .push("services and generator share one CPU: throughput says what both cost together".to_owned());
-    }
-    if !kept.records.iter().any(|record| matches!(record, Record::Ended { .. })) {
-        notes.push("the run has no end: it was cut off, or it is still going on".to_owned());
-    }
-    let pivot = blocks_of(&kept.records, rounds, &plan.pivot).len();
-    if let Some(needed) =
-        signed_rank::least_n(DEFAULT_CONFIDENCE).filter(|needed| (1..*needed).contains(&pivot))
-    {
-        notes.push(Warning::TooFewBlocks { n: pivot, needed }.to_string());
-    }
-    let cut = rounds.values().filter(|rounds| **rounds < plan.slices_per_block).count();
-    if cut > 0 && pivot > 0 {
-        let begun = rounds.len();
-        notes
-            .push(format!("{cut} of {begun} blocks were cut off: they count with the rounds that are whole"));
-    }
-    notes
 }

@@ -10,6 +10,7 @@ use super::{
     compute::Blocks,
     figures::{rate, time},
     table::{Cell, Paint, layout, left, right},
+    validity,
 };
 use crate::run::{
     plan::{LatencyPlan, Plan},
@@ -34,7 +35,9 @@ fn at(index: usize, point: String, blocks: &Blocks) -> Option<OpenLatency> {
     let level_of = |value: fn(&Latency) -> u64| {
         level(&latencies.iter().map(|latency| value(latency) as f64).collect::<Vec<f64>>())
     };
+    let lags: Vec<f64> = slices.iter().map(|(open, _)| open.lag_ns_p99 as f64).collect();
     Some(OpenLatency {
+        doubt: validity::late(&lags).map(|reason| format!("latency at {point}: {reason}")),
         offered_per_second: summary::median(&offered).ok()?,
         p50_ns: level_of(|latency| latency.p50_ns)?,
         p90_ns: level_of(|latency| latency.p90_ns)?,
@@ -90,8 +93,12 @@ fn head() -> Vec<Cell> {
 
 fn line(label: &str, latency: &OpenLatency) -> Vec<Cell> {
     let bound = if latency.at_least { ">= " } else { "" };
-    let figure = |level: &Level| right(format!("{bound}{}", time(level.value)));
-    let interval = latency.p99_ns.low.zip(latency.p99_ns.high);
+    let is_late = latency.doubt.is_some();
+    let figure = |level: &Level| match is_late {
+        true => right("late"),
+        false => right(format!("{bound}{}", time(level.value))),
+    };
+    let interval = latency.p99_ns.low.zip(latency.p99_ns.high).filter(|_| !is_late);
     vec![
         left(label),
         right(&latency.point),

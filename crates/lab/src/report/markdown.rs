@@ -1,7 +1,7 @@
 //! The table as Markdown, for a README or a pull request.
 
 use super::{
-    Ratio, Report, RowReport, State,
+    Ratio, Report, RowReport, State, Tiers,
     figures::{bytes, percent, rate, time, times},
 };
 
@@ -9,11 +9,18 @@ use super::{
 pub fn markdown(report: &Report) -> String {
     let ending = report.ending.map_or("cut off", |ending| ending.text());
     let mut out = format!("## {}\n\n{}\n\n", escape(&report.title), escape(&report.question));
-    out += "| service | version | req/s | of pivot | 95% interval | CPU/req | of pivot | 95% interval ";
+    out +=
+        "| service | tier | version | req/s | of pivot | 95% interval | CPU/req | of pivot | 95% interval ";
     out += "| p50 | p99 | RSS | start | errors |\n";
-    out += "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    out += "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for row in &report.rows {
         out += &line(row, &report.pivot);
+    }
+    for line in report.tiers.iter().flat_map(Tiers::lines) {
+        out += &format!("\n- {}", escape(&line));
+    }
+    if report.tiers.is_some() {
+        out += "\n";
     }
     out +=
         &format!("\n{}. {} blocks, seed {}: {ending}.\n", escape(&report.load), report.blocks, report.seed);
@@ -25,9 +32,7 @@ pub fn markdown(report: &Report) -> String {
     let remarks: Vec<String> = report
         .rows
         .iter()
-        .flat_map(|row| {
-            row.throughput_doubt.iter().chain(&row.warnings).map(move |text| format!("{}: {text}", row.label))
-        })
+        .flat_map(|row| row.remarks().map(move |text| format!("{}: {text}", row.label)))
         .chain(report.notes.iter().cloned())
         .collect();
     for remark in &remarks {
@@ -45,7 +50,7 @@ fn line(row: &RowReport, pivot: &str) -> String {
         State::Unmeasured => "no complete block".to_owned(),
     };
     let version = row.version.as_deref().unwrap_or_default();
-    format!("| {} | {} | {} | | | | | | | | | | |\n", escape(&row.label), escape(version), escape(&reason))
+    format!("| {} | | {} | {} | | | | | | | | | | |\n", escape(&row.label), escape(version), escape(&reason))
 }
 
 fn figures(row: &RowReport, pivot: &str) -> String {
@@ -54,8 +59,9 @@ fn figures(row: &RowReport, pivot: &str) -> String {
     let cpu_interval = row.cpu_ratio.as_ref().and_then(Ratio::interval);
     let cells = [
         escape(&row.label),
+        row.tier.map_or("-".to_owned(), |tier| tier.to_string()),
         escape(row.version.as_deref().unwrap_or_default()),
-        figure(row.requests_per_second, rate),
+        row.requests_per_second.map_or(row.throughput_word().to_owned(), rate),
         figure(row.times_throughput(pivot), percent),
         interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
         figure(row.cpu_ns_per_request, time),

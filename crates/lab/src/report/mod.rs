@@ -1,35 +1,40 @@
 //! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
 //! How it looks is in `text` and `markdown`.
 
+mod books;
 mod compute;
 pub mod figures;
 mod latency;
 mod markdown;
+mod notes;
+mod rounds;
 mod table;
 mod text;
+mod tiers;
+pub mod validity;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use compute::compute;
+pub use books::Books;
+pub use compute::{compute, compute_at};
 pub use markdown::markdown;
+pub use rounds::Dropped;
 pub use text::text;
+pub use tiers::{Metric, Neighbours, Place, Tiers};
 
 use crate::{
     catalogue::Style,
     run::{
         environment::Environment,
-        plan::{Excluded, Exclusion},
+        plan::{Excluded, Exclusion, PlannedRow},
         record::Ending,
     },
 };
 
 /// The version of the JSON that a report is written as.
 pub const FORMAT: &str = "1.0";
-
-/// More wrong or missing answers than this share make a row invalid.
-pub const FAILURE_SHARE_MAX: f64 = 0.001;
 
 /// Everything a table shows.
 #[derive(Debug, Clone, Serialize)]
@@ -58,6 +63,12 @@ pub struct Report {
     pub load: String,
     /// The share of the measured CPUs that went to other programs of this machine, or of another tenant's.
     pub foreign_cpu_share: Option<f64>,
+    /// What was left out because the machine was disturbed.
+    pub dropped: Dropped,
+    /// Where the time of the measured CPUs went; none where no slice has such books.
+    pub books: Option<Books>,
+    /// Which rows the data can tell apart; none where there are not two with figures.
+    pub tiers: Option<Tiers>,
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
     /// What a reader must know to believe the table.
@@ -83,6 +94,10 @@ pub struct RowReport {
     pub version: Option<String>,
     /// Whether there are figures, and why not.
     pub state: State,
+    /// Its tier, from 1: rows of one tier are not separated from its first.
+    pub tier: Option<usize>,
+    /// The best and the worst rank that it may have.
+    pub ranks: Option<[usize; 2]>,
     /// Complete blocks of this row.
     pub blocks: usize,
     /// Answers a second within the window; the median of the blocks.
@@ -93,12 +108,29 @@ pub struct RowReport {
     pub ratio: Option<Ratio>,
     /// CPU time of the service's processes for each answer; the median of the blocks.
     pub cpu_ns_per_request: Option<f64>,
-    /// That, related to the pivot's.
+    /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
+    /// none where that is not known.
+    pub cpu_ns_per_request_with_softirq: Option<f64>,
+    /// CPU time for each answer, related to the pivot's.
     pub cpu_ratio: Option<Ratio>,
     /// The share of the measured time in which the service's CPUs were busy with it.
     pub server_cpu_share: Option<f64>,
     /// The same of the generator.
     pub generator_cpu_share: Option<f64>,
+    /// Of the service's CPUs in that time: interrupts and softirq, whosever.
+    pub softirq_share: Option<f64>,
+    /// Of the measured CPUs: others, stolen time among it.
+    pub foreign_cpu_share: Option<f64>,
+    /// Of the measured CPUs: taken by a hypervisor.
+    pub steal_share: Option<f64>,
+    /// Of the service's CPUs: time that a quota kept the service from running.
+    pub throttled_share: Option<f64>,
+    /// Of the time: somebody on the machine waited for a CPU.
+    pub cpu_pressure_share: Option<f64>,
+    /// Bytes on the wire for each answer, both ways.
+    pub bytes_per_request: Option<f64>,
+    /// Of the service's threads, voluntary and forced together; the median of the blocks.
+    pub context_switches_per_request: Option<f64>,
     /// Median of the blocks' medians.
     pub latency_ns_p50: Option<f64>,
     /// Median of the blocks' 99th percentiles.
@@ -155,6 +187,9 @@ pub struct OpenLatency {
     pub lag_ns_p99: u64,
     /// Requests due in all blocks.
     pub due: u64,
+    /// Why it is not the service's latency, where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// The level of one figure over the blocks, with its interval.
@@ -184,6 +219,56 @@ pub struct Ratio {
 }
 
 impl RowReport {
+    /// A row that nothing is known of but what was planned.
+    fn of(row: &PlannedRow) -> RowReport {
+        RowReport {
+            label: row.label.clone(),
+            language: row.language.clone(),
+            framework: row.framework.clone(),
+            title: row.title.clone(),
+            style: row.style,
+            version: row.version.clone(),
+            state: State::Unmeasured,
+            tier: None,
+            ranks: None,
+            blocks: 0,
+            requests_per_second: None,
+            throughput_doubt: None,
+            ratio: None,
+            cpu_ns_per_request: None,
+            cpu_ns_per_request_with_softirq: None,
+            cpu_ratio: None,
+            server_cpu_share: None,
+            generator_cpu_share: None,
+            softirq_share: None,
+            foreign_cpu_share: None,
+            steal_share: None,
+            throttled_share: None,
+            cpu_pressure_share: None,
+            bytes_per_request: None,
+            context_switches_per_request: None,
+            latency_ns_p50: None,
+            latency_ns_p99: None,
+            latency_open: Vec::new(),
+            rss_bytes_peak: None,
+            start_up_ns: None,
+            sent: 0,
+            failed: BTreeMap::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// All that is doubtful about it, for below the table.
+    fn remarks(&self) -> impl Iterator<Item = &String> {
+        let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
+        self.throughput_doubt.iter().chain(latency).chain(&self.warnings)
+    }
+
+    /// The word for what stands in place of the throughput.
+    fn throughput_word(&self) -> &str {
+        self.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next()).unwrap_or("-")
+    }
+
     /// Throughput as a multiple of `pivot`'s, which is 1 for the pivot itself where its throughput is valid.
     fn times_throughput(&self, pivot: &str) -> Option<f64> {
         let own = (self.label == pivot && self.throughput_doubt.is_none()).then_some(1.0);

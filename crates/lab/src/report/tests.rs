@@ -1,11 +1,11 @@
 use super::*;
 use crate::{
-    experiment::{Knobs, LoadSetting},
+    experiment::{Knobs, LoadSetting, Point},
     run::{
-        cpus::Pinning,
+        cpus::{self, Pinning, Times},
         folder::{Header, Kept},
-        plan::{Plan, PlannedRow},
-        record::{Latency, Record, Slice, Started, Stopped},
+        plan::{LatencyPlan, Plan, PlannedRow},
+        record::{Latency, Open, Record, Slice, Started, Stopped},
     },
 };
 
@@ -89,38 +89,11 @@ fn block_of(block: usize) -> Vec<Record> {
         for round in 0..2 {
             let failed =
                 if label == "wrong" { [("mismatch".to_owned(), 500)].into() } else { BTreeMap::new() };
-            records.push(Record::Slice(Slice {
-                block,
-                round,
-                row: label.to_owned(),
-                window_ns: 100_000_000,
-                elapsed_ns: 100_000_000,
-                sent: answered,
-                answered,
-                answered_in_window: answered,
-                failed,
-                server_cpu_ns: cpu_share * 1_000_000,
-                generator_cpu_ns: 60_000_000,
-                ..Slice::default()
-            }));
+            let row = label.to_owned();
+            let slice = Slice { block, round, row, failed, ..slice_of(answered, cpu_share) };
+            records.push(Record::Slice(slice));
         }
-        let latency = Latency {
-            p50_ns: 310_000,
-            p90_ns: 400_000,
-            p99_ns: 1_240_000,
-            p999_ns: 2_000_000,
-            max_ns: 3_000_000,
-            at_least: false,
-        };
-        records.push(Record::Stopped(Stopped {
-            block,
-            row: label.to_owned(),
-            rss_bytes_peak: Some(4 << 20),
-            context_switches: Some(10),
-            latency: Some(latency),
-            latency_open: Vec::new(),
-            complaint: None,
-        }));
+        records.push(Record::Stopped(Stopped { block, row: label.to_owned(), ..stopped() }));
     }
     if block == 2 {
         let reason = "was killed by signal 9 in a slice".to_owned();
@@ -129,7 +102,67 @@ fn block_of(block: usize) -> Vec<Record> {
     records
 }
 
-fn find<'a>(report: &'a Report, label: &str) -> &'a RowReport {
+/// Rows at these shares of the pivot's rate, each with a little noise of its own.
+pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> Kept {
+    let mut kept = kept();
+    let style = |label: &str| if label == "pivot" { Style::Pivot } else { Style::Framework };
+    kept.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
+    kept.records.clear();
+    for block in 0..blocks {
+        let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
+        kept.records.push(Record::Block { block, order, elapsed_ns: block as u64 * 2_000_000_000 });
+        for (place, (label, share)) in rows.iter().enumerate() {
+            let wobble = (block * 37 + place * 53 + block * block * (place + 3)) % 61;
+            let answered = (20_000.0 * share * (1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5))) as u64;
+            let slices = (0..2).map(|round| Slice {
+                block,
+                round,
+                row: (*label).to_owned(),
+                ..slice_of(answered, 98)
+            });
+            kept.records.extend(slices.map(Record::Slice));
+            kept.records.push(Record::Stopped(Stopped { block, row: (*label).to_owned(), ..stopped() }));
+        }
+    }
+    let elapsed_ns = blocks as u64 * 2_000_000_000;
+    kept.records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns });
+    kept
+}
+
+fn slice_of(answered: u64, cpu_share: u64) -> Slice {
+    Slice {
+        window_ns: 100_000_000,
+        elapsed_ns: 100_000_000,
+        sent: answered,
+        answered,
+        answered_in_window: answered,
+        server_cpu_ns: cpu_share * 1_000_000,
+        generator_cpu_ns: 60_000_000,
+        ..Slice::default()
+    }
+}
+
+fn stopped() -> Stopped {
+    let latency = Latency {
+        p50_ns: 310_000,
+        p90_ns: 400_000,
+        p99_ns: 1_240_000,
+        p999_ns: 2_000_000,
+        max_ns: 3_000_000,
+        at_least: false,
+    };
+    Stopped {
+        block: 0,
+        row: String::new(),
+        rss_bytes_peak: Some(4 << 20),
+        context_switches: Some(10),
+        latency: Some(latency),
+        latency_open: Vec::new(),
+        complaint: None,
+    }
+}
+
+pub(super) fn find<'a>(report: &'a Report, label: &str) -> &'a RowReport {
     report.rows.iter().find(|row| row.label == label).unwrap()
 }
 
@@ -233,6 +266,9 @@ fn too_few_blocks_are_said_once() {
         report.notes
     );
     assert!(!find(&report, "half").warnings.iter().any(|warning| warning.contains("too few")));
+    let table = text(&report, false, None);
+    assert!(table.contains("\nno tiers yet: 3 blocks are too few to separate any two"), "{table}");
+    assert!(!table.contains("  tier  ") && find(&report, "half").tier.is_none(), "{table}");
 }
 
 #[test]
@@ -251,4 +287,147 @@ fn others_on_the_machine_are_told_of() {
 #[test]
 fn the_table_as_markdown() {
     insta::assert_snapshot!(markdown(&compute(&kept())));
+}
+
+fn each_slice(kept: &mut Kept, change: impl Fn(&mut Slice)) {
+    for record in &mut kept.records {
+        if let Record::Slice(slice) = record {
+            change(slice);
+        }
+    }
+}
+
+#[test]
+fn a_disturbed_slice_takes_its_round_from_all_rows() {
+    let mut kept = kept();
+    let before = compute(&kept);
+    each_slice(&mut kept, |slice| {
+        if (slice.block, slice.round, slice.row.as_str()) == (3, 1, "half") {
+            (slice.foreign_cpu_ns, slice.answered_in_window) = (Some(90_000_000), 17);
+        }
+    });
+    let report = compute(&kept);
+    let dropped = Dropped { rounds: 1, of_rounds: 16, slices_taken: 1, ..Dropped::default() };
+    assert_eq!(report.dropped, dropped);
+    for row in ["half", "pivot"] {
+        assert_eq!(find(&report, row).requests_per_second, find(&before, row).requests_per_second, "{row}");
+        assert_eq!(find(&report, row).blocks, 8, "{row}");
+        assert_eq!(find(&report, row).sent, find(&before, row).sent, "what was sent was sent");
+    }
+    assert_eq!(find(&report, "half").ratio, find(&before, "half").ratio);
+    let note = "1 of 16 rounds were dropped for all rows: in 1 slice others ran on the measured CPUs";
+    assert!(report.notes.iter().any(|found| found == note), "{:?}", report.notes);
+    for table in [text(&report, false, None), markdown(&report)] {
+        assert!(table.contains(note), "{table}");
+    }
+}
+
+#[test]
+fn a_block_is_never_dropped() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        if slice.block == 3 {
+            (slice.foreign_cpu_ns, slice.answered_in_window) = (Some(90_000_000), 17);
+        }
+    });
+    let report = compute(&kept);
+    assert_eq!(report.dropped, Dropped { of_rounds: 16, blocks_disturbed: 1, ..Dropped::default() });
+    assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
+}
+
+/// All the time another program is on the CPUs: CPU per request stands, throughput does not.
+#[test]
+fn a_spinner_takes_throughput_and_leaves_cpu() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        (slice.foreign_cpu_ns, slice.server_cpu_ns) = (Some(50_000_000), slice.server_cpu_ns / 2);
+        (slice.answered, slice.answered_in_window) = (slice.answered / 2, slice.answered_in_window / 2);
+        slice.sent /= 2;
+    });
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    assert_eq!((half.requests_per_second, half.ratio.is_none()), (None, true));
+    assert!(half.throughput_doubt.as_ref().unwrap().starts_with("machine-noisy: others took 25%"));
+    assert!((half.cpu_ratio.as_ref().unwrap().ratio - 98.0 / 49.5).abs() < 1e-3);
+    assert!(text(&report, false, None).contains("machine-noisy"));
+    assert!(report.some_measurement_is_invalid());
+}
+
+#[test]
+fn counts_that_cannot_be_true_take_the_row() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        let off = if slice.row == "half" { 2 } else { 1 };
+        slice.service_time_ns_mean = 300_000;
+        slice.in_flight_ns = slice.answered * 300_000 * off;
+    });
+    let report = compute(&kept);
+    assert!(
+        matches!(&find(&report, "half").state, State::Invalid(reason) if reason.starts_with("inconsistent"))
+    );
+    assert_eq!(find(&report, "pivot").state, State::Measured);
+}
+
+fn times(tasks: u64, softirq: u64, idle: u64) -> Times {
+    let ms = |ms| ms * 1_000_000;
+    Times { tasks_ns: ms(tasks), softirq_ns: ms(softirq), idle_ns: ms(idle), steal_ns: 0 }
+}
+
+#[test]
+fn latency_that_is_the_generators_own_is_not_shown() {
+    let mut kept = kept();
+    let (point, block) = (Point::PerSecond(500.0), 0);
+    let points = vec![point];
+    kept.header.plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 1 });
+    for (row, lag_ns_p99) in [("pivot", 80_000), ("half", 3_000_000)] {
+        let open = Open { point, offered_per_second: 500.0, unsent: 0, lag_ns_p99 };
+        let slice = Slice { block, row: row.to_owned(), open: Some(open), ..slice_of(50, 20) };
+        kept.records.push(Record::Slice(slice));
+    }
+    for record in &mut kept.records {
+        if let Record::Stopped(stopped) = record {
+            stopped.latency_open = vec![Latency { p99_ns: 777_000, ..Latency::default() }];
+        }
+    }
+    let report = compute(&kept);
+    let table = text(&report, false, None);
+    let line =
+        |row: &str| table.lines().find(|line| line.starts_with(row) && line.contains("500/s")).unwrap();
+    assert!(line("pivot").contains("777 µs"), "{table}");
+    assert!(line("half").contains("late") && !line("half").contains("777 µs"), "{table}");
+    assert!(table.contains("warning: half: latency at 500/s: late: in half of the slices"), "{table}");
+}
+
+#[test]
+fn books_close_and_softirq_is_told() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        let books = cpus::Books {
+            wall_ns: 101_000_000,
+            server: times(80, 20, 0),
+            generator: times(50, 10, 40),
+            pressure_ns: Some(5_000_000),
+        };
+        (slice.books, slice.throttled_ns, slice.foreign_cpu_ns) = (Some(books), Some(0), Some(1_000_000));
+    });
+    kept.header.environment.irq_time_apart = Some(false);
+    let report = compute(&kept);
+    let books = report.books.unwrap();
+    assert!(books.close() && (books.residual_share - (200.0 / 202.0 - 1.0)).abs() < 1e-9, "{books:?}");
+    assert!(report.notes.last().unwrap().starts_with("books: services "), "{:?}", report.notes);
+    let half = find(&report, "half");
+    assert_eq!(half.cpu_ns_per_request_with_softirq, half.cpu_ns_per_request, "the kernel has it in there");
+    assert!((half.softirq_share.unwrap() - 0.2).abs() < 1e-9);
+    assert_eq!((half.cpu_pressure_share, half.throttled_share), (Some(0.05), Some(0.0)));
+
+    kept.header.environment.irq_time_apart = Some(true);
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    let ratio = half.cpu_ns_per_request_with_softirq.unwrap() / half.cpu_ns_per_request.unwrap();
+    assert!((ratio - 118.0 / 98.0).abs() < 1e-3, "{ratio}");
+
+    each_slice(&mut kept, |slice| slice.books.as_mut().unwrap().wall_ns = 140_000_000);
+    let report = compute(&kept);
+    assert!(!report.books.unwrap().close());
+    assert!(report.notes.last().unwrap().contains("they do not close within "), "{:?}", report.notes);
 }

@@ -1,7 +1,7 @@
 //! The table for a terminal: aligned, a bar for the ratio, and colours only where they are asked for.
 
 use super::{
-    Ratio, Report, RowReport, State,
+    Ratio, Report, RowReport, State, Tiers,
     figures::{bar, bytes, percent, rate, time, times},
     latency,
     table::{Cell, Paint, fit, layout, left, right},
@@ -10,7 +10,9 @@ use crate::catalogue::Style;
 
 const BAR: usize = 12;
 /// Columns that a narrow terminal does without, the least important first, by their place.
-const DISPENSABLE: [usize; 7] = [12, 1, 8, 11, 3, 7, 9];
+const DISPENSABLE: [usize; 8] = [13, 2, 9, 12, 4, 8, 10, 11];
+/// The place of the tiers, which is to the left of all that may be missing.
+const TIER: usize = 1;
 
 /// The report as lines of text. `colours` are ANSI sequences; with a `width` the table leaves out what does not fit.
 pub fn text(report: &Report, colours: bool, width: Option<usize>) -> String {
@@ -21,7 +23,14 @@ pub fn text(report: &Report, colours: bool, width: Option<usize>) -> String {
     if !measured.is_empty() {
         let mut lines = vec![header()];
         lines.extend(measured.iter().map(|row| cells(row, &report.pivot)));
-        out += &layout(&fit(lines, width, &DISPENSABLE), &paint);
+        let mut lines = fit(lines, width, &DISPENSABLE);
+        if !report.tiers.as_ref().is_some_and(Tiers::are_known) {
+            lines.iter_mut().for_each(|line| drop(line.remove(TIER)));
+        }
+        out += &layout(&lines, &paint);
+    }
+    if let Some(tiers) = &report.tiers {
+        out += &format!("\n{}\n", tiers.lines().join("\n"));
     }
     out += &latency::text(report, &paint);
     out += &rows_without_figures(report, &paint);
@@ -36,10 +45,11 @@ fn extent(report: &Report) -> String {
 }
 
 fn header() -> Vec<Cell> {
-    let heads = ["service", "version", "req/s", "", "of pivot", "95% interval", "CPU/req", "of pivot"];
+    let heads =
+        ["service", "tier", "version", "req/s", "", "of pivot", "95% interval", "CPU/req", "of pivot"];
     let heads = heads.into_iter().chain(["95% interval", "p50", "p99", "RSS", "start", "errors"]);
     let mut cells: Vec<Cell> = heads.map(right).collect();
-    for place in [0, 1, 3] {
+    for place in [0, 2, 4] {
         cells[place].right = false;
     }
     for cell in &mut cells {
@@ -62,8 +72,9 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
     errors.code = (failures > 0).then_some("31");
     vec![
         name,
+        right(row.tier.map_or("-".to_owned(), |tier| tier.to_string())),
         left(row.version.clone().unwrap_or_default()),
-        figure(row.requests_per_second, rate),
+        right(row.requests_per_second.map_or(row.throughput_word().to_owned(), rate)),
         bar,
         figure(ratio, percent),
         right(
@@ -98,7 +109,7 @@ fn rows_without_figures(report: &Report, paint: &Paint) -> String {
 fn remarks(report: &Report, paint: &Paint) -> String {
     let mut out = String::new();
     for row in &report.rows {
-        for remark in row.throughput_doubt.iter().chain(&row.warnings) {
+        for remark in row.remarks() {
             out += &format!("{} {}: {remark}\n", paint.with("33", "warning:"), row.label);
         }
     }

@@ -194,7 +194,7 @@ impl<'a> Bench<'a> {
         let pinning = &self.plan.pinning;
         let reading = || cpus::Reading::take(pinning, self.now_ns());
         let cpu_ns_before = process.cpu_ns().map_err(failure)?;
-        let throttled_ns_before = running.throttle.ns();
+        let (throttled_ns_before, switches_before) = (running.throttle.ns(), process.context_switches());
         process.thaw().map_err(failure)?;
         let before = reading();
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
@@ -214,6 +214,7 @@ impl<'a> Bench<'a> {
             foreign_cpu_ns: books.map(|books| books.foreign_ns(pinning, own_ns)),
             books,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
+            context_switches: Some(process.context_switches().saturating_sub(switches_before)),
             open: self.open(offer, &report),
             ..slice(&report, server_cpu_ns)
         })

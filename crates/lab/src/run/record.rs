@@ -120,6 +120,9 @@ pub struct Slice {
     /// What the CPUs of both did, as the kernel counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub books: Option<super::cpus::Books>,
+    /// Of the service's live threads, voluntary and forced together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_switches: Option<u64>,
     /// How long the kernel held the service back because its group had used up its share of CPU time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,

@@ -152,10 +152,10 @@ fn run_name(experiment: &Experiment, began: jiff::Timestamp) -> String {
 fn outcome(report: &Report) -> Outcome {
     if report.some_service_failed() {
         Outcome::ServiceFailed
-    } else if report.some_measurement_is_invalid() {
-        Outcome::MeasurementInvalid
     } else if report.some_build_failed() {
         Outcome::SetUp
+    } else if report.some_measurement_is_invalid() {
+        Outcome::MeasurementInvalid
     } else {
         Outcome::Fine
     }

@@ -122,6 +122,13 @@ impl Ended {
         self
     }
 
+    /// Fails unless it measured. Whether throughput is valid is up to whoever else is at work on this machine.
+    #[track_caller]
+    pub fn expect_measured(self) -> Ended {
+        assert!(matches!(self.code(), Some(0 | 4)), "the exit status is {:?}", self.code());
+        self
+    }
+
     /// What it printed with `--json`.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {

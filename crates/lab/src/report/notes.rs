@@ -1,0 +1,81 @@
+//! What a reader must know of a run as a whole to believe its table.
+
+use tare_stats::{DEFAULT_CONFIDENCE, Looks, Warning, signed_rank};
+
+use super::{books::Books, rounds::Rounds};
+use crate::run::{
+    folder::Kept,
+    plan::Plan,
+    record::{Ending, Record, Slice},
+};
+
+/// More than this share of the measured CPUs for others, and the reader is told.
+const FOREIGN_SHARE: f64 = 0.05;
+
+/// The share of the measured CPUs that went to others, over all slices.
+pub(super) fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
+    let (mut foreign_ns, mut all_ns) = (0.0, 0.0);
+    for record in records {
+        if let Record::Slice(Slice { foreign_cpu_ns: Some(ns), elapsed_ns, .. }) = record {
+            foreign_ns += *ns as f64;
+            all_ns += *elapsed_ns as f64 * plan.pinning.all().len() as f64;
+        }
+    }
+    (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
+}
+
+/// All notes, the gravest first.
+pub(super) fn notes(
+    kept: &Kept,
+    rounds: &Rounds,
+    foreign: Option<f64>,
+    pivot_blocks: usize,
+    looks: Option<&Looks>,
+    books: Option<&Books>,
+) -> Vec<String> {
+    let plan = &kept.header.plan;
+    let mut notes = kept.damage.clone();
+    if let Some(share) = foreign.filter(|share| *share > FOREIGN_SHARE) {
+        notes.push(format!(
+            "machine-noisy: others took {:.0}% of the measured CPUs: trust CPU per request more than throughput, or run \
+             again on a quiet machine",
+            share * 100.0
+        ));
+    }
+    if !plan.pinning.apart() {
+        notes
+            .push("services and generator share one CPU: throughput says what both cost together".to_owned());
+    }
+    if !kept.records.iter().any(|record| matches!(record, Record::Ended { .. })) {
+        notes.push("the run has no end: it was cut off, or it is still going on".to_owned());
+    }
+    let least = match looks {
+        Some(looks) => looks.all().iter().find(|look| look.depth > 0).map(|look| look.n),
+        None => signed_rank::least_n(DEFAULT_CONFIDENCE),
+    };
+    if let Some(needed) = least.filter(|needed| (1..*needed).contains(&pivot_blocks)) {
+        notes.push(Warning::TooFewBlocks { n: pivot_blocks, needed }.to_string());
+    }
+    let is_decided = |record: &Record| matches!(record, Record::Ended { reason: Ending::Decided, .. });
+    match looks {
+        Some(looks) => notes.push(looked_at(looks)),
+        None if kept.records.iter().any(is_decided) => notes.push(
+            "the campaign ended for what was seen in it, and nobody said when it was looked at: intervals and tiers claim \
+             too much"
+                .to_owned(),
+        ),
+        None => {}
+    }
+    notes.extend(rounds.notes(plan, pivot_blocks));
+    notes.extend(books.map(Books::note));
+    notes
+}
+
+fn looked_at(looks: &Looks) -> String {
+    let blocks: Vec<String> = looks.all().iter().map(|look| look.n.to_string()).collect();
+    format!(
+        "the results were looked at after {} blocks: intervals and tiers are those of the last of these, and hold at all \
+         of them together",
+        blocks.join(", ")
+    )
+}
