@@ -17,8 +17,12 @@ pub enum Outcome {
     SetUp,
     /// A service failed its contract or crashed.
     ServiceFailed,
+    /// What was asked to hold does not.
+    GateFailed,
     /// Some row was measured, but not validly.
     MeasurementInvalid,
+    /// The data do not tell whether what was asked holds.
+    Inconclusive,
 }
 
 /// The code of a command that ran.
@@ -33,7 +37,9 @@ pub fn of(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::SetUp) | Err(_) => 1,
         Ok(Outcome::ServiceFailed) => 2,
+        Ok(Outcome::GateFailed) => 3,
         Ok(Outcome::MeasurementInvalid) => 4,
+        Ok(Outcome::Inconclusive) => 5,
     })
 }
 

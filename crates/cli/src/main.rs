@@ -26,6 +26,7 @@ struct Cli {
 enum Command {
     Run(command::run::Args),
     Load(Box<command::load::Args>),
+    Slo(command::slo::Args),
     Show(command::show::Args),
     Verify(command::verify::Args),
     Build(command::build::Args),
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     exit::of(match cli.command {
         Command::Run(args) => command::run::run(global, args),
         Command::Load(args) => command::load::run(global, *args),
+        Command::Slo(args) => command::slo::run(global, args),
         Command::Show(args) => command::show::run(global, args),
         Command::Verify(args) => command::verify::run(global, args),
         Command::Build(args) => command::build::run(global, args),

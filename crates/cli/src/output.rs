@@ -32,7 +32,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints a value as JSON.
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    print(&json(value)?)
+}
+
+/// A value as JSON that people can read: what is printed, and what is kept in a run folder.
+pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// Pads columns to the width of their widest cell, two spaces between; the first row is the head.

@@ -14,4 +14,5 @@ pub mod pivot;
 pub mod process;
 pub mod report;
 pub mod run;
+pub mod slo;
 pub mod verify;

@@ -8,4 +8,5 @@ pub mod load;
 pub mod pivot;
 pub mod run;
 pub mod show;
+pub mod slo;
 pub mod verify;

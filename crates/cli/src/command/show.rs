@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
 use tare_lab::{
     document,
     report::{self, Report},
     run::folder::{self, Kept},
+    slo::{self, SloPlan},
 };
 
 use crate::{
@@ -23,6 +25,9 @@ pub struct Args {
     /// Relate the rows to this one instead of the run's own pivot
     #[arg(long, value_name = "ROW")]
     pivot: Option<String>,
+    /// Compute the table anew and compare it with the kept report, digit by digit: status 4 where they differ
+    #[arg(long, conflicts_with = "pivot")]
+    recompute: bool,
     /// The form of the table
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -36,13 +41,63 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         Some(path) => path,
         None => newest(&global.find()?.join("runs"))?,
     };
+    let format = if args.json { Format::Json } else { args.format };
     let mut kept = folder::read(&path)?;
+    if let Some(slo) = SloPlan::read(&path)? {
+        ensure!(args.pivot.is_none(), "--pivot: a search for capacity relates nothing to a row");
+        let report = slo::compute(&slo, &kept);
+        super::slo::print_report(&report, format)?;
+        return same_as_kept(&path, args.recompute, &report);
+    }
     if let Some(pivot) = args.pivot {
         relate_to(&mut kept, pivot)?;
     }
     let report = report::compute(&kept);
-    print_report(&report, if args.json { Format::Json } else { args.format })?;
-    Ok(Outcome::Fine)
+    print_report(&report, format)?;
+    same_as_kept(&path, args.recompute, &report)
+}
+
+/// Where it is asked for, whether the records still give the report that was kept when the run ended.
+fn same_as_kept(run: &Path, asked: bool, report: &impl serde::Serialize) -> anyhow::Result<Outcome> {
+    if !asked {
+        return Ok(Outcome::Fine);
+    }
+    let path = run.join("report.json");
+    let kept = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let now = output::json(report)?;
+    if kept == now {
+        eprintln!("recomputed: the same as {}, to the last digit", path.display());
+        return Ok(Outcome::Fine);
+    }
+    let what = match (serde_json::from_str(&kept), serde_json::from_str(&now)) {
+        (Ok(kept), Ok(now)) => difference("", &kept, &now).unwrap_or_else(|| "its layout differs".to_owned()),
+        (Err(error), _) | (_, Err(error)) => error.to_string(),
+    };
+    eprintln!("recomputed: not the same as {}: {what}", path.display());
+    Ok(Outcome::MeasurementInvalid)
+}
+
+/// The first place where two values differ, and both of them.
+fn difference(place: &str, kept: &Value, now: &Value) -> Option<String> {
+    match (kept, now) {
+        (Value::Object(kept), Value::Object(now)) => {
+            let mut keys: Vec<&String> = kept.keys().collect();
+            keys.extend(now.keys().filter(|key| !kept.contains_key(*key)));
+            let value = |of: &serde_json::Map<String, Value>, key: &String| {
+                of.get(key).cloned().unwrap_or(Value::Null)
+            };
+            keys.into_iter()
+                .find_map(|key| difference(&format!("{place}/{key}"), &value(kept, key), &value(now, key)))
+        }
+        (Value::Array(kept), Value::Array(now)) if kept.len() == now.len() => {
+            let pairs = kept.iter().zip(now).enumerate();
+            pairs
+                .into_iter()
+                .find_map(|(index, (kept, now))| difference(&format!("{place}/{index}"), kept, now))
+        }
+        (kept, now) if kept == now => None,
+        (kept, now) => Some(format!("{place} was {kept} and is {now}")),
+    }
 }
 
 fn relate_to(kept: &mut Kept, pivot: String) -> anyhow::Result<()> {
@@ -70,4 +125,23 @@ fn newest(runs: &Path) -> anyhow::Result<PathBuf> {
     let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let newest = folders.filter(|path| path.join("run.json").exists()).max();
     newest.with_context(|| format!("{}: no runs yet", runs.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named_by_its_place() {
+        let kept = json!({"rows": [{"ratio": 1.5, "n": 12}, {"ratio": null}]});
+        assert_eq!(difference("", &kept, &kept), None);
+        let mut now = kept.clone();
+        now["rows"][0]["ratio"] = json!(1.500_000_1);
+        assert_eq!(difference("", &kept, &now).unwrap(), "/rows/0/ratio was 1.5 and is 1.5000001");
+        let longer = json!({"rows": kept["rows"], "tiers": 3});
+        assert_eq!(difference("", &kept, &longer).unwrap(), "/tiers was null and is 3");
+        assert_eq!(difference("", &json!([1]), &json!([1, 2])).unwrap(), " was [1] and is [1,2]");
+    }
 }

@@ -83,6 +83,8 @@ pub enum Point {
     PerSecond(f64),
     /// So much of what the service answered in the closed loop of the same block.
     OfCapacity(f64),
+    /// What is looked for while the campaign runs, see [`crate::slo`]; no experiment file has it.
+    Searched,
 }
 
 impl Point {
@@ -91,6 +93,7 @@ impl Point {
         match self {
             Point::PerSecond(rate) => format!("{rate}/s"),
             Point::OfCapacity(share) => format!("{}%", share * 100.0),
+            Point::Searched => "searched".to_owned(),
         }
     }
 
@@ -99,6 +102,7 @@ impl Point {
         match self {
             Point::PerSecond(rate) => *rate,
             Point::OfCapacity(share) => share * capacity_per_second,
+            Point::Searched => capacity_per_second,
         }
     }
 }

@@ -56,6 +56,7 @@ pub struct Bench<'a> {
     run: PathBuf,
     interrupt: Arc<AtomicBool>,
     running: BTreeMap<usize, Running>,
+    limits_ns: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -87,7 +88,15 @@ impl<'a> Bench<'a> {
             run: run.to_owned(),
             interrupt,
             running: BTreeMap::new(),
+            limits_ns: Vec::new(),
         }
+    }
+
+    /// Counts in every slice how many answers came within these times.
+    #[must_use]
+    pub fn counting_within(mut self, limits_ns: Vec<u64>) -> Bench<'a> {
+        self.limits_ns = limits_ns;
+        self
     }
 
     /// Other requests for every process that is started.
@@ -216,6 +225,7 @@ impl<'a> Bench<'a> {
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: Some(process.context_switches().saturating_sub(switches_before)),
             open: self.open(offer, &report),
+            within: within(&report.total, &self.limits_ns),
             ..slice(&report, server_cpu_ns)
         })
     }
@@ -385,6 +395,14 @@ fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
 /// In a closed loop a request is sent when it is due, and its latency is its service time.
 fn service_time(measures: &Measures) -> &Histogram {
     if measures.service_time.count() > 0 { &measures.service_time } else { &measures.latency }
+}
+
+/// How many right answers came within each time, to the resolution of the histogram.
+fn within(measures: &Measures, limits_ns: &[u64]) -> Vec<u64> {
+    let latency = &measures.latency;
+    let within =
+        |limit_ns: &u64| (latency.share_within(0, *limit_ns) * latency.count() as f64).round() as u64;
+    limits_ns.iter().map(within).collect()
 }
 
 fn latency(measures: &Measures) -> Latency {

@@ -16,6 +16,7 @@ use super::{
     plan::Plan,
     record::{Ending, Latency, Pilot, Record, Slice, Started, Stopped},
 };
+use crate::experiment::Point;
 
 /// Carries out what the campaign orders. Rows are given by their place in the plan. Whatever call fails for a row has
 /// stopped that row's service before it returns.
@@ -86,6 +87,11 @@ pub trait Judge {
     fn heard(&mut self, record: &Record);
     /// Asked after each block: whether there is nothing more to find out.
     fn is_decided(&mut self) -> bool;
+    /// Asked before each slice of an open loop: the rate, for a row by its label and what it answered a second in the closed
+    /// loops of the block. None leaves the slice out. Where nothing is searched for, the plan's.
+    fn rate(&mut self, _row: &str, point: Point, capacity_per_second: f64) -> Option<f64> {
+        Some(point.per_second(capacity_per_second))
+    }
 }
 
 /// Nobody asks for more than that the budget is spent.
@@ -295,8 +301,10 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             pairs.shuffle(random);
             for &((point, rate), row) in &pairs {
                 let capacity = self.capacity.get(&row).map_or(0.0, Capacity::per_second);
-                let offer = Offer::Open { point, per_second: rate.per_second(capacity) };
-                self.slice(row, block, round, rand::Rng::next_u64(random), offer)?;
+                let draw = rand::Rng::next_u64(random);
+                if let Some(per_second) = self.parts.judge.rate(&plan.rows[row].label, *rate, capacity) {
+                    self.slice(row, block, round, draw, Offer::Open { point, per_second })?;
+                }
             }
         }
         Ok(())

@@ -220,7 +220,8 @@ impl Plan {
 }
 
 impl PlannedRow {
-    fn new(row: &Row) -> PlannedRow {
+    /// Nothing of it built yet.
+    pub(crate) fn new(row: &Row) -> PlannedRow {
         let service = &row.service;
         PlannedRow {
             label: row.label.clone(),

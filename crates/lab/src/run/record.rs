@@ -138,6 +138,9 @@ pub struct Slice {
     pub latency_ns_p99: u64,
     /// Latency of the answered requests.
     pub latency_ns_max: u64,
+    /// Right answers within each of the times that were asked about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<u64>,
     /// What the first failure looked like.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<String>,

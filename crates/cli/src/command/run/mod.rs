@@ -1,7 +1,7 @@
 //! `tare run`: carries out an experiment: plan, build, verify, measure, report.
 
 mod dry;
-mod session;
+pub mod session;
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,10 @@ use tare_lab::{
     report::Report,
     run::{
         cpus::{self, Pinning},
-        folder,
+        folder::{self, Kept},
         plan::{Plan, PlannedRow},
     },
+    slo::SloPlan,
 };
 
 use super::show::print_report;
@@ -94,7 +95,7 @@ fn begin(workspace: &Workspace, args: &Args, format: Format) -> anyhow::Result<O
         return Ok(None);
     }
     let began = jiff::Timestamp::now();
-    let run = || workspace.root.join("runs").join(run_name(&experiment, began));
+    let run = || workspace.root.join("runs").join(run_name(&experiment.name, began));
     let run = args.out.clone().unwrap_or_else(run);
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     let report = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
@@ -104,14 +105,23 @@ fn begin(workspace: &Workspace, args: &Args, format: Format) -> anyhow::Result<O
 /// The rest of a run that was cut off.
 fn resume(workspace: &Workspace, run: &Path) -> anyhow::Result<Report> {
     let kept = folder::read(run)?;
+    let run_path = run.display();
+    ensure!(
+        SloPlan::read(run)?.is_none(),
+        "{run_path}: a search for capacity: `tare slo --resume {run_path}`"
+    );
+    Session::new(workspace, kept_rows(workspace, &kept)?, run)?.go_on(&kept)
+}
+
+/// The rows of a run that was kept, as far as their services are still there.
+pub fn kept_rows(workspace: &Workspace, kept: &Kept) -> anyhow::Result<Vec<Row>> {
     let row = |planned: &PlannedRow| {
         let service = workspace.catalogue.get(&planned.service);
         let service =
             service.with_context(|| format!("there is no service \"{}\" any more", planned.service))?;
         Ok(Row { label: planned.label.clone(), service: service.clone() })
     };
-    let rows: anyhow::Result<Vec<Row>> = kept.header.plan.rows.iter().map(row).collect();
-    Session::new(workspace, rows?, run)?.go_on(&kept)
+    kept.header.plan.rows.iter().map(row).collect()
 }
 
 /// The rows that were asked for, and the pivot, without which there is nothing to relate them to.
@@ -145,8 +155,8 @@ fn rows(
 }
 
 /// Begins with the time, so that names sort by age.
-fn run_name(experiment: &Experiment, began: jiff::Timestamp) -> String {
-    format!("{}-{}", began.strftime("%Y%m%dT%H%M%S%.3fZ"), experiment.name)
+pub fn run_name(experiment: &str, began: jiff::Timestamp) -> String {
+    format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ"))
 }
 
 fn outcome(report: &Report) -> Outcome {

@@ -13,16 +13,18 @@ use tare_lab::{
     report::{self, Report},
     run::{
         bench::Bench,
-        campaign::{self, Parts},
+        campaign::{self, Judge, Parts},
         environment::Environment,
         folder::{self, Header, Kept, RunFolder},
         plan::Plan,
         prepare,
         record::{Ending, Record},
     },
+    slo::{self, SloPlan, SloReport, judge::Searches},
 };
 
 use crate::{
+    output,
     progress::{CampaignProgress, Progress},
     signals,
     workspace::{self, Workspace},
@@ -54,22 +56,63 @@ impl<'a> Session<'a> {
     /// A new run.
     pub fn carry_out(&self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Report> {
         self.prepare(&mut plan)?;
+        let header = self.header(plan, began);
+        let journal = RunFolder::create(&self.run, &header)?;
+        self.measure(&header.plan, journal, &[])
+    }
+
+    /// A search for capacity: what answers within the limits of `slo` is counted, and its searches set the rates.
+    pub fn search(&self, slo: &SloPlan, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<SloReport> {
+        self.prepare(&mut plan)?;
+        let header = self.header(plan, began);
+        let journal = RunFolder::create(&self.run, &header)?;
+        slo.keep(&self.run)?;
+        self.look_for(slo, &header.plan, journal, &[])
+    }
+
+    fn look_for(
+        &self,
+        slo: &SloPlan,
+        plan: &Plan,
+        journal: RunFolder,
+        past: &[Record],
+    ) -> anyhow::Result<SloReport> {
+        let bench = self.bench(plan)?.counting_within(slo.slo.limits_ns());
+        let ended = self.conduct(plan, bench, journal, &mut Searches::new(slo), past);
+        let report = slo::compute(slo, &folder::read(&self.run)?);
+        ended?;
+        write_report(&self.run, &slo::report::markdown(&report), &report)?;
+        Ok(report)
+    }
+
+    fn header(&self, plan: Plan, began: jiff::Timestamp) -> Header {
         let isolation = self.supervisor.isolation().describe().into_iter();
         let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
-        let header = Header {
+        Header {
             format: folder::FORMAT.to_owned(),
             tare: env!("CARGO_PKG_VERSION").to_owned(),
             began: began.to_string(),
             plan,
             environment: Environment::read(isolation),
-        };
-        let journal = RunFolder::create(&self.run, &header)?;
-        self.measure(&header.plan, journal, &[])
+        }
     }
 
     /// The rest of a run that was cut off.
     pub fn go_on(&self, kept: &Kept) -> anyhow::Result<Report> {
-        let plan = &kept.header.plan;
+        self.has_more_to_do(kept)?;
+        let journal = RunFolder::reopen(&self.run)?;
+        self.measure(&kept.header.plan, journal, &kept.records)
+    }
+
+    /// The rest of a search for capacity that was cut off.
+    pub fn go_on_searching(&self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<SloReport> {
+        self.has_more_to_do(kept)?;
+        let journal = RunFolder::reopen(&self.run)?;
+        self.look_for(slo, &kept.header.plan, journal, &kept.records)
+    }
+
+    /// A run that has ended has not; nor has one whose services are no longer what they were.
+    fn has_more_to_do(&self, kept: &Kept) -> anyhow::Result<()> {
         let ended = kept.records.iter().rev().find_map(|record| match record {
             Record::Ended { reason, .. } => Some(*reason),
             _ => None,
@@ -81,9 +124,7 @@ impl<'a> Session<'a> {
                 bail!("{run}: nothing is left to do: {}; `tare show {run}` prints its table", reason.text())
             }
         }
-        self.same_builds(plan)?;
-        let journal = RunFolder::reopen(&self.run)?;
-        self.measure(plan, journal, &kept.records)
+        self.same_builds(&kept.header.plan)
     }
 
     /// Builds and proves; what cannot take part is marked in the plan.
@@ -124,33 +165,44 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn measure(&self, plan: &Plan, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
+    fn measure(&self, plan: &Plan, journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
+        let ended = self.conduct(plan, self.bench(plan)?, journal, &mut (), past);
+        let report = report::compute(&folder::read(&self.run)?);
+        ended?;
+        write_report(&self.run, &report::markdown(&report), &report)?;
+        Ok(report)
+    }
+
+    fn bench<'b>(&'b self, plan: &'b Plan) -> anyhow::Result<Bench<'b>> {
         let contract = self.workspace.contract(&plan.contract)?;
         let services = self.rows.iter().map(|row| row.service.clone()).collect();
-        let mut bench =
-            Bench::new(plan, services, contract, &self.supervisor, &self.run, Arc::clone(&self.interrupt));
-        let parts = Parts {
-            executor: &mut bench,
-            journal: &mut journal,
-            watch: &mut CampaignProgress(&self.progress),
-            judge: &mut (),
-        };
+        let interrupt = Arc::clone(&self.interrupt);
+        Ok(Bench::new(plan, services, contract, &self.supervisor, &self.run, interrupt))
+    }
+
+    fn conduct(
+        &self,
+        plan: &Plan,
+        mut bench: Bench,
+        mut journal: RunFolder,
+        judge: &mut impl Judge,
+        past: &[Record],
+    ) -> anyhow::Result<()> {
+        let watch = &mut CampaignProgress(&self.progress);
+        let parts = Parts { executor: &mut bench, journal: &mut journal, watch, judge };
         let ended = campaign::run(plan, parts, past);
         self.progress.finish();
-        let report = report::compute(&folder::read(&self.run)?);
-        ended.with_context(|| {
-            format!("cannot write to {}; what was measured before is kept", self.run.display())
-        })?;
-        write_report(&self.run, &report)?;
-        Ok(report)
+        let run = self.run.display();
+        ended.with_context(|| format!("cannot write to {run}; what was measured before is kept"))?;
+        Ok(())
     }
 }
 
-fn write_report(run: &Path, report: &Report) -> anyhow::Result<()> {
-    let write = |name: &str, text: String| {
+fn write_report(run: &Path, markdown: &str, report: &impl serde::Serialize) -> anyhow::Result<()> {
+    let write = |name: &str, text: &str| {
         let path = run.join(name);
         std::fs::write(&path, text).with_context(|| path.display().to_string())
     };
-    write("report.md", report::markdown(report))?;
-    write("report.json", serde_json::to_string_pretty(report)? + "\n")
+    write("report.md", markdown)?;
+    write("report.json", &output::json(report)?)
 }

@@ -1,0 +1,215 @@
+//! `tare slo`: the highest rate at which services hold an SLO.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use tare_lab::{
+    catalogue::{self, Row},
+    experiment::{Knobs, LoadSetting},
+    report::State,
+    run::{
+        cpus::{self, Pinning},
+        folder,
+        plan::Plan,
+    },
+    slo::{
+        self, Slo, SloPlan, SloReport,
+        plan::Setting,
+        report::{Holds, SloRow},
+    },
+};
+use tare_load::schedule::parse;
+
+use super::run::{kept_rows, run_name, session::Session};
+use crate::{
+    exit::Outcome,
+    output::{self, Format, print, print_json},
+    progress::duration,
+    workspace::{self, Global, Workspace},
+};
+
+/// Find the highest rate at which services hold an SLO, such as p99=10ms
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Services: names, `NAME@2` for a second row of the same, groups such as `group:go`
+    #[arg(required_unless_present = "resume", value_delimiter = ',')]
+    services: Vec<String>,
+    /// What has to hold: `p50`, `p90`, `p99`, `p99.9` with a time, and `errors=0.1%` (which is the default); all of it
+    #[arg(long = "slo", value_name = "p99=10ms", required_unless_present = "resume", value_delimiter = ',')]
+    slo: Vec<String>,
+    /// Go on with a search that was cut off: the starts that it has finished count, and the rest is done
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["services", "slo", "seed", "out", "dry_run"])]
+    resume: Option<PathBuf>,
+    /// The contract under which they are loaded
+    #[arg(long, default_value = "hello")]
+    contract: String,
+    /// End with status 3 where a row does not hold this rate, such as `20k`, and with 5 where that is not clear
+    #[arg(long, value_name = "RATE")]
+    at_least: Option<String>,
+    /// Fresh starts of every service, each of which is one search; an interval that assumes little takes 6
+    #[arg(long, default_value = "6")]
+    starts: usize,
+    /// Windows of one search
+    #[arg(long, default_value = "14")]
+    windows: usize,
+    /// Length of a window; a hundred times the longest time of the SLO, from 0.5 s to 10 s, where it is not given
+    #[arg(long, value_name = "TIME")]
+    window: Option<jiff::SignedDuration>,
+    /// A window in which the generator itself is later than this, in 1% of its requests, is void and tried again
+    #[arg(long, value_name = "TIME", default_value = "1ms")]
+    max_lag: jiff::SignedDuration,
+    /// Load on a fresh process before anything counts
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    warm_up: jiff::SignedDuration,
+    /// The most of it, for a service that a pilot finds not steady before
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    warm_up_max: jiff::SignedDuration,
+    /// The most connections that an open loop may have
+    #[arg(short, long, default_value = "64")]
+    connections: usize,
+    /// `THREADS` of the services
+    #[arg(short, long, default_value = "1")]
+    threads: usize,
+    /// Orders the rows and fills the holes; a secret one is drawn where it is not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Where to keep the run; a folder of its own in `runs/` where it is not given
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The form of the table
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// The same as `--format json`
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let workspace = Workspace::open(global)?;
+    let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
+    let report = match &args.resume {
+        Some(run) => Some(resume(&workspace, run)?),
+        None => begin(&workspace, &args)?,
+    };
+    let Some(report) = report else { return Ok(Outcome::Fine) };
+    print_report(&report, if args.json { Format::Json } else { args.format })?;
+    Ok(outcome(&report, at_least))
+}
+
+/// The rest of a search that was cut off.
+fn resume(workspace: &Workspace, run: &Path) -> anyhow::Result<SloReport> {
+    let kept = folder::read(run)?;
+    let slo = SloPlan::read(run)?.with_context(|| format!("{}: no search for capacity", run.display()))?;
+    Session::new(workspace, kept_rows(workspace, &kept)?, run)?.go_on_searching(&slo, &kept)
+}
+
+/// A new search; nothing where only the plan was asked for.
+fn begin(workspace: &Workspace, args: &Args) -> anyhow::Result<Option<SloReport>> {
+    let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
+    let setting = setting(args)?;
+    workspace.contract(&setting.contract)?;
+    let rows = catalogue::select(&workspace.catalogue, args.services.iter().map(String::as_str))?;
+    let pinning = Pinning::choose(&cpus::available(), setting.knobs.threads, setting.load.threads);
+    let (slo, plan) = SloPlan::new(slo, &setting, &rows, pinning);
+    eprintln!("{}", words(&slo, &plan));
+    match args.dry_run {
+        true => Ok(None),
+        false => measure(workspace, args, rows, &slo, plan).map(Some),
+    }
+}
+
+fn measure(
+    workspace: &Workspace,
+    args: &Args,
+    rows: Vec<Row>,
+    slo: &SloPlan,
+    plan: Plan,
+) -> anyhow::Result<SloReport> {
+    let began = jiff::Timestamp::now();
+    let run = || workspace.root.join("runs").join(run_name("slo", began));
+    let run = args.out.clone().unwrap_or_else(run);
+    ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
+    workspace.tell_broken();
+    let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
+    eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
+    Ok(report)
+}
+
+fn setting(args: &Args) -> anyhow::Result<Setting> {
+    for (name, value, most) in [
+        ("--starts", args.starts, 100),
+        ("--windows", args.windows, 1_000),
+        ("--connections", args.connections, 20_000),
+        ("--threads", args.threads, 1_024),
+    ] {
+        ensure!((1..=most).contains(&value), "{name}: {value} is not 1 to {most}");
+    }
+    let window = args.window.map(|window| window.unsigned_abs());
+    let lengths = Duration::from_millis(20)..=Duration::from_secs(60);
+    ensure!(window.is_none_or(|window| lengths.contains(&window)), "--window: give 20ms to 60s");
+    Ok(Setting {
+        contract: args.contract.clone(),
+        load: LoadSetting { connections: args.connections, threads: 1 },
+        knobs: Knobs { threads: args.threads, delay_ms: 0 },
+        starts: args.starts,
+        windows: args.windows,
+        window,
+        lag_max: args.max_lag.unsigned_abs(),
+        warm_up: args.warm_up.unsigned_abs(),
+        warm_up_max: args.warm_up_max.unsigned_abs(),
+        seed: args.seed.unwrap_or_else(workspace::draw_seed),
+    })
+}
+
+/// What is going to be done, and how long it takes if no window is void.
+fn words(slo: &SloPlan, plan: &Plan) -> String {
+    let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let window_ns = plan.latency.as_ref().map_or(0, |latency| latency.slice_ns);
+    let void_ns = window_ns * (slo.windows * plan.group(0).len()) as u64;
+    let block_ns = plan.block_ns_expected().saturating_sub(void_ns);
+    let blocks = (plan.blocks_max * plan.groups()) as u64;
+    format!(
+        "highest rate of {} that holds {}: {} starts of each, {} windows of {} ms in a start, seed {}; about {}",
+        labels.join(", "),
+        slo.slo,
+        plan.blocks_max,
+        slo.windows,
+        window_ns / 1_000_000,
+        plan.seed,
+        duration(Duration::from_nanos(block_ns * blocks)),
+    )
+}
+
+/// Prints the report of a search to stdout.
+pub fn print_report(report: &SloReport, format: Format) -> anyhow::Result<()> {
+    match format {
+        Format::Text => print(&slo::report::text(report, |cells| output::aligned(cells, 1))),
+        Format::Markdown => print(&slo::report::markdown(report)),
+        Format::Json => print_json(report),
+    }
+}
+
+fn outcome(report: &SloReport, at_least: Option<f64>) -> Outcome {
+    let holds: Vec<Holds> =
+        at_least.iter().flat_map(|rate| report.rows.iter().filter_map(|row| row.holds_at(*rate))).collect();
+    let unmeasured = |row: &SloRow| row.state == State::Unmeasured;
+    if report.some_service_failed() {
+        Outcome::ServiceFailed
+    } else if report.some_measurement_is_invalid() {
+        Outcome::MeasurementInvalid
+    } else if holds.contains(&Holds::No) {
+        Outcome::GateFailed
+    } else if report.some_build_failed() {
+        Outcome::SetUp
+    } else if holds.contains(&Holds::Unclear) || at_least.is_some() && report.rows.iter().any(unmeasured) {
+        Outcome::Inconclusive
+    } else {
+        Outcome::Fine
+    }
+}

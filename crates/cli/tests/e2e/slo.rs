@@ -1,0 +1,138 @@
+//! `tare slo`: what it prints, keeps and ends with. How well it searches is shown without time, in tare-lab.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{USUAL, Workspace, alone, journal, row, send, state, within};
+
+/// Two starts of few short windows. How late the generator is matters elsewhere: these tests share their CPUs.
+const SHORT: [&str; 12] = [
+    "--starts",
+    "2",
+    "--windows",
+    "4",
+    "--window",
+    "100ms",
+    "--warm-up",
+    "30ms",
+    "--warm-up-max",
+    "0s",
+    "--out",
+    "out",
+];
+/// Longer than a window, so that no rate is too high.
+const EASY: [&str; 4] = ["--slo", "p50=900ms", "--max-lag", "60s"];
+/// Shorter than the way through the kernel, so that none is low enough.
+const HARD: [&str; 4] = ["--slo", "p99=1us", "--max-lag", "60s"];
+
+fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [&["slo"], services, slo, &SHORT, more].concat()
+}
+
+#[test]
+fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let ran = workspace.tare(&words(&["honest", "pivot"], &EASY, &["--at-least", "1"])).expect(0);
+    assert!(
+        ran.stderr.starts_with("highest rate of honest, pivot that holds p50=900ms, errors=0.1%: 2 starts")
+    );
+    for label in ["honest", "pivot"] {
+        assert!(ran.line(&format!("{label} ")).contains(">= "), "{label}");
+    }
+    let run = workspace.root().join("out");
+    for file in ["run.json", "slo.json", "journal.ndjson", "report.md", "report.json"] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
+    let shown = workspace.tare(&["show", "out", "--recompute"]).expect(0);
+    assert_eq!(shown.stdout, ran.stdout);
+    assert_eq!(shown.stderr, "recomputed: the same as out/report.json, to the last digit\n");
+    let markdown = workspace.tare(&["show", "out", "--format", "markdown"]).expect(0);
+    assert_eq!(markdown.stdout, fs::read_to_string(run.join("report.md")).unwrap());
+    let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
+    let honest = row(&report, "honest");
+    assert_eq!((state(&report, "honest"), &honest["starts"]), ("measured", &Value::from(2)));
+    assert_eq!(honest["bound"], "at-least");
+
+    let records = journal(&run);
+    let open: Vec<&Value> = records.iter().filter(|record| record["open"].is_object()).collect();
+    // Up to 1.1 times the closed loop: 0.7, 0.84, 1.008, 1.1 of it.
+    assert_eq!(open.len(), 2 * 2 * 4);
+    assert!(open.iter().all(|slice| slice["within"][0] == slice["answered"]), "{open:?}");
+}
+
+#[test]
+fn what_is_recomputed_is_compared_with_what_was_kept() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    workspace.tare(&words(&["honest"], &EASY, &[])).expect(0);
+    let path = workspace.root().join("out/report.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"starts\": 2", "\"starts\": 3", 1)).unwrap();
+    let told = "recomputed: not the same as out/report.json: /rows/0/starts was 3 and is 2\n";
+    assert_eq!(workspace.tare(&["show", "out", "--recompute"]).expect(4).stderr, told);
+    fs::remove_file(&path).unwrap();
+    workspace.tare(&["show", "out", "--recompute"]).expect(1);
+}
+
+#[test]
+fn statuses() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct"), ("fragile", "crashes-under-load")]);
+    let ends = |services: &[&str], slo: &[&str], more: &[&str], code: i32| {
+        let ended = workspace.tare(&words(services, slo, more)).expect(code);
+        fs::remove_dir_all(workspace.root().join("out")).unwrap();
+        ended
+    };
+    let none = ends(&["honest"], &HARD, &[], 0);
+    assert!(none.line("honest ").contains(" none "));
+    assert!(none.stdout.contains("honest: no rate held that was tried"));
+    ends(&["honest"], &HARD, &["--at-least", "1"], 3);
+    // It held all that was tried, which is less.
+    ends(&["honest"], &EASY, &["--at-least", "1000M"], 5);
+    let late = ends(&["honest"], &["--slo", "p99=1s", "--max-lag", "0s"], &[], 4);
+    assert!(late.stdout.contains("honest: invalid: late: in 2 of 2 starts"));
+    let crashed = ends(&["honest", "fragile"], &EASY, &[], 2);
+    assert!(crashed.stdout.contains("fragile: failed: start 1: "));
+    assert!(crashed.line("honest ").contains(">= "));
+}
+
+#[test]
+fn a_search_that_was_cut_off_goes_on() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let run = workspace.root().join("out");
+    let many = words(&["honest"], &EASY, &[]);
+    let many: Vec<&str> = many.iter().map(|word| if *word == "2" { "3" } else { word }).collect();
+    let mut tare = workspace.start(&many);
+    let second = |record: &Value| record["block"] == 1 && record["open"].is_object();
+    assert!(within(USUAL, || journal(&run).iter().any(second) || tare.has_ended()));
+    send(tare.pid(), Signal::INT);
+    let interrupted = tare.end().expect(130);
+    assert!(interrupted.stdout.contains("\ninterrupted after "));
+    assert!(interrupted.line("honest ").contains(">= "), "its first start counts");
+    let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
+    assert_eq!(refused.stderr, "error: out: a search for capacity: `tare slo --resume out`\n");
+    let went_on = workspace.tare(&["slo", "--resume", "out"]).expect(0);
+    let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
+    assert_eq!(row(&report, "honest")["starts"], 2, "of three, the one that was cut off is lost");
+    assert_eq!(workspace.tare(&["show", "out", "--recompute"]).expect(0).stdout, went_on.stdout);
+}
+
+#[test]
+fn mistakes_are_told_before_anything_starts() {
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let told = |slo: &str, more: &[&str]| {
+        let refused = workspace.tare(&[&["slo", "honest", "--slo", slo], more].concat()).expect(1);
+        refused.stderr.clone()
+    };
+    assert!(told("10ms", &[]).starts_with("error: --slo: \"10ms\" is not an SLO: give a percentile"));
+    assert!(told("errors=1%", &[]).contains("an SLO takes a percentile with a time"));
+    assert!(told("p99=10ms", &["--contract", "helo"]).contains("did you mean \"hello\"?"));
+    assert_eq!(told("p99=10ms", &["--starts", "0"]), "error: --starts: 0 is not 1 to 100\n");
+    let dry = workspace.tare(&["slo", "honest", "--slo", "p99=20ms", "--dry-run", "--seed", "3"]).expect(0);
+    assert!(dry.stderr.contains("14 windows of 2000 ms in a start, seed 3; about "));
+    assert!(!workspace.root().join("runs").exists());
+}

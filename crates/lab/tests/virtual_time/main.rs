@@ -1,0 +1,5 @@
+//! Whole campaigns in virtual time: the real scheduler over simulated services, from the plan to the figures.
+
+mod identical;
+mod machine;
+mod slo;
