@@ -12,6 +12,7 @@ pub mod experiment;
 pub mod machine;
 pub mod pivot;
 pub mod process;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod slo;

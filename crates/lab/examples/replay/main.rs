@@ -1,0 +1,102 @@
+//! Campaigns made of the slices of a kept run: how often would the statistics err on this machine's own noise?
+//!
+//! ```text
+//! cargo run --release -p tare-lab --example replay -- RUN [--campaigns 1000] [--seed 1] [--inject 2%] [--rows A,B]
+//! ```
+//! For every row, split into 2, 4 and 8 that are one, and for every two rows of one service: the share of campaigns of up to
+//! 40 blocks that separate some pair (wrongly), by the planned looks and by the e-process. For every row, split in two of
+//! which one is slower by `--inject`: the share that finds it, and after how many blocks (the median of those).
+
+mod words;
+
+use std::{path::Path, process::ExitCode};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tare_lab::{
+    replay::{Metric, Sample, Tally, inject, judge},
+    run::folder,
+};
+use words::Words;
+
+/// A campaign has no more blocks than its last look.
+const BLOCKS: usize = 40;
+
+fn main() -> ExitCode {
+    match Words::read(std::env::args().skip(1)).and_then(|words| replay(&words)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn replay(words: &Words) -> Result<(), String> {
+    let kept = folder::read(Path::new(&words.run)).map_err(|error| error.to_string())?;
+    let sample = Sample::of(&kept, &words.rows).map_err(|error| error.to_string())?;
+    let service = |label: &String| {
+        kept.header.plan.rows.iter().find(|row| row.label == *label).map(|row| row.service.clone())
+    };
+    let services: Vec<_> = sample.rows.iter().map(service).collect();
+    println!(
+        "{}: {} blocks of {} slices; {} campaigns of up to {BLOCKS} blocks for each line, seed {}",
+        words.run,
+        sample.blocks(),
+        sample.rounds(),
+        words.campaigns,
+        words.seed
+    );
+    for (metric, name) in [(Metric::Throughput, "throughput"), (Metric::CpuPerRequest, "CPU per request")] {
+        println!("\n{name:<36}{:>18}{:>14}{:>18}{:>14}", "planned looks", "blocks", "e-process", "blocks");
+        for (row, label) in sample.rows.iter().enumerate() {
+            for copies in [2, 4, 8].into_iter().filter(|copies| *copies <= sample.rounds()) {
+                let split = |random: &mut ChaCha8Rng| sample.split(row, copies, BLOCKS, metric, random);
+                line(words, &format!("{label}, split in {copies}"), metric, split);
+            }
+            for (other, other_label) in sample.rows.iter().enumerate().skip(row + 1) {
+                if services[row] == services[other] {
+                    let pair =
+                        |random: &mut ChaCha8Rng| sample.pair((row, other), true, BLOCKS, metric, random);
+                    line(words, &format!("{label} and {other_label}"), metric, pair);
+                }
+            }
+            let slowed = |random: &mut ChaCha8Rng| {
+                let mut values = sample.split(row, 2, BLOCKS, metric, random)?;
+                inject(&mut values, metric, words.inject);
+                Some(values)
+            };
+            line(words, &format!("{label}, {}% slower", words.inject * 100.0), metric, slowed);
+        }
+    }
+    Ok(())
+}
+
+fn line(words: &Words, name: &str, metric: Metric, make: impl Fn(&mut ChaCha8Rng) -> Option<Vec<Vec<f64>>>) {
+    let (mut looks, mut bets) = (Tally::default(), Tally::default());
+    for campaign in 0..words.campaigns {
+        let mut random = ChaCha8Rng::seed_from_u64(words.seed);
+        random.set_stream(campaign);
+        let verdict = make(&mut random).and_then(|values| judge(&values, metric).ok());
+        let Some(verdict) = verdict else {
+            println!("{name:<36}has slices without an answer, or too few slices");
+            return;
+        };
+        looks.add(verdict.looks);
+        bets.add(verdict.bet);
+    }
+    let share = |tally: &Tally| {
+        let (share, error) = tally.share();
+        format!("{:.1}% ± {:.1}", share * 100.0, error * 100.0)
+    };
+    let blocks = |tally: &Tally| {
+        tally.blocks().map_or("-".to_owned(), |(blocks, error)| format!("{blocks:.0} ± {error:.1}"))
+    };
+    println!(
+        "{name:<36}{:>18}{:>14}{:>18}{:>14}",
+        share(&looks),
+        blocks(&looks),
+        share(&bets),
+        blocks(&bets)
+    );
+}

@@ -1,0 +1,89 @@
+//! What the statistics say of a campaign that was made, and how often over many.
+
+use tare_stats::{EstimateError, Looks, eprocess, log_ratios, ranking, summary};
+
+use super::Metric;
+
+/// The error probability that both methods are given, over all pairs of a campaign together.
+const ALPHA: f64 = 0.05;
+/// After how many blocks a planned campaign is looked at.
+const LOOKS: [usize; 5] = [10, 15, 20, 30, 40];
+
+/// After how many blocks some pair of rows was first separated; none where none ever was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// At the planned looks: of two rows the standard ones, of more Holm over all pairs at each.
+    pub looks: Option<usize>,
+    /// By the e-process, looked at after every block; of more than two rows each pair at its share of the 5%.
+    pub bet: Option<usize>,
+}
+
+/// Judges a campaign, as `[row][block]`.
+pub fn judge(values: &[Vec<f64>], metric: Metric) -> Result<Verdict, EstimateError> {
+    let pairs: Vec<(usize, usize)> =
+        (0..values.len()).flat_map(|a| (a + 1..values.len()).map(move |b| (a, b))).collect();
+    let diffs: Result<Vec<Vec<f64>>, _> =
+        pairs.iter().map(|(a, b)| log_ratios(&values[*a], &values[*b])).collect();
+    let diffs = diffs?;
+    let looks = match &diffs[..] {
+        [only] => at_standard_looks(only)?,
+        _ => at_planned_looks(values, metric)?,
+    };
+    let mut bet: Option<usize> = None;
+    for diffs in &diffs {
+        let found = eprocess::separated_at(diffs, ALPHA / pairs.len() as f64)?;
+        bet = bet.into_iter().chain(found).min();
+    }
+    Ok(Verdict { looks, bet })
+}
+
+fn at_standard_looks(diffs: &[f64]) -> Result<Option<usize>, EstimateError> {
+    use tare_stats::sequential::Decision;
+    Ok(match Looks::standard().decide(diffs)?.decision {
+        Decision::Separated { at, .. } => Some(at),
+        _ => None,
+    })
+}
+
+fn at_planned_looks(values: &[Vec<f64>], metric: Metric) -> Result<Option<usize>, EstimateError> {
+    for look in Looks::planned(&LOOKS, ALPHA)?.all() {
+        let so_far: Vec<&[f64]> = values.iter().filter_map(|values| values.get(..look.n)).collect();
+        if look.level() == 0.0 || so_far.len() < values.len() {
+            continue;
+        }
+        let ranking = ranking::rank(&so_far, metric.better(), look.level())?;
+        if ranking.pairs.iter().any(|pair| pair.separated) {
+            return Ok(Some(look.n));
+        }
+    }
+    Ok(None)
+}
+
+/// The verdicts of many campaigns by one method.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// Of each campaign, after how many blocks.
+    found: Vec<Option<usize>>,
+}
+
+impl Tally {
+    /// One campaign more.
+    pub fn add(&mut self, found: Option<usize>) {
+        self.found.push(found);
+    }
+
+    /// The share of campaigns that separated some pair, and its standard error.
+    pub fn share(&self) -> (f64, f64) {
+        let all = self.found.len().max(1) as f64;
+        let share = self.found.iter().flatten().count() as f64 / all;
+        (share, (share * (1.0 - share) / all).sqrt())
+    }
+
+    /// The median number of blocks of those that did, and its standard error: that of a normal sample's median.
+    pub fn blocks(&self) -> Option<(f64, f64)> {
+        let blocks: Vec<f64> = self.found.iter().flatten().map(|blocks| *blocks as f64).collect();
+        let median = summary::median(&blocks).ok()?;
+        let sd = 1.4826 * summary::mad(&blocks).ok()?;
+        Some((median, 1.2533 * sd / (blocks.len() as f64).sqrt()))
+    }
+}
