@@ -32,6 +32,7 @@ enum Command {
     Build(command::build::Args),
     List(command::list::Args),
     Doctor(command::doctor::Args),
+    Selftest(command::selftest::Args),
     Pivot(command::pivot::Args),
     #[command(hide = true)]
     Keeper(command::keeper::Args),
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Build(args) => command::build::run(global, args),
         Command::List(args) => command::list::run(global, args),
         Command::Doctor(args) => command::doctor::run(global, args),
+        Command::Selftest(args) => command::selftest::run(global, args),
         Command::Pivot(args) => command::pivot::run(global, args),
         Command::Keeper(args) => command::keeper::run(args),
     })

@@ -15,5 +15,6 @@ pub mod process;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod selftest;
 pub mod slo;
 pub mod verify;

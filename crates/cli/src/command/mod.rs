@@ -7,6 +7,7 @@ pub mod list;
 pub mod load;
 pub mod pivot;
 pub mod run;
+pub mod selftest;
 pub mod show;
 pub mod slo;
 pub mod verify;

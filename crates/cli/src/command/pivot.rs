@@ -1,7 +1,10 @@
 //! `tare pivot`: the raw-socket server that every service is related to.
 
 use anyhow::Context;
-use tare_lab::{contract, pivot};
+use tare_lab::{
+    contract,
+    pivot::{self, misbehave::Fault},
+};
 
 use crate::{
     exit::Outcome,
@@ -21,6 +24,9 @@ pub struct Args {
     /// The contract whose one response is sent
     #[arg(long, default_value = "hello")]
     contract: String,
+    /// Serve with a known fault, for `tare selftest`: slower=3%, stall=200ms/1s, caches, drops=1%, ...
+    #[arg(long, hide = true, value_name = "FAULT")]
+    misbehave: Option<Fault>,
     /// Print the version and nothing else
     #[arg(long, exclusive = true)]
     version: bool,
@@ -38,8 +44,12 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     })?;
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;
-    pivot::serve(port, args.threads.into(), &response, &stop)
-        .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
+    let threads = args.threads.into();
+    match &args.misbehave {
+        None => pivot::serve(port, threads, &response, &stop),
+        Some(fault) => pivot::serve_wrongly(port, threads, &response, fault, &stop),
+    }
+    .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
     signals::forget();
     Ok(Outcome::Fine)
 }

@@ -8,6 +8,7 @@ mod list;
 mod load;
 mod pivot;
 mod run;
+mod selftest;
 mod slo;
 mod support;
 mod verify;

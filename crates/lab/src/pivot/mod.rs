@@ -3,6 +3,9 @@
 //! `write` for a request, no parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
 
 mod heads;
+mod manners;
+pub mod misbehave;
+mod slower;
 
 use std::{
     io,
@@ -18,6 +21,8 @@ use rustix::{
 };
 
 use heads::Heads;
+use manners::{Manners, Plain, Reply};
+use misbehave::{Fault, Misbehaving};
 
 /// How long a thread sleeps at most before it looks whether it must stop.
 const LOOK_UP: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -26,10 +31,33 @@ const READ_BYTES: usize = 16 * 1024;
 
 /// Answers on 127.0.0.1:`port` with `threads` threads until `stop` is set.
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
+    serve_with(port, threads, response, || Plain, stop)
+}
+
+/// The same server with a known fault, for trials of the instrument.
+pub fn serve_wrongly(
+    port: u16,
+    threads: usize,
+    response: &[u8],
+    fault: &Fault,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    fault.begin()?;
+    serve_with(port, threads, response, || Misbehaving::new(fault.clone()), stop)
+}
+
+/// Generic, so that the pivot pays nothing for the faults of the others.
+fn serve_with<M: Manners>(
+    port: u16,
+    threads: usize,
+    response: &[u8],
+    manners: impl Fn() -> M + Sync,
+    stop: &AtomicBool,
+) -> io::Result<()> {
     let listener = listen(port)?;
     std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..threads).map(|_| scope.spawn(|| Worker::new(&listener, response)?.run(stop))).collect();
+        let work = || Worker::new(&listener, response, manners())?.run(stop);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a pivot thread panicked"))
     })
 }
@@ -47,7 +75,8 @@ fn listen(port: u16) -> io::Result<TcpListener> {
 }
 
 /// One thread with its own epoll and its own connections; the listener is shared.
-struct Worker<'a> {
+struct Worker<'a, M> {
+    manners: M,
     epoll: OwnedFd,
     listener: &'a TcpListener,
     response: &'a [u8],
@@ -63,13 +92,14 @@ struct Connection {
     unsent: Vec<u8>,
 }
 
-impl<'a> Worker<'a> {
-    fn new(listener: &'a TcpListener, response: &'a [u8]) -> io::Result<Worker<'a>> {
+impl<'a, M: Manners> Worker<'a, M> {
+    fn new(listener: &'a TcpListener, response: &'a [u8], manners: M) -> io::Result<Worker<'a, M>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         // Exclusive: one new connection wakes one thread.
         let interest = epoll::EventFlags::IN | epoll::EventFlags::EXCLUSIVE;
         epoll::add(&epoll, listener, key(listener.as_fd()), interest)?;
-        Ok(Worker { epoll, listener, response, connections: Vec::new(), buffer: Box::new([0; READ_BYTES]) })
+        let buffer = Box::new([0; READ_BYTES]);
+        Ok(Worker { manners, epoll, listener, response, connections: Vec::new(), buffer })
     }
 
     fn run(mut self, stop: &AtomicBool) -> io::Result<()> {
@@ -124,12 +154,37 @@ impl<'a> Worker<'a> {
             Err(Errno::AGAIN | Errno::INTR) => return true,
             Err(_) => return false,
         };
-        match connection.heads.count(&self.buffer[..count]) {
+        let request = &self.buffer[..count];
+        match connection.heads.count(request) {
             0 => true,
-            1 => connection.send(self.response, &self.epoll),
-            heads => connection.send(&self.response.repeat(heads), &self.epoll),
+            1 => match self.manners.answer(request, self.response) {
+                Reply::Send(bytes) => connection.send(bytes, &self.epoll),
+                Reply::Last(bytes) => {
+                    connection.send(bytes, &self.epoll);
+                    false
+                }
+            },
+            heads => {
+                let (answers, goes_on) = several(&mut self.manners, heads, request, self.response);
+                connection.send(&answers, &self.epoll) && goes_on
+            }
         }
     }
+}
+
+/// The answers to several requests that came together, and whether the connection goes on after them.
+fn several<M: Manners>(manners: &mut M, heads: usize, request: &[u8], response: &[u8]) -> (Vec<u8>, bool) {
+    let mut answers = Vec::with_capacity(heads * response.len());
+    for _ in 0..heads {
+        match manners.answer(request, response) {
+            Reply::Send(bytes) => answers.extend_from_slice(bytes),
+            Reply::Last(bytes) => {
+                answers.extend_from_slice(bytes);
+                return (answers, false);
+            }
+        }
+    }
+    (answers, true)
 }
 
 impl Connection {

@@ -162,6 +162,13 @@ fn reasons(v2: &str, v1: &str) -> String {
     format!("{v2}; {v1}")
 }
 
+/// The folder in which groups with `file` can be made on this machine, or why there is none.
+pub(super) fn folder_with(controller: Option<&str>, file: &str) -> Result<PathBuf, String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    usable(&mounts, &own, controller, file)
+}
+
 /// The folder in which groups with `file` can be made: under this process's own group, where systemd may have given
 /// the user a right to write, else at the root of the mount.
 fn usable(mounts: &str, own: &str, controller: Option<&str>, file: &str) -> Result<PathBuf, String> {

@@ -1,0 +1,182 @@
+//! `tare selftest`: the instrument proves itself on this machine, and leaves a certificate.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use anyhow::{Context, ensure};
+use tare_lab::{
+    catalogue,
+    run::{
+        campaign::Watch,
+        cpus::{self, Pinning},
+        environment::Environment,
+        record::Record,
+    },
+    selftest::{self, Bench, Certificate, Finding, Judgement, Outcome as Seen, SelftestError, Site, Trial},
+};
+
+use crate::{
+    exit::Outcome,
+    output::{columns, paint, print, print_json},
+    progress::{Progress, duration},
+    signals,
+    workspace::{self, Global, Workspace},
+};
+
+/// Show this instrument servers with known faults, and see whether it finds each of them
+///
+/// Two names for one program must stay in one tier, a server slowed by 3% of CPU must be found, a stall must be seen
+/// where arithmetic puts it; a cache, a dropper, wrong lengths, a slow closer, a throttled server and a foreign program
+/// must each be noticed. The certificate is kept in `runs/`. Exit code 4 where something was not seen.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The short form: a minute at most, with a slowness of 10% instead of 3%
+    #[arg(long)]
+    quick: bool,
+    /// Only these trials
+    #[arg(long, value_delimiter = ',', value_name = "TRIAL")]
+    only: Vec<String>,
+    /// Orders the rows and fills the holes; a secret one is drawn where it is not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Where to keep the certificate; a folder of its own in `runs/` where it is not given
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Show the trials and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The certificate as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let trials = chosen(&args)?;
+    if args.dry_run {
+        return list(&trials);
+    }
+    let workspace = Workspace::open(global)?;
+    let began = jiff::Timestamp::now();
+    let name = || format!("{}-selftest", began.strftime("%Y%m%dT%H%M%S%.3fZ"));
+    let folder = args.out.clone().unwrap_or_else(|| workspace.root.join("runs").join(name()));
+    ensure!(!folder.exists(), "{}: is there already; choose another folder", folder.display());
+    let certificate = certify(&workspace, &args, &trials, began, &folder)?;
+    keep(&folder, &certificate)?;
+    match args.json {
+        true => print_json(&certificate)?,
+        false => print(&certificate.text())?,
+    }
+    eprintln!("kept in {}", folder.display());
+    Ok(if certificate.is_good() { Outcome::Fine } else { Outcome::MeasurementInvalid })
+}
+
+/// Those that were named, or all.
+fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
+    let all = selftest::trials(args.quick);
+    for name in &args.only {
+        let nearest = || tare_lab::document::suggestion(name, all.iter().map(|trial| trial.name));
+        ensure!(all.iter().any(|trial| trial.name == name), "unknown trial \"{name}\"{}", nearest());
+    }
+    let is_chosen = |trial: &Trial| args.only.is_empty() || args.only.iter().any(|name| name == trial.name);
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+fn list(trials: &[Trial]) -> anyhow::Result<Outcome> {
+    let head = ["trial", "at most", "what is done", "what must be seen"].map(str::to_owned).to_vec();
+    let row = |trial: &Trial| {
+        let lasts = if trial.lasts.is_zero() { "-".to_owned() } else { duration(trial.lasts) };
+        vec![trial.name.to_owned(), lasts, trial.done.clone(), trial.must.clone()]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(trials.iter().map(row)).collect();
+    print(&columns(&rows))?;
+    Ok(Outcome::Fine)
+}
+
+/// Makes the trials one after the other. One that could not be carried out is not tried; the others go on.
+fn certify(
+    workspace: &Workspace,
+    args: &Args,
+    trials: &[Trial],
+    began: jiff::Timestamp,
+    folder: &std::path::Path,
+) -> anyhow::Result<Certificate> {
+    let pivot = workspace.catalogue.get(catalogue::PIVOT).context("there is no pivot")?;
+    let supervisor = workspace::supervisor()?;
+    let isolation = supervisor.isolation().describe().into_iter();
+    let environment = Environment::read(isolation.map(|(what, how)| format!("{what}: {how}")).collect());
+    let seed = args.seed.unwrap_or_else(workspace::draw_seed);
+    let pinning = Pinning::choose(&cpus::available(), 1, 1);
+    let mut bench = Bench::new(Site {
+        pivot,
+        contracts: &workspace.contracts,
+        supervisor: &supervisor,
+        folder,
+        began: began.to_string(),
+        seed,
+        pinning: pinning.clone(),
+        interrupt: signals::listen()?,
+    })?;
+    let progress = Progress::new(false);
+    let left: Duration = trials.iter().map(|trial| trial.lasts).sum();
+    progress.keep(&format!("{} trials, at most about {}", trials.len(), duration(left)));
+    let mut findings = Vec::new();
+    for trial in trials {
+        progress.say(&format!("{}: {}", trial.name, trial.done));
+        let tried = bench.try_out(trial, &mut TrialProgress { progress: &progress, trial: trial.name });
+        let untried = |error: SelftestError| Finding::new(trial, 0, Judgement::not_tried(error.to_string()));
+        let finding = tried.unwrap_or_else(untried);
+        progress.keep(&line(&finding));
+        findings.push(finding);
+    }
+    progress.finish();
+    Ok(Certificate {
+        format: selftest::FORMAT.to_owned(),
+        tare: env!("CARGO_PKG_VERSION").to_owned(),
+        began: began.to_string(),
+        took_ns: findings.iter().map(|finding| finding.took_ns).sum(),
+        quick: args.quick,
+        seed,
+        environment,
+        pinning,
+        trials: findings,
+    })
+}
+
+/// A trial that goes on. A row that fails is what some trials wait for, so it is not told as it is in a run.
+struct TrialProgress<'a> {
+    progress: &'a Progress,
+    trial: &'a str,
+}
+
+impl Watch for TrialProgress<'_> {
+    fn heard(&mut self, record: &Record, left: Duration) {
+        if let Record::Block { block, .. } = record {
+            let left = if left.is_zero() {
+                String::new()
+            } else {
+                format!("; at most about {} left", duration(left))
+            };
+            self.progress.say(&format!("{}: block {}{left}", self.trial, block + 1));
+        }
+    }
+}
+
+/// A trial that has ended.
+fn line(finding: &Finding) -> String {
+    let colour = match finding.judgement.outcome {
+        Seen::Seen => "32",
+        Seen::NotSeen => "31",
+        Seen::NotTried => "33",
+    };
+    let word = paint(colour, &format!("{:<9}", finding.word()));
+    format!("{word}  {}: {}", finding.name, finding.judgement.found)
+}
+
+fn keep(folder: &std::path::Path, certificate: &Certificate) -> anyhow::Result<()> {
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| path.display().to_string())
+    };
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    write("certificate.txt", certificate.text())?;
+    write("certificate.json", serde_json::to_string_pretty(certificate)? + "\n")
+}

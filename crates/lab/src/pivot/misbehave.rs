@@ -1,0 +1,294 @@
+//! Known faults of a server, one at a time: what `tare selftest` must see. They live in the pivot, since a user of Tare
+//! has no other server whose honest form is known to the last system call.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use super::{
+    manners::{Manners, Reply},
+    slower::Slowness,
+};
+
+/// What a server does wrong. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
+/// `wrong-length`, `wrong-length=1%`, `closes`, `slow-close`, `throttled=GROUP`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// Each request costs this share more CPU time than the pivot's.
+    Slower(f64),
+    /// Nothing is done for so long in every period.
+    Stall {
+        /// How long.
+        lasts: Duration,
+        /// The period.
+        every: Duration,
+    },
+    /// Answers with the last segment of the path, and after so many requests with the last one for ever.
+    Caches {
+        /// Honest answers before.
+        after: u64,
+    },
+    /// Every so manyth request finds its connection closed without an answer.
+    Drops {
+        /// 100 is 1%.
+        every: u64,
+    },
+    /// Every so manyth answer has one byte more than its head says.
+    WrongLength {
+        /// 1 is all of them.
+        every: u64,
+    },
+    /// Closes the connection where the client asks for it: no fault, and what `slow-close` is compared with.
+    Closes,
+    /// Says that it closes the connection, and keeps it.
+    SlowClose,
+    /// Enters a group that is limited to a part of a CPU, or limits the version 2 group that it is in below this folder.
+    Throttled(Throttle),
+}
+
+/// Where a limit on CPU time is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Throttle {
+    /// A group that has its limit already.
+    Enter(PathBuf),
+    /// The process's own group, which is a child of this folder.
+    Own(PathBuf),
+}
+
+/// Half a CPU, in a period that is short beside a slice: microseconds of `cpu.max` and of `cpu.cfs_quota_us`.
+pub const QUOTA_US: u32 = 5_000;
+/// The period of [`QUOTA_US`].
+pub const PERIOD_US: u32 = 10_000;
+
+/// A text that names no fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown fault \"{0}\": there are slower=3%, stall=200ms/1s, caches[=AFTER], drops=1%, wrong-length[=1%], closes, \
+     slow-close, throttled=[own:]FOLDER"
+)]
+pub struct UnknownFault(String);
+
+impl FromStr for Fault {
+    type Err = UnknownFault;
+
+    fn from_str(text: &str) -> Result<Fault, UnknownFault> {
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let fault = match (name, value) {
+            ("slower", Some(share)) => percent(share).map(Fault::Slower),
+            ("stall", Some(stall)) => stall.split_once('/').and_then(|(lasts, every)| {
+                let (lasts, every) = (time(lasts)?, time(every)?);
+                (lasts < every).then_some(Fault::Stall { lasts, every })
+            }),
+            ("caches", None) => Some(Fault::Caches { after: 0 }),
+            ("caches", Some(after)) => after.parse().ok().map(|after| Fault::Caches { after }),
+            ("drops", Some(share)) => one_in(share).map(|every| Fault::Drops { every }),
+            ("wrong-length", None) => Some(Fault::WrongLength { every: 1 }),
+            ("wrong-length", Some(share)) => one_in(share).map(|every| Fault::WrongLength { every }),
+            ("closes", None) => Some(Fault::Closes),
+            ("slow-close", None) => Some(Fault::SlowClose),
+            ("throttled", Some(place)) => Some(Fault::Throttled(match place.strip_prefix("own:") {
+                Some(folder) => Throttle::Own(folder.into()),
+                None => Throttle::Enter(place.into()),
+            })),
+            _ => None,
+        };
+        fault.ok_or_else(|| UnknownFault(text.to_owned()))
+    }
+}
+
+fn percent(text: &str) -> Option<f64> {
+    let share = text.strip_suffix('%')?.parse::<f64>().ok()? / 100.0;
+    (share > 0.0 && share <= 10.0).then_some(share)
+}
+
+fn one_in(text: &str) -> Option<u64> {
+    percent(text).filter(|share| *share <= 1.0).map(|share| (1.0 / share).round() as u64)
+}
+
+fn time(text: &str) -> Option<Duration> {
+    let time: jiff::SignedDuration = text.parse().ok()?;
+    time.is_positive().then(|| time.unsigned_abs())
+}
+
+impl Fault {
+    /// What must be done before the first request.
+    pub(super) fn begin(&self) -> io::Result<()> {
+        match self {
+            Fault::Throttled(Throttle::Enter(group)) => fs::write(group.join("cgroup.procs"), "0"),
+            Fault::Throttled(Throttle::Own(folder)) => limit_own(folder),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn limit_own(folder: &Path) -> io::Result<()> {
+    let own = fs::read_to_string("/proc/self/cgroup")?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::")).map(Path::new);
+    let name = own.and_then(Path::file_name).ok_or_else(|| io::Error::other("in no group of version 2"))?;
+    fs::write(folder.join(name).join("cpu.max"), format!("{QUOTA_US} {PERIOD_US}"))
+}
+
+/// One thread's share of a fault.
+#[derive(Debug)]
+pub(super) struct Misbehaving {
+    fault: Fault,
+    slowness: Option<Slowness>,
+    requests: u64,
+    answer: Vec<u8>,
+}
+
+impl Misbehaving {
+    pub fn new(fault: Fault) -> Misbehaving {
+        let slowness = match fault {
+            Fault::Slower(share) => Some(Slowness::new(share)),
+            _ => None,
+        };
+        Misbehaving { fault, slowness, requests: 0, answer: Vec::new() }
+    }
+}
+
+impl Manners for Misbehaving {
+    fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a> {
+        if let Some(slowness) = &mut self.slowness {
+            slowness.one_more();
+            return Reply::Send(response);
+        }
+        let number = self.requests;
+        self.requests += 1;
+        // The last of so many, so that the first request of a process, which tells that it is ready, is answered well.
+        let is_turn = |every: u64| (number + 1).is_multiple_of(every);
+        match self.fault {
+            Fault::Stall { lasts, every } => std::thread::sleep(stall_left(lasts, every, uptime())),
+            Fault::Caches { after } if number <= after => self.answer = echo(request),
+            Fault::Drops { every } if is_turn(every) => return Reply::Last(b""),
+            Fault::WrongLength { every } if is_turn(every) => {
+                self.answer = [response, b"!"].concat();
+                return Reply::Send(&self.answer);
+            }
+            Fault::Closes | Fault::SlowClose if asks_to_close(request) => {
+                self.answer = saying_close(response);
+                let is_honest = self.fault == Fault::Closes;
+                return if is_honest { Reply::Last(&self.answer) } else { Reply::Send(&self.answer) };
+            }
+            _ => {}
+        }
+        match self.fault {
+            Fault::Caches { .. } => Reply::Send(&self.answer),
+            _ => Reply::Send(response),
+        }
+    }
+}
+
+/// The time that all processes of this machine agree on, so that a stall comes when it is due whoever was frozen.
+fn uptime() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
+}
+
+/// How much of a stall is left: it takes the first part of every period.
+fn stall_left(lasts: Duration, every: Duration, now: Duration) -> Duration {
+    let phase_ns = now.as_nanos() % every.as_nanos();
+    lasts.saturating_sub(Duration::from_nanos(phase_ns as u64))
+}
+
+/// Answers with the last segment of the path that was asked for.
+fn echo(request: &[u8]) -> Vec<u8> {
+    let path = request.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+    let label = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let length = label.len();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n");
+    [head.as_bytes(), label].concat()
+}
+
+fn asks_to_close(request: &[u8]) -> bool {
+    memchr::memmem::find(&request.to_ascii_lowercase(), b"connection: close").is_some()
+}
+
+fn saying_close(response: &[u8]) -> Vec<u8> {
+    let (kept, closed) = (&b"Connection: keep-alive"[..], &b"Connection: close"[..]);
+    match memchr::memmem::find(response, kept) {
+        Some(at) => [&response[..at], closed, &response[at + kept.len()..]].concat(),
+        None => response.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
+
+    fn server(fault: &str) -> Misbehaving {
+        Misbehaving::new(fault.parse().unwrap())
+    }
+
+    fn asked(server: &mut Misbehaving, path: &str) -> (String, bool) {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
+        match server.answer(request.as_bytes(), RESPONSE) {
+            Reply::Send(bytes) => (String::from_utf8_lossy(bytes).into_owned(), true),
+            Reply::Last(bytes) => (String::from_utf8_lossy(bytes).into_owned(), false),
+        }
+    }
+
+    #[test]
+    fn faults_are_read_from_words_and_others_are_refused() {
+        assert_eq!("slower=3%".parse(), Ok(Fault::Slower(0.03)));
+        let (lasts, every) = (Duration::from_millis(200), Duration::from_secs(1));
+        assert_eq!("stall=200ms/1s".parse(), Ok(Fault::Stall { lasts, every }));
+        assert_eq!("drops=1%".parse(), Ok(Fault::Drops { every: 100 }));
+        assert_eq!("wrong-length".parse(), Ok(Fault::WrongLength { every: 1 }));
+        assert_eq!("throttled=own:/a".parse(), Ok(Fault::Throttled(Throttle::Own("/a".into()))));
+        for wrong in
+            ["", "slower", "slower=3", "slower=0%", "drops=200%", "stall=2s/1s", "caches=x", "closes=1"]
+        {
+            assert_eq!(wrong.parse::<Fault>(), Err(UnknownFault(wrong.to_owned())), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn one_in_a_hundred_is_dropped_and_not_the_first() {
+        let mut server = server("drops=1%");
+        let dropped: Vec<usize> = (0..300).filter(|_| !asked(&mut server, "/").1).collect();
+        assert_eq!(dropped, [99, 199, 299]);
+    }
+
+    #[test]
+    fn a_wrong_length_is_one_byte_too_much() {
+        assert!(asked(&mut server("wrong-length"), "/").0.ends_with("\r\n\r\nok!"));
+        assert!(asked(&mut server("wrong-length=1%"), "/").0.ends_with("\r\n\r\nok"));
+    }
+
+    #[test]
+    fn a_liar_is_honest_for_as_long_as_it_was_told() {
+        let mut server = server("caches=1");
+        let bodies = ["/echo/a", "/echo/bc", "/echo/d", "/echo/e"].map(|path| asked(&mut server, path).0);
+        let ends = ["\r\n\r\na", "\r\n\r\nbc", "\r\n\r\nbc", "\r\n\r\nbc"];
+        assert!(bodies.iter().zip(ends).all(|(body, end)| body.ends_with(end)), "{bodies:?}");
+        assert!(bodies[1].contains("Content-Length: 2\r\n"));
+    }
+
+    #[test]
+    fn both_closers_promise_and_one_keeps_its_promise() {
+        for (fault, stays) in [("closes", false), ("slow-close", true)] {
+            let mut server = server(fault);
+            let request = b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n";
+            let reply = server.answer(request, RESPONSE);
+            assert_eq!(matches!(reply, Reply::Send(_)), stays);
+            let (Reply::Send(bytes) | Reply::Last(bytes)) = reply;
+            assert!(String::from_utf8_lossy(bytes).contains("\r\nConnection: close\r\n"));
+            assert!(asked(&mut server, "/").1, "a request that does not ask for it");
+        }
+    }
+
+    #[test]
+    fn a_stall_takes_the_first_part_of_every_period() {
+        let left =
+            |ms| stall_left(Duration::from_millis(200), Duration::from_secs(1), Duration::from_millis(ms));
+        assert_eq!(left(7_000), Duration::from_millis(200));
+        assert_eq!(left(7_150), Duration::from_millis(50));
+        assert_eq!((left(7_200), left(7_999)), (Duration::ZERO, Duration::ZERO));
+    }
+}

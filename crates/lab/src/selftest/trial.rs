@@ -1,0 +1,193 @@
+//! The list of trials.
+
+use std::time::Duration;
+
+use super::{
+    act::{Act, Campaign, Disturbance, PIVOT, SUBJECT, TWIN},
+    judge::{self, Evidence, Judgement},
+};
+
+/// One thing that the instrument must see, or must not.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// Short, stable, unique.
+    pub name: &'static str,
+    /// What is done.
+    pub done: String,
+    /// What must be seen.
+    pub must: String,
+    /// How long it takes at most, about; nothing where it shares its act with the one before.
+    pub lasts: Duration,
+    /// What is done, for the bench.
+    pub act: Act,
+    /// Whether it is seen.
+    pub judge: fn(&Evidence) -> Judgement,
+}
+
+impl Trial {
+    fn new(
+        name: &'static str,
+        done: &str,
+        must: &str,
+        lasts_s: u64,
+        act: Act,
+        judge: fn(&Evidence) -> Judgement,
+    ) -> Trial {
+        let lasts = Duration::from_secs(lasts_s);
+        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, act, judge }
+    }
+}
+
+/// All of them in the order in which they are made. The short form has fewer blocks, and so a coarser weight to find.
+pub fn trials(quick: bool) -> Vec<Trial> {
+    let mut all = vec![honest()];
+    all.extend(scales(quick));
+    all.push(stall(quick));
+    all.extend(liars());
+    all.extend(shortages());
+    all
+}
+
+fn honest() -> Trial {
+    Trial::new(
+        "honest",
+        "the pivot is proved against its contract",
+        "nothing is wrong with it",
+        1,
+        Act::Proofs { contract: "hello", faults: vec![""] },
+        judge::honest,
+    )
+}
+
+/// Two trials of one campaign, which ends at the planned look that finds the slower one.
+fn scales(quick: bool) -> [Trial; 2] {
+    let (percent, blocks, budget_s, slices) = if quick { (10, 10, 30, 3) } else { (3, 40, 130, 6) };
+    let rows = vec![(PIVOT, String::new()), (TWIN, String::new()), (SUBJECT, format!("slower={percent}%"))];
+    let campaign = Campaign {
+        contract: "hello",
+        rows,
+        blocks: (10, blocks),
+        budget: Duration::from_secs(budget_s),
+        slices: (slices, Duration::from_millis(100)),
+        warm_up: Duration::from_millis(400),
+        open: None,
+        disturbance: Disturbance::None,
+    };
+    let act = Act::Campaign(campaign);
+    [
+        Trial::new(
+            "twins",
+            "one program is weighed under two names",
+            "the interval holds 1, and no request fails: the two stay in one tier",
+            budget_s,
+            act.clone(),
+            judge::twins,
+        ),
+        Trial::new(
+            "slower",
+            &format!(
+                "each request of a third one costs {percent}% more CPU, calibrated on the thread's CPU clock"
+            ),
+            "CPU per request is found to be more at a planned look, and its interval holds about that much",
+            0,
+            act,
+            if quick { judge::slower_10 } else { judge::slower_3 },
+        ),
+    ]
+}
+
+fn stall(quick: bool) -> Trial {
+    let open_s = if quick { 4 } else { 8 };
+    let campaign = Campaign {
+        slices: (1, Duration::from_secs(1)),
+        open: Some((1_000, Duration::from_secs(open_s))),
+        ..Campaign::of_one("stall=200ms/1s")
+    };
+    Trial::new(
+        "stall",
+        "a server stands still for 200 ms of every second, under an open loop of 1,000 requests/s",
+        "p99 at 190 ms and p90 at 100 ms, as arithmetic says",
+        open_s + 3,
+        Act::Campaign(campaign),
+        judge::stall,
+    )
+}
+
+fn liars() -> Vec<Trial> {
+    let loaded = |fault: &str| Act::Campaign(Campaign::of_one(fault));
+    let late = Campaign { contract: "selftest", ..Campaign::of_one("caches=1000") };
+    vec![
+        Trial::new(
+            "cache",
+            "a server answers the first request rightly, and all others with that answer",
+            "the proof before the load fails",
+            1,
+            Act::Proofs { contract: "selftest", faults: vec!["caches"] },
+            judge::cache,
+        ),
+        Trial::new(
+            "late-cache",
+            "a server does so from its 1,001st request on, when a proof would be over",
+            "the load finds it: the row has no figures",
+            3,
+            Act::Campaign(late),
+            judge::late_cache,
+        ),
+        Trial::new(
+            "dropper",
+            "a server closes 1% of its connections without an answer",
+            "1% of the requests fail, and the row is erroring",
+            3,
+            loaded("drops=1%"),
+            judge::dropper,
+        ),
+        Trial::new(
+            "wrong-length",
+            "a server sends one byte more than its head says",
+            "the proof before the load fails",
+            6,
+            Act::Proofs { contract: "hello", faults: vec!["wrong-length"] },
+            judge::wrong_length,
+        ),
+        Trial::new(
+            "some-wrong-lengths",
+            "a server does so once in a hundred answers",
+            "the load finds it: the row has no figures",
+            3,
+            loaded("wrong-length=1%"),
+            judge::some_wrong_lengths,
+        ),
+        Trial::new(
+            "slow-close",
+            "a server says that it closes the connection and keeps it; another one does close it",
+            "the check connection-close fails for the first alone",
+            8,
+            Act::Proofs { contract: "hello", faults: vec!["closes", "slow-close"] },
+            judge::slow_close,
+        ),
+    ]
+}
+
+fn shortages() -> Vec<Trial> {
+    let disturbed = |disturbance, blocks| {
+        Act::Campaign(Campaign { disturbance, blocks: (blocks, blocks), ..Campaign::of_one("") })
+    };
+    vec![
+        Trial::new(
+            "throttled",
+            "a server has half a CPU",
+            "it is busy for half of the time while the generator waits: what was measured is not its capacity",
+            3,
+            disturbed(Disturbance::HalfACpu, 1),
+            judge::throttled,
+        ),
+        Trial::new(
+            "spinner",
+            "another program works on the generator's CPU in every second block",
+            "its CPU time is accounted to others, enough that the run is called noisy",
+            5,
+            disturbed(Disturbance::Spinner, 4),
+            judge::spinner,
+        ),
+    ]
+}
