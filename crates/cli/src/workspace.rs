@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 use tare_lab::{
     build::Builder,
-    catalogue::{self, Broken, Catalogue, Pivot, Row},
+    catalogue::{self, Broken, Catalogue, Pivot, Row, SelectError},
     contract::{self, Contract},
     process::{Isolation, Supervisor, sweep},
 };
@@ -30,8 +30,10 @@ pub struct Workspace {
     pub root: PathBuf,
     /// By name.
     pub contracts: BTreeMap<String, Contract>,
-    /// Every service.
+    /// Every service, and those that lie elsewhere and were asked for.
     pub catalogue: Catalogue,
+    /// The words that named those, with their ids.
+    adopted: BTreeMap<String, String>,
 }
 
 impl Workspace {
@@ -44,7 +46,7 @@ impl Workspace {
         let pivot =
             Pivot { program: program()?, contracts: fixed.map(|contract| contract.name.clone()).collect() };
         let catalogue = Catalogue::load(&root, &names, pivot)?;
-        Ok(Workspace { root, contracts, catalogue })
+        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new() })
     }
 
     /// The contract of this name.
@@ -55,10 +57,39 @@ impl Workspace {
         })
     }
 
+    /// The same, with the services that lie elsewhere and that `words` name.
+    pub fn open_with(global: &Global, words: &[String]) -> anyhow::Result<Workspace> {
+        let mut workspace = Workspace::open(global)?;
+        workspace.adopt(words.iter().flat_map(|word| word.split(',')))?;
+        Ok(workspace)
+    }
+
+    /// Takes in the services that lie elsewhere and that `words` name: what has a slash is a folder.
+    pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> anyhow::Result<()> {
+        let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
+        for word in words.into_iter().map(str::trim).filter(|word| word.contains('/')) {
+            let id = self.catalogue.adopt(word, &names)?;
+            self.adopted.insert(word.to_owned(), id);
+        }
+        Ok(())
+    }
+
+    /// The rows that `words` name. One that lies elsewhere is called as it was named.
+    pub fn rows<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Result<Vec<Row>, SelectError> {
+        let words: Vec<&str> = words.into_iter().map(str::trim).collect();
+        let id = |word: &&'w str| self.adopted.get(*word).map_or(*word, String::as_str);
+        let mut rows = catalogue::select(&self.catalogue, words.iter().map(id))?;
+        for row in rows.iter_mut().filter(|row| row.label.contains('/')) {
+            let word = words.iter().find(|word| self.adopted.get(**word) == Some(&row.label));
+            row.label = word.map_or_else(|| row.label.clone(), ToString::to_string);
+        }
+        Ok(rows)
+    }
+
     /// The rows that `words` name; all of them where there are none.
     pub fn select(&self, words: &[String]) -> anyhow::Result<Vec<Row>> {
         let words = words.iter().flat_map(|word| word.split(','));
-        let rows = catalogue::select(&self.catalogue, words)?;
+        let rows = self.rows(words)?;
         let rows = if rows.is_empty() { catalogue::select(&self.catalogue, ["all"])? } else { rows };
         self.tell_broken();
         Ok(rows)
@@ -78,6 +109,11 @@ impl Workspace {
             Outcome::Fine if words.is_empty() && !self.catalogue.broken.is_empty() => Outcome::SetUp,
             outcome => outcome,
         }
+    }
+
+    /// A folder for a run that begins now; its name begins with the time, so that names sort by age.
+    pub fn new_run(&self, experiment: &str, began: jiff::Timestamp) -> PathBuf {
+        self.root.join("runs").join(format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ")))
     }
 
     /// Where builds are recorded.

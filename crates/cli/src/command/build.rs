@@ -26,7 +26,7 @@ use crate::{
 /// Build services; what has not changed is not built again
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Services, or groups such as `group:go`; all of them where none is named
+    /// Services, groups such as `group:go`, or folders such as `./mine`, which have a slash; all services where none is named
     services: Vec<String>,
     /// Build even what has not changed
     #[arg(long)]
@@ -61,7 +61,7 @@ enum Result {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open(global)?;
+    let workspace = Workspace::open_with(global, &args.services)?;
     let mut rows = workspace.select(&args.services)?;
     rows.dedup_by(|a, b| a.service.name == b.service.name);
     let services: Vec<&Service> = rows.iter().map(|row| &row.service).collect();

@@ -5,24 +5,25 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 use tare_lab::{
-    document,
+    comparison, document,
     report::{self, Report},
     run::folder::{self, Kept},
     slo::{self, SloPlan},
 };
 
+use super::compare::print_comparison;
 use crate::{
     exit::Outcome,
     output::{self, Format, print, print_json},
     workspace::Global,
 };
 
-/// Print the table of a run again
+/// Print the table of a run again, or the verdict of a comparison
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The run folder; the newest one in `runs/` where none is named
     run: Option<PathBuf>,
-    /// Relate the rows to this one instead of the run's own pivot
+    /// Relate the rows to this one instead of the run's own pivot; gives the table of a comparison too
     #[arg(long, value_name = "ROW")]
     pivot: Option<String>,
     /// Compute the table anew and compare it with the kept report, digit by digit: status 4 where they differ
@@ -49,11 +50,15 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         super::slo::print_report(&report, format)?;
         return same_as_kept(&path, args.recompute, &report);
     }
+    let found = comparison::compute(&kept).filter(|_| args.pivot.is_none());
     if let Some(pivot) = args.pivot {
         relate_to(&mut kept, pivot)?;
     }
     let report = report::compute(&kept);
-    print_report(&report, format)?;
+    match found {
+        Some(found) => print_comparison(&found, format)?,
+        None => print_report(&report, format)?,
+    }
     same_as_kept(&path, args.recompute, &report)
 }
 

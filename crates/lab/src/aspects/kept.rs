@@ -83,7 +83,7 @@ impl Kept {
 
 /// Variants are started with other words, and are measured apart.
 fn file_name(service: &Service) -> String {
-    service.id.replace(':', "+")
+    crate::run::folder::file_name(&service.id)
 }
 
 #[cfg(test)]

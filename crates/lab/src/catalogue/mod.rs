@@ -2,6 +2,7 @@
 //! built-in pivot. Starts nothing and builds nothing.
 
 mod manifest;
+mod outside;
 mod select;
 
 use std::{
@@ -146,13 +147,13 @@ fn name_of(folder: Option<&Path>) -> String {
     folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// A service of a checkout: named after its folder, in the folder of its language, and unique.
 fn read_manifest(
     path: &Path,
     contracts: &[&str],
     earlier: &[Service],
 ) -> Result<Vec<Service>, DocumentError> {
-    let text = document::read(path)?;
-    let manifest: manifest::Manifest = document::parse(path, &text, manifest::FORMAT)?;
+    let (text, manifest) = understand(path, contracts)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
     if manifest.name != name_of(Some(folder)) {
@@ -175,6 +176,14 @@ fn read_manifest(
             format!("name \"{}\" is taken by {elsewhere}: names are unique", manifest.name),
         );
     }
+    Ok(spread(manifest, folder))
+}
+
+/// What is right or wrong with a manifest wherever it lies.
+fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Manifest), DocumentError> {
+    let text = document::read(path)?;
+    let manifest: manifest::Manifest = document::parse(path, &text, manifest::FORMAT)?;
+    let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
     for contract in &manifest.contracts {
         if !contracts.contains(&contract.as_str()) {
             let nearest = document::suggestion(contract, contracts.iter().copied());
@@ -186,7 +195,7 @@ fn read_manifest(
             return wrong("command", "a command needs at least the program".to_owned());
         }
     }
-    Ok(spread(manifest, folder))
+    Ok((text, manifest))
 }
 
 /// The service itself, then each of its variants.

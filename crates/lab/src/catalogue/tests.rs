@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-const MANIFEST: &str = r#"
+pub(super) const MANIFEST: &str = r#"
 format    = "1.0"
 name      = "mux"
 language  = "go"

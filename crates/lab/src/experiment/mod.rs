@@ -172,8 +172,8 @@ impl Experiment {
         DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
     }
 
-    /// Reads what stands in `text`; `path` gives it its name.
-    pub(crate) fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
+    /// Reads an experiment from its text; mistakes name `path`.
+    pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
         let file: File = document::parse(path, text, FORMAT)?;
         let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
         // "threads" stands in two tables: the table's own line tells them apart.

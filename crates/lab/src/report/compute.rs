@@ -20,7 +20,7 @@ use crate::run::{
 
 /// All that one row did in one block.
 #[derive(Default)]
-pub(super) struct Block<'a> {
+pub(crate) struct Block<'a> {
     /// The closed loops of the rounds that count.
     slices: Vec<&'a Slice>,
     /// Those of rounds that were dropped: what went wrong in them went wrong.
@@ -58,11 +58,11 @@ impl<'a> Block<'a> {
 }
 
 /// The blocks of one row, by number; only those with a whole round.
-pub(super) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
+pub(crate) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
-/// The report of a run as far as it got, of a campaign that ended without regard to its results.
+/// The report of a run as far as it got. Where the plan has looks, its intervals and tiers are those of the last one.
 pub fn compute(kept: &Kept) -> Report {
-    compute_at(kept, None)
+    compute_at(kept, kept.header.plan.until.planned().as_ref())
 }
 
 /// The same of a campaign that was looked at while it ran, and may have ended for what was seen: its intervals and tiers
@@ -143,7 +143,7 @@ fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
     (row.state == State::Measured, row.times_throughput(pivot).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
-fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
+pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
     let mut blocks = Blocks::new();
     for record in records {
         match record {

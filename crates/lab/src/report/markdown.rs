@@ -77,7 +77,7 @@ fn figures(row: &RowReport, pivot: &str) -> String {
 }
 
 /// What Markdown and HTML would take for their own.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -2,12 +2,12 @@
 //! How it looks is in `text` and `markdown`.
 
 mod books;
-mod compute;
+pub(crate) mod compute;
 pub mod figures;
 mod latency;
-mod markdown;
-mod notes;
-mod rounds;
+pub(crate) mod markdown;
+pub(crate) mod notes;
+pub(crate) mod rounds;
 mod table;
 mod text;
 mod tiers;

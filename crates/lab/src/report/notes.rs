@@ -71,10 +71,13 @@ pub(super) fn notes(
     notes
 }
 
+/// How the note begins that tells of the looks at a table.
+pub(crate) const LOOKED_AT: &str = "the results were looked at after ";
+
 fn looked_at(looks: &Looks) -> String {
     let blocks: Vec<String> = looks.all().iter().map(|look| look.n.to_string()).collect();
     format!(
-        "the results were looked at after {} blocks: intervals and tiers are those of the last of these, and hold at all \
+        "{LOOKED_AT}{} blocks: intervals and tiers are those of the last of these, and hold at all \
          of them together",
         blocks.join(", ")
     )

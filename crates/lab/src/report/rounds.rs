@@ -12,7 +12,7 @@ use crate::run::{
 
 /// The rounds of each block.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     whole: BTreeMap<usize, usize>,
     /// Of the whole ones.
     without: BTreeMap<usize, BTreeSet<usize>>,

@@ -46,6 +46,7 @@ fn kept() -> Kept {
         warm_up_ns_max: None,
         group_max: 12,
         latency: None,
+        until: crate::run::until::Until::Budget,
         blocks_min: 6,
         blocks_max: 8,
         pinning: Pinning { server: vec![0], generator: vec![1] },

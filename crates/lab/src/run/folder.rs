@@ -138,7 +138,7 @@ pub fn histogram_path(run: &Path, label: &str, block: usize, point: Option<&str>
 }
 
 /// Labels hold `:` and `@`, which some file systems and shells dislike.
-fn file_name(label: &str) -> String {
+pub fn file_name(label: &str) -> String {
     label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' }).collect()
 }
 

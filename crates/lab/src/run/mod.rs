@@ -17,3 +17,4 @@ pub mod prepare;
 pub mod probe;
 pub mod record;
 mod steady;
+pub mod until;

@@ -9,7 +9,7 @@ use crate::{
     experiment::{Experiment, Knobs, LatencySetting, LoadSetting, Point},
 };
 
-use super::cpus::Pinning;
+use super::{cpus::Pinning, until::Until};
 
 /// What will be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct Plan {
     /// Open loops after the closed ones.
     #[serde(default)]
     pub latency: Option<LatencyPlan>,
+    /// What ends it, beside the budget and the most blocks.
+    #[serde(default)]
+    pub until: Until,
     /// Fewest blocks.
     pub blocks_min: usize,
     /// Most blocks.
@@ -169,6 +172,7 @@ impl Plan {
             warm_up_ns_max: campaign.warm_up_max.map(ns),
             group_max: GROUP_MAX,
             latency: experiment.latency.as_ref().map(LatencyPlan::new),
+            until: Until::Budget,
             blocks_min: campaign.blocks_min,
             blocks_max: campaign.blocks_max,
             pinning,

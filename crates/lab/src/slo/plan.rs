@@ -13,6 +13,7 @@ use crate::{
         cpus::Pinning,
         folder::FolderError,
         plan::{GROUP_MAX, LatencyPlan, Plan, PlannedRow},
+        until::Until,
     },
 };
 
@@ -83,6 +84,7 @@ impl SloPlan {
             load: setting.load.clone(),
             knobs: setting.knobs.clone(),
             budget_ns: 0,
+            until: Until::Budget,
             slice_ns: CLOSED_SLICE_NS,
             slices_per_block: CLOSED_SLICES,
             warm_up_ns: ns(setting.warm_up),

@@ -207,6 +207,7 @@ pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 0,
+        until: tare_lab::run::until::Until::Budget,
         slice_ns: 100_000_000,
         slices_per_block: 8,
         warm_up_ns: 0,

@@ -17,11 +17,12 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
     let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let time = |ns: u64| duration(Duration::from_nanos(ns));
     let blocks = plan.blocks_expected();
+    let until = plan.until.text().map(|text| format!("until       {text}\n")).unwrap_or_default();
     print(&format!(
         "{}\n{}\n\nservices    {} ({})\ncontract    {}\nload        closed loop, {} connections, {} generator thread(s)\n\
          told        THREADS={} DELAY_MS={}\nCPUs        services {:?}, generator {:?}\nseed        {}\n\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each, in random order\n\
-         blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n\
+         blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{until}\
          before      build what has changed and verify every service: some seconds where nothing has\n",
         plan.title,
         plan.question,

@@ -2,12 +2,13 @@
 
 mod dry;
 pub mod session;
+mod until;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use tare_lab::{
-    catalogue::{self, Row, SelectError},
+    catalogue::{Row, SelectError},
     experiment::Experiment,
     report::Report,
     run::{
@@ -18,7 +19,12 @@ use tare_lab::{
     slo::SloPlan,
 };
 
-use super::show::print_report;
+pub use dry::show_plan;
+
+use super::{
+    compare::{self, words},
+    show::print_report,
+};
 use crate::{
     exit::Outcome,
     output::Format,
@@ -34,9 +40,10 @@ pub struct Args {
     experiment: Option<PathBuf>,
     /// Go on with a run that was cut off: what it has measured counts, and the rest is done
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "pivot", "budget", "seed", "out", "dry_run"])]
+        conflicts_with_all = ["experiment", "services", "pivot", "budget", "seed", "out", "dry_run", "until", "delta"])]
     resume: Option<PathBuf>,
-    /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`
+    /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`, folders such as
+    /// `./mine`, which have a slash
     #[arg(long, value_delimiter = ',')]
     services: Vec<String>,
     /// The row that the others are related to, instead of the experiment's
@@ -45,6 +52,13 @@ pub struct Args {
     /// How long to measure, such as `3m`; the fewest blocks of the experiment are measured in any case
     #[arg(long)]
     budget: Option<jiff::SignedDuration>,
+    /// End it sooner, once every pair of rows is told apart or proved equal within delta: `tiers` (by throughput),
+    /// `tiers:cpu`
+    #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
+    until: until::Asked,
+    /// Up to which difference two rows are as good as equal
+    #[arg(long, default_value = "3%", value_parser = words::delta)]
+    delta: f64,
     /// Orders the rows and fills the holes; a secret one is drawn where it is not given
     #[arg(long)]
     seed: Option<u64>,
@@ -63,58 +77,71 @@ pub struct Args {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open(global)?;
+    let mut workspace = Workspace::open(global)?;
     let format = if args.json { Format::Json } else { args.format };
     let (run, report) = match &args.resume {
-        Some(run) => (run.clone(), resume(&workspace, run)?),
-        None => match begin(&workspace, &args, format)? {
+        Some(run) => (run.clone(), resume(&mut workspace, run)?),
+        None => match begin(&mut workspace, &args, format)? {
             Some(done) => done,
             None => return Ok(Outcome::Fine),
         },
     };
-    print_report(&report, format)?;
+    // A comparison that was cut off ends as one.
+    let outcome = match compare::tell(&run, format)? {
+        Some(outcome) => outcome,
+        None => print_report(&report, format).map(|()| outcome(&report))?,
+    };
     eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
-    Ok(outcome(&report))
+    Ok(outcome)
 }
 
 /// A new run, its folder and its report; nothing where only the plan was asked for.
-fn begin(workspace: &Workspace, args: &Args, format: Format) -> anyhow::Result<Option<(PathBuf, Report)>> {
+fn begin(
+    workspace: &mut Workspace,
+    args: &Args,
+    format: Format,
+) -> anyhow::Result<Option<(PathBuf, Report)>> {
     let path = args.experiment.as_ref().context("an experiment is needed")?;
     let mut experiment = Experiment::load(path)?;
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
     }
+    let words =
+        experiment.services.iter().chain([&experiment.pivot]).chain(&args.services).chain(&args.pivot);
+    workspace.adopt(words.map(String::as_str))?;
     let rows = rows(workspace, &experiment, &args.services, args.pivot.as_deref())?;
     if let Some(pivot) = &args.pivot {
         experiment.pivot.clone_from(pivot);
     }
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
-    let plan = Plan::new(&experiment, &rows, args.seed.unwrap_or_else(workspace::draw_seed), pinning);
+    let mut plan = Plan::new(&experiment, &rows, args.seed.unwrap_or_else(workspace::draw_seed), pinning);
+    until::enter(&mut plan, args.until, args.delta)?;
     if args.dry_run {
         dry::show_plan(&plan, format)?;
         return Ok(None);
     }
     let began = jiff::Timestamp::now();
-    let run = || workspace.root.join("runs").join(run_name(&experiment.name, began));
-    let run = args.out.clone().unwrap_or_else(run);
+    let run = args.out.clone().unwrap_or_else(|| workspace.new_run(&experiment.name, began));
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     let report = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
     Ok(Some((run, report)))
 }
 
 /// The rest of a run that was cut off.
-fn resume(workspace: &Workspace, run: &Path) -> anyhow::Result<Report> {
+fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<Report> {
     let kept = folder::read(run)?;
     let run_path = run.display();
     ensure!(
         SloPlan::read(run)?.is_none(),
         "{run_path}: a search for capacity: `tare slo --resume {run_path}`"
     );
-    Session::new(workspace, kept_rows(workspace, &kept)?, run)?.go_on(&kept)
+    let rows = kept_rows(workspace, &kept)?;
+    Session::new(workspace, rows, run)?.go_on(&kept)
 }
 
 /// The rows of a run that was kept, as far as their services are still there.
-pub fn kept_rows(workspace: &Workspace, kept: &Kept) -> anyhow::Result<Vec<Row>> {
+pub fn kept_rows(workspace: &mut Workspace, kept: &Kept) -> anyhow::Result<Vec<Row>> {
+    workspace.adopt(kept.header.plan.rows.iter().map(|row| row.service.as_str()))?;
     let row = |planned: &PlannedRow| {
         let service = workspace.catalogue.get(&planned.service);
         let service =
@@ -134,7 +161,7 @@ fn rows(
     if let Err(error) = workspace.contract(&experiment.contract) {
         return Err(experiment.mistake("contract", &experiment.contract, &error.to_string()).into());
     }
-    let select = |words: &[String]| catalogue::select(&workspace.catalogue, words.iter().map(String::as_str));
+    let select = |words: &[String]| workspace.rows(words.iter().map(String::as_str));
     let in_file = |key: &'static str| {
         move |error: SelectError| experiment.mistake(key, &error.word(), &error.to_string())
     };
@@ -152,11 +179,6 @@ fn rows(
     rows.splice(0..0, missing);
     workspace.tell_broken();
     Ok(rows)
-}
-
-/// Begins with the time, so that names sort by age.
-pub fn run_name(experiment: &str, began: jiff::Timestamp) -> String {
-    format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ"))
 }
 
 fn outcome(report: &Report) -> Outcome {

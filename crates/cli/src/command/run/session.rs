@@ -9,16 +9,19 @@ use anyhow::{Context, bail, ensure};
 use tare_lab::{
     build::Site,
     catalogue::Row,
+    comparison::{self, Comparison},
+    judge::Jury,
     process::Supervisor,
     report::{self, Report},
     run::{
         bench::Bench,
-        campaign::{self, Judge, Parts},
+        campaign::{self, Journal, Judge, Parts},
         environment::Environment,
         folder::{self, Header, Kept, RunFolder},
         plan::Plan,
         prepare,
         record::{Ending, Record},
+        until::Until,
     },
     slo::{self, SloPlan, SloReport, judge::Searches},
 };
@@ -58,7 +61,7 @@ impl<'a> Session<'a> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
         let journal = RunFolder::create(&self.run, &header)?;
-        self.measure(&header.plan, journal, &[])
+        self.measure(&header, journal, &[])
     }
 
     /// A search for capacity: what answers within the limits of `slo` is counted, and its searches set the rates.
@@ -101,7 +104,7 @@ impl<'a> Session<'a> {
     pub fn go_on(&self, kept: &Kept) -> anyhow::Result<Report> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run)?;
-        self.measure(&kept.header.plan, journal, &kept.records)
+        self.measure(&kept.header, journal, &kept.records)
     }
 
     /// The rest of a search for capacity that was cut off.
@@ -165,11 +168,19 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn measure(&self, plan: &Plan, journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
-        let ended = self.conduct(plan, self.bench(plan)?, journal, &mut (), past);
-        let report = report::compute(&folder::read(&self.run)?);
+    fn measure(&self, header: &Header, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
+        let plan = &header.plan;
+        let ended = match nothing_to_compare(plan) {
+            true => self.kept(journal.append(&Record::Ended { reason: Ending::NothingLeft, elapsed_ns: 0 })),
+            false => self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past),
+        };
+        let kept = folder::read(&self.run)?;
+        let report = report::compute(&kept);
         ended?;
         write_report(&self.run, &report::markdown(&report), &report)?;
+        if let Some(found) = comparison::compute(&kept) {
+            write_comparison(&self.run, &found)?;
+        }
         Ok(report)
     }
 
@@ -192,17 +203,31 @@ impl<'a> Session<'a> {
         let parts = Parts { executor: &mut bench, journal: &mut journal, watch, judge };
         let ended = campaign::run(plan, parts, past);
         self.progress.finish();
+        self.kept(ended.map(drop))
+    }
+
+    fn kept(&self, ended: std::io::Result<()>) -> anyhow::Result<()> {
         let run = self.run.display();
-        ended.with_context(|| format!("cannot write to {run}; what was measured before is kept"))?;
-        Ok(())
+        ended.with_context(|| format!("cannot write to {run}; what was measured before is kept"))
     }
 }
 
+/// A comparison of which one side is missing is over before it begins.
+fn nothing_to_compare(plan: &Plan) -> bool {
+    matches!(plan.until, Until::Gate(_)) && plan.rows.iter().any(|row| row.excluded.is_some())
+}
+
+fn write(run: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let path = run.join(name);
+    std::fs::write(&path, text).with_context(|| path.display().to_string())
+}
+
 fn write_report(run: &Path, markdown: &str, report: &impl serde::Serialize) -> anyhow::Result<()> {
-    let write = |name: &str, text: &str| {
-        let path = run.join(name);
-        std::fs::write(&path, text).with_context(|| path.display().to_string())
-    };
-    write("report.md", markdown)?;
-    write("report.json", &output::json(report)?)
+    write(run, "report.md", markdown)?;
+    write(run, "report.json", &output::json(report)?)
+}
+
+fn write_comparison(run: &Path, found: &Comparison) -> anyhow::Result<()> {
+    write(run, "comparison.md", &comparison::markdown(found))?;
+    write(run, "comparison.json", &output::json(found)?)
 }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use tare_lab::{
-    catalogue::{self, Row},
+    catalogue::Row,
     experiment::{Knobs, LoadSetting},
     report::State,
     run::{
@@ -23,7 +23,7 @@ use tare_lab::{
 };
 use tare_load::schedule::parse;
 
-use super::run::{kept_rows, run_name, session::Session};
+use super::run::{kept_rows, session::Session};
 use crate::{
     exit::Outcome,
     output::{self, Format, print, print_json},
@@ -91,11 +91,11 @@ pub struct Args {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open(global)?;
+    let mut workspace = Workspace::open(global)?;
     let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
     let report = match &args.resume {
-        Some(run) => Some(resume(&workspace, run)?),
-        None => begin(&workspace, &args)?,
+        Some(run) => Some(resume(&mut workspace, run)?),
+        None => begin(&mut workspace, &args)?,
     };
     let Some(report) = report else { return Ok(Outcome::Fine) };
     print_report(&report, if args.json { Format::Json } else { args.format })?;
@@ -103,18 +103,20 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// The rest of a search that was cut off.
-fn resume(workspace: &Workspace, run: &Path) -> anyhow::Result<SloReport> {
+fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<SloReport> {
     let kept = folder::read(run)?;
     let slo = SloPlan::read(run)?.with_context(|| format!("{}: no search for capacity", run.display()))?;
-    Session::new(workspace, kept_rows(workspace, &kept)?, run)?.go_on_searching(&slo, &kept)
+    let rows = kept_rows(workspace, &kept)?;
+    Session::new(workspace, rows, run)?.go_on_searching(&slo, &kept)
 }
 
 /// A new search; nothing where only the plan was asked for.
-fn begin(workspace: &Workspace, args: &Args) -> anyhow::Result<Option<SloReport>> {
+fn begin(workspace: &mut Workspace, args: &Args) -> anyhow::Result<Option<SloReport>> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
     let setting = setting(args)?;
     workspace.contract(&setting.contract)?;
-    let rows = catalogue::select(&workspace.catalogue, args.services.iter().map(String::as_str))?;
+    workspace.adopt(args.services.iter().map(String::as_str))?;
+    let rows = workspace.rows(args.services.iter().map(String::as_str))?;
     let pinning = Pinning::choose(&cpus::available(), setting.knobs.threads, setting.load.threads);
     let (slo, plan) = SloPlan::new(slo, &setting, &rows, pinning);
     eprintln!("{}", words(&slo, &plan));
@@ -132,7 +134,7 @@ fn measure(
     plan: Plan,
 ) -> anyhow::Result<SloReport> {
     let began = jiff::Timestamp::now();
-    let run = || workspace.root.join("runs").join(run_name("slo", began));
+    let run = || workspace.new_run("slo", began);
     let run = args.out.clone().unwrap_or_else(run);
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     workspace.tell_broken();

@@ -38,7 +38,7 @@ use crate::{
 /// Prove services against their contracts: every request, connection and bad input they must handle
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Services, or groups such as `group:go`; all of them where none is named
+    /// Services, groups such as `group:go`, or folders such as `./mine`, which have a slash; all services where none is named
     services: Vec<String>,
     /// Only these contracts, of those that a service declares
     #[arg(long, value_delimiter = ',')]
@@ -75,7 +75,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         print(&explanation())?;
         return Ok(Outcome::Fine);
     }
-    let workspace = Workspace::open(global)?;
+    let workspace = Workspace::open_with(global, &args.services)?;
     let rows = workspace.select(&args.services)?;
     for name in &args.contract {
         workspace.contract(name)?;
@@ -192,7 +192,7 @@ impl Session<'_> {
 
     /// Where the output of a row goes.
     fn folder(&self, row: &Row) -> PathBuf {
-        self.folder.join(row.label.replace(':', "+"))
+        self.folder.join(tare_lab::run::folder::file_name(&row.label))
     }
 }
 

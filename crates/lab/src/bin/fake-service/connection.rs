@@ -15,6 +15,7 @@ const CRASH_STATUS: i32 = 3;
 const CLOSES_AT: u64 = 5000;
 const CROWD: u64 = 32;
 const WORN_BY: u64 = 30;
+const BURN: Duration = Duration::from_micros(100);
 
 /// What all connections share.
 #[derive(Debug)]
@@ -28,6 +29,14 @@ pub struct Server {
     /// How many connections are served at a time, if that is limited.
     seats: Mutex<u32>,
     stood_up: Condvar,
+}
+
+/// Busy for as long as an answer is held back, whatever the machine's speed.
+fn burn() {
+    let began = std::time::Instant::now();
+    while began.elapsed() < BURN {
+        std::hint::spin_loop();
+    }
 }
 
 impl Server {
@@ -90,6 +99,7 @@ impl Server {
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         match self.mode {
             Mode::CrashesUnderLoad if number >= CRASHES_AT => std::process::exit(CRASH_STATUS),
+            Mode::BurnsCpu => burn(),
             Mode::Stalls if number.is_multiple_of(STALLS_EVERY) => return Ok(true),
             Mode::ReordersPipeline | Mode::DropsPipelined => {
                 if let Parsed::Complete(second, taken) = parse(rest) {

@@ -45,6 +45,7 @@ modes! {
     WornByBadInput      "worn-by-bad-input"      "answers 404 to all once it has refused 30 requests"
     DiesLoaded          "dies-loaded"            "ends with status 143 at SIGTERM if more than 8 connections are open"
     HangsLoaded         "hangs-loaded"           "does not end at SIGTERM if more than 8 connections are open"
+    BurnsCpu            "burns-cpu"              "spends 100 µs of CPU on every answer before it sends it"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 

@@ -161,6 +161,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         warm_up_ns_max: None,
         group_max: 12,
         latency: None,
+        until: crate::run::until::Until::Budget,
         blocks_min: 6,
         blocks_max: 40,
         pinning: Pinning { server: vec![0], generator: vec![1] },

@@ -1,0 +1,56 @@
+//! `--until`: what ends a run, beside its budget and its most blocks.
+
+use anyhow::ensure;
+use tare_lab::{
+    document,
+    run::{
+        plan::Plan,
+        until::{ALPHA, Metric, Tiers, Until, looks},
+    },
+};
+
+use crate::command::compare::words;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    Budget,
+    Tiers(Metric),
+}
+
+/// `budget`, `tiers`, or `tiers:cpu`.
+pub fn parse(text: &str) -> Result<Asked, String> {
+    match text.split_once(':') {
+        Some(("tiers", metric)) => words::metric(metric).map(Asked::Tiers),
+        None if text == "tiers" => Ok(Asked::Tiers(Metric::Throughput)),
+        None if text == "budget" => Ok(Asked::Budget),
+        _ => Err(format!("unknown end{}", document::suggestion(text, ["budget", "tiers", "tiers:cpu"]))),
+    }
+}
+
+/// Puts it into the plan, which must be one that can be looked at.
+pub fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result<()> {
+    let Asked::Tiers(metric) = asked else { return Ok(()) };
+    ensure!(
+        plan.groups() == 1,
+        "--until tiers compares rows within a block, and {} rows do not fit into one: choose at most {} by --services",
+        plan.rows.len(),
+        plan.group_max
+    );
+    plan.until = Until::Tiers(Tiers { metric, delta, looks: looks(plan.blocks_max), alpha: ALPHA });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_has_a_name() {
+        assert_eq!(parse("budget"), Ok(Asked::Budget));
+        assert_eq!(parse("tiers"), Ok(Asked::Tiers(Metric::Throughput)));
+        assert_eq!(parse("tiers:cpu"), Ok(Asked::Tiers(Metric::Cpu)));
+        assert!(parse("teirs").unwrap_err().ends_with("did you mean \"tiers\"?"));
+        assert!(parse("tiers:cpus").unwrap_err().ends_with("did you mean \"cpu\"?"));
+    }
+}

@@ -1,0 +1,224 @@
+//! `tare compare`: verdicts and their statuses, folders outside of the checkout, revisions.
+
+use std::{fs, path::Path, process::Command};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Ended, USUAL, Workspace, alone, experiment, journal, manifest, send, within};
+
+/// As many blocks as the looks of a short comparison take: 12, with looks after 4, 5, 6, 9 and 12.
+fn workspace(services: &[(&str, &str)]) -> Workspace {
+    let workspace = Workspace::new(services);
+    workspace.write("experiments/tiny.toml", &experiment(&[], 12));
+    workspace
+}
+
+const TINY: [&str; 2] = ["--experiment", "experiments/tiny.toml"];
+
+fn compare(workspace: &Workspace, words: &[&str]) -> Ended {
+    workspace.tare(&[&["compare"], words, &TINY].concat())
+}
+
+fn figure<'a>(found: &'a Value, metric: &str) -> &'a Value {
+    let figures = found["figures"].as_array().unwrap();
+    figures.iter().find(|figure| figure["metric"] == metric).unwrap()
+}
+
+#[test]
+fn a_service_is_never_worse_than_itself_by_half() {
+    let _alone = alone();
+    let workspace = workspace(&[("honest", "correct")]);
+    let ended = compare(&workspace, &["honest", "honest", "--delta", "50%", "--json"]);
+    assert!(matches!(ended.code(), Some(0 | 5)), "{ended}");
+    let found = ended.json();
+    assert_eq!((&found["candidate"]["label"], &found["contract"]), (&"honest@2".into(), &"hello".into()));
+    assert!(["pass", "inconclusive"].contains(&found["verdict"].as_str().unwrap()));
+    let blocks = journal(&workspace.run()).iter().filter(|record| record["kind"] == "block").count();
+    assert!(ended.code() == Some(5) || [9, 12].contains(&blocks), "it ends at a look: {blocks} blocks");
+}
+
+#[test]
+fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
+    let _alone = alone();
+    let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
+    let ended = compare(&workspace, &["honest", "slow", "--seed", "7"]).expect(3);
+    assert!(ended.stdout.starts_with("FAIL worse by 3% or more in "), "the head");
+    assert!(ended.line("CPU/request *").ends_with("  fail"));
+
+    let run = workspace.run();
+    let shown =
+        |words: &[&str]| workspace.tare(&[&["show", run.to_str().unwrap()], words].concat()).expect(0);
+    assert_eq!(shown(&[]).stdout, ended.stdout);
+    let kept = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    assert_eq!(shown(&["--format", "markdown"]).stdout, kept("comparison.md"));
+    let found = shown(&["--json"]).json();
+    assert_eq!(found, serde_json::from_str::<Value>(&kept("comparison.json")).unwrap());
+    assert!(figure(&found, "cpu")["low"].as_f64().unwrap() > 1.5, "{found}");
+    assert_eq!((&found["look"], &found["ending"]), (&Value::from(9), &"decided".into()));
+    let table = shown(&["--pivot", "slow"]);
+    assert!(
+        table.stdout.contains("run until a comparison was decided, with looks after 4, 5, 6, 9, 12 blocks")
+    );
+
+    // The other way round it is an improvement.
+    compare(&workspace, &["slow", "honest", "--metric", "cpu", "--out", "better"]).expect(0);
+}
+
+#[test]
+fn one_that_was_cut_off_is_resumed_to_its_verdict() {
+    let _alone = alone();
+    let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
+    let mut running = workspace.start(&[&["compare", "honest", "slow", "--out", "cut"][..], &TINY].concat());
+    let run = workspace.root().join("cut");
+    let blocks = || journal(&run).iter().filter(|record| record["kind"] == "stopped").count() / 2;
+    assert!(within(USUAL, || blocks() >= 2 || running.has_ended()));
+    send(running.pid(), Signal::INT);
+    let cut = running.end().expect(130);
+    assert!(cut.stdout.starts_with("INCONCLUSIVE "));
+    let resumed = workspace.tare(&["run", "--resume", "cut"]).expect(3);
+    assert!(resumed.stdout.starts_with("FAIL "));
+    assert_eq!(workspace.tare(&["show", "cut"]).expect(0).stdout, resumed.stdout);
+}
+
+#[test]
+fn what_cannot_be_compared_has_a_status_of_its_own() {
+    let _alone = alone();
+    let workspace =
+        workspace(&[("honest", "correct"), ("wrong", "wrong-body"), ("dying", "crashes-under-load")]);
+    let unbuilt = manifest("unbuilt", "correct").replace("[run]", "[[build]]\ncommand = [\"false\"]\n[run]");
+    workspace.service("unbuilt", &unbuilt);
+    let out = |out: &str, candidate: &str, code: i32| {
+        compare(&workspace, &["honest", candidate, "--out", out]).expect(code).stdout.clone()
+    };
+    assert!(out("a", "wrong", 2).starts_with("SERVICE FAILED wrong: failed verify: "));
+    let measured = journal(&workspace.root().join("a"));
+    assert_eq!(measured.len(), 1, "nothing is measured where there is nothing to compare: {measured:?}");
+    // It dies at its 500th request: slices long enough for so many on a busy machine too.
+    workspace.write("experiments/tiny.toml", &experiment(&[], 12).replace("30ms", "1s"));
+    assert!(out("b", "dying", 2).starts_with("SERVICE FAILED dying: block "));
+    assert!(out("c", "unbuilt", 1).starts_with("NOT BUILT unbuilt: build step \"false\" failed"));
+}
+
+#[test]
+fn a_dry_run_shows_when_it_would_end() {
+    let workspace = workspace(&[("honest", "correct")]);
+    let plan = compare(&workspace, &["honest", "pivot", "--dry-run", "--delta", "2.5%"]).expect(0);
+    let until = "until       the comparison is decided, within 2.5%; looks after 4, 5, 6, 9, 12 blocks";
+    assert_eq!(plan.line("until"), until);
+    assert!(!workspace.root().join("runs").exists());
+}
+
+#[test]
+fn a_few_blocks_are_inconclusive() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    workspace.write("experiments/tiny.toml", &experiment(&[], 2));
+    let ended = compare(&workspace, &["honest", "honest"]).expect(5);
+    assert!(ended.stdout.starts_with("INCONCLUSIVE "));
+}
+
+#[test]
+fn mistakes_of_words_are_told() {
+    let workspace = workspace(&[("honest", "correct")]);
+    let line = |words: &[&str]| {
+        let ended = workspace.tare(&[&["compare"], words].concat()).expect(1);
+        workspace.redact(ended.stderr.lines().next().unwrap())
+    };
+    assert_eq!(line(&["honest"]), "error: a comparison needs two services, or one and --revisions A..B");
+    assert_eq!(line(&["honest", "honset"]), "error: unknown service \"honset\"; did you mean \"honest\"?");
+    assert_eq!(
+        line(&["honest", "pivot", "--contract", "rest"]),
+        "error: pivot does not declare the contract \"rest\"; there is: api, hello"
+    );
+    assert_eq!(
+        line(&["honest", "./mine"]),
+        "error: ./mine/service.toml: cannot be read: No such file or directory (os error 2)"
+    );
+    assert!(
+        line(&["honest", "pivot", "--delta", "3"]).contains("a share between 0 and 1, such as 3% or 0.03")
+    );
+    assert_eq!(
+        line(&["honest", "--revisions", "main"]),
+        "error: \"main\" are no two revisions: write BASELINE..CANDIDATE, such as main..HEAD"
+    );
+}
+
+/// A service of the user's own: its language is not its parent's name, and one in the checkout has its name.
+#[test]
+fn a_folder_outside_is_a_service_everywhere() {
+    let _alone = alone();
+    let workspace = workspace(&[("mine", "correct")]);
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("service.toml"), manifest("mine", "burns-cpu")).unwrap();
+    let folder = folder.to_str().unwrap();
+    for command in ["build", "verify"] {
+        workspace.tare(&[command, folder]).expect(0);
+    }
+    let stamps = fs::read_dir(workspace.root().join(".tare/builds")).unwrap().flatten();
+    let stamps = stamps.filter(|entry| entry.file_name().to_str().unwrap().starts_with("mine+"));
+    assert!(stamps.count() > 0, "its records have a name of their own");
+
+    let words = ["run", "experiments/tiny.toml", "--until", "tiers:cpu", "--services"];
+    let rows = format!("mine,{folder}");
+    let ran = workspace
+        .tare(&[&words[..], &[&rows, "--pivot", "mine", "--json", "--out", "ran"]].concat())
+        .expect(0);
+    let report = ran.json();
+    assert_eq!(crate::support::state(&report, folder), "measured");
+    assert_eq!((&report["ending"], &report["blocks"]), (&"decided".into(), &9.into()));
+    assert!(
+        report["notes"][0].as_str().unwrap().starts_with("run until the tiers were clear"),
+        "{}",
+        report["notes"]
+    );
+
+    compare(&workspace, &["mine", folder, "--metric", "cpu"]).expect(3);
+}
+
+fn git(folder: &Path, words: &[&str]) {
+    let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+    let done = Command::new("git").arg("-C").arg(folder).args(user).args(words).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn revisions_of_a_folder_are_built_apart_and_compared() {
+    let _alone = alone();
+    let workspace = workspace(&[("mine", "correct")]);
+    let root = workspace.root();
+    // The build leaves something behind, so that two builds in one place would be seen.
+    let text = |mode: &str| {
+        manifest("mine", mode).replace("[run]", "[[build]]\ncommand = [\"mkdir\", \"built\"]\n[run]")
+    };
+    workspace.write(".gitignore", "/.tare/\n/runs/\nbuilt/\n");
+    git(root, &["init", "--quiet", "--initial-branch=main"]);
+    for (mode, branch) in [("correct", "main"), ("burns-cpu", "topic")] {
+        workspace.service("mine", &text(mode));
+        git(root, &["checkout", "--quiet", "-B", branch]);
+        git(root, &["add", "."]);
+        git(root, &["commit", "--quiet", "-m", mode]);
+    }
+    workspace.service("mine", "what the user is about to write");
+
+    let words = ["services/fake/mine", "--revisions", "main..topic", "--metric", "cpu"];
+    let ended = compare(&workspace, &words).code();
+    assert_eq!(ended, Some(1), "the folder must hold a manifest that can be read");
+    workspace.service("mine", &text("wrong-body"));
+    let first = compare(&workspace, &[&words[..], &["--json", "--out", "first"]].concat()).expect(3).json();
+    assert_eq!(
+        (&first["baseline"]["label"], &first["candidate"]["label"]),
+        (&"mine@main".into(), &"mine@topic".into())
+    );
+    assert!(first["candidate"]["title"].as_str().unwrap().starts_with("commit "));
+    assert_ne!(first["baseline"]["content"], first["candidate"]["content"]);
+    assert!(!root.join("services/fake/mine/built").exists(), "the work tree is not built in");
+    assert_eq!(fs::read_dir(root.join(".tare/revisions")).unwrap().count(), 2);
+
+    // Built already: a second `mkdir` would fail. One revision against itself is no regression.
+    let same = ["services/fake/mine", "--revisions", "main..main", "--delta", "50%"];
+    let ended = compare(&workspace, &[&same[..], &["--out", "second"]].concat());
+    assert!(matches!(ended.code(), Some(0 | 5)), "{ended}");
+}

@@ -1,0 +1,100 @@
+//! Services that lie elsewhere than in the checkout: a word with a slash is a folder with a `service.toml`.
+//!
+//! Such a folder may have any name, in a folder of any name. Its id is its path, so that a run that is resumed finds it
+//! again; its records are kept under a name that no service of a checkout can have, for `+` stands in no folder of theirs
+//! that a manifest would pass.
+
+use std::path::{Path, PathBuf};
+
+use super::{Catalogue, Service, spread, understand};
+use crate::document::DocumentError;
+
+impl Catalogue {
+    /// Takes in the service that `word` names, if it is a path (`./mine`, `../a/b:variant`, `./mine@2`), and gives back
+    /// its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
+    pub fn adopt(&mut self, word: &str, contracts: &[&str]) -> Result<String, DocumentError> {
+        if !word.contains('/') || self.get(word).is_some() {
+            return Ok(word.to_owned());
+        }
+        let (path, rest) = split(word);
+        let unreadable = |source| DocumentError::Read { path: path.join("service.toml"), source };
+        let folder = path.canonicalize().map_err(unreadable)?;
+        if !self.services.iter().any(|service| service.folder == folder) {
+            let (_, manifest) = understand(&folder.join("service.toml"), contracts)?;
+            self.services
+                .extend(spread(manifest, &folder).into_iter().map(|service| outside(service, &folder)));
+        }
+        let own = self.services.iter().find(|service| service.folder == folder && service.title.is_none());
+        let id = own.map_or_else(|| folder.display().to_string(), |service| service.id.clone());
+        Ok(id + rest)
+    }
+}
+
+/// The path, and the variant and number after it. A folder that has such a name is meant as it is.
+fn split(word: &str) -> (PathBuf, &str) {
+    let name = word.rfind('/').map_or(0, |slash| slash + 1);
+    let end = match Path::new(word).exists() {
+        true => word.len(),
+        false => word[name..].find([':', '@']).map_or(word.len(), |at| name + at),
+    };
+    (PathBuf::from(&word[..end]), &word[end..])
+}
+
+fn outside(service: Service, folder: &Path) -> Service {
+    let path = folder.display().to_string();
+    let hash = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
+    let variant = service.id.strip_prefix(&service.name).unwrap_or_default();
+    Service { id: format!("{path}{variant}"), name: format!("{}+{}", service.name, &hash[..8]), ..service }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::catalogue::{Pivot, select, tests::MANIFEST};
+
+    fn checkout() -> (tempfile::TempDir, Catalogue) {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["services/go/mux", "elsewhere/mine", "other/mine"] {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+            fs::write(root.path().join(folder).join("service.toml"), MANIFEST).unwrap();
+        }
+        let catalogue = Catalogue::load(root.path(), &["hello"], Pivot::default()).unwrap();
+        (root, catalogue)
+    }
+
+    #[test]
+    fn a_folder_anywhere_is_a_service_with_records_of_its_own() {
+        let (root, mut catalogue) = checkout();
+        let at = |path: &str| format!("{}/{path}", root.path().canonicalize().unwrap().display());
+        let mut adopt = |word: &str| catalogue.adopt(&at(word), &["hello"]).unwrap();
+        assert_eq!(adopt("elsewhere/../elsewhere/mine/"), at("elsewhere/mine"));
+        assert_eq!(adopt("elsewhere/mine:slow@2"), at("elsewhere/mine") + ":slow@2");
+        assert_eq!(adopt("other/mine"), at("other/mine"));
+        assert_eq!(adopt("services/go/mux"), "mux", "it has a name already");
+        assert_eq!(catalogue.adopt("mux:slow", &["hello"]).unwrap(), "mux:slow");
+
+        assert_eq!(catalogue.services.len(), 1 + 3 * 2);
+        let id = at("elsewhere/mine") + ":slow";
+        let (mine, other) = (catalogue.get(&id).unwrap(), catalogue.get(&at("other/mine")).unwrap());
+        assert!(mine.name.starts_with("mux+") && mine.name != other.name);
+        assert_eq!(mine.language, "go");
+        let rows = select(&catalogue, [format!("{id}@2").as_str()]).unwrap();
+        assert_eq!(rows[0].service.id, id);
+    }
+
+    #[test]
+    fn what_is_wrong_with_it_is_told() {
+        let (root, mut catalogue) = checkout();
+        let mut error = |path: &Path, contracts: &[&str]| {
+            catalogue.adopt(&path.display().to_string(), contracts).unwrap_err().to_string()
+        };
+        let missing = error(&root.path().join("nowhere"), &["hello"]);
+        assert!(
+            missing.ends_with("nowhere/service.toml: cannot be read: No such file or directory (os error 2)")
+        );
+        let wrong = error(&root.path().join("other/mine"), &["rest"]);
+        assert!(wrong.contains("service.toml:8: unknown contract \"hello\""), "{wrong}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Git revisions of a service's folder, each taken out of the repository into a folder of its own. The work tree and
+//! the index of the user are neither read nor touched.
+//!
+//! All of the repository is taken out, not only the service: a service that belongs to a framework's own repository is
+//! built from what lies around it. (`git worktree` would do so too, and leave its mark in the repository.)
+
+use std::{
+    ffi::OsStr,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// A service's folder as it was at a revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// As the user wrote it.
+    pub name: String,
+    /// The full name of its commit.
+    pub commit: String,
+    /// Where the service's folder lies now.
+    pub folder: PathBuf,
+}
+
+/// Why there is no such folder.
+#[derive(Debug, thiserror::Error)]
+pub enum RevisionError {
+    /// Not `A..B`.
+    #[error("\"{0}\" are no two revisions: write BASELINE..CANDIDATE, such as main..HEAD")]
+    Range(String),
+    /// git said no.
+    #[error("`git {command}` failed in {}: {said}", folder.display())]
+    Git {
+        /// Its arguments.
+        command: String,
+        /// Where.
+        folder: PathBuf,
+        /// Its last line.
+        said: String,
+    },
+    /// The revision lacks the folder.
+    #[error("revision \"{revision}\" has no \"{path}/service.toml\"")]
+    NoService {
+        /// As the user wrote it.
+        revision: String,
+        /// Within the repository.
+        path: String,
+    },
+    /// The file system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// File or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The two ends of `main..HEAD`; one that is left out is HEAD, as in git.
+pub fn range(text: &str) -> Result<[String; 2], RevisionError> {
+    let wrong = || RevisionError::Range(text.to_owned());
+    let (baseline, candidate) = text.split_once("..").filter(|_| text != "..").ok_or_else(wrong)?;
+    if candidate.starts_with('.') || [baseline, candidate].iter().any(|end| end.starts_with('-')) {
+        return Err(wrong());
+    }
+    let or_head = |end: &str| if end.is_empty() { "HEAD".to_owned() } else { end.to_owned() };
+    Ok([or_head(baseline), or_head(candidate)])
+}
+
+/// Takes the repository around `service`, a folder in it, out at revision `name`, below `into`; what was taken out
+/// before is taken as it is, with what has been built in it.
+pub fn take_out(service: &Path, name: &str, into: &Path) -> Result<Revision, RevisionError> {
+    let ask = |words: &[&str]| git(service, words);
+    let commit =
+        ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])
+            .map_err(|error| match error {
+                RevisionError::Git { command, folder, said } if said.is_empty() => {
+                    RevisionError::Git { command, folder, said: format!("there is no revision \"{name}\"") }
+                }
+                error => error,
+            })?;
+    let top = PathBuf::from(ask(&["rev-parse", "--show-toplevel"])?);
+    let path = ask(&["rev-parse", "--show-prefix"])?.trim_end_matches('/').to_owned();
+    let root = into.join(&commit);
+    if !root.is_dir() {
+        extract(&top, &commit, &root)?;
+    }
+    let folder = root.join(&path);
+    match folder.join("service.toml").is_file() {
+        true => Ok(Revision { name: name.to_owned(), commit, folder }),
+        false => Err(RevisionError::NoService { revision: name.to_owned(), path }),
+    }
+}
+
+/// Whole or not at all: taken out beside and renamed. Who comes second finds it there.
+fn extract(top: &Path, commit: &str, root: &Path) -> Result<(), RevisionError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |source| RevisionError::Io { path, source }
+    };
+    let beside = root.with_extension(format!("{}.new", std::process::id()));
+    fs::create_dir_all(&beside).map_err(at(&beside))?;
+    let archive = beside.with_extension("tar");
+    let written = git(top, &["archive", "--format=tar", "--output", &archive.to_string_lossy(), commit]);
+    let unpacked = written.and_then(|_| {
+        let tar =
+            Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(&beside).stdin(Stdio::null()).output();
+        let tar = tar.map_err(at(Path::new("tar")))?;
+        let said = String::from_utf8_lossy(&tar.stderr).into_owned();
+        tar.status.success().then_some(()).ok_or_else(|| at(&beside)(io::Error::other(said)))
+    });
+    let _ = fs::remove_file(&archive);
+    let placed = unpacked.and_then(|()| match fs::rename(&beside, root) {
+        Err(_) if root.is_dir() => Ok(()),
+        renamed => renamed.map_err(at(root)),
+    });
+    let _ = fs::remove_dir_all(&beside);
+    placed
+}
+
+fn git(folder: &Path, words: &[&str]) -> Result<String, RevisionError> {
+    let failed =
+        |said: String| RevisionError::Git { command: words.join(" "), folder: folder.to_owned(), said };
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder).args(words.iter().map(OsStr::new)).stdin(Stdio::null());
+    // A hook's git would answer for another repository than the folder's.
+    for steering in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        command.env_remove(steering);
+    }
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(failed(said.lines().last().unwrap_or_default().trim().to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A repository with two commits of `a/b`, and a change that is in none.
+    fn repository() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let file = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let git = |words: &[&str]| {
+            let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+            super::git(root.path(), &[&user, words].concat()).unwrap()
+        };
+        git(&["init", "--quiet", "--initial-branch=main"]);
+        file("around", "one");
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "-m", "nothing yet"]);
+        for text in ["first", "second"] {
+            file("a/b/service.toml", text);
+            git(&["add", "."]);
+            git(&["commit", "--quiet", "-m", text]);
+        }
+        file("a/b/service.toml", "in no commit");
+        root
+    }
+
+    #[test]
+    fn each_revision_is_a_folder_and_the_work_tree_stays_as_it_is() {
+        let (root, into) = (repository(), tempfile::tempdir().unwrap());
+        let service = root.path().join("a/b");
+        let text = |folder: &Path| fs::read_to_string(folder.join("service.toml")).unwrap();
+        let take = |name: &str| take_out(&service, name, into.path());
+        let (old, new) = (take("main~1").unwrap(), take("HEAD").unwrap());
+        assert_eq!((text(&old.folder), text(&new.folder)), ("first".to_owned(), "second".to_owned()));
+        assert!(new.folder.join("../../around").is_file(), "what lies around it is there");
+        assert_eq!((old.commit.len(), new.folder), (40, into.path().join(&new.commit).join("a/b")));
+        assert_eq!(text(&service), "in no commit");
+        assert_eq!(take("main~1").unwrap(), old);
+        assert_eq!(fs::read_dir(into.path()).unwrap().count(), 2, "nothing else is left");
+
+        let error = |name: &str| take(name).unwrap_err().to_string();
+        assert_eq!(error("main~2"), "revision \"main~2\" has no \"a/b/service.toml\"");
+        assert!(error("mian").ends_with("there is no revision \"mian\""), "{}", error("mian"));
+    }
+
+    #[test]
+    fn a_range_has_two_ends() {
+        let ends = |text: &str| range(text).ok().map(|[a, b]| format!("{a} {b}"));
+        assert_eq!(ends("main..HEAD").as_deref(), Some("main HEAD"));
+        assert_eq!(ends("v1.2..").as_deref(), Some("v1.2 HEAD"));
+        assert_eq!(ends("..topic/x").as_deref(), Some("HEAD topic/x"));
+        assert_eq!([ends("main"), ends(".."), ends("a...b"), ends("--x..b")], [None, None, None, None]);
+    }
+}
