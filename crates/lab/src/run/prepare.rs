@@ -62,9 +62,9 @@ pub fn build_all(
                 planned.version = Some(built.version.clone());
                 planned.content = Some(built.content.clone());
             }
+            // There will be no run, and that is no fault of the service.
+            Some(Some(Err(BuildError::Interrupted)) | None) | None => {}
             Some(Some(Err(error))) => planned.excluded = Some(excluded(error)),
-            // Interrupted: there will be no run.
-            Some(None) | None => {}
         }
     }
 }
