@@ -77,7 +77,7 @@ fn io_uring() -> Finding {
         _ => (false, "this kernel has no such setting: older than 6.6, or without io_uring".to_owned()),
     };
     let remedy = matches!(setting.trim(), "1" | "2").then(|| "sysctl kernel.io_uring_disabled=0".to_owned());
-    Finding { subject: "io_uring", good, text: text + "; this version's driver is epoll", remedy }
+    Finding { subject: "io_uring", good, text: text + "; without it the generator uses epoll", remedy }
 }
 
 /// Asked in a child, because a thread that has left its namespace does not come back.

@@ -62,10 +62,9 @@ fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
         }
     }
     let mut mend = Vec::new();
-    if !services.is_empty() {
-        mend.push("make setup".to_owned());
-    }
+    // What no package brings no set-up brings either: its own line says what does.
     if !packages.is_empty() {
+        mend.push("make setup".to_owned());
         mend.push(format!("apt-get install {}", packages.into_iter().collect::<Vec<_>>().join(" ")));
     }
     (services, mend)
