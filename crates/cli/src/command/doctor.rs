@@ -54,17 +54,21 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 
 /// Each service that cannot be built, and the commands that would bring what is missing, each once.
 fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
-    let (mut services, mut packages) = (Vec::new(), BTreeSet::new());
+    let (mut services, mut packages, mut setup) = (Vec::new(), BTreeSet::new(), false);
     for service in &catalogue.services {
         if let Err(missing) = tare_lab::build::check_requirements(service) {
+            // What neither a package nor the set-up brings, the service's own line says.
+            setup |= !missing.debian.is_empty()
+                || missing.hint.as_ref().is_some_and(|hint| hint.contains("make setup"));
             packages.extend(missing.debian.clone());
             services.push(ServiceFinding { service: service.id.clone(), missing: missing.to_string() });
         }
     }
     let mut mend = Vec::new();
-    // What no package brings no set-up brings either: its own line says what does.
-    if !packages.is_empty() {
+    if setup {
         mend.push("make setup".to_owned());
+    }
+    if !packages.is_empty() {
         mend.push(format!("apt-get install {}", packages.into_iter().collect::<Vec<_>>().join(" ")));
     }
     (services, mend)

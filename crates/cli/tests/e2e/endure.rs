@@ -1,10 +1,8 @@
 //! `tare verify --endure`: what a service that passes the proof does under more than the proof, and what is said of it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::Value;
 
-use crate::support::{Ended, Workspace, manifest};
+use crate::support::{Ended, Workspace, manifest, wrong_of};
 
 const EXCUSE: &str = "[[excuse]]\ncheck = \"crowd\"\nwhy = \"a thread for each connection\"\n";
 
@@ -37,7 +35,7 @@ const FAILURES: [(&str, &str, &str); 7] = [
 #[test]
 fn every_stage_finds_what_the_proof_does_not() {
     let workspace = Workspace::new(&FAILURES.map(|(mode, ..)| (mode, mode)));
-    let check = |(mode, contract, reason): (&str, &str, &str)| {
+    let check = |&(mode, contract, reason): &(&str, &str, &str)| {
         let ended = workspace.tare(&["verify", mode, "--contract", contract, "--endure"]);
         let right = ended.code() == Some(2)
             && ended.line(&format!("{mode:<24} {contract:<8} ")).contains("pass")
@@ -46,15 +44,7 @@ fn every_stage_finds_what_the_proof_does_not() {
             && ended.stdout.contains("\n0 passed, 1 failed, 0 not on this machine; seed ");
         (!right).then(|| format!("{mode}: exit status 2 and {reason:?} were expected of\n{ended}"))
     };
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mine = || FAILURES.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-        std::iter::from_fn(mine).filter_map(check).collect::<Vec<String>>()
-    };
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
+    let wrong = wrong_of(&FAILURES, AT_ONCE, check);
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 

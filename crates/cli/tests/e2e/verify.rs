@@ -1,8 +1,6 @@
 //! `tare verify`: every way in which a fake service misbehaves, and what its author is told.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crate::support::{Workspace, manifest};
+use crate::support::{Workspace, manifest, wrong_of};
 
 /// Proved at the same time: most of proving is waiting for a clock to move.
 const AT_ONCE: usize = 6;
@@ -54,22 +52,14 @@ fn every_misbehaviour_fails_with_its_reason() {
     let workspace = Workspace::new(&FAILURES.map(|(mode, ..)| (mode, mode)));
     let impatient = manifest("never-ready", "never-ready").replace("\"10s\"", "\"300ms\"");
     workspace.service("never-ready", &impatient);
-    let check = |(mode, contract, reason): (&str, &str, &str)| {
+    let check = |&(mode, contract, reason): &(&str, &str, &str)| {
         let ended = workspace.tare(&["verify", mode, "--contract", contract]);
         let right = ended.code() == Some(2)
             && ended.stdout.contains(reason)
             && ended.stdout.contains("\n0 passed, 1 failed, 0 not on this machine; seed ");
         (!right).then(|| format!("{mode}: exit status 2 and {reason:?} were expected of\n{ended}"))
     };
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mine = || FAILURES.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-        std::iter::from_fn(mine).filter_map(check).collect::<Vec<String>>()
-    };
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
+    let wrong = wrong_of(&FAILURES, AT_ONCE, check);
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 

@@ -5,15 +5,11 @@
 #[allow(dead_code, unused_imports, reason = "the end-to-end tests use all of it, these tests a part")]
 mod support;
 
-use std::{
-    io::Write,
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::{io::Write, time::Duration};
 
 use serde_json::Value;
 
-use support::{alone, real_root, row, start, state};
+use support::{alone, real_root, row, start, state, wrong_of};
 
 /// What no registry carries: its users bring it themselves, and no set-up of ours can.
 const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-server"];
@@ -71,19 +67,11 @@ fn skip(what: &str) {
 fn all_that_can_be_built_honour_their_contracts() {
     let _alone = alone();
     let built = rows_of(&build(&[]));
-    let next = AtomicUsize::new(0);
     let check = |name: &String| {
         let verified = start(&real_root(), &["verify", name]).end_within(LAST_BUILD);
         (verified.code() != Some(0)).then(|| verified.stdout.clone())
     };
-    let work = || {
-        let mine = || built.get(next.fetch_add(1, Ordering::Relaxed));
-        std::iter::from_fn(mine).filter_map(check).collect::<Vec<String>>()
-    };
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
+    let wrong = wrong_of(&built, AT_ONCE, check);
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 

@@ -6,7 +6,7 @@ mod processes;
 mod workspace;
 
 pub use command::{Ended, Running, USUAL, start};
-pub use processes::{carrying, free_port, send, within};
+pub use processes::{carrying, free_port, send, within, wrong_of};
 #[allow(unused_imports, reason = "only the tests of real services use it")]
 pub use workspace::real_root;
 pub use workspace::{Workspace, alone, experiment, journal, manifest, row, state};

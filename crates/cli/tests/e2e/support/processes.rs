@@ -3,7 +3,7 @@
 use std::{
     fs,
     net::{Ipv4Addr, TcpListener},
-    sync::atomic::{AtomicU16, Ordering},
+    sync::atomic::{AtomicU16, AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
@@ -45,4 +45,21 @@ pub fn free_port() -> u16 {
     let ports = || 9000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 1000;
     let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
     std::iter::repeat_with(ports).take(1000).find(is_free).expect("a free port")
+}
+
+/// What `check` finds wrong with each of `items`, so many of them looked at side by side.
+pub fn wrong_of<T: Sync>(
+    items: &[T],
+    at_once: usize,
+    check: impl Fn(&T) -> Option<String> + Sync,
+) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mine = || items.get(next.fetch_add(1, Ordering::Relaxed));
+        std::iter::from_fn(mine).filter_map(&check).collect::<Vec<String>>()
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
 }
