@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod build;
+mod campaign;
 pub mod compare;
 pub mod doctor;
 pub mod keeper;

@@ -19,11 +19,12 @@ use tare_lab::{
     },
 };
 
+use super::campaign;
 use super::run::{session::Session, show_plan};
 use crate::{
     exit::Outcome,
     output::{Format, print, print_json},
-    workspace::{self, Global, Workspace},
+    workspace::{Global, Workspace},
 };
 
 /// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
@@ -61,34 +62,21 @@ pub struct Args {
     /// `THREADS` of the services, and as many of the generator
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Orders the slices and fills the holes; a secret one is drawn where it is not given
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Where to keep the run; a folder of its own in `runs/` where it is not given
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Show the plan and do nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// The form of the verdict
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-    /// The same as `--format json`
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    campaign: campaign::Words,
 }
 
 pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let mut workspace = Workspace::open(global)?;
     let rows = contenders::find(&mut workspace, &args.services, args.revisions.as_deref())?;
-    let format = if args.json { Format::Json } else { args.format };
+    let format = args.campaign.format();
     let plan = plan(&workspace, args, &rows)?;
-    if args.dry_run {
+    if args.campaign.dry_run {
         show_plan(&plan, format)?;
         return Ok(Outcome::Fine);
     }
     let began = jiff::Timestamp::now();
-    let run = args.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
+    let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
     let outcome = tell(&run, format)?.context("the run is no comparison")?;
@@ -124,7 +112,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         experiment.load.threads = threads.into();
     }
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
-    let plan = Plan::new(&experiment, rows, args.seed.unwrap_or_else(workspace::draw_seed), pinning);
+    let plan = Plan::new(&experiment, rows, args.campaign.seed(), pinning);
     let mut metrics = args.metric.clone();
     metrics.sort();
     metrics.dedup();

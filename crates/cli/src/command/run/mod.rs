@@ -21,6 +21,7 @@ use tare_lab::{
 
 pub use dry::show_plan;
 
+use super::campaign;
 use super::{
     compare::{self, words},
     show::print_report,
@@ -28,7 +29,7 @@ use super::{
 use crate::{
     exit::Outcome,
     output::Format,
-    workspace::{self, Global, Workspace},
+    workspace::{Global, Workspace},
 };
 use session::Session;
 
@@ -59,26 +60,13 @@ pub struct Args {
     /// Up to which difference two rows are as good as equal
     #[arg(long, default_value = "3%", value_parser = words::delta)]
     delta: f64,
-    /// Orders the rows and fills the holes; a secret one is drawn where it is not given
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Where to keep the run; a folder of its own in `runs/` where it is not given
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Show the plan and do nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// The form of the table
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-    /// The same as `--format json`
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    campaign: campaign::Words,
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = Workspace::open(global)?;
-    let format = if args.json { Format::Json } else { args.format };
+    let format = args.campaign.format();
     let (run, report) = match &args.resume {
         Some(run) => (run.clone(), resume(&mut workspace, run)?),
         None => match begin(&mut workspace, &args, format)? {
@@ -114,14 +102,14 @@ fn begin(
         experiment.pivot.clone_from(pivot);
     }
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
-    let mut plan = Plan::new(&experiment, &rows, args.seed.unwrap_or_else(workspace::draw_seed), pinning);
+    let mut plan = Plan::new(&experiment, &rows, args.campaign.seed(), pinning);
     until::enter(&mut plan, args.until, args.delta)?;
-    if args.dry_run {
+    if args.campaign.dry_run {
         dry::show_plan(&plan, format)?;
         return Ok(None);
     }
     let began = jiff::Timestamp::now();
-    let run = args.out.clone().unwrap_or_else(|| workspace.new_run(&experiment.name, began));
+    let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&experiment.name, began));
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     let report = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
     Ok(Some((run, report)))

@@ -23,12 +23,13 @@ use tare_lab::{
 };
 use tare_load::schedule::parse;
 
+use super::campaign;
 use super::run::{kept_rows, session::Session};
 use crate::{
     exit::Outcome,
     output::{self, Format, print, print_json},
     progress::duration,
-    workspace::{self, Global, Workspace},
+    workspace::{Global, Workspace},
 };
 
 /// Find the highest rate at which services hold an SLO, such as p99=10ms
@@ -73,21 +74,8 @@ pub struct Args {
     /// `THREADS` of the services
     #[arg(short, long, default_value = "1")]
     threads: usize,
-    /// Orders the rows and fills the holes; a secret one is drawn where it is not given
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Where to keep the run; a folder of its own in `runs/` where it is not given
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Show what would be done, and do nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// The form of the table
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
-    /// The same as `--format json`
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    campaign: campaign::Words,
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
@@ -98,7 +86,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         None => begin(&mut workspace, &args)?,
     };
     let Some(report) = report else { return Ok(Outcome::Fine) };
-    print_report(&report, if args.json { Format::Json } else { args.format })?;
+    print_report(&report, args.campaign.format())?;
     Ok(outcome(&report, at_least))
 }
 
@@ -120,7 +108,7 @@ fn begin(workspace: &mut Workspace, args: &Args) -> anyhow::Result<Option<SloRep
     let pinning = Pinning::choose(&cpus::available(), setting.knobs.threads, setting.load.threads);
     let (slo, plan) = SloPlan::new(slo, &setting, &rows, pinning);
     eprintln!("{}", words(&slo, &plan));
-    match args.dry_run {
+    match args.campaign.dry_run {
         true => Ok(None),
         false => measure(workspace, args, rows, &slo, plan).map(Some),
     }
@@ -135,7 +123,7 @@ fn measure(
 ) -> anyhow::Result<SloReport> {
     let began = jiff::Timestamp::now();
     let run = || workspace.new_run("slo", began);
-    let run = args.out.clone().unwrap_or_else(run);
+    let run = args.campaign.out.clone().unwrap_or_else(run);
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     workspace.tell_broken();
     let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
@@ -165,7 +153,7 @@ fn setting(args: &Args) -> anyhow::Result<Setting> {
         lag_max: args.max_lag.unsigned_abs(),
         warm_up: args.warm_up.unsigned_abs(),
         warm_up_max: args.warm_up_max.unsigned_abs(),
-        seed: args.seed.unwrap_or_else(workspace::draw_seed),
+        seed: args.campaign.seed(),
     })
 }
 
