@@ -32,8 +32,9 @@ pub struct Watch {
     pub value: f64,
     /// Number of blocks after which it first was at least 1/alpha: there is a difference, whatever comes later.
     pub separated_at: Option<usize>,
-    /// The estimate from all blocks, with the interval of the centres that are not ruled out now. `None` while nothing
-    /// is ruled out.
+    /// The estimate from all blocks, with the interval of the centres that are not ruled out now: `None` until something is
+    /// ruled out on both sides. The sides may come blocks apart, for ranks depend on the order in which sizes came: so
+    /// `value` can have reached 1/alpha (the centre is above 0) while nobody knows yet how far above.
     pub estimate: Estimate,
 }
 
@@ -206,6 +207,14 @@ mod tests {
         };
         assert!(value(found.low + 1e-9) < 20.0 && value(found.high - 1e-9) < 20.0);
         assert!(value(found.low - 1e-9) >= 20.0 && value(found.high + 1e-9) >= 20.0);
+    }
+
+    #[test]
+    fn one_side_can_be_ruled_out_before_the_other() {
+        // Seen from 0 these sizes grow, and each bet is the highest; seen from above they shrink, and so do the bets.
+        let growing = [0.96, 0.75, 1.19, 1.35, 1.6, 2.99, 2.76];
+        let found = watch(&growing, 0.05).unwrap();
+        assert!(found.value >= 20.0 && found.estimate.interval.is_none(), "{found:?}");
     }
 
     #[test]
