@@ -23,7 +23,7 @@ use crate::error::{EstimateError, Series, check_level};
 use crate::sequential::Looks;
 use crate::signed_rank::{self, NullDistribution};
 use crate::warning::Warning;
-use crate::{holm, ratio};
+use crate::{holm, ratio, two_level};
 
 /// Two services, `a` before `b` in the order given.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,9 +32,9 @@ pub struct Pair {
     pub a: usize,
     /// Another.
     pub b: usize,
-    /// The Hodges-Lehmann estimate of ln(a / b).
+    /// The estimate of ln(a / b): Hodges and Lehmann's; the mean of starts where a process lasted for several blocks.
     pub log_ratio: f64,
-    /// Two-sided p-value of the signed-rank test by itself.
+    /// Two-sided p-value by itself, of the signed-rank test; of Student's t over starts where a process lasted.
     pub p: f64,
     /// The same adjusted for all pairs after Holm.
     pub p_adjusted: f64,
@@ -120,8 +120,37 @@ impl Ranking {
 /// is not between 0 and 1.
 pub fn rank<V: AsRef<[f64]>>(values: &[V], better: Better, alpha: f64) -> Result<Ranking, EstimateError> {
     check_level(alpha)?;
+    ranked(logarithms(values)?, None, better, alpha)
+}
+
+/// The same where some services kept a process for several blocks: `processes[service][block]` is a number for each. A pair
+/// of which either did is judged by the starts that it has ([`two_level::by_start`]), all others as by [`rank`].
+///
+/// # Errors
+/// Those of [`rank`], and numbers of processes that are not those of the values.
+pub fn rank_by_start<V: AsRef<[f64]>>(
+    values: &[V],
+    processes: &[Vec<usize>],
+    better: Better,
+    alpha: f64,
+) -> Result<Ranking, EstimateError> {
+    check_level(alpha)?;
     let logs = logarithms(values)?;
-    let pairs = pairs(&logs, alpha);
+    let expected = logs[0].len();
+    let found = |service: usize| processes.get(service).map_or(0, Vec::len);
+    match (0..logs.len()).find(|service| found(*service) != expected) {
+        Some(index) => Err(EstimateError::BlocksDiffer { index, found: found(index), expected }),
+        None => ranked(logs, Some(processes), better, alpha),
+    }
+}
+
+fn ranked(
+    logs: Vec<Vec<f64>>,
+    processes: Option<&[Vec<usize>]>,
+    better: Better,
+    alpha: f64,
+) -> Result<Ranking, EstimateError> {
+    let pairs = pairs(&logs, processes, alpha)?;
     let scores = scores(&pairs, logs.len());
     let mut order: Vec<usize> = (0..logs.len()).collect();
     // Stable: services with equal scores stay in the order given.
@@ -197,14 +226,27 @@ fn logarithms<V: AsRef<[f64]>>(values: &[V]) -> Result<Vec<Vec<f64>>, EstimateEr
     values.iter().enumerate().map(logs).collect()
 }
 
-fn pairs(logs: &[Vec<f64>], alpha: f64) -> Vec<Pair> {
+fn pairs(
+    logs: &[Vec<f64>],
+    processes: Option<&[Vec<usize>]>,
+    alpha: f64,
+) -> Result<Vec<Pair>, EstimateError> {
     let null = NullDistribution::new(logs[0].len());
     let mut pairs = Vec::new();
     for a in 0..logs.len() {
         for b in a + 1..logs.len() {
             let diffs: Vec<f64> = logs[a].iter().zip(&logs[b]).map(|(a, b)| a - b).collect();
-            let averages = signed_rank::walsh_averages(&diffs);
-            let (log_ratio, p) = (signed_rank::middle(&averages), signed_rank::p_under(&null, &averages));
+            let starts = processes.map(|of| two_level::by_start(&diffs, &of[a], &of[b])).transpose()?;
+            let (log_ratio, p) = match starts.filter(|starts| two_level::are_shared(starts)) {
+                Some(starts) => {
+                    let point = two_level::interval(&starts, 1.0 - alpha)?.point;
+                    (point, two_level::p_value(&starts)?)
+                }
+                None => {
+                    let averages = signed_rank::walsh_averages(&diffs);
+                    (signed_rank::middle(&averages), signed_rank::p_under(&null, &averages))
+                }
+            };
             pairs.push(Pair { a, b, log_ratio, p, p_adjusted: 1.0, separated: false });
         }
     }
@@ -213,7 +255,7 @@ fn pairs(logs: &[Vec<f64>], alpha: f64) -> Vec<Pair> {
         pair.p_adjusted = p_adjusted;
         pair.separated = p_adjusted <= alpha;
     }
-    pairs
+    Ok(pairs)
 }
 
 fn scores(pairs: &[Pair], services: usize) -> Vec<f64> {
@@ -316,6 +358,26 @@ mod tests {
             rank_at_looks(&uneven, Better::Higher, &looks),
             Err(EstimateError::BlocksDiffer { .. })
         ));
+    }
+
+    #[test]
+    fn a_process_that_lasts_is_one_observation() {
+        // 2% apart in each block, and 1% off for each process of the second, which has four of three blocks each.
+        let mut values = measured(&[100.0, 102.0, 102.0], 12, 0.002);
+        for (block, value) in values[1].iter_mut().enumerate() {
+            *value *= 1.0 + 0.01 * [1.0, -1.0, 0.5, -0.5][block / 3];
+        }
+        let fresh: Vec<usize> = (0..12).collect();
+        let lasting: Vec<usize> = fresh.iter().map(|block| block / 3).collect();
+        let rank =
+            |processes: &[Vec<usize>]| rank_by_start(&values, processes, Better::Higher, 0.05).unwrap();
+        let found = rank(&[fresh.clone(), lasting, fresh.clone()]);
+        assert!(found.separated(0, 2) && !found.separated(0, 1), "{:#?}", found.pairs);
+        let counted_as_blocks = rank(&[fresh.clone(), fresh.clone(), fresh.clone()]);
+        assert!(counted_as_blocks.separated(0, 1));
+        assert_eq!(counted_as_blocks, super::rank(&values, Better::Higher, 0.05).unwrap());
+        let short = rank_by_start(&values, &[fresh.clone(), fresh], Better::Higher, 0.05);
+        assert_eq!(short, Err(EstimateError::BlocksDiffer { index: 2, found: 0, expected: 12 }));
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub(crate) fn two_sided_quantile(confidence: f64, df: usize) -> f64 {
     (df as f64).sqrt() * f64::midpoint(low, high).tan()
 }
 
+/// P(|T| >= |t|), for `df` >= 1.
+pub(crate) fn two_sided_p(t: f64, df: usize) -> f64 {
+    (1.0 - within((t.abs() / (df as f64).sqrt()).atan(), df)).max(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +51,18 @@ mod tests {
             let found = two_sided_quantile(confidence, df);
             assert!((found - expected).abs() < 1e-9 * expected, "{df} {confidence}: {found}");
         }
+    }
+
+    /// scipy 1.17.1: `2 * scipy.stats.t.sf(t, df)`.
+    #[test]
+    fn tails_agree_with_scipy() {
+        let cases =
+            [(3.5, 4, 0.024896163460222748), (40.0, 3, 3.4380680789158506e-05), (1.0, 1, 0.5000000000000001)];
+        for (t, df, expected) in cases {
+            for t in [t, -t] {
+                assert!((two_sided_p(t, df) - expected).abs() < 1e-12, "{t} {df}: {}", two_sided_p(t, df));
+            }
+        }
+        assert_eq!((two_sided_p(0.0, 3), two_sided_p(f64::INFINITY, 3)), (1.0, 0.0));
     }
 }

@@ -5,6 +5,9 @@
 //! slices of one start are one observation of it (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time",
 //! ISMM 2013). From six starts on [`crate::signed_rank::interval`] of the starts' means assumes less; this is for two to
 //! five, where no method can do without assuming that the starts are normal.
+//!
+//! Of two services that are compared block by block either may have kept its process from one block to the next:
+//! [`by_start`] finds the parts of such a campaign that have no process in common, which are its independent ones.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
 use crate::signed_rank::{Estimate, Interval, Method};
@@ -75,13 +78,64 @@ pub fn interval<V: AsRef<[f64]>>(starts: &[V], confidence: f64) -> Result<Estima
         let warnings = vec![Warning::TooFewBlocks { n: 1, needed: 2 }];
         return Ok(Estimate { point: mean(only.as_ref()), interval: None, n: 1, warnings });
     }
-    let (between, slice, share) = parts(starts)?;
-    let point = mean(&starts.iter().map(|start| mean(start.as_ref())).collect::<Vec<_>>());
-    let error = (between.max(slice.unwrap_or(0.0) * share) / starts.len() as f64).sqrt();
+    let (point, error) = centre(starts)?;
     let reach = student::two_sided_quantile(confidence, starts.len() - 1) * error;
     let interval =
         Interval { low: point - reach, high: point + reach, attained: confidence, method: Method::StudentT };
     Ok(Estimate { point, interval: Some(interval), n: starts.len(), warnings: Vec::new() })
+}
+
+/// The mean of the starts' means, and its standard error. Expects two starts or more.
+fn centre<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, f64), EstimateError> {
+    let (between, slice, share) = parts(starts)?;
+    let centre = mean(&starts.iter().map(|start| mean(start.as_ref())).collect::<Vec<_>>());
+    Ok((centre, (between.max(slice.unwrap_or(0.0) * share) / starts.len() as f64).sqrt()))
+}
+
+/// Two-sided p-value of "the centre is 0": the probability of an estimate as far off as that of [`interval`], or farther.
+///
+/// # Errors
+/// Those of [`interval`]. A single start has no p-value below 1.
+pub fn p_value<V: AsRef<[f64]>>(starts: &[V]) -> Result<f64, EstimateError> {
+    if starts.is_empty() {
+        return Err(EstimateError::Empty);
+    }
+    if let [only] = starts {
+        check_sample(only.as_ref())?;
+        return Ok(1.0);
+    }
+    let (centre, error) = centre(starts)?;
+    Ok(if centre == 0.0 { 1.0 } else { student::two_sided_p(centre / error, starts.len() - 1) })
+}
+
+/// Differences of two series, in the order of their blocks, parted into starts. Which process stood behind a block, `one`
+/// and `other` tell by a number for each; a new part begins only where both have another process than the block before, so
+/// that no process is in two parts. Series of which every block has fresh processes have a part for each block.
+///
+/// # Errors
+/// Numbers of processes that are not those of the differences.
+pub fn by_start(diffs: &[f64], one: &[usize], other: &[usize]) -> Result<Vec<Vec<f64>>, EstimateError> {
+    for (index, processes) in [one, other].into_iter().enumerate() {
+        let (found, expected) = (processes.len(), diffs.len());
+        if found != expected {
+            return Err(EstimateError::BlocksDiffer { index, found, expected });
+        }
+    }
+    let mut starts: Vec<Vec<f64>> = Vec::new();
+    for (block, diff) in diffs.iter().enumerate() {
+        let is_new = |processes: &[usize]| block == 0 || processes[block] != processes[block - 1];
+        match starts.last_mut() {
+            Some(last) if !(is_new(one) && is_new(other)) => last.push(*diff),
+            _ => starts.push(vec![*diff]),
+        }
+    }
+    Ok(starts)
+}
+
+/// Whether some start has more than one value, so that the values are not independent of each other.
+#[must_use]
+pub fn are_shared<V: AsRef<[f64]>>(starts: &[V]) -> bool {
+    starts.iter().any(|start| start.as_ref().len() > 1)
 }
 
 /// How many slices a start should have, where a start (with its warm-up) costs `start_cost` and a slice `slice_cost`, in
@@ -154,6 +208,42 @@ mod tests {
         assert_eq!(slices_per_start(Variance { start: 0.0, slice: 1.0 }, 9.0, 1.0), Ok(None));
         assert_eq!(slices_per_start(Variance { start: 0.0, slice: 0.0 }, 9.0, 1.0), Ok(None));
         assert_eq!(slices_per_start(split, 0.0, 1.0), Err(EstimateError::Cost { value: 0.0 }));
+    }
+
+    /// scipy 1.17.1: `stats.ttest_1samp([1.05, 1.55, 1.15], 0).pvalue`.
+    #[test]
+    fn the_p_value_agrees_with_scipy() {
+        let starts = [[1.0, 1.2, 1.1, 0.9], [1.5, 1.4, 1.7, 1.6], [1.1, 1.3, 1.2, 1.0]];
+        let p = p_value(&starts).unwrap();
+        assert!((p - 0.014606940285446537).abs() < 1e-9, "{p}");
+        // The interval at a confidence of 1 - p ends at 0.
+        assert!(interval(&starts, 1.0 - p).unwrap().interval.unwrap().low.abs() < 1e-9);
+        assert_eq!(p_value(&[[1.0, 2.0]]), Ok(1.0), "a single start");
+        assert_eq!(p_value(&[[0.0, 0.0], [0.0, 0.0]]), Ok(1.0));
+        assert_eq!(p_value::<[f64; 1]>(&[]), Err(EstimateError::Empty));
+    }
+
+    #[test]
+    fn a_part_shares_no_process_with_another() {
+        let diffs = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let parts = |one: [usize; 6], other: [usize; 6]| {
+            let starts = by_start(&diffs, &one, &other).unwrap();
+            assert_eq!(starts.concat(), diffs);
+            starts.iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        let fresh = [0, 1, 2, 3, 4, 5];
+        assert_eq!(parts(fresh, fresh), [1; 6]);
+        assert!(!are_shared(&by_start(&diffs, &fresh, &fresh).unwrap()));
+        assert_eq!(parts([0, 0, 2, 2, 4, 4], fresh), [2; 3]);
+        assert_eq!(parts(fresh, [0, 0, 2, 2, 4, 4]), [2; 3]);
+        assert_eq!(parts([0, 0, 2, 2, 4, 4], [0, 0, 0, 0, 4, 4]), [4, 2]);
+        assert_eq!(
+            parts([0, 0, 2, 2, 4, 4], [0, 1, 1, 1, 1, 1]),
+            [6],
+            "each has one in common with the next"
+        );
+        let differ = EstimateError::BlocksDiffer { index: 1, found: 5, expected: 6 };
+        assert_eq!(by_start(&diffs, &fresh, &fresh[1..]), Err(differ));
     }
 
     #[test]

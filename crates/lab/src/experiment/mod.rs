@@ -251,9 +251,9 @@ mod tests {
         );
         assert!(
             error("blocks-max       = 40", "blocks-max = 2")
-                .contains("\"blocks-max\" is 2; it must be 6 to 1000")
+                .contains("\"blocks-max\" is 2; it must be 12 to 1000")
         );
         assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
-        assert!(error("\"3m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
+        assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
     }
 }

@@ -46,6 +46,7 @@ pub fn plan(labels: &[&str]) -> Plan {
         warm_up_ns: 0,
         warm_up_ns_max: None,
         group_max: 12,
+        blocks_per_start_max: 4,
         latency: None,
         until: Until::Budget,
         blocks_min: 12,

@@ -10,6 +10,8 @@
 
 mod verdict;
 
+use std::collections::BTreeSet;
+
 use rand::{Rng, RngExt, seq::SliceRandom};
 use tare_stats::Better;
 
@@ -38,6 +40,11 @@ pub enum ReplayError {
     /// Not measured.
     #[error("the run has no block in which all of these were measured: {0}")]
     NoBlock(String),
+    /// Blocks that share a process cannot be drawn as if they did not.
+    #[error(
+        "\"{0}\" kept a process for several blocks, and blocks are drawn one by one: name rows that did not"
+    )]
+    Lasting(String),
 }
 
 /// The closed loops of some rows of a run, in the blocks that all of them have.
@@ -94,6 +101,9 @@ impl Sample {
             [] => planned().filter(|label| is_measured(label)).map(str::to_owned).collect(),
             rows => rows.to_vec(),
         };
+        if let Some(lasting) = rows.iter().find(|row| kept_a_process(kept, row)) {
+            return Err(ReplayError::Lasting(lasting.clone()));
+        }
         let last = slices.iter().map(|slice| slice.block).max();
         let blocks = last.map_or(0..0, |last| 0..last + 1);
         let blocks = blocks.map(|block| {
@@ -170,6 +180,15 @@ impl Sample {
     fn draw(&self, random: &mut impl Rng) -> &[Vec<Slice>] {
         &self.blocks[random.random_range(0..self.blocks.len())]
     }
+}
+
+fn kept_a_process(kept: &Kept, label: &str) -> bool {
+    let starts = kept.records.iter().filter(|record| matches!(record, Record::Started(s) if s.row == label));
+    let blocks = kept.records.iter().filter_map(|record| match record {
+        Record::Slice(slice) if slice.row == label => Some(slice.block),
+        _ => None,
+    });
+    (1..blocks.collect::<BTreeSet<_>>().len()).contains(&starts.count())
 }
 
 /// In the order of rounds.

@@ -2,13 +2,16 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use tare_stats::{DEFAULT_CONFIDENCE, Looks, RatioEstimate, Warning, log_ratios, signed_rank, summary};
+use tare_stats::{
+    DEFAULT_CONFIDENCE, Looks, RatioEstimate, Warning, log_ratios, signed_rank, summary, two_level,
+};
 
 use super::{
     FORMAT, Ratio, Report, RowReport, State,
     books::Books,
     latency, notes,
     rounds::Rounds,
+    starts,
     tiers::{self, Tiers},
     validity::{self, Shares},
 };
@@ -28,6 +31,8 @@ pub(crate) struct Block<'a> {
     /// The open ones.
     pub open: Vec<(&'a Open, &'a Slice)>,
     started: Option<&'a Started>,
+    /// The block in which its process was started: another where it lasted from an earlier one.
+    pub process: usize,
     pub stopped: Option<&'a Stopped>,
 }
 
@@ -98,6 +103,8 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let rows = in_order(rows, plan, tiers.as_ref());
     let foreign = notes::foreign_cpu_share(plan, &kept.records);
     let books = Books::of(plan, &kept.records);
+    let mut notes = notes::notes(kept, &rounds, foreign, pivot.len(), looks, books.as_ref());
+    notes.extend(starts::note(rows.iter()));
     Report {
         format: FORMAT,
         experiment: plan.experiment.clone(),
@@ -111,7 +118,7 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
         foreign_cpu_share: foreign,
-        notes: notes::notes(kept, &rounds, foreign, pivot.len(), looks, books.as_ref()),
+        notes,
         dropped: rounds.dropped,
         books,
         tiers,
@@ -145,13 +152,16 @@ fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
 
 pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
     let mut blocks = Blocks::new();
+    let mut process = None;
     for record in records {
         match record {
             Record::Started(started) if started.row == label => {
+                process = Some(started.block);
                 blocks.entry(started.block).or_default().started = Some(started);
             }
             Record::Slice(slice) if slice.row == label => {
                 let block = blocks.entry(slice.block).or_default();
+                block.process = process.unwrap_or(slice.block);
                 match &slice.open {
                     Some(open) => block.open.push((open, slice)),
                     None if rounds.counts(slice) => block.slices.push(slice),
@@ -177,8 +187,13 @@ fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&S
         failed,
         warnings: complaints(blocks),
         blocks: blocks.len(),
+        starts: starts::count(blocks),
         ..RowReport::of(row)
     };
+    if let Some(pilot) = starts::pilot(&kept.records, &row.label) {
+        report.steady_after_ns = pilot.steady_after_ns;
+        report.warnings.extend(starts::unsteady(pilot));
+    }
     if report.state == State::Measured {
         fill_in(&mut report, kept, blocks);
     }
@@ -335,11 +350,17 @@ fn relate(
     looks: Option<&Looks>,
     warnings: &mut Vec<String>,
 ) -> Option<Ratio> {
-    let pairs = blocks.iter().filter_map(|(number, block)| Some((value(block), value(pivot.get(number)?))));
-    let (subject, base): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let pairs: Vec<(&Block, &Block)> =
+        blocks.iter().filter_map(|(number, block)| Some((block, pivot.get(number)?))).collect();
+    let (subject, base): (Vec<f64>, Vec<f64>) =
+        pairs.iter().map(|pair| (value(pair.0), value(pair.1))).unzip();
+    let (own, other): (Vec<usize>, Vec<usize>) =
+        pairs.iter().map(|pair| (pair.0.process, pair.1.process)).unzip();
     let logs = log_ratios(&subject, &base).ok()?;
+    let starts = two_level::by_start(&logs, &own, &other).ok()?;
     let estimate = match looks {
         Some(looks) => looks.decide(&logs).map(|progress| progress.estimate),
+        None if two_level::are_shared(&starts) => two_level::interval(&starts, DEFAULT_CONFIDENCE),
         None => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
     };
     let estimate = RatioEstimate::from(estimate.ok()?);

@@ -8,6 +8,7 @@ mod latency;
 pub(crate) mod markdown;
 pub(crate) mod notes;
 pub(crate) mod rounds;
+mod starts;
 mod table;
 mod text;
 mod tiers;
@@ -100,6 +101,11 @@ pub struct RowReport {
     pub ranks: Option<[usize; 2]>,
     /// Complete blocks of this row.
     pub blocks: usize,
+    /// Processes on which they were measured; fewer than blocks where one was kept for several.
+    pub starts: usize,
+    /// How long it was under load until its CPU per request was steady, as a pilot found; none where there was no pilot, or
+    /// it never was: then a warning says so.
+    pub steady_after_ns: Option<u64>,
     /// Answers a second within the window; the median of the blocks.
     pub requests_per_second: Option<f64>,
     /// Why there is no throughput, where there is a row.
@@ -232,6 +238,8 @@ impl RowReport {
             tier: None,
             ranks: None,
             blocks: 0,
+            starts: 0,
+            steady_after_ns: None,
             requests_per_second: None,
             throughput_doubt: None,
             ratio: None,

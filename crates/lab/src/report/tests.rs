@@ -45,6 +45,7 @@ fn kept() -> Kept {
         warm_up_ns: 0,
         warm_up_ns_max: None,
         group_max: 12,
+        blocks_per_start_max: 4,
         latency: None,
         until: crate::run::until::Until::Budget,
         blocks_min: 6,

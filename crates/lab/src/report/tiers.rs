@@ -9,7 +9,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tare_stats::{Better, Looks, log_ratios, planning, ranking};
+use tare_stats::{
+    Better, EstimateError, Looks, log_ratios, planning,
+    ranking::{self, Ranking},
+    two_level,
+};
 
 use super::{
     RowReport, State,
@@ -79,8 +83,44 @@ pub struct Neighbours {
     pub ns_more: Option<u64>,
 }
 
-/// The figures of one row, by block or cycle.
-type Series = BTreeMap<usize, f64>;
+/// The figures of one row, by block or cycle, each with the number of the process that it is of.
+type Series = BTreeMap<usize, (f64, usize)>;
+
+/// The same of all rows, in the blocks that all of them have.
+struct Table<'a> {
+    labels: Vec<&'a str>,
+    values: Vec<Vec<f64>>,
+    processes: Vec<Vec<usize>>,
+}
+
+impl<'a> Table<'a> {
+    fn of(series: &[(&'a str, Series)]) -> Option<Table<'a>> {
+        let common = |unit: &&usize| series.iter().all(|(_, series)| series.contains_key(unit));
+        let units: Vec<usize> = series.first()?.1.keys().filter(common).copied().collect();
+        let columns = series.iter().map(|(_, series)| units.iter().map(|unit| series[unit]).unzip());
+        let (values, processes) = columns.unzip();
+        Some(Table { labels: series.iter().map(|(label, _)| *label).collect(), values, processes })
+    }
+
+    fn ranking(&self, better: Better, looks: Option<&Looks>) -> Result<Ranking, EstimateError> {
+        match looks {
+            Some(looks) => ranking::rank_at_looks(&self.values, better, looks),
+            None => ranking::rank_by_start(&self.values, &self.processes, better, ALPHA),
+        }
+    }
+
+    /// How many more blocks would separate two rows: starts are what counts where a process lasted for several.
+    fn blocks_to_separate(&self, one: usize, other: usize, alpha: f64) -> Option<usize> {
+        let logs = log_ratios(&self.values[one], &self.values[other]).ok()?;
+        let starts = two_level::by_start(&logs, &self.processes[one], &self.processes[other]).ok()?;
+        let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
+        let means: Vec<f64> = starts.iter().map(mean).collect();
+        let blocks_each = logs.len().div_ceil(starts.len());
+        // The estimate may say that there are enough already; the data have just said that there are not.
+        let needed = planning::blocks_to_separate(&means, alpha, POWER).ok()??;
+        Some(needed.max(1) * blocks_each)
+    }
+}
 
 impl Tiers {
     /// Of the rows that have figures, each with its blocks; none where fewer than two can be ranked.
@@ -98,28 +138,20 @@ impl Tiers {
         let pivot = rows.iter().find(|(row, _)| row.label == plan.pivot).map(|(_, blocks)| blocks);
         let series = measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, pivot)));
         let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();
-        let common = |unit: &&usize| series.iter().all(|(_, series)| series.contains_key(unit));
-        let units: Vec<usize> = series.first()?.1.keys().filter(common).copied().collect();
-        let values: Vec<Vec<f64>> =
-            series.iter().map(|(_, series)| units.iter().map(|unit| series[unit]).collect()).collect();
-        let labels: Vec<&str> = series.iter().map(|(label, _)| *label).collect();
+        let table = Table::of(&series)?;
         let better = if by == Metric::Throughput { Better::Higher } else { Better::Lower };
-        let ranking = match looks {
-            Some(looks) => ranking::rank_at_looks(&values, better, looks),
-            None => ranking::rank(&values, better, ALPHA),
-        };
-        let ranking = ranking.ok()?;
+        let ranking = table.ranking(better, looks).ok()?;
         // Too few blocks are no ground for an estimate; the warning says how many it takes at the least.
         let block_ns = block_ns.map(|ns| ns * plan.groups() as u64);
         let not_separated = match ranking.warnings.is_empty() {
-            true => neighbours(&ranking, &labels, &values, block_ns),
+            true => neighbours(&ranking, &table, block_ns),
             false => Vec::new(),
         };
         Some(Tiers {
             by,
             alpha: looks.map_or(ALPHA, Looks::alpha),
             blocks: ranking.n,
-            rows: ranking.places.iter().map(|place| Place::of(place, &labels)).collect(),
+            rows: ranking.places.iter().map(|place| Place::of(place, &table.labels)).collect(),
             not_separated,
             warnings: ranking.warnings.iter().map(ToString::to_string).collect(),
         })
@@ -190,20 +222,15 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, pivot: Option<&Blocks>) -> S
     let figure = |(&number, block): (&usize, &Block)| {
         let own = Some(value(block)).filter(is_figure)?;
         if groups == 1 {
-            return Some((number, own));
+            return Some((number, (own, block.process)));
         }
         let base = Some(value(pivot?.get(&number)?)).filter(is_figure)?;
-        Some((number / groups, own / base))
+        Some((number / groups, (own / base, block.process)))
     };
     blocks.iter().filter_map(figure).collect()
 }
 
-fn neighbours(
-    ranking: &ranking::Ranking,
-    labels: &[&str],
-    values: &[Vec<f64>],
-    block_ns: Option<u64>,
-) -> Vec<Neighbours> {
+fn neighbours(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<Neighbours> {
     let alpha = ALPHA / ranking.pairs.len().max(1) as f64;
     let mut found: Vec<Neighbours> = Vec::new();
     for places in ranking.places.windows(2) {
@@ -211,13 +238,10 @@ fn neighbours(
         if ranking.separated(one, next) {
             continue;
         }
-        let needed = log_ratios(&values[one], &values[next])
-            .and_then(|logs| planning::blocks_to_separate(&logs, alpha, POWER));
-        // The estimate may say that there are enough already; the data have just said that there are not.
-        let blocks_more = needed.ok().flatten().map(|blocks| blocks.max(1));
+        let blocks_more = table.blocks_to_separate(one, next, alpha);
         found.push(Neighbours {
-            row: labels[one].to_owned(),
-            next: labels[next].to_owned(),
+            row: table.labels[one].to_owned(),
+            next: table.labels[next].to_owned(),
             blocks_more,
             ns_more: blocks_more.zip(block_ns).map(|(blocks, ns)| blocks as u64 * ns),
         });

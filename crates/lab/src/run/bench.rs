@@ -132,11 +132,21 @@ impl<'a> Bench<'a> {
 
     fn begin(&self, row: usize, block: usize, warm_up_ns: u64) -> Result<Running, RowFailure> {
         let mut running = self.launch(row, &format!("block-{block:03}"), self.seed(row, block))?;
-        if warm_up_ns > 0 {
-            self.warm_up(&mut running, warm_up_ns)?;
-        }
-        running.ready.process.freeze().map_err(failure)?;
+        self.settle(&mut running, warm_up_ns)?;
         Ok(running)
+    }
+
+    /// Warmed up and frozen.
+    fn settle(&self, running: &mut Running, warm_up_ns: u64) -> Result<(), RowFailure> {
+        if warm_up_ns > 0 {
+            self.warm_up(running, warm_up_ns)?;
+        }
+        running.ready.process.freeze().map_err(failure)
+    }
+
+    /// On failure the service is dropped by whoever took it, which kills it.
+    fn taken(&mut self, row: usize) -> Result<Running, RowFailure> {
+        self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))
     }
 
     fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, RowFailure> {
@@ -307,16 +317,23 @@ impl Executor for Bench<'_> {
         Ok(start_up)
     }
 
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+        let mut running = self.taken(row)?;
+        running.ready.process.thaw().map_err(failure)?;
+        self.settle(&mut running, warm_up_ns)?;
+        self.running.insert(row, running);
+        Ok(())
+    }
+
     fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
-        let mut running = self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))?;
-        // On failure the service is dropped here, which kills it.
+        let mut running = self.taken(row)?;
         let slice = self.measure(&mut running, draw, offer)?;
         self.running.insert(row, running);
         Ok(slice)
     }
 
     fn stop(&mut self, row: usize, block: usize) -> Result<StopFacts, RowFailure> {
-        let running = self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))?;
+        let running = self.taken(row)?;
         self.finish(row, block, running)
     }
 

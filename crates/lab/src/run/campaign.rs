@@ -15,6 +15,7 @@ use super::{
     past::{Past, warm_up_ns},
     plan::Plan,
     record::{Ending, Latency, Pilot, Record, Slice, Started, Stopped},
+    starts::blocks_per_start,
 };
 use crate::experiment::Point;
 
@@ -25,6 +26,8 @@ pub trait Executor {
     fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure>;
     /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
     fn start(&mut self, row: usize, block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure>;
+    /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure>;
     /// Thawed, loaded for the length of a slice, frozen again. Labels and numbers are the campaign's to fill in.
     fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Slice, RowFailure>;
     /// Stopped for good; `block` names the files it leaves.
@@ -125,11 +128,13 @@ pub fn run<E: Executor, J: Journal, W: Watch, D: Judge>(
 ) -> io::Result<Ending> {
     let began_ns = parts.executor.now_ns();
     past.iter().for_each(|record| parts.judge.heard(record));
+    let past = Past::of(plan, past);
     Campaign {
         plan,
         parts,
         running: BTreeSet::new(),
-        past: Past::of(plan, past),
+        blocks_ns: past.elapsed_ns - past.pilots_ns,
+        past,
         capacity: BTreeMap::new(),
         began_ns,
     }
@@ -139,12 +144,14 @@ pub fn run<E: Executor, J: Journal, W: Watch, D: Judge>(
 struct Campaign<'a, E, J, W, D> {
     plan: &'a Plan,
     parts: Parts<'a, E, J, W, D>,
-    /// Rows that were started in this block.
+    /// Rows that have a process: those of this block, and those whose process lasts for several.
     running: BTreeSet<usize>,
     past: Past,
     /// Of each row, in the closed loops of this block.
     capacity: BTreeMap<usize, Capacity>,
     began_ns: u64,
+    /// Time of the blocks that are over.
+    blocks_ns: u64,
 }
 
 /// What a service answered in closed loops.
@@ -169,20 +176,28 @@ impl Capacity {
 
 impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
     fn run(mut self) -> io::Result<Ending> {
-        self.pilots()?;
-        let reason = loop {
-            if let Some(reason) = self.ending() {
-                break reason;
-            }
-            let block = self.past.blocks;
-            let outcome = self.block(block);
-            self.stop_all(block)?;
-            outcome?;
-            self.past.blocks += 1;
-        };
+        let outcome = self.blocks();
+        // Whatever happened, nothing that was started is left running.
+        let stopped = self.stop(self.past.blocks.saturating_sub(1), |_, _| true);
+        let reason = outcome?;
+        stopped?;
         let elapsed_ns = self.elapsed_ns();
         self.keep(Record::Ended { reason, elapsed_ns })?;
         Ok(reason)
+    }
+
+    fn blocks(&mut self) -> io::Result<Ending> {
+        self.pilots()?;
+        loop {
+            if let Some(reason) = self.ending() {
+                return Ok(reason);
+            }
+            let block = self.past.blocks;
+            self.block(block)?;
+            self.stop(block, |campaign, row| !campaign.lasts_beyond(row, block))?;
+            self.past.blocks += 1;
+            self.blocks_ns = self.elapsed_ns() - self.past.pilots_ns;
+        }
     }
 
     fn elapsed_ns(&self) -> u64 {
@@ -210,12 +225,16 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         Ok(())
     }
 
-    /// The mean of the blocks so far, or the plan's guess.
+    /// The mean of the blocks so far, or the plan's guess with what the pilots have found.
     fn block_ns(&self) -> u64 {
-        match self.past.blocks {
-            0 => self.plan.block_ns_expected(),
-            done => self.elapsed_ns() / done as u64,
+        if self.past.blocks > 0 {
+            return self.blocks_ns / self.past.blocks as u64;
         }
+        let each = self.past.warm_up_ns.values().map(|&warm_up_ns| {
+            let beyond = warm_up_ns.saturating_sub(self.plan.warm_up_ns);
+            beyond / blocks_per_start(self.plan, warm_up_ns) as u64
+        });
+        self.plan.block_ns_expected() + each.sum::<u64>() / self.plan.groups() as u64
     }
 
     fn ending(&mut self) -> Option<Ending> {
@@ -260,24 +279,45 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         order.shuffle(&mut random);
         let labels = order.iter().map(|row| self.label(*row)).collect();
         let elapsed_ns = self.elapsed_ns();
+        if block == 0 {
+            self.past.pilots_ns = elapsed_ns;
+        }
         self.keep(Record::Block { block, order: labels, elapsed_ns })?;
         for &row in &order {
             if self.parts.executor.interrupted() {
                 return Ok(());
             }
-            let warm_up_ns = self.past.warm_up_ns.get(&row).copied().unwrap_or(self.plan.warm_up_ns);
-            match self.parts.executor.start(row, block, warm_up_ns) {
-                Ok(start_up) => {
-                    self.running.insert(row);
-                    let start_up_ns = start_up.as_nanos() as u64;
-                    let row = self.label(row);
-                    self.keep(Record::Started(Started { block, row, start_up_ns }))?;
-                }
-                Err(failure) => self.fail(row, block, failure)?,
-            }
+            self.make_ready(row, block)?;
         }
         self.closed_loops(block, &mut order, &mut random)?;
         self.open_loops(block, &order, &mut random)
+    }
+
+    fn warm_up_ns(&self, row: usize) -> u64 {
+        self.past.warm_up_ns.get(&row).copied().unwrap_or(self.plan.warm_up_ns)
+    }
+
+    /// Whether the process that a row has in this block is that of its next one too. Counted in cycles, so that those who
+    /// are kept for several blocks end together.
+    fn lasts_beyond(&self, row: usize, block: usize) -> bool {
+        let next = block / self.plan.groups() + 1;
+        !next.is_multiple_of(blocks_per_start(self.plan, self.warm_up_ns(row)))
+    }
+
+    /// A fresh process, or the one that was kept, warm again.
+    fn make_ready(&mut self, row: usize, block: usize) -> io::Result<()> {
+        if self.running.contains(&row) {
+            let woken = self.parts.executor.wake(row, self.plan.warm_up_ns);
+            return woken.or_else(|failure| self.fail(row, block, failure));
+        }
+        match self.parts.executor.start(row, block, self.warm_up_ns(row)) {
+            Ok(start_up) => {
+                self.running.insert(row);
+                let start_up_ns = start_up.as_nanos() as u64;
+                self.keep(Record::Started(Started { block, row: self.label(row), start_up_ns }))
+            }
+            Err(failure) => self.fail(row, block, failure),
+        }
     }
 
     fn closed_loops(&mut self, block: usize, order: &mut [usize], random: &mut ChaCha8Rng) -> io::Result<()> {
@@ -324,10 +364,12 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         }
     }
 
-    /// Whatever happened in the block, nothing that was started is left running.
-    fn stop_all(&mut self, block: usize) -> io::Result<()> {
+    /// Stops those whose process is `due`, whatever happens to the journal meanwhile.
+    fn stop(&mut self, block: usize, due: impl Fn(&Self, usize) -> bool) -> io::Result<()> {
         let mut kept = Ok(());
-        for row in std::mem::take(&mut self.running) {
+        let rows: Vec<usize> = self.running.iter().copied().filter(|row| due(self, *row)).collect();
+        for row in rows {
+            self.running.remove(&row);
             let result = match self.parts.executor.stop(row, block) {
                 Ok(facts) => self.keep(Record::Stopped(Stopped {
                     block,
@@ -358,12 +400,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
 
     fn keep(&mut self, record: Record) -> io::Result<()> {
         self.parts.journal.append(&record)?;
-        let blocks_min = self.plan.blocks_min * self.plan.groups();
-        let left_ns = match self.past.blocks < blocks_min {
-            true => (self.block_ns() * blocks_min as u64).max(self.plan.budget_ns),
-            false => self.plan.budget_ns,
-        }
-        .saturating_sub(self.elapsed_ns());
+        let left_ns = self.plan.left_ns(self.past.blocks, self.elapsed_ns(), self.block_ns());
         self.parts.judge.heard(&record);
         self.parts.watch.heard(&record, Duration::from_nanos(left_ns));
         Ok(())

@@ -17,6 +17,8 @@ pub struct Past {
     pub out: BTreeSet<usize>,
     /// How long each row is warmed up, where a pilot said so.
     pub warm_up_ns: BTreeMap<usize, u64>,
+    /// Time that passed before the first block.
+    pub pilots_ns: u64,
     /// Time that the campaign took, up to the last record that tells it.
     pub elapsed_ns: u64,
 }
@@ -34,6 +36,7 @@ impl Past {
                 Record::Block { block, elapsed_ns, .. } => {
                     past.blocks = block + 1;
                     past.elapsed_ns = *elapsed_ns;
+                    past.pilots_ns = if *block == 0 { *elapsed_ns } else { past.pilots_ns };
                 }
                 Record::Failed { row: label, .. } => past.out.extend(row(label)),
                 Record::Ended { elapsed_ns, .. } => past.elapsed_ns = *elapsed_ns,

@@ -9,7 +9,11 @@ use crate::{
     experiment::{Experiment, Knobs, LatencySetting, LoadSetting, Point},
 };
 
-use super::{cpus::Pinning, until::Until};
+use super::{
+    cpus::Pinning,
+    starts::{BLOCKS_PER_START_MAX, START_NS},
+    until::Until,
+};
 
 /// What will be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +49,9 @@ pub struct Plan {
     /// Most rows of one block, the pivot among them.
     #[serde(default = "group_max_default")]
     pub group_max: usize,
+    /// Most blocks of one process, where it is slow to warm up; 1 where each block has fresh ones.
+    #[serde(default = "one")]
+    pub blocks_per_start_max: usize,
     /// Open loops after the closed ones.
     #[serde(default)]
     pub latency: Option<LatencyPlan>,
@@ -91,8 +98,16 @@ impl LatencyPlan {
 /// Streams of randomness from here on divide rows into groups; those below order blocks.
 const CYCLES: u64 = 1 << 32;
 
+/// What a pilot takes at the least: most services are steady by then.
+const PILOT_NS: u64 = 2_000_000_000;
+
 /// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
 pub const GROUP_MAX: usize = 12;
+
+/// Of runs from before services could keep a process.
+fn one() -> usize {
+    1
+}
 
 fn group_max_default() -> usize {
     GROUP_MAX
@@ -171,6 +186,7 @@ impl Plan {
             warm_up_ns: ns(campaign.warm_up),
             warm_up_ns_max: campaign.warm_up_max.map(ns),
             group_max: GROUP_MAX,
+            blocks_per_start_max: BLOCKS_PER_START_MAX,
             latency: experiment.latency.as_ref().map(LatencyPlan::new),
             until: Until::Budget,
             blocks_min: campaign.blocks_min,
@@ -209,11 +225,30 @@ impl Plan {
         pivot.into_iter().chain(mine).collect()
     }
 
-    /// A guess, before the first block has been timed: starting, stopping and settling one service takes about 0.6 s.
+    /// Time for which one row is measured in a block.
+    pub fn measured_ns(&self) -> u64 {
+        self.slice_ns * self.slices_per_block as u64 + self.latency.as_ref().map_or(0, LatencyPlan::row_ns)
+    }
+
+    /// A guess, before the first block has been timed.
     pub fn block_ns_expected(&self) -> u64 {
-        let latency_ns = self.latency.as_ref().map_or(0, LatencyPlan::row_ns);
-        let each = self.slice_ns * self.slices_per_block as u64 + latency_ns + self.warm_up_ns + 600_000_000;
-        each * self.group(0).len() as u64
+        (self.measured_ns() + self.warm_up_ns + START_NS) * self.group(0).len() as u64
+    }
+
+    /// Time that a campaign may still take which has measured `done` blocks in `elapsed_ns`, where a block takes `block_ns`:
+    /// the fewest blocks in any case, then to the budget or to the most blocks.
+    pub fn left_ns(&self, done: usize, elapsed_ns: u64, block_ns: u64) -> u64 {
+        let blocks_ns =
+            |blocks: usize| block_ns.saturating_mul((blocks * self.groups()).saturating_sub(done) as u64);
+        let budget_ns = self.budget_ns.saturating_sub(elapsed_ns);
+        budget_ns.min(blocks_ns(self.blocks_max)).max(blocks_ns(self.blocks_min))
+    }
+
+    /// Time that all of it is expected to take, before anything is known of the services; less where a result ends it.
+    pub fn expected_ns(&self) -> u64 {
+        let pilots = if self.warm_up_ns_max.is_some() { self.members().count() as u64 } else { 0 };
+        let pilots_ns = pilots * (PILOT_NS + START_NS);
+        (self.left_ns(0, pilots_ns, self.block_ns_expected())).saturating_add(pilots_ns)
     }
 
     /// How many blocks of each row fit into the budget, if the guess holds.

@@ -90,6 +90,7 @@ impl SloPlan {
             warm_up_ns: ns(setting.warm_up),
             warm_up_ns_max: Some(ns(setting.warm_up_max)).filter(|longest| *longest > ns(setting.warm_up)),
             group_max: GROUP_MAX,
+            blocks_per_start_max: 1,
             latency: Some(LatencyPlan {
                 points: vec![Point::Searched],
                 slice_ns: setting.window.map_or(usual, ns),

@@ -1,6 +1,9 @@
 //! Two names for one service: how often a campaign says that they differ, and how often it finds a difference there is.
 
-use tare_lab::report::{self, Ratio, Report};
+use tare_lab::{
+    report::{self, Ratio, Report},
+    run::plan::Plan,
+};
 
 use crate::machine::{Machine, Service, campaign, plan};
 
@@ -35,6 +38,26 @@ fn one_service_under_two_names_is_seldom_two() {
     let found = separated(SERVICE, 0.02, 1_000);
     assert!(found <= 50, "{found} of 1000 campaigns separated a service from itself");
     assert!(found >= 20, "{found} of 1000: wider than 95% needs");
+}
+
+/// The second takes so long to warm up that each of its processes lasts for four blocks: what is drawn once per process is
+/// then the same in all four, and who counts blocks calls every second one of them another service.
+#[test]
+fn a_process_that_lasts_makes_no_service_another() {
+    let slow = |seed: u64| {
+        let plan = plan(&["pivot", "same"], 16, seed);
+        let plan = Plan { warm_up_ns_max: Some(60_000_000_000), ..plan };
+        let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
+        machine.steady_after_ns[1] = 60_000_000_000;
+        report::compute(&campaign(&plan, &mut machine, &mut ()))
+    };
+    let starts: Vec<usize> = slow(1).rows.iter().map(|row| row.starts).collect();
+    assert_eq!((slow(1).blocks, starts.iter().sum::<usize>()), (16, 16 + 4));
+    let reports: Vec<Report> = (0..500).map(slow).collect();
+    let found = reports.iter().filter(|report| separates(ratio(report))).count();
+    assert!((10..=32).contains(&found), "{found} of 500 campaigns separated a service from itself");
+    let is_two = |report: &&Report| report.tiers.as_ref().is_some_and(|tiers| tiers.rows[1].tier == 2);
+    assert!(reports.iter().filter(is_two).count() <= 32);
 }
 
 #[test]

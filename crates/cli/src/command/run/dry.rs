@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tare_lab::run::plan::Plan;
+use tare_lab::run::{plan::Plan, until::Until};
 
 use crate::{
     output::{Format, print, print_json},
@@ -23,6 +23,7 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
          told        THREADS={} DELAY_MS={}\nCPUs        services {:?}, generator {:?}\nseed        {}\n\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each, in random order\n\
          blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{until}\
+         measuring   {} in all\n\
          before      build what has changed and verify every service: some seconds where nothing has\n",
         plan.title,
         plan.question,
@@ -43,5 +44,12 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
         plan.blocks_max,
         time(plan.block_ns_expected()),
         time(plan.budget_ns),
+        expected(plan),
     ))
+}
+
+/// How long the measuring will take, in words: before a run, and where there is none.
+pub fn expected(plan: &Plan) -> String {
+    let bound = if plan.until == Until::Budget { "about" } else { "at most about" };
+    format!("{bound} {}", duration(Duration::from_nanos(plan.expected_ns())))
 }

@@ -170,6 +170,9 @@ impl<'a> Session<'a> {
 
     fn measure(&self, header: &Header, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
         let plan = &header.plan;
+        if past.is_empty() {
+            self.progress.keep(&format!("measuring for {}", super::dry::expected(plan)));
+        }
         let ended = match nothing_to_compare(plan) {
             true => self.kept(journal.append(&Record::Ended { reason: Ending::NothingLeft, elapsed_ns: 0 })),
             false => self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past),

@@ -7,7 +7,7 @@ use crate::{
     },
     run::{
         folder::Kept,
-        record::{Ending, Record},
+        record::{Ending, Record, Started},
     },
 };
 
@@ -59,6 +59,38 @@ fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
     assert!(
         text(&report, false, None).contains("generator-bound"),
         "the reason stands in place of the number"
+    );
+}
+
+#[test]
+fn who_keeps_a_process_is_judged_by_its_starts() {
+    let mut kept = kept_with(&ROWS, 12);
+    // Who was never seen to start has a process for each block.
+    let started = |block: usize| Started { block, row: "twin".to_owned(), start_up_ns: 1 };
+    let with_starts = |record: Record| match record {
+        Record::Block { block, .. } if block.is_multiple_of(3) => {
+            vec![record, Record::Started(started(block))]
+        }
+        record => vec![record],
+    };
+    kept.records = kept.records.into_iter().flat_map(with_starts).collect();
+    let report = compute(&kept);
+    let (twin, slow) = (find(&report, "twin"), find(&report, "slow"));
+    assert_eq!((twin.starts, twin.blocks, slow.starts), (4, 12, 12));
+    let blocks = |row: &RowReport| row.ratio.as_ref().map(|ratio| ratio.n);
+    assert_eq!((blocks(twin), blocks(slow)), (Some(4), Some(12)));
+    let width = |row: &str| {
+        let ratio = |kept: &Kept| find(&compute(kept), row).ratio.clone().unwrap();
+        let interval = |ratio: Ratio| ratio.high.unwrap() - ratio.low.unwrap();
+        interval(ratio(&kept)) / interval(ratio(&kept_with(&ROWS, 12)))
+    };
+    assert!(width("twin") > 1.2 && (width("slow") - 1.0).abs() < 1e-12, "{}", width("twin"));
+    assert_eq!(
+        report.notes.last().map(String::as_str),
+        Some(
+            "slow to warm up, so a process was kept for several blocks: twin (4 in 12 blocks); their intervals count starts \
+         (Student's t), not blocks"
+        )
     );
 }
 

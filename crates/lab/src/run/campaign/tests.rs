@@ -19,6 +19,7 @@ struct Fake {
     dies: Option<(usize, usize)>,
     interrupt_after_slices: usize,
     warm_ups: Vec<(usize, u64)>,
+    woken: Vec<usize>,
     offers: Vec<(usize, Offer)>,
 }
 
@@ -37,6 +38,7 @@ impl Fake {
             dies: None,
             interrupt_after_slices: usize::MAX,
             warm_ups: Vec::new(),
+            woken: Vec::new(),
             offers: Vec::new(),
         }
     }
@@ -64,6 +66,13 @@ impl Executor for Fake {
         assert!(self.running.insert(row), "row {row} was still running");
         self.pass(500_000_000);
         Ok(Duration::from_millis(row as u64))
+    }
+
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+        assert!(self.running.contains(&row), "row {row} was not kept");
+        self.woken.push(row);
+        self.pass(warm_up_ns);
+        Ok(())
     }
 
     fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
@@ -160,6 +169,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         warm_up_ns: 0,
         warm_up_ns_max: None,
         group_max: 12,
+        blocks_per_start_max: 4,
         latency: None,
         until: crate::run::until::Until::Budget,
         blocks_min: 6,
@@ -323,6 +333,57 @@ fn a_pilot_finds_how_long_each_service_is_warmed_up() {
     resume(&plan, &mut again, &mut rest, &journal.records[..5]).unwrap();
     assert!(!rest.records.iter().any(|record| matches!(record, Record::Pilot(_))));
     assert_eq!(again.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+}
+
+/// Three rows: one that never is steady, and is warmed up for 40 s; two that soon are.
+fn slow_plan() -> Plan {
+    let (warm_up_ns, warm_up_ns_max) = (1_500_000_000, Some(40_000_000_000));
+    Plan { warm_up_ns, warm_up_ns_max, blocks_max: 9, budget_ns: u64::MAX, ..plan(3, 1) }
+}
+
+/// The blocks in which each row was started, and stopped.
+fn lives(records: &[Record]) -> BTreeMap<&str, (Vec<usize>, Vec<usize>)> {
+    let mut lives: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::Started(started) => lives.entry(&started.row).or_default().0.push(started.block),
+            Record::Stopped(stopped) => lives.entry(&stopped.row).or_default().1.push(stopped.block),
+            _ => {}
+        }
+    }
+    lives
+}
+
+#[test]
+fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
+    let plan = Plan { blocks_max: 17, ..slow_plan() };
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let lives = lives(&journal.records);
+    assert_eq!(lives["row0"], (vec![0, 4, 8, 12, 16], vec![3, 7, 11, 15, 16]));
+    assert_eq!(lives["row2"].0, (0..17).collect::<Vec<_>>());
+    assert_eq!(fake.woken, [0; 12]);
+    assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [17 * 4; 3]);
+    assert!(fake.running.is_empty());
+}
+
+#[test]
+fn a_process_that_lasts_ends_with_the_part_of_the_campaign() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.interrupt_after_slices = 3 * 4 + 2;
+    run(&slow_plan(), &mut fake, &mut journal).unwrap();
+    assert!(fake.running.is_empty());
+    assert_eq!(lives(&journal.records)["row0"], (vec![0], vec![1]));
+    // The rest has a process of its own, until the next is due.
+    let mut rest = Memory::default();
+    resume(&slow_plan(), &mut Fake::new(), &mut rest, &journal.records).unwrap();
+    assert_eq!(lives(&rest.records)["row0"], (vec![2, 4, 6, 8], vec![3, 5, 7, 8]));
+    for full_after in 4..60 {
+        let (mut fake, mut journal) =
+            (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
+        run(&slow_plan(), &mut fake, &mut journal).unwrap_err();
+        assert!(fake.running.is_empty(), "{full_after}");
+    }
 }
 
 #[test]
