@@ -88,6 +88,8 @@ impl Watch for CampaignProgress<'_> {
                 };
                 self.0.say(&format!("warm-up of {}: {steady}; {left}", pilot.row));
             }
+            // What the pilots have found is in it.
+            Record::Block { block: 0, .. } => self.0.keep(&format!("measuring: {left}")),
             Record::Block { block, order, .. } => {
                 self.0.say(&format!("block {}: starting {} services; {left}", block + 1, order.len()));
             }

@@ -3,9 +3,10 @@
 //! ```text
 //! cargo run --release -p tare-lab --example replay -- RUN [--campaigns 1000] [--seed 1] [--inject 2%] [--rows A,B]
 //! ```
-//! For every row, split into 2, 4 and 8 that are one, and for every two rows of one service: the share of campaigns of up to
-//! 40 blocks that separate some pair (wrongly), by the planned looks and by the e-process. For every row, split in two of
-//! which one is slower by `--inject`: the share that finds it, and after how many blocks (the median of those).
+//! For every row, split into 2, 4 and 8 that are one, and for the rows of one service, two of them and all: the share of
+//! campaigns of up to 40 blocks that separate some pair (wrongly), by the planned looks and by the e-process. For every row
+//! split in two, and for two rows of one service, of which one is slower by `--inject`: the share that finds it, and after
+//! how many blocks (the median of those).
 
 mod words;
 
@@ -54,12 +55,11 @@ fn replay(words: &Words) -> Result<(), String> {
                 let split = |random: &mut ChaCha8Rng| sample.split(row, copies, BLOCKS, metric, random);
                 line(words, &format!("{label}, split in {copies}"), metric, split);
             }
-            for (other, other_label) in sample.rows.iter().enumerate().skip(row + 1) {
-                if services[row] == services[other] {
-                    let pair =
-                        |random: &mut ChaCha8Rng| sample.pair((row, other), true, BLOCKS, metric, random);
-                    line(words, &format!("{label} and {other_label}"), metric, pair);
-                }
+            let same = |other: &usize| services[row] == services[*other];
+            let names: Vec<usize> = (row..sample.rows.len()).filter(same).collect();
+            let is_first = !(0..row).any(|other| same(&other));
+            if is_first && names.len() > 1 {
+                together(words, &sample, &names, metric);
             }
             let slowed = |random: &mut ChaCha8Rng| {
                 let mut values = sample.split(row, 2, BLOCKS, metric, random)?;
@@ -70,6 +70,23 @@ fn replay(words: &Words) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Several names of one service, each with processes of its own: two of them, one of the two made slower, and all.
+fn together(words: &Words, sample: &Sample, names: &[usize], metric: Metric) {
+    let label = &sample.rows[names[0]];
+    let pair = |random: &mut ChaCha8Rng| sample.together(&names[..2], true, BLOCKS, metric, random);
+    line(words, &format!("{label}, 2 names"), metric, pair);
+    let slowed = |random: &mut ChaCha8Rng| {
+        let mut values = pair(random)?;
+        inject(&mut values, metric, words.inject);
+        Some(values)
+    };
+    line(words, &format!("{label}, 2 names, {}% slower", words.inject * 100.0), metric, slowed);
+    if names.len() > 2 {
+        let all = |random: &mut ChaCha8Rng| sample.together(names, true, BLOCKS, metric, random);
+        line(words, &format!("{label}, {} names", names.len()), metric, all);
+    }
 }
 
 fn line(words: &Words, name: &str, metric: Metric, make: impl Fn(&mut ChaCha8Rng) -> Option<Vec<Vec<f64>>>) {

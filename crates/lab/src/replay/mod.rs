@@ -154,25 +154,28 @@ impl Sample {
         Some(values)
     }
 
-    /// A campaign of so many blocks of two rows, their rounds drawn together with replacement, so that what disturbed a
-    /// round disturbs both. Where the two are `one` service, which is which is drawn in each block.
-    pub fn pair(
+    /// A campaign of so many blocks of these rows, their rounds drawn together with replacement, so that what disturbed a
+    /// round disturbs all. Where they are `one` service, which is which is drawn in each block.
+    pub fn together(
         &self,
-        rows: (usize, usize),
+        rows: &[usize],
         one: bool,
         blocks: usize,
         metric: Metric,
         random: &mut impl Rng,
     ) -> Option<Vec<Vec<f64>>> {
-        let mut values = vec![Vec::new(); 2];
+        let mut values = vec![Vec::new(); rows.len()];
+        let mut places: Vec<usize> = (0..rows.len()).collect();
         for _ in 0..blocks {
             let block = self.draw(random);
-            let rounds: Vec<usize> =
-                (0..block[rows.0].len()).map(|_| random.random_range(0..block[rows.0].len())).collect();
-            let of = |row: usize| metric.of(rounds.iter().map(|round| &block[row][*round]));
-            let swap = one && random.random::<bool>();
-            values[usize::from(swap)].push(of(rows.0)?);
-            values[usize::from(!swap)].push(of(rows.1)?);
+            let all = block[*rows.first()?].len();
+            let rounds: Vec<usize> = (0..all).map(|_| random.random_range(0..all)).collect();
+            if one {
+                places.shuffle(random);
+            }
+            for (row, place) in rows.iter().zip(&places) {
+                values[*place].push(metric.of(rounds.iter().map(|round| &block[*row][*round]))?);
+            }
         }
         Some(values)
     }

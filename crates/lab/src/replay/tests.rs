@@ -86,7 +86,7 @@ fn rows_that_are_one_are_seldom_separated() {
         let (looks, bets) = tally(200, split);
         assert!(looks.share().0 <= 0.08 && bets.share().0 <= 0.08, "{copies}: {looks:?} {bets:?}");
     }
-    let pair = |random: &mut _| sample.pair((0, 1), true, 40, Metric::Throughput, random).unwrap();
+    let pair = |random: &mut _| sample.together(&[0, 1], true, 40, Metric::Throughput, random).unwrap();
     let (looks, bets) = tally(200, pair);
     assert!(looks.share().0 <= 0.08 && bets.share().0 <= 0.08, "{looks:?} {bets:?}");
 }
@@ -109,11 +109,11 @@ fn a_slowdown_is_found_the_sooner_the_greater_it_is() {
 #[test]
 fn two_services_keep_their_difference() {
     let sample = Sample::of(&kept(0.7), &["a".to_owned(), "b".to_owned()]).unwrap();
-    let values = sample.pair((0, 1), false, 10, Metric::Throughput, &mut random(1)).unwrap();
+    let values = sample.together(&[0, 1], false, 10, Metric::Throughput, &mut random(1)).unwrap();
     assert_eq!(judge(&values, Metric::Throughput).unwrap().looks, Some(10));
     assert!(values[1].iter().sum::<f64>() < values[0].iter().sum::<f64>());
     // What is CPU per request goes the other way.
-    let values = sample.pair((0, 1), false, 10, Metric::CpuPerRequest, &mut random(1)).unwrap();
+    let values = sample.together(&[0, 1], false, 10, Metric::CpuPerRequest, &mut random(1)).unwrap();
     assert!(values[1].iter().sum::<f64>() > values[0].iter().sum::<f64>());
 }
 

@@ -9,7 +9,7 @@ use super::{
     Level, OpenLatency, Report,
     compute::Blocks,
     figures::{rate, time},
-    table::{Cell, Paint, layout, left, right},
+    table::{self, Cell, Paint, layout, left, right},
     validity,
 };
 use crate::run::{
@@ -71,16 +71,27 @@ pub(super) fn load_text(plan: &Plan) -> String {
     plan.latency.as_ref().map(words).unwrap_or_default()
 }
 
-/// A table of its own, the rates one below the other; nothing where none was measured.
+const TITLE: &str = "latency from the instant a request was due (open loop)";
+
+/// For a terminal; nothing where none was measured.
 pub(super) fn text(report: &Report, paint: &Paint) -> String {
+    lines(report).map_or(String::new(), |lines| format!("\n{TITLE}\n{}", layout(&lines, paint)))
+}
+
+/// For a README or a pull request.
+pub(super) fn markdown(report: &Report) -> String {
+    lines(report).map_or(String::new(), |lines| format!("\n{TITLE}:\n\n{}", table::markdown(&lines)))
+}
+
+/// A table of its own, the rates one below the other.
+fn lines(report: &Report) -> Option<Vec<Vec<Cell>>> {
     let rows = || report.rows.iter().filter(|row| !row.latency_open.is_empty());
-    let Some(first) = rows().next() else { return String::new() };
     let mut lines = vec![head()];
-    for index in 0..first.latency_open.len() {
+    for index in 0..rows().next()?.latency_open.len() {
         let found = rows().filter_map(|row| Some((row, row.latency_open.get(index)?)));
         lines.extend(found.map(|(row, latency)| line(&row.label, latency)));
     }
-    format!("\nlatency from the instant a request was due (open loop)\n{}", layout(&lines, paint))
+    Some(lines)
 }
 
 fn head() -> Vec<Cell> {

@@ -3,6 +3,7 @@
 use super::{
     Ratio, Report, RowReport, State, Tiers,
     figures::{bytes, percent, rate, time, times},
+    latency,
 };
 
 /// The report as Markdown.
@@ -22,6 +23,7 @@ pub fn markdown(report: &Report) -> String {
     if report.tiers.is_some() {
         out += "\n";
     }
+    out += &latency::markdown(report);
     out +=
         &format!("\n{}. {} blocks, seed {}: {ending}.\n", escape(&report.load), report.blocks, report.seed);
     let environment = &report.environment;

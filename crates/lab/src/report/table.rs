@@ -1,4 +1,6 @@
-//! Aligned columns for a terminal: text to the left, figures to the right, painted or not.
+//! Columns: text to the left, figures to the right; aligned for a terminal, painted or not, or as Markdown.
+
+use super::markdown::escape;
 
 const GAP: &str = "  ";
 
@@ -46,6 +48,15 @@ fn widths(lines: &[Vec<Cell>]) -> Vec<usize> {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].text.chars().count()).max().unwrap_or(0);
     (0..columns).map(width).collect()
+}
+
+/// The first line is the head.
+pub(super) fn markdown(lines: &[Vec<Cell>]) -> String {
+    let Some(head) = lines.first() else { return String::new() };
+    let cells = |cells: &Vec<Cell>| cells.iter().map(|cell| format!(" {} |", escape(&cell.text))).collect();
+    let mut written: Vec<String> = lines.iter().map(cells).collect();
+    written.insert(1, head.iter().map(|cell| if cell.right { "--:|" } else { "---|" }).collect());
+    written.iter().map(|line| format!("|{line}\n")).collect()
 }
 
 pub(super) fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {

@@ -398,6 +398,11 @@ fn latency_that_is_the_generators_own_is_not_shown() {
     assert!(line("pivot").contains("777 µs"), "{table}");
     assert!(line("half").contains("late") && !line("half").contains("777 µs"), "{table}");
     assert!(table.contains("warning: half: latency at 500/s: late: in half of the slices"), "{table}");
+    let table = markdown(&report);
+    let line =
+        |row: &str| table.lines().find(|line| line.starts_with(row) && line.contains("500/s")).unwrap();
+    assert_eq!(line("| half |").split('|').filter(|cell| cell.trim() == "late").count(), 4, "{table}");
+    assert_eq!(line("| half |").matches('|').count(), line("| pivot |").matches('|').count());
 }
 
 #[test]

@@ -161,6 +161,7 @@ impl<'a> Bench<'a> {
 
     /// Loads a fresh process window by window until its cost is steady, or it had the longest time.
     fn warm_up_curve(&self, row: usize) -> Result<Pilot, RowFailure> {
+        let began_ns = Monotonic.now_ns();
         let mut running = self.launch(row, "pilot", self.seed(row, usize::MAX >> 32))?;
         let longest_ns = self.plan.warm_up_ns_max.unwrap_or(self.plan.warm_up_ns);
         let (mut answered, mut cpu_ns, mut costs) = (Vec::new(), Vec::new(), Vec::new());
@@ -176,9 +177,11 @@ impl<'a> Bench<'a> {
         }
         running.generator.close();
         running.ready.process.stop(GRACE);
+        let loaded_ns = costs.len() as u64 * PILOT_WINDOW_NS;
         Ok(Pilot {
             row: String::new(),
             window_ns: PILOT_WINDOW_NS,
+            start_ns: (Monotonic.now_ns() - began_ns).saturating_sub(loaded_ns),
             answered,
             server_cpu_ns: cpu_ns,
             steady_after_ns: steady.map(|windows| windows as u64 * PILOT_WINDOW_NS),

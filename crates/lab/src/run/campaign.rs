@@ -12,10 +12,10 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    past::{Past, warm_up_ns},
+    past::Past,
     plan::Plan,
     record::{Ending, Latency, Pilot, Record, Slice, Started, Stopped},
-    starts::blocks_per_start,
+    starts::{Start, blocks_per_start},
 };
 use crate::experiment::Point;
 
@@ -210,13 +210,13 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             return Ok(());
         }
         for row in self.alive() {
-            if self.past.warm_up_ns.contains_key(&row) || self.parts.executor.interrupted() {
+            if self.past.starts.contains_key(&row) || self.parts.executor.interrupted() {
                 continue;
             }
             match self.parts.executor.pilot(row) {
                 Ok(pilot) => {
                     let pilot = Pilot { row: self.label(row), ..pilot };
-                    self.past.warm_up_ns.insert(row, warm_up_ns(self.plan, &pilot));
+                    self.past.starts.insert(row, Start::of(self.plan, &pilot));
                     self.keep(Record::Pilot(pilot))?;
                 }
                 Err(failure) => self.fail(row, 0, failure)?,
@@ -230,11 +230,8 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         if self.past.blocks > 0 {
             return self.blocks_ns / self.past.blocks as u64;
         }
-        let each = self.past.warm_up_ns.values().map(|&warm_up_ns| {
-            let beyond = warm_up_ns.saturating_sub(self.plan.warm_up_ns);
-            beyond / blocks_per_start(self.plan, warm_up_ns) as u64
-        });
-        self.plan.block_ns_expected() + each.sum::<u64>() / self.plan.groups() as u64
+        let group = self.plan.group(self.past.blocks);
+        group.iter().map(|row| self.start(*row).ns_per_block(self.plan) + self.plan.measured_ns()).sum()
     }
 
     fn ending(&mut self) -> Option<Ending> {
@@ -293,15 +290,15 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         self.open_loops(block, &order, &mut random)
     }
 
-    fn warm_up_ns(&self, row: usize) -> u64 {
-        self.past.warm_up_ns.get(&row).copied().unwrap_or(self.plan.warm_up_ns)
+    fn start(&self, row: usize) -> Start {
+        self.past.starts.get(&row).copied().unwrap_or_else(|| Start::guess(self.plan))
     }
 
     /// Whether the process that a row has in this block is that of its next one too. Counted in cycles, so that those who
     /// are kept for several blocks end together.
     fn lasts_beyond(&self, row: usize, block: usize) -> bool {
         let next = block / self.plan.groups() + 1;
-        !next.is_multiple_of(blocks_per_start(self.plan, self.warm_up_ns(row)))
+        !next.is_multiple_of(blocks_per_start(self.plan, self.start(row)))
     }
 
     /// A fresh process, or the one that was kept, warm again.
@@ -310,7 +307,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             let woken = self.parts.executor.wake(row, self.plan.warm_up_ns);
             return woken.or_else(|failure| self.fail(row, block, failure));
         }
-        match self.parts.executor.start(row, block, self.warm_up_ns(row)) {
+        match self.parts.executor.start(row, block, self.start(row).warm_up_ns) {
             Ok(start_up) => {
                 self.running.insert(row);
                 let start_up_ns = start_up.as_nanos() as u64;

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    plan::Plan,
-    record::{Pilot, Record},
-};
+use super::{plan::Plan, record::Record, starts::Start};
 
 /// Where a campaign stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,8 +12,8 @@ pub struct Past {
     pub blocks: usize,
     /// Rows that have failed.
     pub out: BTreeSet<usize>,
-    /// How long each row is warmed up, where a pilot said so.
-    pub warm_up_ns: BTreeMap<usize, u64>,
+    /// What a start of each row takes, where a pilot said so.
+    pub starts: BTreeMap<usize, Start>,
     /// Time that passed before the first block.
     pub pilots_ns: u64,
     /// Time that the campaign took, up to the last record that tells it.
@@ -31,7 +28,7 @@ impl Past {
         for record in records {
             match record {
                 Record::Pilot(pilot) => {
-                    past.warm_up_ns.extend(row(&pilot.row).map(|row| (row, warm_up_ns(plan, pilot))));
+                    past.starts.extend(row(&pilot.row).map(|row| (row, Start::of(plan, pilot))));
                 }
                 Record::Block { block, elapsed_ns, .. } => {
                     past.blocks = block + 1;
@@ -46,10 +43,4 @@ impl Past {
         }
         past
     }
-}
-
-/// How long a service is warmed up after this pilot: until it was steady, and the longest time where it never was.
-pub fn warm_up_ns(plan: &Plan, pilot: &Pilot) -> u64 {
-    let longest = plan.warm_up_ns_max.unwrap_or(plan.warm_up_ns);
-    pilot.steady_after_ns.unwrap_or(longest).clamp(plan.warm_up_ns, longest.max(plan.warm_up_ns))
 }

@@ -99,7 +99,7 @@ impl LatencyPlan {
 const CYCLES: u64 = 1 << 32;
 
 /// What a pilot takes at the least: most services are steady by then.
-const PILOT_NS: u64 = 2_000_000_000;
+const PILOT_NS: u64 = 3_000_000_000;
 
 /// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
 pub const GROUP_MAX: usize = 12;
@@ -230,7 +230,7 @@ impl Plan {
         self.slice_ns * self.slices_per_block as u64 + self.latency.as_ref().map_or(0, LatencyPlan::row_ns)
     }
 
-    /// A guess, before the first block has been timed.
+    /// A guess, before anything is known of the services.
     pub fn block_ns_expected(&self) -> u64 {
         (self.measured_ns() + self.warm_up_ns + START_NS) * self.group(0).len() as u64
     }

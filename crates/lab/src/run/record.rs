@@ -59,6 +59,9 @@ pub struct Pilot {
     pub answered: Vec<u64>,
     /// CPU time of the service's processes in each window.
     pub server_cpu_ns: Vec<u64>,
+    /// What a start costs beside the load: until it is ready, and until it has stopped.
+    #[serde(default)]
+    pub start_ns: u64,
     /// From where on it is steady; none where it was not within the time that it had.
     pub steady_after_ns: Option<u64>,
 }

@@ -121,6 +121,7 @@ impl Executor for Machine {
         Ok(Pilot {
             row: String::new(),
             window_ns: 250_000_000,
+            start_ns: 600_000_000,
             answered: Vec::new(),
             server_cpu_ns: Vec::new(),
             steady_after_ns: Some(self.steady_after_ns[row]),

@@ -55,6 +55,7 @@ impl Executor for Fake {
         Ok(Pilot {
             row: String::new(),
             window_ns: 1_000_000_000,
+            start_ns: 600_000_000,
             answered: vec![1; 3],
             server_cpu_ns: vec![1; 3],
             steady_after_ns,
