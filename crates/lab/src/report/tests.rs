@@ -436,5 +436,14 @@ fn books_close_and_softirq_is_told() {
     each_slice(&mut kept, |slice| slice.books.as_mut().unwrap().wall_ns = 140_000_000);
     let report = compute(&kept);
     assert!(!report.books.unwrap().close());
-    assert!(report.notes.last().unwrap().contains("they do not close within "), "{:?}", report.notes);
+    assert!(report.notes.last().unwrap().contains("nobody's books"), "{:?}", report.notes);
+
+    each_slice(&mut kept, |slice| {
+        let books = slice.books.as_mut().unwrap();
+        (books.wall_ns, books.generator) = (101_000_000, times(50, 10, 20));
+    });
+    let report = compute(&kept);
+    let books = report.books.unwrap();
+    assert!((books.residual_share_generator + 21.0 / 202.0).abs() < 1e-9 && !books.close(), "{books:?}");
+    assert!(report.notes.last().unwrap().contains("the generator's CPUs lack it"), "{:?}", report.notes);
 }
