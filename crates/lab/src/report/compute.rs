@@ -25,7 +25,7 @@ use crate::run::{
 #[derive(Default)]
 pub(crate) struct Block<'a> {
     /// The closed loops of the rounds that count.
-    slices: Vec<&'a Slice>,
+    pub slices: Vec<&'a Slice>,
     /// Those of rounds that were dropped: what went wrong in them went wrong.
     dropped: Vec<&'a Slice>,
     /// The open ones.
@@ -195,6 +195,7 @@ fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&S
         report.warnings.extend(starts::unsteady(pilot));
     }
     if report.state == State::Measured {
+        report.warnings.extend(starts::warming(blocks));
         fill_in(&mut report, kept, blocks);
     }
     report
@@ -350,14 +351,12 @@ fn relate(
     looks: Option<&Looks>,
     warnings: &mut Vec<String>,
 ) -> Option<Ratio> {
-    let pairs: Vec<(&Block, &Block)> =
-        blocks.iter().filter_map(|(number, block)| Some((block, pivot.get(number)?))).collect();
-    let (subject, base): (Vec<f64>, Vec<f64>) =
-        pairs.iter().map(|pair| (value(pair.0), value(pair.1))).unzip();
-    let (own, other): (Vec<usize>, Vec<usize>) =
-        pairs.iter().map(|pair| (pair.0.process, pair.1.process)).unzip();
-    let logs = log_ratios(&subject, &base).ok()?;
-    let starts = two_level::by_start(&logs, &own, &other).ok()?;
+    let pairs = blocks.iter().filter_map(|(number, block)| Some((block, pivot.get(number)?)));
+    let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
+    let values = |of: &[&Block]| of.iter().map(|block| value(block)).collect::<Vec<f64>>();
+    let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
+    let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
+    let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
     let estimate = match looks {
         Some(looks) => looks.decide(&logs).map(|progress| progress.estimate),
         None if two_level::are_shared(&starts) => two_level::interval(&starts, DEFAULT_CONFIDENCE),

@@ -447,3 +447,29 @@ fn books_close_and_softirq_is_told() {
     assert!((books.residual_share_generator + 21.0 / 202.0).abs() < 1e-9 && !books.close(), "{books:?}");
     assert!(report.notes.last().unwrap().contains("the generator's CPUs lack it"), "{:?}", report.notes);
 }
+
+#[test]
+fn a_service_that_was_not_warm_is_named() {
+    let mut kept = kept();
+    let warnings = |kept: &Kept| {
+        let all = find(&compute(kept), "half").warnings.clone();
+        all.into_iter().filter(|warning| warning.starts_with("not warm")).collect::<Vec<String>>()
+    };
+    assert_eq!(warnings(&kept), Vec::<String>::new());
+    each_slice(&mut kept, |slice| {
+        if slice.row == "half" && slice.round == 0 {
+            slice.answered = slice.answered * 8 / 10;
+        }
+    });
+    let expected = "not warm: the first half of its slices in a block cost 25.0% more CPU than the second: raise `warm-up`";
+    assert_eq!(warnings(&kept), [expected]);
+    // Of a process that lasts only the first block can tell.
+    for record in &mut kept.records {
+        if let Record::Started(started) = record
+            && started.row == "half"
+        {
+            started.block = 0;
+        }
+    }
+    assert_eq!(warnings(&kept), Vec::<String>::new(), "one block is too few to tell");
+}
