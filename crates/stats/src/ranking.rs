@@ -362,10 +362,10 @@ mod tests {
 
     #[test]
     fn a_process_that_lasts_is_one_observation() {
-        // 2% apart in each block, and 1% off for each process of the second, which has four of three blocks each.
+        // 2% apart in each block; processes of the second, four of three blocks each, are 1 or 2% off.
         let mut values = measured(&[100.0, 102.0, 102.0], 12, 0.002);
         for (block, value) in values[1].iter_mut().enumerate() {
-            *value *= 1.0 + 0.01 * [1.0, -1.0, 0.5, -0.5][block / 3];
+            *value *= 1.0 + 0.02 * [1.0, -1.0, 0.5, -0.5][block / 3];
         }
         let fresh: Vec<usize> = (0..12).collect();
         let lasting: Vec<usize> = fresh.iter().map(|block| block / 3).collect();

@@ -46,6 +46,18 @@ fn the_interval_covers_as_often_as_it_claims() {
     }
 }
 
+/// Slices side by side in random order: however the machine drifts, it cancels.
+#[test]
+fn the_interval_bears_a_machine_that_drifts() {
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    for n in [8, 12, 20, 40] {
+        for rho in [0.5, 0.95, 0.999] {
+            let (covered, _) = coverage(n, Model::Machine(rho), &mut rng);
+            assert!((0.935..=0.97).contains(&covered), "n = {n}, rho = {rho}: {covered}");
+        }
+    }
+}
+
 /// Blocks that resemble their neighbours are not independent. A little the interval bears, more it does not.
 #[test]
 fn the_interval_bears_a_little_drift_only() {

@@ -8,6 +8,9 @@ use super::{plan::Plan, record::Pilot, until::Until};
 pub const BLOCKS_PER_START_MAX: usize = 4;
 /// So many starts there must be in the budget: of fewer nobody knows how much they differ.
 const STARTS_MIN: usize = 4;
+/// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
+/// the first slices of three in eight services cost 7 to 16% more than their last.
+const WARM_UP_TIMES: u64 = 2;
 /// What a start takes beside its warm-up, where no pilot has told.
 pub const START_NS: u64 = 600_000_000;
 
@@ -26,12 +29,13 @@ impl Start {
         Start { warm_up_ns: plan.warm_up_ns, start_ns: START_NS }
     }
 
-    /// After this pilot. It is warmed up until it was steady, and for the longest time where it never was.
+    /// After this pilot. It is warmed up for [`WARM_UP_TIMES`] as long as it took there until it was steady, and for the
+    /// longest time where it never was.
     pub fn of(plan: &Plan, pilot: &Pilot) -> Start {
         let longest = plan.warm_up_ns_max.unwrap_or(plan.warm_up_ns);
-        let steady = pilot.steady_after_ns.unwrap_or(longest);
+        let warm_up_ns = pilot.steady_after_ns.map_or(longest, |ns| ns * WARM_UP_TIMES);
         Start {
-            warm_up_ns: steady.clamp(plan.warm_up_ns, longest.max(plan.warm_up_ns)),
+            warm_up_ns: warm_up_ns.clamp(plan.warm_up_ns, longest.max(plan.warm_up_ns)),
             start_ns: pilot.start_ns,
         }
     }

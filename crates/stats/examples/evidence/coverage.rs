@@ -12,9 +12,9 @@ pub fn main(times: f64) {
         "coverage of the 95% interval in %, {count} campaigns each (standard error 0.2); in brackets how many"
     );
     println!("campaigns have a warning of drift or resemblance");
-    print!("{:10}", "n");
+    print!("{:13}", "n");
     SIZES.iter().for_each(|n| print!("{n:>15}"));
-    print!("\n{:10}", "attained");
+    print!("\n{:13}", "attained");
     for n in SIZES {
         let attained = interval(&vec![0.0; n], 0.95).unwrap().interval.unwrap().attained;
         print!("{:>15.1}", 100.0 * attained);
@@ -22,6 +22,9 @@ pub fn main(times: f64) {
     println!();
     for (name, model) in INDEPENDENT {
         row(name, model, count);
+    }
+    for rho in [0.5, 0.95, 0.999] {
+        row(&format!("machine {rho}"), Model::Machine(rho), count);
     }
     for rho in [0.05, 0.1, 0.2, 0.3, 0.5] {
         row(&format!("AR(1) {rho}"), Model::Drift(rho), count);
@@ -31,7 +34,7 @@ pub fn main(times: f64) {
 
 fn row(name: &str, model: Model, count: usize) {
     let mut rng = rng();
-    print!("{name:10}");
+    print!("{name:13}");
     for n in SIZES {
         let mut warned = 0;
         let covered = percent(count, || {

@@ -15,7 +15,10 @@ pub enum Model {
     Contaminated,
     /// Each process draws a fast or a slow layout for its whole life, which outweighs the noise of its slices.
     Process,
-    /// Blocks resemble the one before with this correlation: a machine that drifts.
+    /// A machine that drifts: its speed is AR(1) with this correlation from slice to slice, with three times the spread of the
+    /// slices' own noise. Both services have eight slices a block side by side, in an order drawn for each round.
+    Machine(f64),
+    /// Blocks resemble the one before with this correlation: what pairing did not cancel drifts.
     Drift(f64),
 }
 
@@ -48,12 +51,24 @@ impl Model {
             }
             Model::Contaminated => normal(rng) * if rng.random::<f64>() < 0.1 { 10.0 } else { 1.0 },
             Model::Process => process(rng) - process(rng),
-            Model::Drift(rho) => {
-                *before = rho * *before + (1.0 - rho * rho).sqrt() * normal(rng);
-                *before
-            }
+            Model::Machine(rho) => machine(rho, before, rng),
+            Model::Drift(rho) => autoregress(rho, before, rng),
         }
     }
+}
+
+/// The next value of a series with variance 1.
+fn autoregress(rho: f64, before: &mut f64, rng: &mut ChaCha8Rng) -> f64 {
+    *before = rho * *before + (1.0 - rho * rho).sqrt() * normal(rng);
+    *before
+}
+
+/// One block of two services on a machine that drifts.
+fn machine(rho: f64, speed: &mut f64, rng: &mut ChaCha8Rng) -> f64 {
+    let mut slice = || 3.0 * autoregress(rho, speed, rng) + normal(rng);
+    let rounds: Vec<f64> = (0..8).map(|_| slice() - slice()).collect();
+    let sign = |difference: f64| if rng.random::<bool>() { difference } else { -difference };
+    rounds.into_iter().map(sign).sum::<f64>() / 8.0
 }
 
 /// One service in one block: its layout, and the mean of eight slices.

@@ -321,13 +321,13 @@ fn time_and_failures_of_the_past_count() {
 #[test]
 fn a_pilot_finds_how_long_each_service_is_warmed_up() {
     let mut plan = plan(3, 1);
-    (plan.warm_up_ns, plan.warm_up_ns_max, plan.blocks_max) = (1_500_000_000, Some(9_000_000_000), 6);
+    (plan.warm_up_ns, plan.warm_up_ns_max, plan.blocks_max) = (2_500_000_000, Some(9_000_000_000), 6);
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     run(&plan, &mut fake, &mut journal).unwrap();
     let pilots = journal.records.iter().take_while(|record| matches!(record, Record::Pilot(_))).count();
     assert_eq!(pilots, 3);
-    // The first never became steady, the second did before the least, the third in between.
-    let expected = BTreeMap::from([(0, 9_000_000_000), (1, 1_500_000_000), (2, 2_000_000_000)]);
+    // The first never became steady; the others have twice the time that they took, the second the least at least.
+    let expected = BTreeMap::from([(0, 9_000_000_000), (1, 2_500_000_000), (2, 4_000_000_000)]);
     assert_eq!(fake.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
     // Who goes on does not find out again.
     let (mut again, mut rest) = (Fake::new(), Memory::default());
@@ -338,7 +338,7 @@ fn a_pilot_finds_how_long_each_service_is_warmed_up() {
 
 /// Three rows: one that never is steady, and is warmed up for 40 s; two that soon are.
 fn slow_plan() -> Plan {
-    let (warm_up_ns, warm_up_ns_max) = (1_500_000_000, Some(40_000_000_000));
+    let (warm_up_ns, warm_up_ns_max) = (3_000_000_000, Some(40_000_000_000));
     Plan { warm_up_ns, warm_up_ns_max, blocks_max: 9, budget_ns: u64::MAX, ..plan(3, 1) }
 }
 
