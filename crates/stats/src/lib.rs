@@ -19,6 +19,9 @@
 //! A question about more than one ratio:
 //! - [`ranking`]: all pairs of many services, the ranks that each may have, tiers; [`holm`] is the adjustment under it.
 //! - [`equivalence`]: a gate that passes, fails or says that it cannot tell.
+//!
+//! Runs of different times, which have no block in common:
+//! - [`two_sample`]: run against run, and some runs against some others.
 //! - [`change_points`]: where a history of runs changed its level.
 //!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
@@ -58,6 +61,7 @@ pub mod signed_rank;
 mod student;
 pub mod summary;
 pub mod two_level;
+pub mod two_sample;
 pub mod warning;
 
 pub use better::Better;

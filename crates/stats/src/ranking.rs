@@ -244,7 +244,7 @@ fn pairs(
                 }
                 None => {
                     let averages = signed_rank::walsh_averages(&diffs);
-                    (signed_rank::middle(&averages), signed_rank::p_under(&null, &averages))
+                    (signed_rank::middle(&averages), signed_rank::p_under(|w| null.cdf(w), &averages))
                 }
             };
             pairs.push(Pair { a, b, log_ratio, p, p_adjusted: 1.0, separated: false });

@@ -47,7 +47,7 @@ pub enum Method {
     GroupSequential,
     /// What a sign-symmetric e-process has not ruled out, which holds whenever one looks: [`crate::eprocess`].
     EProcess,
-    /// Student's t over starts. The one method that assumes normality: [`crate::two_level`].
+    /// Student's t over starts or runs. The one method that assumes normality: [`crate::two_level`], [`crate::two_sample`].
     StudentT,
 }
 
@@ -118,15 +118,21 @@ impl NullDistribution {
     /// the largest k >= 1 with P(W+ <= k - 1) <= `tail`. `None` where even the widest interval leaves out more.
     #[must_use]
     pub fn depth(&self, tail: f64) -> Option<usize> {
-        // A confidence such as 0.95 is not exact in binary, and 1 - 0.95 is above 0.05 by one unit in the last place.
-        let allowed = tail * (1.0 + 1e-12);
-        let (mut inside, mut outside) = (0, self.max() / 2 + 1);
-        while inside + 1 < outside {
-            let k = usize::midpoint(inside, outside);
-            if self.cdf(k - 1) <= allowed { inside = k } else { outside = k }
-        }
-        (inside > 0).then_some(inside)
+        depth(self.max(), tail, |w| self.cdf(w))
     }
+}
+
+/// The largest k >= 1 with `cdf`(k - 1) <= `tail`, of a distribution over 0 to `max` that is symmetric; `None` where there
+/// is none.
+pub(crate) fn depth(max: usize, tail: f64, cdf: impl Fn(usize) -> f64) -> Option<usize> {
+    // A confidence such as 0.95 is not exact in binary, and 1 - 0.95 is above 0.05 by one unit in the last place.
+    let allowed = tail * (1.0 + 1e-12);
+    let (mut inside, mut outside) = (0, max / 2 + 1);
+    while inside + 1 < outside {
+        let k = usize::midpoint(inside, outside);
+        if cdf(k - 1) <= allowed { inside = k } else { outside = k }
+    }
+    (inside > 0).then_some(inside)
 }
 
 /// Number of pairs (i, j) with i <= j < n, which is the number of Walsh averages and the largest W+.
@@ -253,14 +259,15 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
 pub fn p_value(diffs: &[f64]) -> Result<f64, EstimateError> {
     check_sample(diffs)?;
     let null = NullDistribution::new(diffs.len());
-    Ok(p_under(&null, &walsh_averages(diffs)))
+    Ok(p_under(|w| null.cdf(w), &walsh_averages(diffs)))
 }
 
-/// [`p_value`] from Walsh averages in ascending order, with a null distribution made before for many pairs of one n.
-pub(crate) fn p_under(null: &NullDistribution, averages: &[f64]) -> f64 {
+/// [`p_value`] from Walsh averages (or whatever else the interval's ends are taken from) in ascending order, under a null
+/// distribution that may have been made for many samples of one size.
+pub(crate) fn p_under(cdf: impl Fn(usize) -> f64, averages: &[f64]) -> f64 {
     let negative = averages.partition_point(|average| *average < 0.0);
     let positive = averages.len() - averages.partition_point(|average| *average <= 0.0);
-    (2.0 * null.cdf(averages.len() - negative.max(positive))).min(1.0)
+    (2.0 * cdf(averages.len() - negative.max(positive))).min(1.0)
 }
 
 /// All (x_i + x_j) / 2 with i <= j, in ascending order.

@@ -39,17 +39,46 @@ fn parts<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, Option<f64>, f64), Estim
     if starts.len() < 2 {
         return Err(EstimateError::TooFewSeries { found: starts.len(), needed: 2 });
     }
-    for start in starts {
-        check_sample(start.as_ref())?;
+    let sums = Sums::of(starts)?;
+    let slice = (sums.freedom > 0).then(|| sums.within / sums.freedom as f64);
+    Ok((sums.between / (starts.len() - 1) as f64, slice, sums.share))
+}
+
+/// What an analysis of variance adds up.
+pub(crate) struct Sums {
+    /// The mean of the starts' means.
+    pub mean: f64,
+    /// Squares of the starts' means about it.
+    pub between: f64,
+    /// Squares of slices about the mean of their start.
+    pub within: f64,
+    /// Degrees of freedom of `within`: slices beyond the first of each start.
+    pub freedom: usize,
+    /// The mean of 1 / slices.
+    pub share: f64,
+}
+
+impl Sums {
+    /// # Errors
+    /// No starts, a start without slices, a value that is not finite.
+    pub(crate) fn of<V: AsRef<[f64]>>(starts: &[V]) -> Result<Sums, EstimateError> {
+        if starts.is_empty() {
+            return Err(EstimateError::Empty);
+        }
+        for start in starts {
+            check_sample(start.as_ref())?;
+        }
+        let squares = |values: &[f64]| values.iter().map(|value| (value - mean(values)).powi(2)).sum::<f64>();
+        let means: Vec<f64> = starts.iter().map(|start| mean(start.as_ref())).collect();
+        let shares = starts.iter().map(|start| 1.0 / start.as_ref().len() as f64);
+        Ok(Sums {
+            mean: mean(&means),
+            between: squares(&means),
+            within: starts.iter().map(|start| squares(start.as_ref())).sum(),
+            freedom: starts.iter().map(|start| start.as_ref().len() - 1).sum(),
+            share: shares.sum::<f64>() / starts.len() as f64,
+        })
     }
-    let squares = |values: &[f64]| values.iter().map(|value| (value - mean(values)).powi(2)).sum::<f64>();
-    let means: Vec<f64> = starts.iter().map(|start| mean(start.as_ref())).collect();
-    let freedom: usize = starts.iter().map(|start| start.as_ref().len() - 1).sum();
-    let within: f64 = starts.iter().map(|start| squares(start.as_ref())).sum();
-    let share =
-        starts.iter().map(|start| 1.0 / start.as_ref().len() as f64).sum::<f64>() / starts.len() as f64;
-    let between = squares(&means) / (starts.len() - 1) as f64;
-    Ok((between, (freedom > 0).then(|| within / freedom as f64), share))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -88,7 +117,7 @@ pub fn interval<V: AsRef<[f64]>>(starts: &[V], confidence: f64) -> Result<Estima
 /// The mean of the starts' means, and its standard error. Expects two starts or more.
 fn centre<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, f64), EstimateError> {
     let (between, slice, share) = parts(starts)?;
-    let centre = mean(&starts.iter().map(|start| mean(start.as_ref())).collect::<Vec<_>>());
+    let centre = Sums::of(starts)?.mean;
     Ok((centre, (between.max(slice.unwrap_or(0.0) * share) / starts.len() as f64).sqrt()))
 }
 

@@ -7,7 +7,7 @@
 use tare_stats::change_points::changes;
 use tare_stats::sequential::Decision;
 use tare_stats::signed_rank::p_value;
-use tare_stats::{Better, Looks, eprocess, log_ratios, ranking};
+use tare_stats::{Better, Looks, eprocess, log_ratios, ranking, two_sample};
 
 fn assert_close(found: f64, expected: f64, what: &str) {
     let tolerance = 1e-11_f64.max(1e-9 * expected.abs());
@@ -138,4 +138,102 @@ fn all_pairs_agree_with_scipy_and_statsmodels() {
     }
     let table: Vec<_> = found.places.iter().map(|p| (p.service, p.best, p.worst, p.tier)).collect();
     assert_eq!(table, [(3, 1, 1, 1), (0, 2, 3, 2), (1, 2, 3, 2), (2, 4, 4, 3)]);
+}
+
+/// ```python
+/// def cdf(n, m, u):  # any samples with u pairs (x, y) of which x > y
+///     q, r = divmod(u, m)
+///     x = ([m + 1 + i * .001 for i in range(q)] + ([r - .5] if r or q < n else []))[:n]
+///     x += [-1 - i * .001 for i in range(n - len(x))]
+///     return stats.mannwhitneyu(x, np.arange(m), alternative='less', method='exact').pvalue
+/// ```
+/// The last two are `stats.norm.cdf((u + .5 - n*m/2) / (n*m*(n+m+1)/12)**.5)`.
+#[test]
+fn the_mann_whitney_distribution_agrees_with_scipy() {
+    let cases = [
+        (4, 4, 0, 0.014285714285714285),
+        (3, 5, 1, 0.03571428571428571),
+        (10, 5, 8, 0.019980019980019977),
+        (20, 20, 127, 0.02454516259468622),
+        (40, 40, 597, 0.02549495681398868),
+        (60, 60, 1430, 0.02611360439177716),
+        (12, 40, 150, 0.025525807714518508),
+        (60, 61, 1450, 0.024571354864920777),
+        (100, 100, 4200, 0.02538081514855085),
+    ];
+    for (one, other, u, expected) in cases {
+        assert_close(two_sample::NullDistribution::new(one, other).cdf(u), expected, "P(U <= u)");
+    }
+    // What the exact test says beyond our exact range: 0.025309 instead of 0.025381.
+    assert!((two_sample::NullDistribution::new(100, 100).cdf(4200) - 0.02530923803999966).abs() < 1e-4);
+}
+
+/// Permeability of the chorioamnion at term and at 12 to 26 weeks: M. Hollander and D. A. Wolfe, example 4.1 of
+/// R's `wilcox.test`, which prints p = 0.2544. Ends by bisection, as in `golden.rs`:
+/// ```python
+/// p = lambda t: stats.mannwhitneyu(a, b - t, method='exact').pvalue
+/// ```
+#[test]
+fn intervals_of_two_samples_agree_with_scipys_exact_test_inverted() {
+    let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
+    let weeks = [1.15, 0.88, 0.90, 0.74, 1.21];
+    type Case<'a> = (&'a str, [&'a [f64]; 2], f64, f64, [f64; 3]);
+    let cases: [Case; 10] = [
+        ("permeability", [&term, &weeks], 0.2544122544122544, 0.90, [-0.72, -0.305, 0.08]),
+        ("permeability", [&term, &weeks], 0.2544122544122544, 0.95, [-0.76, -0.305, 0.15]),
+        ("permeability", [&term, &weeks], 0.2544122544122544, 0.99, [-1.01, -0.305, 0.35]),
+        ("ten, t3", [&TEN, &T3_20], 1.997003496253871e-06, 0.95, [0.08034, 0.119485, 0.14654]),
+        ("ten, t3", [&TEN, &T3_20], 1.997003496253871e-06, 0.99, [0.06651, 0.119485, 0.15286]),
+        ("halves", [&FORTY[..20], &FORTY[20..]], 0.8619870592980813, 0.90, [-0.01962, -0.00177, 0.01518]),
+        ("halves", [&FORTY[..20], &FORTY[20..]], 0.8619870592980813, 0.95, [-0.02218, -0.00177, 0.01867]),
+        ("t3, forty", [&T3_20, &FORTY], 0.015174493904606092, 0.95, [0.00367, 0.01923, 0.03734]),
+        ("t3, forty", [&T3_20, &FORTY], 0.015174493904606092, 0.99, [-0.00131, 0.01923, 0.04597]),
+        ("four", [&TEN[..4], &FORTY[..4]], 0.02857142857142857, 0.95, [0.04311, 0.146565, 0.16163]),
+    ];
+    for (name, [before, after], p, confidence, [low, point, high]) in cases {
+        assert_close(two_sample::p_value(before, after).unwrap(), p, name);
+        let found = two_sample::shift(before, after, confidence).unwrap();
+        let interval = found.interval.unwrap();
+        assert_close(found.point, point, name);
+        assert_close(interval.low, low, name);
+        assert_close(interval.high, high, name);
+        assert!(interval.attained >= confidence - 1e-12, "{name}");
+    }
+    assert_eq!(two_sample::shift(&TEN[..4], &FORTY[..4], 0.99).unwrap().interval, None);
+}
+
+/// `stats.ttest_ind(b, a)` and its `confidence_interval(.95)`; with one value on a side by hand:
+/// `sp = a.std(ddof=1); se = sp * (1/3 + 1)**.5`.
+#[test]
+fn groups_agree_with_scipys_t_test() {
+    let before = [[0.1], [0.2], [0.16]];
+    let (after, one) = ([[0.3], [0.45]], [[0.3]]);
+    let found = two_sample::between(&before, &after, 0.95).unwrap();
+    let interval = found.interval.unwrap();
+    assert!((interval.low - 0.007414335854680709).abs() < 1e-9, "{interval:?}");
+    assert!((interval.high - 0.4359189974786526).abs() < 1e-9, "{interval:?}");
+    assert_close(two_sample::between_p(&before, &after).unwrap(), 0.04598890256385419, "p");
+    let found = two_sample::between(&before, &one, 0.95).unwrap();
+    assert!((found.interval.unwrap().high - 0.14666666666666664 - 0.250064379175031).abs() < 1e-9);
+    assert_close(two_sample::between_p(&before, &one).unwrap(), 0.12764325571004148, "p of one");
+}
+
+/// ```python
+/// s = np.sign(np.subtract.outer(v, v)).sum(1); k = np.arange(1, n)
+/// clearest = lambda s: (np.cumsum(s)[:-1] ** 2 / (k * (n - k))).max()
+/// np.mean([clearest(t) >= clearest(s) - 1e-9 for t in itertools.permutations(s)])
+/// ```
+#[test]
+fn short_histories_have_the_p_value_of_all_their_orders() {
+    let cases: [(&[f64], f64); 5] = [
+        (&[1.0, 2.0, 3.0, 4.0, 11.0, 12.0, 13.0, 14.0], 1152.0 / 40320.0),
+        (&[1.0, 2.0, 2.0, 3.0, 5.0, 5.0, 4.0, 6.0], 1152.0 / 40320.0),
+        (&[1.0, 3.0, 2.0, 4.0, 9.0, 8.0, 7.0, 10.0, 6.0], 10368.0 / 362_880.0),
+        (&[0.3, 0.1, 0.2, 0.15, 0.9, 1.0], 208.0 / 720.0),
+        (&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 11.0, 12.0], 1152.0 / 40320.0),
+    ];
+    for (history, p) in cases {
+        assert_close(changes(history, 0.3).unwrap()[0].p, p, "p");
+        assert!(changes(history, p - 1e-9).unwrap().is_empty());
+    }
 }

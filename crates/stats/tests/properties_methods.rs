@@ -8,7 +8,9 @@ use tare_stats::planning::{blocks_for, blocks_to_separate, robust_sd};
 use tare_stats::sequential::{Decision, Side};
 use tare_stats::signed_rank::p_value;
 use tare_stats::two_level::{Variance, slices_per_start};
-use tare_stats::{Better, Estimate, Looks, eprocess, holm, interval, paired_log_ratio, ranking, two_level};
+use tare_stats::{
+    Better, Estimate, Looks, eprocess, holm, interval, paired_log_ratio, ranking, two_level, two_sample,
+};
 
 fn sample() -> impl Strategy<Value = Vec<f64>> {
     vec(-100.0..100.0_f64, 1..45)
@@ -191,5 +193,60 @@ proptest! {
     fn dearer_starts_have_more_slices(start in 0.01..10.0_f64, slice in 0.01..10.0_f64, a in 0.1..50.0_f64, b in 0.1..50.0_f64) {
         let slices = |cost| slices_per_start(Variance { start, slice }, cost, 1.0).unwrap().unwrap();
         prop_assert!(1 <= slices(a.min(b)) && slices(a.min(b)) <= slices(a.max(b)));
+    }
+
+    #[test]
+    fn the_test_of_two_samples_rejects_what_its_interval_leaves_out(
+        before in sample(), after in sample(), confidence in 0.5..0.999_f64,
+    ) {
+        let p = two_sample::p_value(&before, &after).unwrap();
+        let found = two_sample::shift(&before, &after, confidence).unwrap().interval;
+        prop_assume!((p - (1.0 - confidence)).abs() > 1e-9);
+        prop_assert_eq!(found.is_none_or(|found| found.holds(0.0)), p > 1.0 - confidence);
+    }
+
+    #[test]
+    fn two_samples_the_other_way_round_are_the_mirror_image(before in sample(), after in sample()) {
+        let there = two_sample::shift(&before, &after, 0.95).unwrap();
+        prop_assert!(mirrored(&there, &two_sample::shift(&after, &before, 0.95).unwrap()));
+        let (one, other) = (two_sample::p_value(&before, &after), two_sample::p_value(&after, &before));
+        prop_assert!(close(one.unwrap(), other.unwrap()));
+    }
+
+    #[test]
+    fn what_is_added_to_the_later_sample_is_the_shift(
+        before in sample(), after in sample(), by in -100.0..100.0_f64, scale in 0.001..100.0_f64,
+    ) {
+        let moved = |values: &[f64], by: f64| values.iter().map(|value| value * scale + by).collect::<Vec<f64>>();
+        let plain = two_sample::shift(&before, &after, 0.95).unwrap();
+        let found = two_sample::shift(&moved(&before, 0.0), &moved(&after, by), 0.95).unwrap();
+        prop_assert!((found.point - plain.point * scale - by).abs() < 1e-6);
+        if let (Some(found), Some(plain)) = (found.interval, plain.interval) {
+            prop_assert!((found.low - plain.low * scale - by).abs() < 1e-6);
+            prop_assert!((found.high - plain.high * scale - by).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn groups_the_other_way_round_are_the_mirror_image(
+        before in vec(vec(-10.0..10.0_f64, 1..6), 1..6), after in vec(vec(-10.0..10.0_f64, 1..6), 1..6),
+    ) {
+        let there = two_sample::between(&before, &after, 0.95).unwrap();
+        prop_assert!(mirrored(&there, &two_sample::between(&after, &before, 0.95).unwrap()));
+        prop_assert_eq!(there.interval.is_some(), before.len() + after.len() > 2);
+        let p = two_sample::between_p(&before, &after).unwrap();
+        prop_assert!((0.0..=1.0).contains(&p));
+        if (p - 0.05).abs() > 1e-6 {
+            prop_assert_eq!(there.interval.is_none_or(|found| found.holds(0.0)), p > 0.05);
+        }
+    }
+
+    #[test]
+    fn a_great_step_is_found_where_it_is(noise in vec(-1.0..1.0_f64, 18..60), step in 5.0..50.0_f64, place in 0.3..0.7_f64) {
+        let at = (noise.len() as f64 * place) as usize;
+        let history: Vec<f64> =
+            noise.iter().enumerate().map(|(i, value)| value + if i < at { 0.0 } else { step }).collect();
+        let found = changes(&history, 0.05).unwrap();
+        prop_assert!(found.iter().any(|change| change.at == at), "{:?} of {}, {}", found, history.len(), at);
     }
 }

@@ -1,6 +1,6 @@
 //! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
 //!
-//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|watch|ranking|history|planning|starts] [N]`, all
+//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|watch|ranking|history|runs|planning|starts] [N]`, all
 //! of them without a name; `N` times as many simulations as each needs by itself (1). Seeds are fixed. Smaller versions
 //! are among the tests.
 
@@ -11,6 +11,7 @@ mod looks;
 mod models;
 mod planning;
 mod ranking;
+mod runs;
 mod starts;
 mod watch;
 
@@ -20,12 +21,13 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     let times: f64 = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1.0);
-    let parts: [(&str, Part); 7] = [
+    let parts: [(&str, Part); 8] = [
         ("coverage", coverage::main),
         ("looks", looks::main),
         ("watch", watch::main),
         ("ranking", ranking::main),
         ("history", history::main),
+        ("runs", runs::main),
         ("planning", planning::main),
         ("starts", starts::main),
     ];
