@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +31,30 @@ impl fmt::Display for Endpoint {
 }
 
 /// A target, and the local addresses that its connections take turns with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Route {
     /// Whereto.
     pub target: Endpoint,
     /// Wherefrom; empty leaves the choice to the kernel. An address has some 28,000 ports for one target, and more
     /// connections than that at a time take more addresses.
     pub sources: Vec<IpAddr>,
+    /// The network namespace in which the target is reached; none is that of whoever makes the generator. Its threads enter
+    /// it before they make a socket.
+    pub namespace: Option<Arc<OwnedFd>>,
 }
+
+/// Namespaces are the same if their descriptor is.
+impl PartialEq for Route {
+    fn eq(&self, other: &Route) -> bool {
+        let namespace = match (&self.namespace, &other.namespace) {
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        namespace && self.target == other.target && self.sources == other.sources
+    }
+}
+
+impl Eq for Route {}
 
 impl Route {
     /// The source of the connection in a slot.
@@ -49,6 +67,6 @@ impl Route {
 
 impl<T: Into<Endpoint>> From<T> for Route {
     fn from(target: T) -> Self {
-        Route { target: target.into(), sources: Vec::new() }
+        Route { target: target.into(), sources: Vec::new(), namespace: None }
     }
 }

@@ -3,6 +3,8 @@
 mod kit;
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,7 +13,7 @@ use kit::fixed::Fixed;
 use kit::load::*;
 use kit::peer::{Requests, serve, serve_unix};
 use kit::scenarios::{Client, sessions};
-use tare_load::{DriverChoice, Endpoint, Load, Quota, Route, Settings};
+use tare_load::{DriverChoice, Endpoint, Generator, GeneratorError, Load, Quota, Route, Settings};
 
 #[test]
 fn connections_that_do_not_divide_by_threads_are_all_used() {
@@ -146,11 +148,44 @@ fn source_addresses_take_turns() {
             peer.always(HELLO);
         });
         let sources: Vec<IpAddr> = (2..=5).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect();
-        let route = Route { target: target.into(), sources: sources.clone() };
+        let route = Route { sources: sources.clone(), ..target.into() };
         let settings = Settings { driver: DriverChoice::Only(driver), ..settings(route, 8, 1) };
         let mut generator = generator_of(settings, hello());
         assert_eq!(run(&mut generator, &counted(Quota::RequestsEach(1))).total.tally.answered, 8);
         let expected: BTreeMap<_, _> = sources.into_iter().map(|source| (source, 2)).collect();
         assert_eq!(*seen.lock().unwrap(), expected);
     }
+}
+
+#[test]
+fn a_target_in_another_namespace_is_reached_there() {
+    use std::os::fd::OwnedFd;
+    // A thread that has made a namespace, in which loopback is still down, and says which it is.
+    let (told, namespace) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // SAFETY: nothing but the network namespace of this thread changes, and the thread ends here.
+        let made = unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) };
+        let opened = made.map_err(io::Error::from).and_then(|()| File::open("/proc/thread-self/ns/net"));
+        told.send(opened.map(OwnedFd::from)).unwrap();
+    });
+    let namespace = match namespace.recv().unwrap() {
+        Ok(namespace) => Arc::new(namespace),
+        Err(refused) => return skip("a_target_in_another_namespace_is_reached_there", &refused.to_string()),
+    };
+    let target = serve(|mut peer| peer.always(HELLO));
+    for driver in drivers() {
+        let generator = |namespace| {
+            let route = Route { namespace, ..target.into() };
+            let driver = DriverChoice::Only(driver);
+            generator_of(Settings { driver, ..settings(route, 2, 2) }, hello())
+        };
+        generator(None).open(2, seconds(2)).unwrap();
+        // In there 127.0.0.1 is nowhere.
+        let failed = generator(Some(Arc::clone(&namespace))).open(2, seconds(2)).unwrap_err();
+        assert_eq!(failed.open, 0, "{failed}");
+    }
+    let no_namespace = Arc::new(OwnedFd::from(File::open("/dev/null").unwrap()));
+    let route = Route { namespace: Some(no_namespace), ..target.into() };
+    let error = Generator::new(settings(route, 1, 1), pool(hello())).unwrap_err();
+    assert!(matches!(error, GeneratorError::Namespace(_)), "{error}");
 }

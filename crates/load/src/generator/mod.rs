@@ -31,7 +31,7 @@ pub use load::{Connections, Load, LoadError, Settings};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
 pub use report::{Interval, RunReport};
-use thread::{Command, Contract, Thread, pin};
+use thread::{Command, Contract, Thread, enter, pin};
 pub use verdict::{Doubt, Limits, judge};
 use worker::Place;
 
@@ -63,6 +63,11 @@ pub enum GeneratorError {
         /// What the kernel said.
         source: std::io::Error,
     },
+    /// A namespace that threads cannot enter.
+    #[error(
+        "the network namespace of the target cannot be entered ({0}): it takes the rights of who made it"
+    )]
+    Namespace(std::io::Error),
     /// The driver did not start.
     #[error("{} cannot be set up ({source}): {}", .kind.name(), driver_advice(*.kind))]
     Driver {
@@ -131,6 +136,7 @@ impl Generator {
             return Err(GeneratorError::EmptyPool);
         }
         try_pinning(&settings.cpus)?;
+        elsewhere(|| enter(&settings.route)).map_err(GeneratorError::Namespace)?;
         let (driver, threads) = start(&settings, &pool)?;
         Ok(Generator {
             target: settings.route.target,
@@ -279,14 +285,16 @@ fn spread(total: usize, threads: usize) -> impl Iterator<Item = usize> {
     (0..threads).map(move |index| total / threads + usize::from(index < total % threads))
 }
 
-/// On threads of its own, so that the caller's stays where it is.
 fn try_pinning(cpus: &[usize]) -> Result<(), GeneratorError> {
     for &cpu in cpus {
-        let pinned = std::thread::scope(|scope| scope.spawn(|| pin(cpu)).join());
-        let pinned = pinned.expect("pinning does not panic");
-        pinned.map_err(|source| GeneratorError::Pin { cpu, source })?;
+        elsewhere(|| pin(cpu)).map_err(|source| GeneratorError::Pin { cpu, source })?;
     }
     Ok(())
+}
+
+/// On a thread of its own, so that the caller's stays where it is.
+fn elsewhere(work: impl FnOnce() -> std::io::Result<()> + Send) -> std::io::Result<()> {
+    std::thread::scope(|scope| scope.spawn(work).join()).expect("a system call does not panic")
 }
 
 fn ns(duration: Duration) -> u64 {

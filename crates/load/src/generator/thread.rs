@@ -3,11 +3,14 @@
 
 use std::io;
 use std::num::NonZeroU64;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
+use rustix::thread::{
+    CpuSet, LinkNameSpaceType, move_into_link_name_space, sched_setaffinity, set_current_timer_slack,
+};
 
 use super::part::{Part, Shared};
 use super::worker::{Place, Worker};
@@ -79,7 +82,9 @@ impl Drop for Thread {
 
 fn serve<D: Driver>(contract: Contract, ready: &Sender<io::Result<()>>, orders: &Receiver<Command>) {
     prepare(contract.cpu);
-    let mut worker = match Worker::<D>::new(contract.place, contract.route, contract.seed) {
+    let worker =
+        enter(&contract.route).and_then(|()| Worker::<D>::new(contract.place, contract.route, contract.seed));
+    let mut worker = match worker {
         Ok(worker) => worker,
         Err(error) => {
             let _generator_gone = ready.send(Err(error));
@@ -109,6 +114,16 @@ fn prepare(cpu: Option<usize>) {
     if let Some(cpu) = cpu {
         // It worked when it was tried; a CPU taken away since makes the run slower, not wrong.
         let _unpinned = pin(cpu);
+    }
+}
+
+/// Moves the calling thread to where the target is reached: what sockets it makes from then on belong there.
+pub(super) fn enter(route: &Route) -> io::Result<()> {
+    match &route.namespace {
+        Some(namespace) => {
+            Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
+        }
+        None => Ok(()),
     }
 }
 

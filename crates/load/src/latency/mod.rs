@@ -18,6 +18,9 @@ pub const LOWEST_NS: u64 = 1;
 pub const HIGHEST_NS: u64 = (1 << 36) - 1;
 /// Two values that differ by less than a thousandth may be told as one.
 const SIGNIFICANT_DIGITS: u8 = 3;
+/// What the V2 encoding begins with, and the length of its head: the length of what follows is its second word.
+const COOKIE: u32 = 0x1c84_9313;
+const HEAD_BYTES: usize = 40;
 
 /// Latencies from 1 ns to [`HIGHEST_NS`] (68.7 s) with 3 significant digits, in about 210 KiB whatever their number.
 ///
@@ -120,6 +123,13 @@ impl Histogram {
 
     /// Reads what [`Histogram::serialize`] wrote.
     pub fn deserialize(bytes: &[u8]) -> Result<Self, DeserializeError> {
+        // The library reserves as much memory as the head asks for, whatever follows.
+        let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let is_whole =
+            word(4).is_some_and(|length| length as usize <= bytes.len().saturating_sub(HEAD_BYTES));
+        if word(0) != Some(COOKIE) || !is_whole {
+            return Err(DeserializeError::Encoding("not a whole histogram in the V2 encoding".to_owned()));
+        }
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut io::Cursor::new(bytes))
             .map_err(|error| DeserializeError::Encoding(error.to_string()))?;
@@ -216,5 +226,8 @@ mod tests {
         assert_eq!(back, a);
         assert_eq!(back.count(), 2);
         assert!(Histogram::deserialize(b"nonsense").is_err());
+        let mut greedy = a.serialize();
+        greedy[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        assert!(Histogram::deserialize(&greedy).is_err(), "4 GiB are not reserved for a file of a few bytes");
     }
 }

@@ -183,7 +183,7 @@ pub fn sessions(
 ) -> RunReport {
     // Closed connections keep their ports for a while: four addresses have four times as many.
     let sources = (2..=5).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect();
-    let mut generator = client.generator(Route { target: target.into(), sources }, at_a_time);
+    let mut generator = client.generator(Route { sources, ..target.into() }, at_a_time);
     let stop = Stop::count(Quota::Connections(count), seconds(300), seconds(2));
     let load =
         Load { requests_per_connection: Some(requests), ..Load::new(Schedule::SATURATE, stop, seconds(10)) };
