@@ -1,0 +1,176 @@
+//! Interfaces of the calling thread's network namespace: made, addressed and switched on by ioctl. It knows nothing of
+//! what goes through them.
+
+use std::{
+    fs, io,
+    net::Ipv4Addr,
+    os::fd::{AsRawFd, OwnedFd},
+};
+
+use libc::{c_char, c_int, c_short, c_ulong};
+use rustix::{
+    fs::{Mode, OFlags},
+    net::{AddressFamily, SocketFlags, SocketType, socket_with},
+};
+
+use super::LinkError;
+
+/// The device of which every open file may become an interface.
+pub const TUN_DEVICE: &str = "/dev/net/tun";
+/// Of the neighbours' table (`ATF_PERM | ATF_COM`): known for ever.
+const KNOWN: c_int = 0x04 | 0x02;
+
+/// An interface by its name.
+#[derive(Debug)]
+pub struct Interface {
+    name: &'static str,
+    socket: OwnedFd,
+}
+
+/// An interface whose packets are read from a file, and what is written into the file comes in there. It carries bare IP
+/// packets, and none that the kernel has left to be cut up. It goes with the file.
+pub fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let tun =
+        rustix::fs::open(TUN_DEVICE, flags, Mode::empty()).map_err(|error| LinkError::Tun(error.into()))?;
+    let mut request = request_for(name);
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
+    ioctl(&tun, libc::TUNSETIFF, &mut request).map_err(LinkError::Tun)?;
+    Ok(tun)
+}
+
+impl Interface {
+    /// An interface that is there.
+    pub fn of(name: &'static str) -> Result<Interface, LinkError> {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None);
+        let socket =
+            socket.map_err(|error| LinkError::Interface { name, step: "found", source: error.into() })?;
+        Ok(Interface { name, socket })
+    }
+
+    /// Switches it on.
+    pub fn up(&self) -> Result<(), LinkError> {
+        let mut request = request_for(self.name);
+        self.ask("read", libc::SIOCGIFFLAGS, &mut request)?;
+        // SAFETY: the kernel has just filled in this member of the union.
+        let flags = unsafe { request.ifr_ifru.ifru_flags };
+        request.ifr_ifru.ifru_flags = flags | (libc::IFF_UP | libc::IFF_RUNNING) as c_short;
+        self.ask("switched on", libc::SIOCSIFFLAGS, &mut request)
+    }
+
+    /// Gives it its address in a network.
+    pub fn address(&self, address: Ipv4Addr, mask: Ipv4Addr) -> Result<(), LinkError> {
+        for (what, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, mask)] {
+            let mut request = request_for(self.name);
+            request.ifr_ifru.ifru_addr = socket_address(value);
+            self.ask("given an address", what, &mut request)?;
+        }
+        Ok(())
+    }
+
+    /// The largest packet.
+    pub fn mtu(&self, bytes: usize) -> Result<(), LinkError> {
+        let mut request = request_for(self.name);
+        request.ifr_ifru.ifru_mtu = bytes as c_int;
+        self.ask("given its MTU", libc::SIOCSIFMTU, &mut request)
+    }
+
+    /// Sends what is for `host` by way of `gateway`.
+    pub fn route(&self, host: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), LinkError> {
+        // SAFETY: a plain structure of integers and pointers, for which zeros are right.
+        let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
+        route.rt_dst = socket_address(host);
+        route.rt_genmask = socket_address(Ipv4Addr::BROADCAST);
+        route.rt_gateway = socket_address(gateway);
+        route.rt_flags = libc::RTF_UP | libc::RTF_HOST | libc::RTF_GATEWAY;
+        ioctl(&self.socket, libc::SIOCADDRT, &mut route).map_err(|source| self.error("routed to", source))
+    }
+
+    /// Who has an address on the Ethernet of this interface, so that nobody has to be asked.
+    pub fn neighbour(&self, address: Ipv4Addr, hardware: [u8; 6]) -> Result<(), LinkError> {
+        // SAFETY: as above.
+        let mut entry: libc::arpreq = unsafe { std::mem::zeroed() };
+        entry.arp_pa = socket_address(address);
+        entry.arp_ha.sa_family = libc::ARPHRD_ETHER;
+        for (to, from) in entry.arp_ha.sa_data.iter_mut().zip(hardware) {
+            *to = from as c_char;
+        }
+        entry.arp_flags = KNOWN;
+        copy_name(&mut entry.arp_dev, self.name);
+        ioctl(&self.socket, libc::SIOCSARP, &mut entry)
+            .map_err(|source| self.error("told its neighbour", source))
+    }
+
+    fn ask(&self, step: &'static str, what: c_ulong, request: &mut libc::ifreq) -> Result<(), LinkError> {
+        ioctl(&self.socket, what, request).map_err(|source| self.error(step, source))
+    }
+
+    fn error(&self, step: &'static str, source: io::Error) -> LinkError {
+        LinkError::Interface { name: self.name, step, source }
+    }
+}
+
+/// A setting of the calling thread's network namespace, such as `ipv4/tcp_no_metrics_save`.
+pub fn set(setting: &str, value: &str) -> Result<(), LinkError> {
+    let path = format!("/proc/sys/net/{setting}");
+    fs::write(&path, value).map_err(|source| LinkError::Setting { path, source })
+}
+
+/// Packets that this interface could not send on, since whoever reads them was too slow.
+pub fn unsent(name: &str) -> u64 {
+    // Not /proc/self: that is the namespace of the first thread.
+    let table = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    unsent_in(&table, name).unwrap_or(0)
+}
+
+fn unsent_in(table: &str, name: &str) -> Option<u64> {
+    let columns = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
+    // Eight columns of what came in; then bytes, packets, errors and what was dropped going out.
+    columns.split_ascii_whitespace().nth(11)?.parse().ok()
+}
+
+fn request_for(name: &str) -> libc::ifreq {
+    // SAFETY: a plain structure of bytes, integers and a pointer that no request of ours uses; zeros are right.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    copy_name(&mut request.ifr_name, name);
+    request
+}
+
+/// The last byte stays 0.
+fn copy_name(to: &mut [c_char; libc::IFNAMSIZ], name: &str) {
+    for (to, from) in to[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
+        *to = from as c_char;
+    }
+}
+
+fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
+    let mut data = [0; 14];
+    for (to, from) in data[2..6].iter_mut().zip(address.octets()) {
+        *to = from as c_char;
+    }
+    libc::sockaddr { sa_family: libc::AF_INET as u16, sa_data: data }
+}
+
+/// `argument` must be what `what` takes; all of ours fill in or read one structure and keep no pointer to it.
+fn ioctl<T>(file: &OwnedFd, what: c_ulong, argument: &mut T) -> io::Result<()> {
+    // SAFETY: the descriptor is open, and the pointer is valid for reads and writes of the structure of this request.
+    match unsafe { libc::ioctl(file.as_raw_fd(), what, std::ptr::from_mut(argument)) } {
+        0.. => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_nobody_read_in_time_are_found() {
+        let table = "Inter-| Receive | Transmit\n face |bytes ...\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\
+            link0:  1    2 3 4 5 6 7 8 9 10 11 77 13 14 15 16\n";
+        assert_eq!(unsent_in(table, "link0"), Some(77));
+        assert_eq!(unsent_in(table, "link"), None);
+        assert_eq!(unsent_in("", "lo"), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! The kernel's own link, where it has one: a pair of Ethernet interfaces with a `netem` queue on each. Whether there is
+//! one is found out by asking `tc` to make it.
+//!
+//! No machine of this project has had netem so far: the pair of interfaces is tested, and what `tc` is told is tested as
+//! text, but no packet has gone through such a queue.
+
+use std::process::Command;
+
+use rustix::thread::{CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities};
+
+use super::{
+    MTU, NAME,
+    namespace::Namespace,
+    spec::{LinkSpec, Queue, Way},
+};
+
+/// What netem counts beyond the IP packet.
+const ETHERNET_BYTES: u64 = 14;
+/// Packets, where nothing else bounds them.
+const LIMIT_MAX: u64 = 1 << 18;
+/// netem keeps the order of packets only where it has a rate: this one is none.
+const NO_RATE_BITS: u64 = 1_000_000_000_000;
+
+/// Tells `tc` to delay what leaves the interface of each namespace, or says why it does not.
+pub fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<(), String> {
+    for (namespace, way) in [(client, &spec.up), (server, &spec.down)] {
+        let told =
+            namespace.within(|| tc(&[words(&["qdisc", "add", "dev", NAME, "root"]), netem(way)].concat()));
+        told.map_err(|error| error.to_string())??;
+    }
+    Ok(())
+}
+
+/// Packets, bytes, and packets that were lost or dropped, of the interface of the calling thread's namespace.
+pub fn counted() -> Option<[u64; 3]> {
+    counted_in(&tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).ok()?)
+}
+
+fn counted_in(json: &str) -> Option<[u64; 3]> {
+    let queues: serde_json::Value = serde_json::from_str(json).ok()?;
+    let netem = queues.as_array()?.iter().find(|queue| queue["kind"] == "netem")?;
+    let [packets, bytes, drops] = ["packets", "bytes", "drops"].map(|key| netem[key].as_u64());
+    let packets = packets?;
+    // Bytes are those of the Ethernet.
+    Some([packets, bytes?.saturating_sub(packets * ETHERNET_BYTES), drops?])
+}
+
+/// On a thread that ends soon: it gives away a right that no service shall have.
+fn tc(arguments: &[String]) -> Result<String, String> {
+    pass_on_rights().map_err(|error| format!("tc cannot be given the right to do it: {error}"))?;
+    let output = Command::new("tc").args(arguments).output().map_err(|error| format!("tc: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            Err(format!("tc: {}", text.lines().next().unwrap_or("it failed").trim_end_matches('.')))
+        }
+    }
+}
+
+/// A program that is executed in a user namespace has no rights there, unless they are ambient.
+fn pass_on_rights() -> rustix::io::Result<()> {
+    let mut rights = capabilities(None)?;
+    rights.inheritable |= CapabilitySet::NET_ADMIN;
+    set_capabilities(None, rights)?;
+    configure_capability_in_ambient_set(CapabilitySet::NET_ADMIN, true)
+}
+
+/// The way in the words of netem. Times are in microseconds, the only unit that every version of `tc` reads finely.
+fn netem(way: &Way) -> Vec<String> {
+    let us = |ns: u64| format!("{}us", ns as f64 / 1_000.0);
+    let mut told = words(&["netem", "limit"]);
+    told.push(limit(way).to_string());
+    if way.delay_ns > 0 {
+        told.extend(["delay".to_owned(), us(way.delay_ns)]);
+        if way.jitter_ns > 0 {
+            told.push(us(way.jitter_ns));
+        }
+    }
+    if way.loss_percent > 0.0 {
+        told.extend(["loss".to_owned(), format!("{}%", way.loss_percent)]);
+    }
+    let keeps_order = way.jitter_ns > 0 && !way.reorder;
+    if let Some(rate) = way.rate_bits_per_s.or(keeps_order.then_some(NO_RATE_BITS)) {
+        told.extend(["rate".to_owned(), format!("{rate}bit"), format!("-{ETHERNET_BYTES}")]);
+    }
+    told
+}
+
+/// netem's limit is for what waits together with what is on its way, so a long way needs a high one.
+fn limit(way: &Way) -> u64 {
+    let Some(rate) = way.rate_bits_per_s else { return LIMIT_MAX };
+    let packet_bits = MTU as u128 * 8;
+    let on_the_way =
+        u128::from(rate) * u128::from(way.delay_ns + way.jitter_ns) / 1_000_000_000 / packet_bits;
+    let waiting = match way.queue.unwrap_or(Queue::USUAL) {
+        Queue::Packets(packets) => packets,
+        Queue::Bytes(bytes) => bytes / MTU as u64,
+    };
+    (on_the_way as u64 + waiting).min(LIMIT_MAX)
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_in_the_words_of_netem() {
+        let table = [
+            ("delay=26ms", "netem limit 262144 delay 26000us"),
+            ("delay=26ms,jitter=500ns", "netem limit 262144 delay 26000us 0.5us rate 1000000000000bit -14"),
+            ("delay=26ms,jitter=1ms,reorder=yes", "netem limit 262144 delay 26000us 1000us"),
+            ("loss=0.1%,rate=100mbit,queue=50", "netem limit 50 loss 0.1% rate 100000000bit -14"),
+            // 216 packets of 1500 bytes are on their way in 26 ms.
+            ("delay=26ms,rate=100mbit,queue=15kB", "netem limit 226 delay 26000us rate 100000000bit -14"),
+        ];
+        for (link, expected) in table {
+            assert_eq!(netem(&link.parse::<LinkSpec>().unwrap().up).join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_counted_is_read() {
+        let json = r#"[{"kind":"netem","bytes":1514,"packets":1,"drops":3,"overlimits":0}]"#;
+        assert_eq!(counted_in(json), Some([1, 1500, 3]));
+        assert_eq!(counted_in("[]"), None);
+        assert_eq!(counted_in("Error"), None);
+    }
+}

@@ -1,0 +1,309 @@
+//! The thread that is the link where the kernel has none: it reads packets from two TUN devices, keeps each as long as
+//! its line says, and writes it into the other. What becomes of a packet is decided in [`super::line`].
+
+use std::{
+    io,
+    num::NonZeroU64,
+    os::fd::OwnedFd,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        mpsc::{Sender, channel},
+    },
+    thread::JoinHandle,
+};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, eventfd, poll},
+    io::Errno,
+    thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack},
+    time::Timespec,
+};
+use tare_load::{Clock, Histogram, Monotonic};
+
+use super::{
+    LinkError, MTU,
+    line::{Draws, Gone, Line},
+    spec::LinkSpec,
+};
+
+/// The most that a wait for a delivery ends early. A timer and the way out of a CPU's sleep take their time, some tens of
+/// microseconds on a virtual machine; how much, the thread learns. What it was early by it spends looking.
+const EARLY_NS_MAX: u64 = 50_000;
+/// Of how many waits it remembers how late they ended.
+const MEMORY: u64 = 8;
+/// Packets that are read from one device before the others have their turn.
+const BATCH: usize = 64;
+/// Of `sched_setscheduler(2)`: above everything that has no such priority.
+const PRIORITY: i32 = 1;
+
+/// What went one way.
+#[derive(Debug, Clone, Default)]
+pub struct WayBooks {
+    /// Packets that came out.
+    pub packets: u64,
+    /// Their bytes, IP headers included.
+    pub bytes: u64,
+    /// Packets that were lost as they should be.
+    pub lost: u64,
+    /// Packets that came when the queue was full.
+    pub dropped: u64,
+    /// Packets that the receiving kernel did not take.
+    pub refused: u64,
+    /// How much later than they should have packets came out.
+    pub late: Histogram,
+}
+
+/// The running thread. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Pump {
+    books: Arc<Mutex<[WayBooks; 2]>>,
+    bell: Arc<OwnedFd>,
+    started: Started,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a thread tells once it runs.
+#[derive(Debug)]
+struct Started {
+    thread_id: u32,
+    /// Why it waits for its turn like any other, where it does.
+    no_priority: Option<io::Error>,
+}
+
+impl Pump {
+    /// Starts the thread on these CPUs (none for any), between the client's device and the server's.
+    pub fn start(
+        spec: &LinkSpec,
+        [client, server]: [OwnedFd; 2],
+        cpus: &[usize],
+        seed: u64,
+    ) -> Result<Pump, LinkError> {
+        let bell =
+            Arc::new(eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| LinkError::Thread(error.into()))?);
+        let books = Arc::<Mutex<[WayBooks; 2]>>::default();
+        let way = |way, stream| {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            random.set_stream(stream);
+            Way { line: Line::new(way), random }
+        };
+        let work = Work {
+            ways: [way(spec.up, 0), way(spec.down, 1)],
+            devices: [client, server],
+            early_ns: 0,
+            spare: Vec::new(),
+            books: Arc::clone(&books),
+            bell: Arc::clone(&bell),
+        };
+        let (ready, is_ready) = channel();
+        let cpus = cpus.to_vec();
+        let thread = std::thread::Builder::new()
+            .name("tare-link".to_owned())
+            .spawn(move || work.begin(&cpus, &ready))
+            .map_err(LinkError::Thread)?;
+        let started = is_ready.recv().expect("a link tells whether it started")?;
+        Ok(Pump { books, bell, started, thread: Some(thread) })
+    }
+
+    /// Up, then down.
+    pub fn books(&self) -> [WayBooks; 2] {
+        lock(&self.books).clone()
+    }
+
+    /// CPU time of the thread so far.
+    pub fn cpu_ns(&self) -> io::Result<u64> {
+        crate::process::thread_cpu_ns(self.started.thread_id)
+    }
+
+    /// Its number in the kernel.
+    #[cfg(test)]
+    pub fn thread_id(&self) -> u32 {
+        self.started.thread_id
+    }
+
+    /// Why the thread waits for its turn like any other, where it does.
+    pub fn no_priority(&self) -> Option<&io::Error> {
+        self.started.no_priority.as_ref()
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        let _only_full = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}
+
+fn lock(books: &Mutex<[WayBooks; 2]>) -> MutexGuard<'_, [WayBooks; 2]> {
+    books.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One way: what it is like, and its own random numbers, so that the traffic of the other changes nothing.
+struct Way {
+    line: Line<Vec<u8>>,
+    random: ChaCha8Rng,
+}
+
+/// All that belongs to the thread. Way `i` leads from device `i` to the other.
+struct Work {
+    ways: [Way; 2],
+    devices: [OwnedFd; 2],
+    /// How much before a delivery a wait for it ends.
+    early_ns: u64,
+    /// Memory for packets.
+    spare: Vec<Vec<u8>>,
+    books: Arc<Mutex<[WayBooks; 2]>>,
+    bell: Arc<OwnedFd>,
+}
+
+impl Work {
+    fn begin(mut self, cpus: &[usize], ready: &Sender<Result<Started, LinkError>>) {
+        // The kernel may otherwise end a wait 50 us late, to save power.
+        let _slack = set_current_timer_slack(NonZeroU64::new(1));
+        if let Err(source) = pin(cpus) {
+            let _link_gone = ready.send(Err(LinkError::Pin { cpus: cpus.to_vec(), source }));
+            return;
+        }
+        let started = Started {
+            thread_id: gettid().as_raw_nonzero().get().cast_unsigned(),
+            no_priority: take_priority().err(),
+        };
+        let _link_gone = ready.send(Ok(started));
+        while self.wait() {
+            self.deliver();
+        }
+    }
+
+    /// Waits for packets or for the time to deliver one, and reads what has come. False once the bell has rung.
+    fn wait(&mut self) -> bool {
+        let next_ns = self.ways.iter().filter_map(|way| way.line.next_ns()).min().unwrap_or(u64::MAX);
+        let until_ns = next_ns.saturating_sub(self.early_ns);
+        let wait_ns = until_ns.saturating_sub(Monotonic.now_ns());
+        let mut came = self.look(wait_ns);
+        if wait_ns > 0 && came == [false; 3] {
+            let mut now_ns = Monotonic.now_ns();
+            // Not after a signal, which ends a wait at any time.
+            if let Some(late_ns) = now_ns.checked_sub(until_ns) {
+                self.early_ns = learn(self.early_ns, late_ns);
+                while now_ns < next_ns && came == [false; 3] {
+                    came = self.look(0);
+                    now_ns = Monotonic.now_ns();
+                }
+            }
+        }
+        for (index, came) in came[..2].iter().enumerate() {
+            if *came {
+                self.read(index);
+            }
+        }
+        !came[2]
+    }
+
+    /// Whether something has come from the client, from the server and from the bell, within a time.
+    fn look(&self, within_ns: u64) -> [bool; 3] {
+        let [client, server] = &self.devices;
+        let mut files = [client, server, &*self.bell].map(|file| PollFd::new(file, PollFlags::IN));
+        match poll(&mut files, Some(&timespec(within_ns))) {
+            Ok(_) | Err(Errno::INTR) => files.map(|file| !file.revents().is_empty()),
+            Err(error) => unreachable!("the kernel cannot wait for three open files: {error}"),
+        }
+    }
+
+    /// Reads what has come at one device.
+    fn read(&mut self, index: usize) {
+        for _ in 0..BATCH {
+            let mut packet = self.spare.pop().unwrap_or_else(|| vec![0; MTU]);
+            packet.resize(MTU, 0);
+            let Ok(bytes) = rustix::io::read(&self.devices[index], &mut packet[..]) else {
+                self.spare.push(packet);
+                return;
+            };
+            packet.truncate(bytes);
+            let way = &mut self.ways[index];
+            let draws = Draws { loss: way.random.random(), jitter: way.random.random() };
+            // Each has its own instant: the first ones of a batch do not wait for the last.
+            if let Err((gone, packet)) = way.line.offer(Monotonic.now_ns(), bytes, packet, draws) {
+                self.spare.push(packet);
+                let books = &mut lock(&self.books)[index];
+                match gone {
+                    Gone::Lost => books.lost += 1,
+                    Gone::Dropped => books.dropped += 1,
+                }
+            }
+        }
+    }
+
+    /// Writes what is due.
+    fn deliver(&mut self) {
+        for index in 0..2 {
+            let mut now_ns = Monotonic.now_ns();
+            while let Some((due_ns, packet)) = self.ways[index].line.take(now_ns) {
+                let written = rustix::io::write(&self.devices[1 - index], &packet);
+                let after_ns = Monotonic.now_ns();
+                let mut books = lock(&self.books);
+                let books = &mut books[index];
+                match written {
+                    Ok(bytes) => {
+                        books.packets += 1;
+                        books.bytes += bytes as u64;
+                        books.late.record(now_ns - due_ns);
+                    }
+                    Err(_) => books.refused += 1,
+                }
+                now_ns = after_ns;
+                self.spare.push(packet);
+            }
+        }
+    }
+}
+
+/// How early the next wait shall end, after one that ended late by so much. A single very late one says little.
+fn learn(early_ns: u64, late_ns: u64) -> u64 {
+    (early_ns * (MEMORY - 1) + late_ns.min(EARLY_NS_MAX)) / MEMORY
+}
+
+fn pin(cpus: &[usize]) -> io::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        set.set(cpu);
+    }
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// A link that had to wait for the generator, with which it shares its CPUs, would be longer the busier that is.
+fn take_priority() -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: PRIORITY };
+    // SAFETY: 0 is the calling thread, and the structure is read during the call only.
+    match unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority)
+    } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_early_a_wait_ends_follows_how_late_waits_were() {
+        let after = |late: &[u64]| late.iter().fold(0, |early_ns, late_ns| learn(early_ns, *late_ns));
+        assert!((29_000..=30_000).contains(&after(&[30_000; 40])));
+        assert_eq!(after(&[0; 40]), 0);
+        assert!(after(&[u64::MAX; 99]) <= EARLY_NS_MAX && after(&[10_000_000]) < 7_000);
+    }
+}

@@ -1,0 +1,119 @@
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    time::Duration,
+};
+
+use super::*;
+
+/// One byte there and another back, to 127.0.0.1.
+fn talk(client: &Namespace, server: &Namespace) {
+    let listener = server.within(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, peer) = listener.accept().unwrap();
+            assert_eq!(peer.ip(), CLIENT);
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            stream.write_all(&[byte[0] + 1]).unwrap();
+        });
+        let timeout = Duration::from_secs(5);
+        let mut stream = client.within(|| TcpStream::connect_timeout(&address, timeout)).unwrap().unwrap();
+        stream.set_read_timeout(Some(timeout)).unwrap();
+        stream.write_all(&[41]).unwrap();
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [42]);
+    });
+}
+
+/// Whether this machine lets a test make links; one that cannot be tried is named.
+fn allowed(test: &str) -> bool {
+    match Link::create_of(Choice::UserSpace, &"delay=0ms".parse().unwrap(), &[], 1) {
+        Err(error @ (LinkError::NewNamespace(_) | LinkError::Tun(_))) => {
+            let told = format!("skipped: {test}: {error}\n");
+            let _past_the_harness = io::stderr().write_all(told.as_bytes());
+            false
+        }
+        _ => true,
+    }
+}
+
+#[test]
+fn the_address_stays_over_ethernet_too() {
+    if allowed("the_address_stays_over_ethernet_too") {
+        let [client, server] = [Namespace::new().unwrap(), Namespace::new().unwrap()];
+        join_by_ethernet(&client, &server).unwrap();
+        talk(&client, &server);
+    }
+}
+
+#[test]
+fn a_panic_inside_reaches_the_caller_and_leaves_its_thread_where_it_was() {
+    if allowed("a_panic_inside_reaches_the_caller_and_leaves_its_thread_where_it_was") {
+        let here = || std::fs::read_link("/proc/thread-self/ns/net").unwrap();
+        let before = here();
+        let namespace = Namespace::new().unwrap();
+        assert_ne!(namespace.within(here).unwrap(), before);
+        let panic = std::panic::catch_unwind(|| namespace.within(|| std::panic::panic_any(7_u8)));
+        assert_eq!(panic.unwrap_err().downcast_ref(), Some(&7_u8));
+        assert_eq!(here(), before);
+    }
+}
+
+#[test]
+fn books_tell_what_went_each_way() {
+    if allowed("books_tell_what_went_each_way") {
+        let spec = "delay=1ms".parse().unwrap();
+        let link = Link::create_of(Choice::UserSpace, &spec, &[], 1).unwrap();
+        talk(link.client(), link.server());
+        let books = link.books().unwrap();
+        // SYN, its acknowledgement and a byte there; an answer to SYN and a byte back; the least there can be.
+        assert!(books.up.packets >= 3 && books.down.packets >= 2, "{books:?}");
+        assert!(books.up.bytes >= 40 * books.up.packets && books.up.late.count() == books.up.packets);
+        assert!(books.cpu_ns.unwrap() > 0 && books.unread == 0);
+        assert_eq!(books.up.lost + books.up.dropped + books.up.refused, 0);
+    }
+}
+
+#[test]
+fn a_link_ends_with_its_thread_and_its_files() {
+    if allowed("a_link_ends_with_its_thread_and_its_files") {
+        let spec = "delay=1ms".parse().unwrap();
+        let link = Link::create_of(Choice::UserSpace, &spec, &[], 1).unwrap();
+        let Means::UserSpace { pump, .. } = &link.means else { panic!("{:?}", link.kind()) };
+        let (client, thread) = (link.client().fd(), pump.thread_id());
+        drop(link);
+        assert!(crate::process::thread_cpu_ns(thread).is_err(), "the thread has ended");
+        assert_eq!(std::sync::Arc::strong_count(&client), 1, "nobody else holds the namespace");
+    }
+}
+
+#[test]
+fn netem_is_taken_or_not_there_with_a_reason() {
+    if allowed("netem_is_taken_or_not_there_with_a_reason") {
+        let spec = "delay=1ms".parse().unwrap();
+        match Link::create_of(Choice::Netem, &spec, &[], 1) {
+            Ok(link) => {
+                talk(link.client(), link.server());
+                assert!(link.books().unwrap().up.packets >= 3);
+            }
+            Err(LinkError::NoNetem(reason)) => {
+                assert!(!reason.is_empty());
+                let link = Link::create(&spec, &[], 1).unwrap();
+                assert!(matches!(link.kind(), Kind::UserSpace { reason: told, .. } if told == reason));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_refused() {
+    if allowed("a_cpu_that_is_not_there_is_refused") {
+        let error =
+            Link::create_of(Choice::UserSpace, &"delay=1ms".parse().unwrap(), &[9_999], 1).unwrap_err();
+        assert!(matches!(error, LinkError::Pin { .. }), "{error}");
+    }
+}
