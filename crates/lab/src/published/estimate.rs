@@ -1,0 +1,101 @@
+//! A figure from the rounds of a cell, with its interval.
+
+use serde::Serialize;
+use tare_stats::{DEFAULT_CONFIDENCE, signed_rank, two_level};
+
+/// From so many rounds on the interval is the signed-rank one, which assumes no distribution; below it is Student's.
+const RANKED_FROM: usize = 6;
+
+/// A single round has no interval. Checks take it for known within this factor; tables show it without.
+pub const SINGLE_FACTOR: f64 = 1.25;
+
+/// An estimate from values of independent rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The middle: exp of the Hodges-Lehmann estimate of the logarithms, or of their mean below six rounds.
+    pub value: f64,
+    /// Of 95%; none from one round.
+    pub interval: Option<(f64, f64)>,
+    /// Rounds.
+    pub n: usize,
+}
+
+impl Estimate {
+    /// From values above 0, one a round; none where there is none.
+    pub fn of(values: &[f64]) -> Option<Estimate> {
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        let estimate = if logs.len() < RANKED_FROM {
+            let starts: Vec<&[f64]> = logs.chunks(1).collect();
+            two_level::interval(&starts, DEFAULT_CONFIDENCE)
+        } else {
+            signed_rank::interval(&logs, DEFAULT_CONFIDENCE)
+        };
+        let estimate = estimate.ok()?;
+        Some(Estimate {
+            value: estimate.point.exp(),
+            interval: estimate.interval.map(|interval| (interval.low.exp(), interval.high.exp())),
+            n: estimate.n,
+        })
+    }
+
+    /// Of the ratio of two series of the same rounds.
+    pub fn of_ratio(subject: &[(usize, f64)], base: &[(usize, f64)]) -> Option<Estimate> {
+        let paired = subject.iter().filter_map(|(round, value)| {
+            let (_, other) = base.iter().find(|(other, _)| other == round)?;
+            Some(value / other)
+        });
+        Estimate::of(&paired.collect::<Vec<f64>>())
+    }
+
+    /// The same, known exactly.
+    pub fn exact(self) -> Estimate {
+        Estimate { interval: Some((self.value, self.value)), ..self }
+    }
+
+    /// `3.21 (2.98 to 3.40)`.
+    pub fn text(&self) -> String {
+        let digits = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") };
+        match self.interval {
+            Some((low, high)) if low == high => digits(self.value),
+            Some((low, high)) => format!("{} ({} to {})", digits(self.value), digits(low), digits(high)),
+            None => format!("{} (one round)", digits(self.value)),
+        }
+    }
+
+    /// What the value is taken to lie within when a claim is checked.
+    pub fn reach(&self) -> (f64, f64) {
+        self.interval.unwrap_or((self.value / SINGLE_FACTOR, self.value * SINGLE_FACTOR))
+    }
+}
+
+/// The place of the value in the middle; of two the lower.
+pub fn middle(values: &[f64]) -> Option<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    order.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_paired_and_few_of_them_have_wide_intervals() {
+        let series = |values: &[f64]| values.iter().copied().enumerate().collect::<Vec<_>>();
+        let base = series(&[100.0, 50.0, 200.0]);
+        let subject = series(&[200.0, 102.0, 396.0]);
+        let ratio = Estimate::of_ratio(&subject, &base).unwrap();
+        let (low, high) = ratio.interval.unwrap();
+        assert!((ratio.value - 2.0).abs() < 0.01 && low > 1.9 && high < 2.1, "{ratio:?}");
+        let one = Estimate::of_ratio(&subject[..1], &base).unwrap();
+        assert_eq!((one.value, one.interval, one.reach()), (2.0, None, (1.6, 2.5)));
+        assert_eq!(Estimate::of_ratio(&subject[..1], &base[1..]), None, "no round has both");
+        let six = Estimate::of(&[1.0, 1.1, 0.9, 1.05, 0.95, 1.0]).unwrap();
+        assert_eq!(six.interval.map(|(low, high)| (low < 1.0, high > 1.0)), Some((true, true)));
+    }
+
+    #[test]
+    fn the_middle_of_two_is_the_lower() {
+        assert_eq!([middle(&[3.0, 1.0, 2.0]), middle(&[2.0, 1.0]), middle(&[])], [Some(2), Some(1), None]);
+    }
+}
