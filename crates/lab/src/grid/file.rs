@@ -1,0 +1,400 @@
+//! The experiment file of a grid, as it is written, and of a series of such files. Resolves no service and no number of CPUs;
+//! starts nothing.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::Contract,
+    document::{self, DocumentError},
+    figures::Check,
+    link::LinkSpec,
+};
+
+/// The version of the format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// A grid, as the file says it.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    /// The file's stem.
+    pub name: String,
+    /// Where it was read from.
+    pub path: PathBuf,
+    text: String,
+    pub(super) file: File,
+}
+
+/// The shape of the published table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Requests a second, and percent of the pivot.
+    Percent,
+    /// Seconds for each number of messages, handling time, environment and number of threads; the best and the worst are marked.
+    Makespan,
+    /// What httperf prints of its sessions.
+    Sessions,
+    /// Requests, failures, times and their percentiles, as locust's two files have them.
+    Percentiles,
+    /// What `wrk --latency` prints.
+    Latency,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct File {
+    #[serde(rename = "format")]
+    _format: String,
+    pub title: String,
+    pub question: String,
+    /// The stem of a file in `figures/`.
+    pub figures: String,
+    pub layout: Layout,
+    /// The service that is 100%.
+    pub pivot: Option<String>,
+    #[serde(rename = "row")]
+    pub rows: Vec<GridRow>,
+    #[serde(default)]
+    pub links: BTreeMap<String, LinkSpec>,
+    #[serde(rename = "part")]
+    pub parts: Vec<Part>,
+    #[serde(default, rename = "check")]
+    pub checks: Vec<Check>,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GridRow {
+    /// A word for [`crate::catalogue::select`].
+    pub service: String,
+    /// What the published table calls it, where it has it.
+    pub published: Option<String>,
+    /// It is measured even where it fails its contract, because it was published so: its row says what is wrong with it.
+    #[serde(default)]
+    pub as_published: bool,
+    /// What it is told by `THREADS` at every point, where that is not what the others are told.
+    pub threads: Option<usize>,
+}
+
+/// Cells of one kind: the product of all that is a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Part {
+    pub name: String,
+    pub contract: String,
+    /// The requests of it that are the load; those that the contract says where none is named.
+    #[serde(default)]
+    pub requests: Vec<String>,
+    /// How often each cell is measured.
+    pub rounds: usize,
+    /// Only where it is asked for, by `--sweep`.
+    #[serde(default)]
+    pub sweep: bool,
+    /// Services of the rows that take part; all where none is named.
+    #[serde(default)]
+    pub services: Vec<String>,
+    /// Load before the measured one, in a closed loop over the same connections.
+    #[serde(default)]
+    pub warm_up: Option<jiff::SignedDuration>,
+    pub load: Load,
+    #[serde(default = "one_thread")]
+    pub threads: Many<Threads>,
+    #[serde(default = "no_delay")]
+    pub delay_ms: Many<u64>,
+    /// Names of `[links]`, or `local`.
+    #[serde(default = "local")]
+    pub link: Many<String>,
+    #[serde(default)]
+    pub leave_out: Vec<LeaveOut>,
+}
+
+/// A point that was not published, and is not measured.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct LeaveOut {
+    pub messages: Option<u64>,
+    pub delay_ms: Option<u64>,
+}
+
+/// How requests arrive, with lists where there are several points.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub(super) enum Load {
+    Closed {
+        connections: Many<usize>,
+        threads: Many<usize>,
+        duration: jiff::SignedDuration,
+        think: Option<(jiff::SignedDuration, jiff::SignedDuration)>,
+    },
+    Open {
+        per_second: Many<f64>,
+        connections: usize,
+        threads: usize,
+        duration: jiff::SignedDuration,
+    },
+    Sessions {
+        connections: u64,
+        calls: u64,
+    },
+    Batch {
+        producers: usize,
+        messages: Many<u64>,
+    },
+}
+
+/// What a service is told by `THREADS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Threads {
+    Number(usize),
+    Word(Cpus),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Cpus {
+    /// As many as this machine has CPUs.
+    Cpus,
+}
+
+/// One, or several.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Many<T> {
+    One(T),
+    Several(Vec<T>),
+}
+
+impl<T> Many<T> {
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            Many::One(one) => std::slice::from_ref(one),
+            Many::Several(several) => several,
+        }
+    }
+}
+
+fn one_thread() -> Many<Threads> {
+    Many::One(Threads::Number(1))
+}
+
+fn no_delay() -> Many<u64> {
+    Many::One(0)
+}
+
+fn local() -> Many<String> {
+    Many::One(LOCAL.to_owned())
+}
+
+/// The environment without a slow link.
+pub const LOCAL: &str = "local";
+
+impl Grid {
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Grid, DocumentError> {
+        let text = document::read(path)?;
+        Grid::parse(path, &text)
+    }
+
+    /// Reads it from its text; mistakes name `path`.
+    pub fn parse(path: &Path, text: &str) -> Result<Grid, DocumentError> {
+        let file: File = document::parse(path, text, FORMAT)?;
+        if let Err((place, message)) = file.mistake() {
+            return Err(DocumentError::at(path, text, &place, message));
+        }
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Grid { name, path: path.to_owned(), text: text.to_owned(), file })
+    }
+
+    /// Its rows, in the order of the table.
+    pub fn rows(&self) -> &[GridRow] {
+        &self.file.rows
+    }
+
+    /// The service that is 100%, where one is.
+    pub fn pivot(&self) -> Option<&str> {
+        self.file.pivot.as_deref()
+    }
+
+    /// Whether it has parts that are only done where they are asked for by `--sweep`.
+    pub fn has_sweep(&self) -> bool {
+        self.file.parts.iter().any(|part| part.sweep)
+    }
+
+    /// The stem of the file in `figures/` that holds what was published.
+    pub fn figures(&self) -> &str {
+        &self.file.figures
+    }
+
+    /// Proves that its parts name contracts and requests that there are.
+    pub fn check_contracts(&self, contracts: &BTreeMap<String, Contract>) -> Result<(), DocumentError> {
+        for part in &self.file.parts {
+            let Some(contract) = contracts.get(&part.contract) else {
+                let nearest = document::suggestion(&part.contract, contracts.keys().map(String::as_str));
+                return Err(
+                    self.mistake(&part.contract, &format!("unknown contract \"{}\"{nearest}", part.contract))
+                );
+            };
+            let names: Vec<&str> = contract.requests.iter().map(|request| request.name.as_str()).collect();
+            if let Some(name) = part.requests.iter().find(|name| !names.contains(&name.as_str())) {
+                let nearest = document::suggestion(name, names);
+                return Err(
+                    self.mistake(name, &format!("\"{}\" has no request \"{name}\"{nearest}", part.contract))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any of its points is over a slow link.
+    pub fn has_links(&self) -> bool {
+        self.file.parts.iter().any(|part| part.link.as_slice().iter().any(|name| name != LOCAL))
+    }
+
+    /// A mistake that only shows when names are looked up, at the line where a string begins with `value`.
+    pub fn mistake(&self, value: &str, message: &str) -> DocumentError {
+        DocumentError::at(&self.path, &self.text, &format!("\"{value}"), message)
+    }
+}
+
+impl File {
+    /// What contradicts itself: where, and why.
+    fn mistake(&self) -> Result<(), (String, String)> {
+        let services: Vec<&str> = self.rows.iter().map(|row| row.service.as_str()).collect();
+        let unknown = |name: &str, valid: &[&str]| {
+            (!valid.contains(&name)).then(|| document::suggestion(name, valid.iter().copied()))
+        };
+        for (place, service) in services.iter().enumerate() {
+            if services[..place].contains(service) {
+                return Err((
+                    format!("\"{service}\""),
+                    format!("two rows have the service \"{service}\": write \"{service}@2\""),
+                ));
+            }
+        }
+        for check in &self.checks {
+            for name in check.but.iter().chain(&check.to).chain([&check.of]).filter(|name| *name != "*") {
+                if let Some(nearest) = unknown(name, &services) {
+                    return Err((
+                        format!("\"{name}\""),
+                        format!("no row has the service \"{name}\"{nearest}"),
+                    ));
+                }
+            }
+        }
+        for part in &self.parts {
+            let at_part = |message: String| Err((format!("\"{}\"", part.name), message));
+            for name in part.services.iter().chain(&self.pivot) {
+                if let Some(nearest) = unknown(name, &services) {
+                    return Err((
+                        format!("\"{name}\""),
+                        format!("no row has the service \"{name}\"{nearest}"),
+                    ));
+                }
+            }
+            let links: Vec<&str> = self.links.keys().map(String::as_str).chain([LOCAL]).collect();
+            for name in part.link.as_slice() {
+                if let Some(nearest) = unknown(name, &links) {
+                    return Err((format!("\"{name}\""), format!("no link is called \"{name}\"{nearest}")));
+                }
+            }
+            if !(1..=100).contains(&part.rounds) {
+                return at_part(format!("\"rounds\" is {}; it must be 1 to 100", part.rounds));
+            }
+            if let Some(message) = part.load.mistake() {
+                return at_part(message);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Load {
+    fn mistake(&self) -> Option<String> {
+        let connections = |counts: &[usize]| {
+            let bad = counts.iter().find(|count| !(1..=20_000).contains(*count));
+            bad.map(|count| format!("{count} connections; it must be 1 to 20000"))
+        };
+        let positive =
+            |key: &str, is_positive: bool| (!is_positive).then(|| format!("\"{key}\" must be 1 or more"));
+        let lasts = |time: &jiff::SignedDuration| {
+            (!time.is_positive()).then(|| "\"duration\" must be more than 0".to_owned())
+        };
+        let is_rate = |rate: &f64| (1.0..=1e9).contains(rate);
+        match self {
+            Load::Closed { connections: counts, threads, duration, .. } => connections(counts.as_slice())
+                .or(positive("threads", !threads.as_slice().contains(&0)))
+                .or(lasts(duration)),
+            Load::Open { connections: count, threads, per_second, duration } => connections(&[*count])
+                .or(positive("threads", *threads > 0))
+                .or(positive("per-second", per_second.as_slice().iter().all(is_rate)))
+                .or(lasts(duration)),
+            Load::Sessions { connections, calls } => {
+                positive("connections", *connections > 0).or(positive("calls", *calls > 0))
+            }
+            Load::Batch { producers, messages } => {
+                connections(&[*producers]).or(positive("messages", !messages.as_slice().contains(&0)))
+            }
+        }
+    }
+}
+
+/// Several grids, one after another.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Series {
+    #[serde(rename = "format")]
+    _format: String,
+    /// One line for the head.
+    pub title: String,
+    /// In their order.
+    #[serde(rename = "experiment")]
+    pub members: Vec<Member>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Member {
+    /// Beside the file of the series.
+    pub file: PathBuf,
+    /// How much of it is done, where the command does not say.
+    pub scale: f64,
+}
+
+impl Series {
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Series, DocumentError> {
+        let text = document::read(path)?;
+        let series: Series = document::parse(path, &text, FORMAT)?;
+        let wrong = series.members.iter().find(|member| !(member.scale > 0.0 && member.scale <= 1.0));
+        match wrong {
+            None => Ok(series),
+            Some(member) => {
+                let message = format!("\"scale\" is {}; it must be more than 0 and at most 1", member.scale);
+                Err(DocumentError::at(path, &text, &format!("\"{}\"", member.file.display()), message))
+            }
+        }
+    }
+}
+
+/// Whether the text at `path` is a grid, by the key that only such have. What is no TOML is for its reader to say.
+pub fn is_grid(path: &Path) -> bool {
+    has_key(path, "part")
+}
+
+/// Whether it is a series.
+pub fn is_series(path: &Path) -> bool {
+    has_key(path, "experiment")
+}
+
+fn has_key(path: &Path, key: &str) -> bool {
+    let text = document::read(path).unwrap_or_default();
+    text.parse::<toml::Table>().is_ok_and(|table| table.contains_key(key))
+}

@@ -1,0 +1,122 @@
+use std::path::Path;
+
+use super::*;
+use crate::grid::fixture::{ALL, contracts, grid, plan as planned, root};
+
+#[test]
+fn every_published_experiment_names_what_there_is() {
+    for name in ALL {
+        grid(name).check_contracts(&contracts()).unwrap();
+        let plan = planned(name, &Wish::default());
+        assert!(plan.cells() > 0, "{name}");
+        let figures = &plan.published;
+        let rows = figures.rows.iter().map(|row| &row.service);
+        for published in rows.chain(&figures.services).chain(&figures.unmeasured) {
+            let is_there = plan.rows.iter().any(|row| row.published.as_ref() == Some(published));
+            assert!(is_there, "{name}: no row for \"{published}\"");
+        }
+        for row in plan.rows.iter().filter_map(|row| row.published.as_ref()) {
+            let is_named = figures.services.contains(row) || figures.unmeasured.contains(row);
+            assert!(is_named || figures.row(row).is_some(), "{name}: \"{row}\" was not published");
+        }
+    }
+}
+
+#[test]
+fn every_claim_is_asked_for_and_every_check_is_of_a_claim() {
+    for name in ALL {
+        let plan = planned(name, &Wish::default());
+        let claims: Vec<&str> = plan.published.claims.iter().map(|claim| claim.id.as_str()).collect();
+        for check in &plan.checks {
+            assert!(claims.contains(&check.claim.as_str()), "{name}: no claim \"{}\"", check.claim);
+            let labels = check.but.iter().chain(&check.to).chain([&check.of]).filter(|label| *label != "*");
+            for label in labels {
+                assert!(
+                    plan.rows.iter().any(|row| row.planned.label == *label),
+                    "{name}: no row \"{label}\""
+                );
+            }
+        }
+        let asked = claims.iter().filter(|claim| plan.checks.iter().any(|check| check.claim == **claim));
+        assert_eq!(asked.count(), claims.len(), "{name}");
+    }
+}
+
+/// 2020: N in {200, 1000} x t in {0, 200} x C in {28, 4} x {local, VPN}, without N = 200 at t = 0.
+#[test]
+fn the_grid_of_2020_is_whole() {
+    let plan = planned("rest-cpp-2020", &Wish::default());
+    let of = |point: &Point| {
+        let Offered::Batch { messages, .. } = point.offered else { panic!("{point:?}") };
+        (messages, point.knobs.delay_ms, point.link.is_some(), point.knobs.threads)
+    };
+    let mut points: Vec<_> =
+        plan.points.iter().filter(|point| point.knobs.threads != plan.cpus).map(of).collect();
+    points.sort_unstable();
+    let cells = plan.published.cells.iter();
+    let mut expected: Vec<_> =
+        cells.map(|cell| (cell.n, cell.t_ms, cell.environment == "vpn", cell.threads)).collect();
+    expected.sort_unstable();
+    assert_eq!(points, expected);
+}
+
+#[test]
+fn a_scale_shortens_what_is_long_and_keeps_what_was_published() {
+    let wish = Wish { scale: Some(0.1), ..Wish::default() };
+    let plan = planned("rest-cpp-2020", &wish);
+    let Offered::Batch { messages, .. } = plan.points[0].offered else { panic!() };
+    let Offered::Batch { messages: published, .. } = plan.points[0].published else { panic!() };
+    assert_eq!((messages, published, plan.scale), (100, 1000, 0.1));
+    let seconds = |wish: &Wish| match planned("abstract-2018", wish).points[0].offered {
+        Offered::Closed { duration_ns, .. } => duration_ns as f64 / 1e9,
+        _ => panic!(),
+    };
+    let tiny = Wish { scale: Some(1e-6), ..Wish::default() };
+    let exact = Wish { duration_ns: Some(2_500_000_000), ..Wish::default() };
+    let all = [seconds(&Wish::default()), seconds(&wish), seconds(&tiny), seconds(&exact)];
+    assert_eq!(all, [600.0, 60.0, 1.0, 2.5]);
+}
+
+#[test]
+fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
+    let sweep = planned("restinio-2017", &Wish { sweep: true, ..Wish::default() });
+    let label = &sweep.rows[sweep.points[0].rows[0]].planned.label;
+    assert_eq!((sweep.points.len(), label.as_str()), (48, "asio"));
+    let threads = Wish { threads: vec![3], ..Wish::default() };
+    let plan = planned("rest-cpp-2020", &threads);
+    assert!(plan.points.iter().all(|point| point.knobs.threads == 3));
+    assert_eq!(planned("abstract-2018", &threads).points[0].knobs.threads, 8, "it has no axis of them");
+}
+
+#[test]
+fn deadlines_come_from_the_plan() {
+    let plan = planned("rest-cpp-2020", &Wish::default());
+    let is_slow = |point: &&Point| point.part == "slow link" && point.knobs.threads == 4;
+    let slow = deadline::of(plan.points.iter().find(is_slow).unwrap());
+    let quick = deadline::of(&plan.points[0]);
+    // The slowest service that was published took 369 s there, and the quickest of all points 0.85 s.
+    assert!((600e9..1200e9).contains(&(slow.all_ns as f64)), "{slow:?}");
+    assert!(quick.all_ns < 60_000_000_000 && quick.silence_ns < 10_000_000_000, "{quick:?}");
+    assert!(slow.silence_ns > quick.silence_ns);
+}
+
+#[test]
+fn mistakes_name_the_line_and_the_fix() {
+    let path = Path::new("experiments/published/x.toml");
+    let right = std::fs::read_to_string(root().join("experiments/published/restinio-2017.toml")).unwrap();
+    let error = |from: &str, to: &str| {
+        let text = right.replacen(from, to, 1);
+        assert_ne!(text, right, "{from}");
+        Grid::parse(path, &text).unwrap_err().to_string()
+    };
+    let errors = [
+        error("rounds   = 6", "rounds = 0"),
+        error("connections = 400", "connections = 0"),
+        error("\"percent\"", "\"percents\""),
+        error("services = [\"asio\"]", "services = [\"asoi\"]"),
+        error("pivot    = \"asio\"", "pivot = \"aiso\""),
+        error("kind = \"closed\"", "kind = \"close\""),
+        error("warm-up  =", "warmup ="),
+    ];
+    insta::assert_snapshot!(errors.join("\n"));
+}
