@@ -1,0 +1,133 @@
+//! What a tool really sends: its request as bytes, taken by a listener that answers everything with the same line.
+//!
+//! Our engine then sends the very same bytes, so that both ask the same work of a service: it spends time on each header.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok";
+/// A request without a body that is longer is none that any of the tools sends.
+const REQUEST_BYTES_MAX: usize = 16 * 1024;
+const TICK: Duration = Duration::from_millis(2);
+/// A connection on which nothing comes for so long is over.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// A listener that runs until it is taken down.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub address: SocketAddr,
+    over: Arc<AtomicBool>,
+    seen: Arc<Mutex<Option<Vec<u8>>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Listener {
+    pub fn start() -> io::Result<Listener> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (over, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
+        let thread = std::thread::spawn({
+            let (over, seen) = (Arc::clone(&over), Arc::clone(&seen));
+            move || {
+                while !over.load(Ordering::Relaxed) {
+                    match listener.accept() {
+                        // One after the other: there is one connection at a time. Its errors are the tool's to tell.
+                        Ok((stream, _)) => drop(answer(stream, &over, &seen)),
+                        Err(_) => std::thread::sleep(TICK),
+                    }
+                }
+            }
+        });
+        Ok(Listener { address, over, seen, thread: Some(thread) })
+    }
+
+    /// The first request that came.
+    pub fn finish(mut self) -> Option<Vec<u8>> {
+        self.end();
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn end(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Answers whatever comes on a connection until it is closed or silent.
+fn answer(mut stream: TcpStream, over: &AtomicBool, seen: &Mutex<Option<Vec<u8>>>) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(SILENCE))?;
+    stream.set_write_timeout(Some(SILENCE))?;
+    let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+    while !over.load(Ordering::Relaxed) && request.len() < REQUEST_BYTES_MAX {
+        let count = stream.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        request.extend_from_slice(&buffer[..count]);
+        if request.ends_with(b"\r\n\r\n") {
+            stream.write_all(ANSWER)?;
+            seen.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| request.clone());
+            request.clear();
+        }
+    }
+    Ok(())
+}
+
+/// The request with another address wherever the one it was sent to stands.
+pub(super) fn readdress(request: &[u8], from: SocketAddr, to: SocketAddr) -> Vec<u8> {
+    String::from_utf8_lossy(request).replace(&from.to_string(), &to.to_string()).into_bytes()
+}
+
+/// The first line of a request, as far as it says what is asked for.
+pub(super) fn line(request: &[u8]) -> String {
+    let text = String::from_utf8_lossy(request);
+    let mut words = text.lines().next().unwrap_or_default().split(' ');
+    format!("{} {}", words.next().unwrap_or_default(), words.next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_request_is_kept_and_each_is_answered() {
+        let listener = Listener::start().unwrap();
+        let mut stream = TcpStream::connect(listener.address).unwrap();
+        for request in [&b"GET /a HTTP/1.1\r\nA: b\r\n\r\n"[..], b"GET /c HTTP/1.1\r\n\r\n"] {
+            stream.write_all(request).unwrap();
+            let mut answer = vec![0; ANSWER.len()];
+            stream.read_exact(&mut answer).unwrap();
+            assert_eq!(answer, ANSWER);
+        }
+        drop(stream);
+        let request = listener.finish().unwrap();
+        assert_eq!(request, b"GET /a HTTP/1.1\r\nA: b\r\n\r\n");
+        assert_eq!(line(&request), "GET /a");
+    }
+
+    #[test]
+    fn a_request_is_addressed_anew() {
+        let (from, to) = ("127.0.0.1:9".parse().unwrap(), "127.0.0.1:80".parse().unwrap());
+        let host = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n";
+        assert_eq!(readdress(host, from, to), b"GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n");
+        assert_eq!(line(b""), " ");
+    }
+}

@@ -1,0 +1,195 @@
+//! What a tool printed, as figures. Each is a pure function over text that somebody else wrote: anything may stand there.
+
+mod h2load;
+mod httperf;
+mod locust;
+mod wrk;
+
+use super::Tool;
+
+/// What a tool says of one load.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reading {
+    /// Answers that it takes for right.
+    pub answered: u64,
+    /// Requests, or connections, without a right answer.
+    pub failed: u64,
+    /// What failed, in the tool's words; empty where nothing did.
+    pub complaints: String,
+    /// Right answers a second, over the time that the tool counted.
+    pub per_second: f64,
+    /// How long a request took.
+    pub latency: Latency,
+    /// Connections for which httperf had no descriptor.
+    pub descriptors_lacking: u64,
+}
+
+/// Latencies that a tool prints, in nanoseconds; each tool leaves out others.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct Latency {
+    /// The mean.
+    pub mean_ns: Option<f64>,
+    /// Half are not longer.
+    pub p50_ns: Option<f64>,
+    /// 99 of 100 are not longer.
+    pub p99_ns: Option<f64>,
+    /// The longest.
+    pub max_ns: Option<f64>,
+    /// To what the mean is rounded.
+    pub mean_step_ns: f64,
+    /// To what the percentiles are rounded.
+    pub percentile_step_ns: f64,
+}
+
+/// Why an output is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// Something that every output has is not there.
+    #[error("{tool} printed no {what}; it said: {said:?}")]
+    Lacks {
+        /// Whose output.
+        tool: Tool,
+        /// What is looked for.
+        what: &'static str,
+        /// The end of what there is.
+        said: String,
+    },
+    /// Nothing was answered.
+    #[error("{tool} got no right answer: {complaints}")]
+    Nothing {
+        /// Whose output.
+        tool: Tool,
+        /// What it complained of.
+        complaints: String,
+    },
+}
+
+/// Reads what `tool` printed to stdout.
+pub fn read(tool: Tool, text: &str) -> Result<Reading, ReadError> {
+    let read = match tool {
+        Tool::Wrk => wrk::read(text),
+        Tool::H2load => h2load::read(text),
+        Tool::Httperf => httperf::read(text),
+        Tool::Locust => locust::read(text),
+    };
+    match read {
+        Err(what) => Err(ReadError::Lacks { tool, what, said: end(text) }),
+        Ok(reading) if reading.answered == 0 || !is_rate(reading.per_second) => {
+            Err(ReadError::Nothing { tool, complaints: reading.complaints })
+        }
+        Ok(reading) => Ok(reading),
+    }
+}
+
+/// A figure by which something can be divided.
+fn is_rate(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// The last line, or a part of it.
+fn end(text: &str) -> String {
+    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    line.trim().chars().take(120).collect()
+}
+
+/// What stands behind `label` on the first line that begins with it, spaces in front aside.
+fn behind<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| line.trim_start().strip_prefix(label))
+}
+
+/// The number right before `word`.
+fn before(text: &str, word: &str) -> Option<f64> {
+    let (left, _) = text.split_once(word)?;
+    number(left.rsplit([' ', ',', '(', '=']).next()?)
+}
+
+/// The number right behind `word`.
+fn after(text: &str, word: &str) -> Option<f64> {
+    let (_, right) = text.split_once(word)?;
+    number(right.split_whitespace().next()?)
+}
+
+/// A number that is one: not negative, finite.
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
+}
+
+/// A time such as `19us`, `3.34ms`, `1.17s`, `2.00m`, in nanoseconds.
+fn time(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let factor = match unit {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "m" => 60e9,
+        "h" => 3600e9,
+        _ => return None,
+    };
+    number(&text[..text.len() - unit.len()]).map(|value| value * factor)
+}
+
+/// Classes of failures that happened, as `3 read, 1 timeout`.
+fn complaints(classes: &[(&str, u64)]) -> String {
+    let some = classes.iter().filter(|(_, count)| *count > 0);
+    some.map(|(class, count)| format!("{count} {class}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_in_every_unit() {
+        for (text, expected) in [
+            ("19us", Some(19e3)),
+            ("3.34ms", Some(3.34e6)),
+            ("1.17s", Some(1.17e9)),
+            ("2.00m", Some(120e9)),
+            ("1.00h", Some(3600e9)),
+            ("0us", Some(0.0)),
+            ("ms", None),
+            ("1.2.3s", None),
+            ("12", None),
+            ("-1s", None),
+        ] {
+            assert_eq!(time(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_output_that_is_none_is_told_with_its_last_line() {
+        let refused = "unable to connect to 127.0.0.1:1 Connection refused\n";
+        for tool in Tool::ALL {
+            assert!(read(tool, "").is_err());
+            let error = read(tool, refused).unwrap_err().to_string();
+            assert!(
+                error.ends_with("it said: \"unable to connect to 127.0.0.1:1 Connection refused\""),
+                "{error}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in ".{0,400}") {
+            for tool in Tool::ALL {
+                let _ = read(tool, &text);
+            }
+        }
+
+        /// Real outputs with a piece taken out and another put in.
+        #[test]
+        fn nothing_panics_on_what_is_nearly_right(which in 0..4_usize, at in 0..2000_usize, len in 0..40_usize, put in ".{0,8}") {
+            let real = [wrk::REAL, h2load::REAL, httperf::REAL, locust::REAL][which];
+            let letters: Vec<char> = real.chars().collect();
+            let (at, to) = (at.min(letters.len()), (at + len).min(letters.len()));
+            let text: String = letters[..at].iter().copied().chain(put.chars()).chain(letters[to..].iter().copied()).collect();
+            if let Ok(reading) = read(Tool::ALL[which], &text) {
+                prop_assert!(is_rate(reading.per_second) && reading.answered > 0);
+            }
+        }
+    }
+}
