@@ -10,7 +10,10 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "settings.hpp"
 
 namespace http = web::http;
 namespace json = web::json;
@@ -21,14 +24,16 @@ inline void bad_request(const http::http_request& request, const std::string& wh
 
 inline void not_found(const http::http_request& request) { request.reply(http::status_codes::NotFound); }
 
+inline void receive(const http::http_request& request, json::value message, std::chrono::milliseconds delay) {
+  if (delay.count() > 0) std::this_thread::sleep_for(delay);
+  if (!message.is_object()) return bad_request(request, "not a JSON object");
+  message["text"] = json::value::string("received");
+  request.reply(http::status_codes::OK, message);
+}
+
 inline void echo(const http::http_request& request, std::chrono::milliseconds delay) {
   request.extract_json()
-      .then([request, delay](json::value message) {
-        if (delay.count() > 0) std::this_thread::sleep_for(delay);
-        if (!message.is_object()) return bad_request(request, "not a JSON object");
-        message["text"] = json::value::string("received");
-        request.reply(http::status_codes::OK, message);
-      })
+      .then([request, delay](json::value message) { receive(request, std::move(message), delay); })
       .then([request](pplx::task<void> done) {
         try {
           done.get();
@@ -36,6 +41,14 @@ inline void echo(const http::http_request& request, std::chrono::milliseconds de
           bad_request(request, error.what());
         }
       });
+}
+
+// The handler of the benchmark of 2020: it waits on a thread of the pool for a body that a thread of the pool has to read.
+inline void echo_waiting(const http::http_request& request, std::chrono::milliseconds delay) try {
+  const auto body = request.extract_json();
+  receive(request, body.get(), delay);
+} catch (const std::exception& error) {
+  bad_request(request, error.what());
 }
 
 inline void benchmark(const http::http_request& request) {
@@ -74,10 +87,12 @@ inline void get(const http::http_request& request) {
   }
 }
 
-inline void post(const http::http_request& request, std::chrono::milliseconds delay) {
+inline void post(const http::http_request& request, const Settings& settings) {
+  const std::chrono::milliseconds delay(settings.delay_ms);
   const auto path = web::uri::split_path(request.relative_uri().path());
-  if (path.size() == 1 && path[0] == "test")
-    echo(request, delay);
+  if (path.size() != 1 || path[0] != "test") return not_found(request);
+  if (settings.wait)
+    echo_waiting(request, delay);
   else
-    not_found(request);
+    echo(request, delay);
 }

@@ -3,7 +3,6 @@
 #include <cpprest/version.h>
 #include <pplx/threadpool.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -21,7 +20,6 @@ int main(int argc, char* argv[]) try {
     return 0;
   }
   const Settings settings;
-  const std::chrono::milliseconds delay(settings.delay_ms);
 
   // Before the pool is made, so that its threads leave the signal to this one.
   sigset_t sigterm;
@@ -33,7 +31,7 @@ int main(int argc, char* argv[]) try {
 
   http::experimental::listener::http_listener listener("http://127.0.0.1:" + std::to_string(settings.port));
   listener.support(http::methods::GET, get);
-  listener.support(http::methods::POST, [delay](const auto& request) { post(request, delay); });
+  listener.support(http::methods::POST, [&settings](const auto& request) { post(request, settings); });
   listener.open().wait();
 
   int signal = 0;

@@ -24,4 +24,5 @@ struct Settings {
   std::uint16_t port = integer_from_environment("PORT", 1, 65535, "");
   int threads = integer_from_environment("THREADS", 1, 1024, "1");
   int delay_ms = integer_from_environment("DELAY_MS", 0, 60000, "0");
+  bool wait = integer_from_environment("WAIT", 0, 1, "0") == 1;  // of this service alone: see echo_waiting
 };

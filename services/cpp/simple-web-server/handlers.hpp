@@ -26,6 +26,12 @@ inline void json(const Response& response, const nlohmann::json& value) {
   response->write(value.dump(), {{"Content-Type", "application/json"}});
 }
 
+// The contract `bare`: no header but these two, of which Content-Length is the library's.
+inline void bare(const Response& response) {
+  const auto now = std::chrono::system_clock::now();
+  response->write("Hello World!", {{"Date", SimpleWeb::Date::to_string(now)}});
+}
+
 inline void bad_request(const Response& response, const std::string& why) {
   text(response, why, StatusCode::client_error_bad_request);
 }
@@ -53,9 +59,10 @@ inline void benchmark(const Response& response, const Request& request) {
   json(response, strings);
 }
 
-inline void add_resources(Server& server, std::chrono::milliseconds delay) {
+inline void add_resources(Server& server, std::chrono::milliseconds delay, bool is_bare) {
   auto& resource = server.resource;
   resource["^/$"]["GET"] = [](Response response, Request) { text(response, "Hello world!"); };
+  if (is_bare) resource["^/$"]["GET"] = [](Response response, Request) { bare(response); };
   resource["^/api/test$"]["GET"] = [](Response response, Request) { text(response, "Hello, World!"); };
 
   resource["^/test$"]["POST"] = [delay](Response response, Request request) {

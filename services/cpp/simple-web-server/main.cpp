@@ -15,6 +15,7 @@ int main(int argc, char* argv[]) try {
     std::cout << "server_http.hpp-" << SIMPLE_WEB_SERVER_DIGEST << '\n';
     return 0;
   }
+  const bool is_bare = argc == 2 && std::string_view(argv[1]) == "--bare";
   const Settings settings;
 
   // No wait for the threads of the pool: they may be asleep for DELAY_MS.
@@ -25,7 +26,7 @@ int main(int argc, char* argv[]) try {
   server.config.port = settings.port;
   server.config.thread_pool_size = settings.threads;
   server.config.timeout_request = 3600;
-  add_resources(server, std::chrono::milliseconds(settings.delay_ms));
+  add_resources(server, std::chrono::milliseconds(settings.delay_ms), is_bare);
   server.start();
   return 0;
 } catch (const std::exception& error) {

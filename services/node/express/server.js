@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import express from "express";
+import { sendBare } from "./bare.js";
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
 
@@ -13,9 +14,14 @@ const { port, threads, delayMs } = readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = express();
 
-app.get("/", (req, res) => {
-  res.type("text/plain").send("Hello world!");
-});
+if (process.argv[2] === "--bare") {
+  app.disable("x-powered-by");
+  app.get("/", sendBare);
+} else {
+  app.get("/", (req, res) => {
+    res.type("text/plain").send("Hello world!");
+  });
+}
 
 app.get("/api/test", (req, res) => {
   res.type("text/plain").send("Hello, World!");

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         println!("{}", env!("HYPER_VERSION"));
         return ExitCode::SUCCESS;
     }
+    let bare = env::args().skip(1).eq(["--bare"]);
     let settings = match Settings::from_env() {
         Ok(settings) => settings,
         Err(error) => {
@@ -60,7 +61,7 @@ fn main() -> ExitCode {
         }
     };
     let runtime = runtime::Builder::new_multi_thread().worker_threads(settings.threads).enable_all().build();
-    match runtime.and_then(|runtime| runtime.block_on(serve(&settings))) {
+    match runtime.and_then(|runtime| runtime.block_on(serve(&settings, bare))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cannot serve on port {}: {error}", settings.port);
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
     }
 }
 
-async fn serve(settings: &Settings) -> io::Result<()> {
+async fn serve(settings: &Settings, bare: bool) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).await?;
     let work = (!settings.delay.is_zero())
@@ -86,7 +87,7 @@ async fn serve(settings: &Settings) -> io::Result<()> {
                     continue;
                 };
                 let work = work.clone();
-                let service = service_fn(move |request| answer(request, work.clone()));
+                let service = service_fn(move |request| answer(request, work.clone(), bare));
                 let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
                 // An error here is one of the client's: its connection is over, and nothing else.
                 tokio::spawn(graceful.watch(connection));
@@ -100,9 +101,15 @@ async fn serve(settings: &Settings) -> io::Result<()> {
     Ok(())
 }
 
-async fn answer(request: Request<Incoming>, work: Option<Arc<Work>>) -> hyper::Result<Response<Full<Bytes>>> {
+/// Two contracts want different answers to `GET /`: `bare` asks for no content type.
+async fn answer(
+    request: Request<Incoming>,
+    work: Option<Arc<Work>>,
+    bare: bool,
+) -> hyper::Result<Response<Full<Bytes>>> {
     let path = request.uri().path();
     Ok(match (request.method(), path) {
+        (&Method::GET | &Method::HEAD, "/") if bare => Response::new("Hello World!".into()),
         (&Method::GET | &Method::HEAD, "/") => text("Hello world!"),
         (&Method::GET | &Method::HEAD, "/api/test") => text("Hello, World!"),
         (&Method::POST, "/test") => {
