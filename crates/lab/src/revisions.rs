@@ -67,6 +67,13 @@ pub fn range(text: &str) -> Result<[String; 2], RevisionError> {
     Ok([or_head(baseline), or_head(candidate)])
 }
 
+/// The commit that is checked out around `folder`, and whether files that git knows have changed since.
+pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
+    let commit = git(folder, &["rev-parse", "--verify", "HEAD"])?;
+    let changes = git(folder, &["status", "--porcelain", "--untracked-files=no"])?;
+    Ok((commit, !changes.is_empty()))
+}
+
 /// Takes the repository around `service`, a folder in it, out at revision `name`, below `into`; what was taken out
 /// before is taken as it is, with what has been built in it.
 pub fn take_out(service: &Path, name: &str, into: &Path) -> Result<Revision, RevisionError> {

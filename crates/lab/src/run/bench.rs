@@ -12,8 +12,8 @@ use std::{
 };
 
 use tare_load::{
-    Arrivals, Clock, Connections, Failures, Generator, Histogram, Load, Measures, Monotonic, Process,
-    Profile, RunReport, Schedule, Stop,
+    Arrivals, Clock, Connections, Generator, Histogram, Load, Measures, Monotonic, Process, Profile, Quota,
+    RunReport, Schedule, Stop,
 };
 
 use super::{
@@ -37,7 +37,7 @@ use crate::{
 /// How long answers are waited for after a slice's window.
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long before a due instant the generator stops sleeping.
-const SPIN: Duration = Duration::from_micros(60);
+pub const SPIN: Duration = Duration::from_micros(60);
 /// How long a service may take to stop.
 pub const GRACE: Duration = Duration::from_secs(3);
 /// Length of a window of a warm-up curve.
@@ -151,12 +151,25 @@ impl<'a> Bench<'a> {
 
     fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, RowFailure> {
         let report = self.drive(&mut running.generator, window_ns)?;
-        self.alive(running, "while it was warmed up")?;
-        if report.total.tally.answered == 0 && !self.interrupted() {
-            let sample = report.first_failure.as_ref().map(describe).unwrap_or_default();
-            return Err(RowFailure(format!("no right answer while it was warmed up: {sample}")));
+        if report.total.tally.answered == 0 {
+            self.ask_once_more(running)?;
         }
+        self.alive(running, "while it was warmed up")?;
         Ok(report)
+    }
+
+    /// A window without an answer says little where it was short and the machine busy: once more, with all the time that a
+    /// request has.
+    fn ask_once_more(&self, running: &mut Running) -> Result<(), RowFailure> {
+        let asked = Quota::Requests(self.plan.load.connections as u64);
+        let stop = Stop::count(asked, RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
+        let load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
+        let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
+        self.alive(running, "while it was warmed up")?;
+        match report.total.tally.answered {
+            0 if !self.interrupted() => Err(RowFailure(drive::no_right_answer(&report))),
+            _ => Ok(()),
+        }
     }
 
     /// Loads a fresh process window by window until its cost is steady, or it had the longest time.
@@ -381,21 +394,14 @@ fn failure(error: impl std::fmt::Display) -> RowFailure {
 
 fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
     let tally = &report.total.tally;
-    let by_name = |failures: &Failures| -> BTreeMap<String, u64> {
-        failures
-            .iter()
-            .filter(|(_, count)| *count > 0)
-            .map(|(class, count)| (class.name().to_owned(), count))
-            .collect()
-    };
     Slice {
         window_ns: report.window_ns,
         elapsed_ns: report.elapsed_ns,
         sent: tally.sent,
         answered: tally.answered,
         answered_in_window: tally.answered_in_window,
-        failed: by_name(&tally.failed),
-        connection_failed: by_name(&tally.connection_failed),
+        failed: drive::by_name(&tally.failed),
+        connection_failed: drive::by_name(&tally.connection_failed),
         in_flight: tally.in_flight,
         connects: tally.connects,
         bytes_sent: tally.bytes_sent,

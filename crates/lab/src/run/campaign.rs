@@ -72,9 +72,9 @@ pub struct StopFacts {
 }
 
 /// Where records go. An error ends the campaign: what cannot be kept is not measured.
-pub trait Journal {
+pub trait Journal<R = Record> {
     /// Keeps a record for good.
-    fn append(&mut self, record: &Record) -> io::Result<()>;
+    fn append(&mut self, record: &R) -> io::Result<()>;
 }
 
 /// Hears of every record after it was kept, and of the time left: for progress on a screen.

@@ -4,6 +4,7 @@
 //! processes), `starts` says how many blocks a process lasts, `bench` carries it out on this machine by what `launch` and
 //! `drive` know, `folder` and `record` keep it on disk.
 
+pub mod about;
 pub mod bench;
 pub mod campaign;
 pub mod cpus;

@@ -14,9 +14,10 @@ use std::{
 };
 
 use super::{
+    about,
     bench::{GRACE, verify_options},
     launch::{self, Settings},
-    plan::{Excluded, Exclusion, Plan},
+    plan::{Excluded, Exclusion, Plan, PlannedRow},
     probe::Readiness,
 };
 use crate::{
@@ -31,10 +32,10 @@ use crate::{
 /// Services that are proved at the same time: most of proving is waiting for a clock to move.
 const VERIFIED_AT_ONCE: usize = 4;
 
-/// Builds every row of `plan` and enters the receipts; rows that cannot be built are excluded. Each service is built
-/// once, however many rows it has. `after` hears the name of each.
-pub fn build_all(
-    plan: &mut Plan,
+/// Builds every row and enters the receipts; rows that cannot be built are excluded. Each service is built once, however many
+/// rows it has. `after` hears the name of each.
+pub fn build_all<'p>(
+    planned: impl IntoIterator<Item = &'p mut PlannedRow>,
     rows: &[Row],
     builder: &Builder,
     supervisor: &Supervisor,
@@ -56,7 +57,7 @@ pub fn build_all(
         done.lock().expect("no thread panics with the lock").insert(&service.name, built);
     });
     let done = done.into_inner().expect("no thread panics with the lock");
-    for (planned, row) in plan.rows.iter_mut().zip(rows) {
+    for (planned, row) in planned.into_iter().zip(rows) {
         match done.get(&row.service.name) {
             Some(Some(Ok(built))) => {
                 planned.version = Some(built.version.clone());
@@ -102,6 +103,22 @@ pub fn prove(
     })
 }
 
+/// The same, and what a service that is right sends.
+fn prove_and_weigh(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+    supervisor: &Supervisor,
+    folder: &Path,
+) -> Result<(Transcript, Option<Vec<Sent>>), String> {
+    let stem = format!("verify-{}", contract.name);
+    while_running(service, contract, proof, supervisor, folder, &stem, |target, options| {
+        let transcript = verify::verify(contract, target, options);
+        let sent = transcript.reason().is_none().then(|| verify::sent(contract, target, options).ok());
+        (transcript, sent.flatten())
+    })
+}
+
 /// Starts `service`, looks at what it sends under `contract`, stops it. `Err` where it does not send right answers.
 pub fn weigh_answers(
     service: &Service,
@@ -140,7 +157,22 @@ fn while_running<T>(
     }
 }
 
-/// Proves every row that was built, a few at a time, and excludes those that fail. Transcripts go to the run folder.
+/// A service that is to be proved before a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// Its place among the rows.
+    pub row: usize,
+    /// What the row is called.
+    pub label: &'a str,
+    /// The service.
+    pub service: &'a Service,
+    /// What it must honour.
+    pub contract: &'a Contract,
+    /// What it is told.
+    pub knobs: &'a Knobs,
+}
+
+/// Proves every row of `plan` that was built, and excludes those that fail. Transcripts go to the run folder.
 pub fn verify_all(
     plan: &mut Plan,
     rows: &[Row],
@@ -150,18 +182,40 @@ pub fn verify_all(
     interrupt: &AtomicBool,
     after: impl Fn(&str) + Sync,
 ) -> io::Result<()> {
-    let waiting: Vec<usize> = (0..rows.len()).filter(|index| plan.rows[*index].excluded.is_none()).collect();
+    let mut candidates = Vec::new();
+    for (row, (planned, chosen)) in plan.rows.iter().zip(rows).enumerate() {
+        if planned.excluded.is_none() {
+            let (label, service) = (planned.label.as_str(), &chosen.service);
+            candidates.push(Candidate { row, label, service, contract, knobs: &plan.knobs });
+        }
+    }
+    let found = verify_each(&candidates, plan.seed, supervisor, run, interrupt, after)?;
+    for (row, excluded) in found {
+        plan.rows[row].excluded = excluded;
+    }
+    Ok(())
+}
+
+/// Proves candidates, a few at a time; why each row cannot take part, where it cannot. Those that an interrupt kept from their
+/// turn are left out.
+pub fn verify_each(
+    candidates: &[Candidate],
+    seed: u64,
+    supervisor: &Supervisor,
+    run: &Path,
+    interrupt: &AtomicBool,
+    after: impl Fn(&str) + Sync,
+) -> io::Result<Vec<(usize, Option<Excluded>)>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
-    let shared: &Plan = plan;
     let work = || -> io::Result<()> {
-        while let Some(&index) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(candidate) = candidates.get(next.fetch_add(1, Ordering::Relaxed)) {
             if interrupt.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let excluded = verify_one(shared, index, &rows[index].service, contract, supervisor, run)?;
-            after(&shared.rows[index].label);
-            found.lock().expect("no thread panics with the lock").push((index, excluded));
+            let excluded = verify_one(candidate, seed, supervisor, run)?;
+            after(candidate.label);
+            found.lock().expect("no thread panics with the lock").push((candidate.row, excluded));
         }
         Ok(())
     };
@@ -169,30 +223,28 @@ pub fn verify_all(
         let threads: Vec<_> = (0..VERIFIED_AT_ONCE).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("verify does not panic"))
     })?;
-    for (index, excluded) in found.into_inner().expect("no thread panics with the lock") {
-        plan.rows[index].excluded = excluded;
-    }
-    Ok(())
+    Ok(found.into_inner().expect("no thread panics with the lock"))
 }
 
 fn verify_one(
-    plan: &Plan,
-    index: usize,
-    service: &Service,
-    contract: &Contract,
+    candidate: &Candidate,
+    seed: u64,
     supervisor: &Supervisor,
     run: &Path,
 ) -> io::Result<Option<Excluded>> {
+    let Candidate { label, service, contract, knobs, .. } = *candidate;
     let failed = |reason: String| Some(Excluded { why: Exclusion::AgainstItsContract, reason });
     if !service.contracts.contains(&contract.name) {
         let reason = format!("does not declare the contract \"{}\"", contract.name);
         return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
     }
-    let folder = super::folder::service_folder(run, &plan.rows[index].label);
-    let proof = Proof { knobs: &plan.knobs, seed: plan.seed, port: None };
-    match prove(service, contract, &proof, supervisor, &folder) {
+    let folder = super::folder::service_folder(run, label);
+    match prove_and_weigh(service, contract, &Proof { knobs, seed, port: None }, supervisor, &folder) {
         Err(reason) => Ok(failed(reason)),
-        Ok(transcript) => {
+        Ok((transcript, sent)) => {
+            if let Some(sent) = sent {
+                about::keep_sent(run, label, &contract.name, &sent)?;
+            }
             let path = folder.join(format!("verify-{}.json", contract.name));
             fs::write(path, serde_json::to_string_pretty(&transcript)? + "\n")?;
             Ok(transcript.reason().and_then(|reason| failed(format!("failed verify: {reason}"))))

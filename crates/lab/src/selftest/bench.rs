@@ -146,6 +146,7 @@ impl<'a> Bench<'a> {
             name: id.clone(),
             id,
             command,
+            arguments: BTreeMap::new(),
             contracts: vec![contract.to_owned()],
             style,
             ..self.site.pivot.clone()
@@ -206,13 +207,7 @@ impl<'a> Bench<'a> {
         plan.rows.iter_mut().for_each(|row| row.version = Some(version.clone()));
         let isolation = self.site.supervisor.isolation().describe().into_iter();
         let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
-        Header {
-            format: folder::FORMAT.to_owned(),
-            tare: version,
-            began: self.site.began.clone(),
-            plan,
-            environment: Environment::read(isolation),
-        }
+        Header::new(&version, self.site.began.clone(), plan, Environment::read(isolation))
     }
 }
 

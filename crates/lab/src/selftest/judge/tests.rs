@@ -4,7 +4,7 @@ use crate::{
     run::{
         cpus::Pinning,
         environment::Environment,
-        folder::{self, Header},
+        folder::Header,
         plan::Plan,
         record::{Latency, Slice, Stopped},
     },
@@ -23,13 +23,8 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
         .collect();
     let experiment = campaign.experiment(name, &trial.done).unwrap();
     let pinning = Pinning { server: vec![0], generator: vec![1] };
-    let header = Header {
-        format: folder::FORMAT.to_owned(),
-        tare: String::new(),
-        began: String::new(),
-        plan: Plan::new(&experiment, &rows, 1, pinning),
-        environment: Environment::default(),
-    };
+    let header =
+        Header::new("", String::new(), Plan::new(&experiment, &rows, 1, pinning), Environment::default());
     Evidence::Campaign {
         kept: Box::new(Kept { header, records, damage: Vec::new() }),
         how: Some("so".to_owned()),
