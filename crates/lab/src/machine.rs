@@ -8,7 +8,10 @@ use rustix::{
 };
 use serde::Serialize;
 
-use crate::process::{Accounting, Freezer, Isolation};
+use crate::{
+    link::{Link, LinkSpecError, rights},
+    process::{Accounting, Freezer, Isolation},
+};
 
 /// Descriptors that the largest load of this version asks for, with room to spare.
 const DESCRIPTORS: u64 = 4096;
@@ -50,9 +53,9 @@ pub fn examine(cpus: &[usize]) -> Vec<Finding> {
         Finding { subject: "killing", good: true, text: text("killing"), remedy: None },
         pinning(cpus),
         io_uring(),
-        network_namespaces(),
         descriptors(),
         governor(),
+        slow_link(),
     ]
 }
 
@@ -80,24 +83,17 @@ fn io_uring() -> Finding {
     Finding { subject: "io_uring", good, text: text + "; without it the generator uses epoll", remedy }
 }
 
-/// Asked in a child, because a thread that has left its namespace does not come back.
-fn network_namespaces() -> Finding {
-    let works = |arguments: &[&str]| {
-        std::process::Command::new("unshare")
-            .args(arguments)
-            .arg("true")
-            .output()
-            .is_ok_and(|out| out.status.success())
+/// Made for an instant, between two namespaces. Asked last: whoever is not root has entered a user namespace after it.
+fn slow_link() -> Finding {
+    let made = rights::obtain().map_err(|error| error.to_string()).and_then(|_| {
+        let spec = "delay=1ms".parse().map_err(|error: LinkSpecError| error.to_string())?;
+        Link::create(&spec, &[], 0).map_err(|error| error.to_string())
+    });
+    let (good, text) = match made {
+        Ok(link) => (true, format!("can be made: {}", link.kind())),
+        Err(error) => (false, format!("cannot be made, so experiments over one have no figures: {error}")),
     };
-    let (good, text) = match (works(&["--net"]), works(&["--user", "--net"])) {
-        (true, _) => (true, "can be made".to_owned()),
-        (false, true) => (true, "can be made inside a user namespace".to_owned()),
-        (false, false) => (
-            false,
-            "cannot be made: services listen on ports of 127.0.0.1, as in this version anyway".to_owned(),
-        ),
-    };
-    Finding { subject: "network namespaces", good, text, remedy: None }
+    Finding { subject: "slow link", good, text, remedy: None }
 }
 
 fn descriptors() -> Finding {

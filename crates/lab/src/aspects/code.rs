@@ -6,7 +6,7 @@ use std::{
 };
 
 use ignore::WalkBuilder;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokei::{Config, LanguageType};
 
 /// Data and descriptions of packages and builds: every service has some, and they say little of the framework. YAML is
@@ -26,7 +26,7 @@ const NOT_CODE: [LanguageType; 10] = [
 
 /// Lines that are neither blank nor comments, of the files that git tracks or would track. Documentation is comment, but
 /// the counter takes a documentation string that begins and ends in one line for code.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
     /// All of them.
     pub lines: usize,

@@ -1,6 +1,6 @@
 //! What packages say of their licence, in the one form in which it can be compared: SPDX expressions.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use spdx::{Expression, ParseMode, expression::ExprNode, identifiers::LICENSES};
 
 /// How packages call the common licences, where that is neither an SPDX identifier nor the full name of one: lower case,
@@ -35,7 +35,7 @@ const MODE: ParseMode = ParseMode {
 };
 
 /// Under which terms a framework may be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Licence {
     /// SPDX expression.
     pub spdx: String,
@@ -48,7 +48,7 @@ pub struct Licence {
 }
 
 /// Where a licence was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// `license` of the crate.

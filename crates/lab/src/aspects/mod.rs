@@ -22,7 +22,7 @@ mod size;
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use code::Code;
 pub use kept::{Kept, Measured};
@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Everything that is known of one service besides its speed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Aspects {
     /// Under which terms the framework may be used.
     pub licence: Licence,
@@ -64,7 +64,7 @@ pub struct Aspects {
 
 /// Packages besides the service itself, as its ecosystem counts packages: never compare them across ecosystems without
 /// thinking of how large a package is there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependencies {
     /// Those that the service asks for.
     pub direct: Option<usize>,

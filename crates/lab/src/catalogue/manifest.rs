@@ -47,6 +47,9 @@ pub struct Manifest {
     /// Checks that the framework is known to fail.
     #[serde(default)]
     pub excuse: Vec<Excuse>,
+    /// What a published benchmark did wrong and this service repeats on purpose: it fails its contract, and is measured only
+    /// where an experiment asks for it as it was published.
+    pub mistake: Option<String>,
     /// Other rows from the same build.
     #[serde(default)]
     pub variant: Vec<Variant>,
@@ -64,6 +67,18 @@ pub enum Style {
     Framework,
     /// A framework tuned beyond its defaults; the settings say how.
     FrameworkTuned,
+}
+
+impl Style {
+    /// As it is written in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Pivot => "pivot",
+            Style::Platform => "platform",
+            Style::Framework => "framework",
+            Style::FrameworkTuned => "framework-tuned",
+        }
+    }
 }
 
 /// `[version]`.
@@ -106,6 +121,9 @@ pub struct Step {
 pub struct Run {
     /// Program and arguments; runs in the service's folder.
     pub command: Vec<String>,
+    /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
+    #[serde(default)]
+    pub arguments: BTreeMap<String, Vec<String>>,
     /// How long the first answer may take.
     pub ready_timeout: jiff::SignedDuration,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.

@@ -51,6 +51,8 @@ pub struct Service {
     pub build: Vec<Step>,
     /// Program and arguments.
     pub command: Vec<String>,
+    /// By contract: what follows the command.
+    pub arguments: BTreeMap<String, Vec<String>>,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     pub env: BTreeMap<String, String>,
     /// How long the first answer may take.
@@ -61,19 +63,18 @@ pub struct Service {
     pub excuses: Vec<Excuse>,
     /// False where it closes each connection after one answer, and says so.
     pub keeps_connections: bool,
+    /// What a published benchmark did wrong and this service repeats on purpose.
+    pub mistake: Option<String>,
     /// The folder that holds its manifest; commands run there.
     pub folder: PathBuf,
 }
 
 impl Service {
-    /// The command that serves `contract`. Services serve all of theirs at once; the built-in pivot has one fixed
-    /// response and must be told which.
+    /// The command that serves `contract`. A service serves all of its contracts at once, but where two of them want
+    /// different answers to one request, and so has the built-in pivot but one response: they must be told which.
     pub fn command_for(&self, contract: &str) -> Vec<String> {
-        let mut command = self.command.clone();
-        if self.id == PIVOT {
-            command.extend(["--contract".to_owned(), contract.to_owned()]);
-        }
-        command
+        let arguments = self.arguments.get(contract).into_iter().flatten();
+        self.command.iter().chain(arguments).cloned().collect()
     }
 }
 
@@ -190,6 +191,14 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Mani
             return wrong(&format!("\"{contract}\""), format!("unknown contract \"{contract}\"{nearest}"));
         }
     }
+    for contract in manifest.run.arguments.keys() {
+        if !manifest.contracts.contains(contract) {
+            let nearest = document::suggestion(contract, manifest.contracts.iter().map(String::as_str));
+            let message =
+                format!("arguments for a contract that it does not declare, \"{contract}\"{nearest}");
+            return wrong("arguments", message);
+        }
+    }
     for command in [&manifest.version.command, &manifest.run.command] {
         if command.is_empty() {
             return wrong("command", "a command needs at least the program".to_owned());
@@ -215,11 +224,13 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         requires: manifest.requires,
         build: manifest.build,
         command: manifest.run.command,
+        arguments: manifest.run.arguments,
         env: manifest.run.env,
         ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
         settings: manifest.setting,
         excuses: manifest.excuse,
         keeps_connections: true,
+        mistake: manifest.mistake,
         folder: folder.to_owned(),
     };
     let variants = manifest.variant.into_iter().map(|variant| Service {
@@ -236,6 +247,7 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
 
 fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
     let tare = pivot.program.to_string_lossy().into_owned();
+    let argument = |name: &String| (name.clone(), vec!["--contract".to_owned(), name.clone()]);
     Service {
         id: PIVOT.to_owned(),
         name: PIVOT.to_owned(),
@@ -245,6 +257,7 @@ fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
         url: String::new(),
         package: None,
         licence: "Apache-2.0 OR MIT".to_owned(),
+        arguments: pivot.contracts.iter().map(argument).collect(),
         contracts: pivot.contracts,
         style: Style::Pivot,
         version_command: vec![tare.clone(), "pivot".to_owned(), "--version".to_owned()],
@@ -256,6 +269,7 @@ fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
         settings: Vec::new(),
         excuses: Vec::new(),
         keeps_connections: true,
+        mistake: None,
         folder: root.to_owned(),
     }
 }

@@ -60,7 +60,7 @@ mod tests {
             fs::create_dir_all(root.path().join(folder)).unwrap();
             fs::write(root.path().join(folder).join("service.toml"), MANIFEST).unwrap();
         }
-        let catalogue = Catalogue::load(root.path(), &["hello"], Pivot::default()).unwrap();
+        let catalogue = Catalogue::load(root.path(), &["hello", "rest"], Pivot::default()).unwrap();
         (root, catalogue)
     }
 
@@ -68,12 +68,12 @@ mod tests {
     fn a_folder_anywhere_is_a_service_with_records_of_its_own() {
         let (root, mut catalogue) = checkout();
         let at = |path: &str| format!("{}/{path}", root.path().canonicalize().unwrap().display());
-        let mut adopt = |word: &str| catalogue.adopt(&at(word), &["hello"]).unwrap();
+        let mut adopt = |word: &str| catalogue.adopt(&at(word), &["hello", "rest"]).unwrap();
         assert_eq!(adopt("elsewhere/../elsewhere/mine/"), at("elsewhere/mine"));
         assert_eq!(adopt("elsewhere/mine:slow@2"), at("elsewhere/mine") + ":slow@2");
         assert_eq!(adopt("other/mine"), at("other/mine"));
         assert_eq!(adopt("services/go/mux"), "mux", "it has a name already");
-        assert_eq!(catalogue.adopt("mux:slow", &["hello"]).unwrap(), "mux:slow");
+        assert_eq!(catalogue.adopt("mux:slow", &["hello", "rest"]).unwrap(), "mux:slow");
 
         assert_eq!(catalogue.services.len(), 1 + 3 * 2);
         let id = at("elsewhere/mine") + ":slow";

@@ -9,7 +9,7 @@ language  = "go"
 framework = "Mux"
 url       = "https://example.org"
 licence   = "MIT"
-contracts = ["hello"]
+contracts = ["hello", "rest"]
 style     = "framework"
 [version]
 command = ["./build/service", "--version"]
@@ -17,6 +17,7 @@ command = ["./build/service", "--version"]
 command       = ["./build/service"]
 ready-timeout = "10s"
 env           = { A = "1" }
+arguments     = { rest = ["--rest"] }
 [[variant]]
 name  = "slow"
 title = "slower"
@@ -55,14 +56,28 @@ fn variants_become_services_that_share_the_folder() {
 }
 
 #[test]
+fn a_contract_may_need_arguments() {
+    let catalogue = load(MANIFEST).unwrap();
+    let command = |id: &str, contract: &str| catalogue.get(id).unwrap().command_for(contract).join(" ");
+    assert_eq!(command("mux", "hello"), "./build/service");
+    for id in ["mux", "mux:slow"] {
+        assert_eq!(command(id, "rest"), "./build/service --rest");
+    }
+    let contracts = vec!["hello".to_owned()];
+    let pivot = built_in_pivot(Path::new("."), Pivot { program: "tare".into(), contracts });
+    assert_eq!(pivot.command_for("hello").join(" "), "tare pivot --contract hello");
+}
+
+#[test]
 fn mistakes_name_the_file_the_key_and_the_nearest_name() {
     let cases = [
         ("contracts = ", "contrats = ", "unknown key \"contrats\"; did you mean \"contracts\"?"),
-        ("[\"hello\"]", "[\"helo\"]", "unknown contract \"helo\"; did you mean \"hello\"?"),
+        ("[\"hello\"", "[\"helo\"", "unknown contract \"helo\"; did you mean \"hello\"?"),
         ("\"mux\"", "\"max\"", "name \"max\" is not the folder's: \"mux\""),
         ("\"go\"", "\"golang\"", "language \"golang\" is not the parent folder's: \"go\""),
         ("\"framework\"\n", "\"framwork\"\n", "unknown value \"framwork\"; did you mean \"framework\"?"),
         ("\"10s\"", "\"soon\"", "failed to parse"),
+        ("{ rest =", "{ rst =", "it does not declare, \"rst\"; did you mean \"rest\"?"),
         ("licence ", "package = \"mux\"\nlicence ", "\"mux\" is no package URL: "),
     ];
     for (right, wrong, expected) in cases {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use compute::compute;
 pub use markdown::markdown;
-pub use text::text;
+pub use text::{cells, change, text};
 
 use crate::run::{environment::Environment, record::Ending, until::Metric};
 

@@ -69,8 +69,8 @@ pub(super) fn legend(found: &Comparison) -> String {
     format!("* decides; all looks together, its interval has a confidence of {deciding}{beside}")
 }
 
-/// The cells of a figure, the first two of them text.
-pub(super) fn cells(figure: &Figure) -> [String; 7] {
+/// The cells of a figure: name, verdict, baseline, candidate, change, its interval, and the bound where it decides.
+pub fn cells(figure: &Figure) -> [String; 7] {
     let show = |value: Option<f64>| {
         value.map_or("-".to_owned(), |value| match figure.metric {
             Metric::Throughput => format!("{}/s", rate(value)),
@@ -93,8 +93,8 @@ pub(super) fn cells(figure: &Figure) -> [String; 7] {
     ]
 }
 
-/// `+3.1%`.
-fn change(ratio: f64) -> String {
+/// A ratio as a change: `+3.1%`.
+pub fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     // No "-0.0%".
     let percent = if percent.abs() < 0.05 { 0.0 } else { percent };

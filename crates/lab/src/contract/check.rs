@@ -18,7 +18,8 @@ pub enum Level {
     Skip,
 }
 
-/// One of the checks of `verify`, in the order in which they are made.
+/// One of the checks of `verify`, in the order in which they are made. The first that fails is the reason that a table
+/// gives, so a cause comes before its consequence: who keeps no connection answers no second request on it either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "CheckId::text is the documentation, and users read it too")]
@@ -26,8 +27,8 @@ pub enum CheckId {
     Response,
     Fresh,
     Fragments,
-    Pipelined,
     KeepAlive,
+    Pipelined,
     ConnectionClose,
     #[serde(rename = "http-1-0")]
     Http10,
@@ -56,8 +57,8 @@ impl CheckId {
         CheckId::Response,
         CheckId::Fresh,
         CheckId::Fragments,
-        CheckId::Pipelined,
         CheckId::KeepAlive,
+        CheckId::Pipelined,
         CheckId::ConnectionClose,
         CheckId::Http10,
         CheckId::Head,
@@ -96,15 +97,15 @@ impl CheckId {
                 "sends every request cut in two at each place where parsers stumble, and once byte by byte",
                 "the service waits for the end of the request, however TCP cuts it",
             ),
-            CheckId::Pipelined => (
-                "pipelined",
-                "sends two requests in one write, different ones where the contract has them",
-                "both are answered, in the order in which they were sent",
-            ),
             CheckId::KeepAlive => (
                 "keep-alive",
                 "sends 200 requests one after the other on one connection",
                 "the connection is kept, so that a load measures requests and not connections",
+            ),
+            CheckId::Pipelined => (
+                "pipelined",
+                "sends two requests in one write, different ones where the contract has them",
+                "both are answered, in the order in which they were sent",
             ),
             CheckId::ConnectionClose => (
                 "connection-close",

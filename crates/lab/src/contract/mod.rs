@@ -136,6 +136,16 @@ impl Contract {
         self.checks.get(&check).copied().unwrap_or_default()
     }
 
+    /// The same with only these requests as its load; none where it has no request of one of the names.
+    pub fn narrowed(&self, names: &[String]) -> Option<Contract> {
+        let is_known = |name: &String| self.requests.iter().any(|request| request.name == *name);
+        let mut contract = self.clone();
+        for request in &mut contract.requests {
+            request.load = names.contains(&request.name);
+        }
+        (names.iter().all(is_known) && !names.is_empty()).then_some(contract)
+    }
+
     /// The requests that are part of the load; a contract has at least one.
     pub fn loaded(&self) -> impl Iterator<Item = &Request> {
         self.requests.iter().filter(|request| request.load)

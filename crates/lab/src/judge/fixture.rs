@@ -9,7 +9,7 @@ use crate::{
     run::{
         cpus::Pinning,
         environment::Environment,
-        folder::{FORMAT, Header},
+        folder::Header,
         plan::{Plan, PlannedRow},
         record::{Latency, Record, Slice, Started, Stopped},
         until::{ALPHA, Gate, Metric, Until, looks},
@@ -67,13 +67,12 @@ pub fn compared() -> Header {
         system: "Debian".to_owned(),
         ..Environment::default()
     };
-    Header {
-        format: FORMAT.to_owned(),
-        tare: "0.1.0".to_owned(),
-        began: "2026-01-02T03:04:05Z".to_owned(),
-        plan: Plan { until: Until::Gate(gate), ..plan(&["a", "b"]) },
+    Header::new(
+        "0.1.0",
+        "2026-01-02T03:04:05Z".to_owned(),
+        Plan { until: Until::Gate(gate), ..plan(&["a", "b"]) },
         environment,
-    }
+    )
 }
 
 /// One block of rows, each with how many times the usual rate it has; CPU goes the other way. All of a block share a

@@ -50,5 +50,5 @@ impl Judge for Jury {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod fixture;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;

@@ -60,13 +60,12 @@ pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) 
     };
     let cpu = match ended {
         // It is dead and not yet waited for: its books are closed, and still open to be read.
-        Ended::Itself(_) => procfs::stat(service.pid()).map_or(Duration::ZERO, |stat| ticks(stat.cpu_ticks)),
+        Ended::Itself(_) => {
+            let stat = procfs::stat(service.pid());
+            stat.map_or(Duration::ZERO, |stat| procfs::ticks(stat.user_ticks + stat.system_ticks))
+        }
         Ended::TooLong | Ended::Interrupted => Duration::ZERO,
     };
     service.stop(GRACE);
     Ok(Job { ended, cpu })
-}
-
-fn ticks(count: u64) -> Duration {
-    Duration::from_secs_f64(count as f64 / rustix::param::clock_ticks_per_second() as f64)
 }

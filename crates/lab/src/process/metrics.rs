@@ -2,7 +2,16 @@
 //! and how it is related to requests is for others to say.
 
 use super::{Service, procfs};
-use std::io;
+use std::{io, time::Duration};
+
+/// CPU time by mode.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// The program's own.
+    pub user: Duration,
+    /// The kernel's, on its behalf.
+    pub system: Duration,
+}
 
 impl Service {
     /// CPU time of all its processes since the start, in nanoseconds. While it runs the kernel's books may be a tick
@@ -11,6 +20,14 @@ impl Service {
     /// Without group accounting it is the sum over the processes that live now.
     pub fn cpu_ns(&self) -> io::Result<u64> {
         self.group.cpu_ns()
+    }
+
+    /// CPU time of its live processes by mode, in ticks of usually 10 ms and so only for loads that take seconds.
+    pub fn cpu_by_mode(&self) -> Modes {
+        let stats: Vec<procfs::Stat> = self.pids().into_iter().filter_map(procfs::stat).collect();
+        let sum = |ticks: fn(&procfs::Stat) -> u64| stats.iter().map(ticks).sum::<u64>();
+        let of = |ticks| procfs::ticks(sum(ticks));
+        Modes { user: of(|stat| stat.user_ticks), system: of(|stat| stat.system_ticks) }
     }
 
     /// The most memory that was resident, in bytes: the sum of `VmHWM` over its live processes.

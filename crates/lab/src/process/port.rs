@@ -54,7 +54,8 @@ pub fn port_in_use(port: u16) -> Option<PortOwner> {
     if can_listen(port) {
         return None;
     }
-    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/self/net/{table}")));
+    // Of this thread, which may be in another network namespace than the first one, which /proc/self is about.
+    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")));
     if tables[0].is_err() {
         return Some(PortOwner { process: None });
     }

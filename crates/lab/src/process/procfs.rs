@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What is used of `/proc/PID/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +14,10 @@ pub(super) struct Stat {
     pub state: char,
     /// The process group.
     pub pgid: u32,
-    /// CPU time of the process and of the children that it has waited for, in ticks of the clock.
-    pub cpu_ticks: u64,
+    /// CPU time in user mode of the process and of the children that it has waited for, in ticks of the clock.
+    pub user_ticks: u64,
+    /// The same in the kernel.
+    pub system_ticks: u64,
     /// Threads that have not ended.
     pub threads: u64,
 }
@@ -28,9 +31,10 @@ impl Stat {
         let state = fields.next()?.chars().next()?;
         let pgid = fields.nth(1)?.parse().ok()?;
         let times: Option<Vec<u64>> = fields.by_ref().skip(8).take(4).map(|time| time.parse().ok()).collect();
-        let cpu_ticks = times?.iter().sum();
+        let [user, system, user_of_children, system_of_children] = times?[..] else { return None };
         let threads = fields.nth(2)?.parse().ok()?;
-        Some(Self { command: command.into(), state, pgid, cpu_ticks, threads })
+        let (user_ticks, system_ticks) = (user + user_of_children, system + system_of_children);
+        Some(Self { command: command.into(), state, pgid, user_ticks, system_ticks, threads })
     }
 
     /// Whether nothing of it runs any more: dead, merely not waited for. (A process whose first thread has ended
@@ -38,6 +42,11 @@ impl Stat {
     pub fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X') && self.threads <= 1
     }
+}
+
+/// A number of ticks of the clock that `/proc` tells times in.
+pub(super) fn ticks(count: u64) -> Duration {
+    Duration::from_secs_f64(count as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 fn path(pid: u32, file: &str) -> PathBuf {
@@ -110,12 +119,29 @@ mod tests {
     fn a_name_with_brackets_and_blanks_is_read() {
         let text = "77 (a) R (b) S 1 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 100 200 300";
         let stat = Stat::parse(text).unwrap();
-        assert_eq!(stat, Stat { command: "a) R (b".into(), state: 'S', pgid: 42, cpu_ticks: 26, threads: 9 });
+        assert_eq!(
+            stat,
+            Stat {
+                command: "a) R (b".into(),
+                state: 'S',
+                pgid: 42,
+                user_ticks: 12,
+                system_ticks: 14,
+                threads: 9
+            }
+        );
     }
 
     #[test]
     fn a_zombie_is_dead_unless_other_threads_of_it_run() {
-        let stat = |threads| Stat { command: String::new(), state: 'Z', pgid: 1, cpu_ticks: 0, threads };
+        let stat = |threads| Stat {
+            command: String::new(),
+            state: 'Z',
+            pgid: 1,
+            user_ticks: 0,
+            system_ticks: 0,
+            threads,
+        };
         assert!(stat(1).is_dead());
         assert!(!stat(2).is_dead());
     }

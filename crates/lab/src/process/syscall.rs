@@ -16,6 +16,11 @@ const LAST_SIGNAL: i32 = 64;
 /// SIGHUP, SIGINT, SIGQUIT and SIGTERM: what a terminal or a user sends to a program that should end.
 const ASKED_TO_END: [i32; 4] = [1, 2, 3, 15];
 
+/// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
+const SCHEDULER: i32 = 2;
+/// `CPUCLOCK_PERTHREAD_MASK`.
+const ONE_THREAD: i32 = 4;
+
 /// `struct timespec` as the C library of every 64-bit Linux has it.
 #[repr(C)]
 struct Timespec {
@@ -23,7 +28,17 @@ struct Timespec {
     nanoseconds: i64,
 }
 
+/// `SCHED_IDLE`.
+const IDLE: i32 = 5;
+
+/// `struct sched_param`.
+#[repr(C)]
+struct Parameters {
+    priority: i32,
+}
+
 unsafe extern "C" {
+    fn sched_setscheduler(pid: i32, policy: i32, parameters: *const Parameters) -> i32;
     fn signal(number: i32, disposition: Disposition) -> Disposition;
     fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
 }
@@ -52,9 +67,15 @@ pub(super) fn ignore_requests_to_end() {
 /// A process has a CPU clock that others may read (`clock_getcpuclockid(3)`). It is exact to the nanosecond even while
 /// the process runs, where `/proc/PID/stat` counts in ticks and `/proc/PID/task/*/schedstat` forgets dead threads.
 pub(super) fn process_cpu_ns(pid: u32) -> io::Result<u64> {
-    /// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
-    const SCHEDULER: i32 = 2;
-    let clock = (!pid.cast_signed() << 3) | SCHEDULER;
+    cpu_ns((!pid.cast_signed() << 3) | SCHEDULER)
+}
+
+/// The same of one thread of this process.
+pub(crate) fn thread_cpu_ns(thread: u32) -> io::Result<u64> {
+    cpu_ns((!thread.cast_signed() << 3) | ONE_THREAD | SCHEDULER)
+}
+
+fn cpu_ns(clock: i32) -> io::Result<u64> {
     let mut time = MaybeUninit::<Timespec>::uninit();
     // SAFETY: the pointer is valid for a write of one timespec, and the kernel writes nothing else.
     if unsafe { clock_gettime(clock, time.as_mut_ptr()) } != 0 {
@@ -63,6 +84,16 @@ pub(super) fn process_cpu_ns(pid: u32) -> io::Result<u64> {
     // SAFETY: a call that returned 0 has filled the whole structure.
     let time = unsafe { time.assume_init() };
     Ok(time.seconds.cast_unsigned() * 1_000_000_000 + time.nanoseconds.cast_unsigned())
+}
+
+/// From now on this thread, and every thread that it starts, runs when nobody else wants the CPU. Stronger than `nice 19`: a
+/// thread of the usual kind that wakes up takes the CPU from it at once.
+pub fn run_when_idle() -> io::Result<()> {
+    // SAFETY: the pointer is valid for the call, and the kernel only reads it; pid 0 is the calling thread.
+    match unsafe { sched_setscheduler(0, IDLE, &Parameters { priority: 0 }) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +109,21 @@ mod tests {
         }
         let after = process_cpu_ns(std::process::id()).unwrap();
         assert!(after > before + 100_000, "{before} {after}");
+    }
+
+    #[test]
+    fn threads_of_an_idle_thread_are_idle_too() {
+        let policy = || {
+            let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+            // The 41st field, the name in brackets being the second.
+            let policy = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(38).unwrap().to_owned();
+            policy.parse::<i32>().unwrap()
+        };
+        let child = std::thread::spawn(move || {
+            run_when_idle().unwrap();
+            std::thread::spawn(policy).join().unwrap()
+        });
+        assert_eq!(child.join().unwrap(), IDLE);
     }
 
     #[test]

@@ -4,12 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::run::{
-    environment::Environment,
-    folder::{FORMAT, Header},
-    plan::Plan,
-    record::Open,
-};
+use crate::run::{environment::Environment, folder::Header, plan::Plan, record::Open};
 
 /// A run of rows "a" and "b", 12 blocks of 8 slices; "b" does `times` what "a" does. Processes differ by up to 4%, slices by
 /// up to 10%, always in the same way.
@@ -36,13 +31,7 @@ fn kept(times: f64) -> Kept {
         }
     }
     let plan: Plan = serde_json::from_value(plan_json()).unwrap();
-    let header = Header {
-        format: FORMAT.to_owned(),
-        tare: String::new(),
-        began: String::new(),
-        plan,
-        environment: Environment::default(),
-    };
+    let header = Header::new("", String::new(), plan, Environment::default());
     Kept { header, records, damage: Vec::new() }
 }
 

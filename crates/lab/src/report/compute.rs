@@ -55,6 +55,10 @@ impl<'a> Block<'a> {
         self.sum(|slice| slice.server_cpu_ns) / self.sum(|slice| slice.answered)
     }
 
+    pub fn start_up_ns(&self) -> Option<u64> {
+        Some(self.started?.start_up_ns)
+    }
+
     /// Interrupts and softirq on the service's CPUs; none where some slice has no books.
     fn softirq_ns(&self) -> Option<f64> {
         let times = self.slices.iter().map(|slice| Some(slice.books?.server.softirq_ns));
@@ -267,7 +271,7 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
     report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency?.p99_ns as f64));
     report.latency_open = latency::compute(plan, blocks);
     report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
-    report.start_up_ns = of(&|block| Some(block.started?.start_up_ns as f64));
+    report.start_up_ns = of(&|block| Some(block.start_up_ns()? as f64));
     report.bytes_per_request = of(&|block| {
         Some(block.sum(|slice| slice.bytes_sent + slice.bytes_received) / block.sum(|slice| slice.answered))
     });
@@ -288,7 +292,8 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
 
 /// Whether the throughput is the service's own, and what its time went into.
 fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
-    let shares = shares(plan, blocks);
+    let slices: Vec<&Slice> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
+    let shares = Shares::of(&slices, &plan.pinning, plan.knobs.threads);
     report.server_cpu_share = Some(shares.server);
     report.generator_cpu_share = Some(shares.generator);
     report.foreign_cpu_share = shares.foreign;
@@ -305,31 +310,6 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     report.throughput_doubt = validity::throughput_doubt(&shares);
     if report.throughput_doubt.is_none() {
         report.warnings.extend(validity::not_server_bound(&shares, plan.knobs.delay_ms));
-    }
-}
-
-fn shares(plan: &Plan, blocks: &Blocks) -> Shares {
-    let slices = || blocks.values().flat_map(|block| block.slices.iter().copied());
-    let elapsed_ns: f64 = slices().map(|slice| slice.elapsed_ns as f64).sum();
-    let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
-    let some = |value: &dyn Fn(&Slice) -> Option<f64>, cpus: usize| {
-        Some(share(slices().map(value).sum::<Option<f64>>()?, cpus))
-    };
-    let pinning = &plan.pinning;
-    let own_ns = |slice: &Slice| (slice.server_cpu_ns + slice.generator_cpu_ns) as f64;
-    let busy_ns = |slice: &Slice| Some(slice.books?.all(pinning).busy_ns() as f64 - own_ns(slice));
-    let (all, threads) = (pinning.all().len(), pinning.server.len().min(plan.knobs.threads));
-    // What wakes up for an instant is seen by no tick, and what the kernel does for an idle CPU is no other's work: others
-    // took what both counts leave to them.
-    let by_idle = some(&|slice| Some(slice.foreign_cpu_ns? as f64), all);
-    let by_ticks = some(&busy_ns, all);
-    Shares {
-        server: share(slices().map(|slice| slice.server_cpu_ns as f64).sum(), threads),
-        generator: share(slices().map(|slice| slice.generator_cpu_ns as f64).sum(), pinning.generator.len()),
-        foreign: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
-        stolen: some(&|slice| Some(slice.books?.all(pinning).steal_ns as f64), all),
-        throttled: some(&|slice| Some(slice.throttled_ns? as f64), threads),
-        pressure: some(&|slice| Some(slice.books?.pressure_ns? as f64), 1),
     }
 }
 

@@ -79,7 +79,7 @@ fn figures(row: &RowReport, pivot: &str) -> String {
 }
 
 /// What Markdown and HTML would take for their own.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

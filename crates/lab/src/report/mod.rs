@@ -5,11 +5,12 @@ mod books;
 pub(crate) mod compute;
 pub mod figures;
 mod latency;
-pub(crate) mod markdown;
+pub mod markdown;
 pub(crate) mod notes;
 pub(crate) mod rounds;
+pub mod slices;
 mod starts;
-mod table;
+pub(crate) mod table;
 mod text;
 mod tiers;
 pub mod validity;
@@ -172,6 +173,29 @@ pub enum State {
     Unmeasured,
 }
 
+impl State {
+    /// What stands in place of figures.
+    pub fn word(&self) -> &'static str {
+        match self {
+            State::Measured => "measured",
+            State::Invalid(_) => "invalid",
+            State::Failed(_) => "failed",
+            State::Excluded(_) => "left out",
+            State::Unmeasured => "unmeasured",
+        }
+    }
+
+    /// Why there are none; none where there are some.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            State::Measured => None,
+            State::Invalid(reason) | State::Failed(reason) => Some(reason),
+            State::Excluded(excluded) => Some(&excluded.reason),
+            State::Unmeasured => Some("no complete block"),
+        }
+    }
+}
+
 /// Latency of a row at one rate, from the instants at which requests were due.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OpenLatency {
@@ -267,7 +291,7 @@ impl RowReport {
     }
 
     /// All that is doubtful about it, for below the table.
-    fn remarks(&self) -> impl Iterator<Item = &String> {
+    pub fn remarks(&self) -> impl Iterator<Item = &String> {
         let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
         self.throughput_doubt.iter().chain(latency).chain(&self.warnings)
     }
@@ -278,14 +302,15 @@ impl RowReport {
     }
 
     /// Throughput as a multiple of `pivot`'s, which is 1 for the pivot itself where its throughput is valid.
-    fn times_throughput(&self, pivot: &str) -> Option<f64> {
-        let own = (self.label == pivot && self.throughput_doubt.is_none()).then_some(1.0);
+    pub fn times_throughput(&self, pivot: &str) -> Option<f64> {
+        let own = (self.label == pivot && self.requests_per_second.is_some()).then_some(1.0);
         self.ratio.as_ref().map(|ratio| ratio.ratio).or(own)
     }
 
     /// CPU per request as a multiple of `pivot`'s, which is 1 for the pivot itself.
-    fn times_cpu(&self, pivot: &str) -> Option<f64> {
-        self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or((self.label == pivot).then_some(1.0))
+    pub fn times_cpu(&self, pivot: &str) -> Option<f64> {
+        let own = (self.label == pivot && self.cpu_ns_per_request.is_some()).then_some(1.0);
+        self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(own)
     }
 }
 

@@ -115,14 +115,14 @@ impl Dropped {
 
     fn notes(&self) -> Vec<String> {
         let reasons = [
-            (self.slices_taken, "others ran on the measured CPUs"),
-            (self.slices_stolen, "the hypervisor took CPU time"),
-            (self.slices_inconsistent, "the generator's counts contradict each other"),
+            (self.slices_taken, Disturbance::Taken),
+            (self.slices_stolen, Disturbance::Stolen),
+            (self.slices_inconsistent, Disturbance::Inconsistent),
         ];
         let reasons: Vec<String> = reasons
             .into_iter()
             .filter(|(slices, _)| *slices > 0)
-            .map(|(slices, why)| format!("in {} {why}", several(slices, "slice")))
+            .map(|(slices, why)| format!("in {} {}", several(slices, "slice"), why.text()))
             .collect();
         let mut notes = Vec::new();
         if self.rounds > 0 {

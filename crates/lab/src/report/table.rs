@@ -5,7 +5,7 @@ use super::markdown::escape;
 const GAP: &str = "  ";
 
 /// ANSI sequences, or nothing.
-pub(super) struct Paint(pub bool);
+pub(crate) struct Paint(pub bool);
 
 impl Paint {
     pub fn with(&self, code: &str, text: &str) -> String {
@@ -14,22 +14,22 @@ impl Paint {
 }
 
 /// One cell: text, whether it is pushed to the right, how it is painted.
-pub(super) struct Cell {
+pub(crate) struct Cell {
     pub text: String,
     pub right: bool,
     pub code: Option<&'static str>,
 }
 
-pub(super) fn left(text: impl Into<String>) -> Cell {
+pub(crate) fn left(text: impl Into<String>) -> Cell {
     Cell { text: text.into(), right: false, code: None }
 }
 
-pub(super) fn right(text: impl Into<String>) -> Cell {
+pub(crate) fn right(text: impl Into<String>) -> Cell {
     Cell { text: text.into(), right: true, code: None }
 }
 
 /// Leaves out columns, in the order of `dispensable`, until the table is no wider than `width`.
-pub(super) fn fit(mut lines: Vec<Vec<Cell>>, width: Option<usize>, dispensable: &[usize]) -> Vec<Vec<Cell>> {
+pub(crate) fn fit(mut lines: Vec<Vec<Cell>>, width: Option<usize>, dispensable: &[usize]) -> Vec<Vec<Cell>> {
     let mut spared: Vec<usize> = Vec::new();
     for &column in dispensable {
         let total: usize = widths(&lines).iter().map(|width| width + GAP.len()).sum();
@@ -51,7 +51,7 @@ fn widths(lines: &[Vec<Cell>]) -> Vec<usize> {
 }
 
 /// The first line is the head.
-pub(super) fn markdown(lines: &[Vec<Cell>]) -> String {
+pub(crate) fn markdown(lines: &[Vec<Cell>]) -> String {
     let Some(head) = lines.first() else { return String::new() };
     let cells = |cells: &Vec<Cell>| cells.iter().map(|cell| format!(" {} |", escape(&cell.text))).collect();
     let mut written: Vec<String> = lines.iter().map(cells).collect();
@@ -59,7 +59,7 @@ pub(super) fn markdown(lines: &[Vec<Cell>]) -> String {
     written.iter().map(|line| format!("|{line}\n")).collect()
 }
 
-pub(super) fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
+pub(crate) fn layout(lines: &[Vec<Cell>], paint: &Paint) -> String {
     let widths = widths(lines);
     let mut out = String::new();
     for line in lines {

@@ -64,13 +64,7 @@ fn kept() -> Kept {
         kernel: "Linux 6".to_owned(),
         ..Environment::default()
     };
-    let header = Header {
-        format: "1.0".to_owned(),
-        tare: "0.1.0".to_owned(),
-        began: "2026-01-02T03:04:05Z".to_owned(),
-        plan,
-        environment,
-    };
+    let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, environment);
     let records = (0..8)
         .flat_map(block_of)
         .chain([Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 }]);

@@ -94,13 +94,9 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
 fn rows_without_figures(report: &Report, paint: &Paint) -> String {
     let mut out = String::new();
     for row in &report.rows {
-        let (word, reason, code) = match &row.state {
-            State::Measured => continue,
-            State::Failed(reason) => ("failed", reason.as_str(), "31"),
-            State::Invalid(reason) => ("invalid", reason.as_str(), "31"),
-            State::Excluded(excluded) => ("left out", excluded.reason.as_str(), "33"),
-            State::Unmeasured => ("unmeasured", "no complete block", "33"),
-        };
+        let Some(reason) = row.state.reason() else { continue };
+        let is_wrong = matches!(row.state, State::Failed(_) | State::Invalid(_));
+        let (word, code) = (row.state.word(), if is_wrong { "31" } else { "33" });
         out += &format!("{}  {}: {reason}\n", row.label, paint.with(code, word));
     }
     if out.is_empty() { out } else { format!("\n{out}") }

@@ -168,8 +168,8 @@ impl Tiers {
         self.warnings.is_empty()
     }
 
-    /// For below the table.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// For below the table: first what tiers mean, or why there are none.
+    pub fn lines(&self) -> Vec<String> {
         let by = match self.by {
             Metric::Throughput => "throughput",
             Metric::CpuPerRequest => "CPU per request",

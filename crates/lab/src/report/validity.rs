@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 
 use tare_stats::summary;
 
-use crate::run::{cpus::TICK_NS, record::Slice};
+use crate::run::{
+    cpus::{Pinning, TICK_NS},
+    record::Slice,
+};
 
 /// More wrong or missing answers than this share make a row invalid.
 pub const FAILURE_SHARE_MAX: f64 = 0.001;
@@ -63,6 +66,17 @@ pub enum Disturbance {
     Inconsistent,
 }
 
+impl Disturbance {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Disturbance::Taken => "others ran on the measured CPUs",
+            Disturbance::Stolen => "the hypervisor took CPU time",
+            Disturbance::Inconsistent => "the generator's counts contradict each other",
+        }
+    }
+}
+
 /// Whether a slice on so many CPUs was disturbed. What the service did has no say in it.
 pub fn disturbance(slice: &Slice, cpus: usize) -> Option<Disturbance> {
     let (all_ns, error_ns) = (slice.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
@@ -77,22 +91,54 @@ pub fn disturbance(slice: &Slice, cpus: usize) -> Option<Disturbance> {
     }
 }
 
-/// Requests in flight on average as counted, and as rate x time says, where the two contradict each other. Slices of which
-/// hardly any request went without an answer, since only those have a time.
-pub fn little<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<(f64, f64)> {
-    let (mut answered, mut elapsed_ns, mut counted, mut law) = (0, 0.0, 0.0, 0.0);
-    for slice in slices {
-        let is_whole = slice.sent.saturating_sub(slice.answered) <= slice.sent / 1_000;
-        if slice.in_flight_ns == 0 || !is_whole {
-            continue;
+/// The time that requests were in flight, added up, counted twice.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct InFlight {
+    /// As the generator counted it.
+    pub counted_ns: f64,
+    /// As rate x time says (Little's law).
+    pub law_ns: f64,
+    /// How long that was.
+    pub elapsed_ns: f64,
+    /// Answers behind both.
+    pub answered: u64,
+}
+
+impl InFlight {
+    /// Over slices of which hardly any request went without an answer, since only those have a time; none where there is no
+    /// such slice.
+    pub fn of<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<InFlight> {
+        let mut found = InFlight::default();
+        for slice in slices {
+            let is_whole = slice.sent.saturating_sub(slice.answered) <= slice.sent / 1_000;
+            if slice.in_flight_ns == 0 || !is_whole {
+                continue;
+            }
+            found.answered += slice.answered;
+            found.elapsed_ns += slice.elapsed_ns as f64;
+            found.counted_ns += slice.in_flight_ns as f64;
+            found.law_ns += slice.service_time_ns_mean as f64 * slice.answered as f64;
         }
-        answered += slice.answered;
-        elapsed_ns += slice.elapsed_ns as f64;
-        counted += slice.in_flight_ns as f64;
-        law += slice.service_time_ns_mean as f64 * slice.answered as f64;
+        (found.elapsed_ns > 0.0).then_some(found)
     }
+
+    /// Requests in flight on average, as counted.
+    pub fn counted(&self) -> f64 {
+        self.counted_ns / self.elapsed_ns
+    }
+
+    /// The same, as rate x time says.
+    pub fn law(&self) -> f64 {
+        self.law_ns / self.elapsed_ns
+    }
+}
+
+/// Requests in flight as counted, and as rate x time says, where the two contradict each other.
+pub fn little<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<(f64, f64)> {
+    let found = InFlight::of(slices)?;
+    let (counted, law) = (found.counted_ns, found.law_ns);
     let is_off = (counted - law).abs() > LITTLE_SHARE_MAX * counted.max(law);
-    (answered >= LITTLE_ANSWERS_MIN && is_off).then_some((counted / elapsed_ns, law / elapsed_ns))
+    (found.answered >= LITTLE_ANSWERS_MIN && is_off).then_some((found.counted(), found.law()))
 }
 
 /// Where the time of the slices of a row went, as shares.
@@ -111,6 +157,35 @@ pub struct Shares {
     /// Of the time: somebody on this machine waited for a CPU. No verdict is made of it alone, for a service with more
     /// threads than CPUs waits for itself.
     pub pressure: Option<f64>,
+}
+
+impl Shares {
+    /// Over these slices of one row, whose service was told to use so many threads.
+    pub fn of(slices: &[&Slice], pinning: &Pinning, threads: usize) -> Shares {
+        let elapsed_ns: f64 = slices.iter().map(|slice| slice.elapsed_ns as f64).sum();
+        let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
+        let some = |value: &dyn Fn(&Slice) -> Option<f64>, cpus: usize| {
+            Some(share(slices.iter().map(|slice| value(slice)).sum::<Option<f64>>()?, cpus))
+        };
+        let own_ns = |slice: &Slice| (slice.server_cpu_ns + slice.generator_cpu_ns) as f64;
+        let busy_ns = |slice: &Slice| Some(slice.books?.all(pinning).busy_ns() as f64 - own_ns(slice));
+        let (all, threads) = (pinning.all().len(), pinning.server.len().min(threads));
+        // What wakes up for an instant is seen by no tick, and what the kernel does for an idle CPU is no other's work: others
+        // took what both counts leave to them.
+        let by_idle = some(&|slice| Some(slice.foreign_cpu_ns? as f64), all);
+        let by_ticks = some(&busy_ns, all);
+        Shares {
+            server: share(slices.iter().map(|slice| slice.server_cpu_ns as f64).sum(), threads),
+            generator: share(
+                slices.iter().map(|slice| slice.generator_cpu_ns as f64).sum(),
+                pinning.generator.len(),
+            ),
+            foreign: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
+            stolen: some(&|slice| Some(slice.books?.all(pinning).steal_ns as f64), all),
+            throttled: some(&|slice| Some(slice.throttled_ns? as f64), threads),
+            pressure: some(&|slice| Some(slice.books?.pressure_ns? as f64), 1),
+        }
+    }
 }
 
 /// Why the throughput of a row is not that of its service.

@@ -107,8 +107,9 @@ fn still_open(bench: &Bench<'_>, talk: &mut Talk, answered: usize) -> Result<(),
     Err(Failure::new(reason, talk))
 }
 
+/// In HTTP/1.1 an answer that says nothing else promises to keep the connection.
 fn broken_promise(answered: usize) -> String {
-    format!("after {answered} of {KEPT_FOR} requests although it had promised to keep it")
+    format!("after {answered} of {KEPT_FOR} requests without saying \"Connection: close\"")
 }
 
 fn broken(trouble: &Trouble, answered: usize) -> String {

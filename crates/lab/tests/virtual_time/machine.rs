@@ -11,7 +11,7 @@ use tare_lab::{
         campaign::{self, Executor, Journal, Judge, Offer, Parts, RowFailure, StopFacts, Watch},
         cpus::Pinning,
         environment::Environment,
-        folder::{self, Header, Kept},
+        folder::{Header, Kept},
         plan::{Plan, PlannedRow},
         record::{Open, Pilot, Record, Slice},
     },
@@ -188,13 +188,8 @@ pub fn campaign(plan: &Plan, machine: &mut Machine, judge: &mut impl Judge) -> K
     let mut journal = Memory::default();
     let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Nobody, judge };
     campaign::run(plan, parts, &[]).expect("memory does not fail");
-    let header = Header {
-        format: folder::FORMAT.to_owned(),
-        tare: "0.1.0".to_owned(),
-        began: "2026-01-01T00:00:00Z".to_owned(),
-        plan: plan.clone(),
-        environment: Environment::default(),
-    };
+    let header =
+        Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());
     Kept { header, records: journal.0, damage: Vec::new() }
 }
 

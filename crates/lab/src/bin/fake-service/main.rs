@@ -1,8 +1,9 @@
-//! A service made for tests: it honours the four contracts with nothing but the standard library's sockets, or
+//! A service made for tests: it honours all contracts with nothing but the standard library's sockets, or
 //! misbehaves in the one way that the variable `FAKE` names (`fake-service --help` lists them).
 //!
 //! It is told everything else by PORT, THREADS and DELAY_MS, like every service. It has a thread for each connection;
-//! THREADS limits only how many messages are in their delay at once. As `fake-service keeper` it stands in for tare.
+//! THREADS limits only how many messages are in their delay at once. As `fake-service keeper` it stands in for tare, as
+//! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
 
 mod connection;
 mod http;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// The argument with which it serves the contract of that name.
+const BARE: &str = "--bare";
 /// The hidden argument of what leaks-child leaves behind.
 const LEFT_IN_GROUP: &str = "left-in-group";
 /// The hidden argument of what leaks-session leaves behind.
@@ -38,19 +41,24 @@ fn main() -> ExitCode {
         }
         Some(LEFT_IN_GROUP) => linger(false),
         Some(LEFT_IN_SESSION) => linger(true),
+        None => return begin(false),
+        Some(BARE) => return begin(true),
         Some(other) => {
             eprintln!("unknown argument {other:?}: try --help");
             return ExitCode::from(2);
         }
-        None => match settings() {
-            Ok(settings) => return run(settings),
-            Err(line) => {
-                eprintln!("{line}");
-                return ExitCode::from(2);
-            }
-        },
     }
     ExitCode::SUCCESS
+}
+
+fn begin(bare: bool) -> ExitCode {
+    match settings() {
+        Ok(settings) => run(settings, bare),
+        Err(line) => {
+            eprintln!("{line}");
+            ExitCode::from(2)
+        }
+    }
 }
 
 struct Settings {
@@ -80,9 +88,9 @@ fn settings() -> Result<Settings, String> {
     })
 }
 
-fn run(settings: Settings) -> ExitCode {
+fn run(settings: Settings, bare: bool) -> ExitCode {
     let Settings { mode, port, threads, delay_ms } = settings;
-    let server = Arc::new(Server::new(mode, Routes::new(mode, threads, delay_ms), threads));
+    let server = Arc::new(Server::new(mode, Routes::new(mode, bare, threads, delay_ms), threads));
     let prepared = match mode {
         Mode::IgnoresSigterm => ignore_sigterm(),
         _ => end_on_sigterm(Arc::clone(&server)),

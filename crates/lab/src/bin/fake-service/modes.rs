@@ -16,7 +16,7 @@ macro_rules! modes {
 }
 
 modes! {
-    Correct             "correct"                "honours all four contracts"
+    Correct             "correct"                "honours all contracts"
     NeverReady          "never-ready"            "runs, but never listens"
     ExitsEarly          "exits-early"            "complains on stderr and ends with status 1 before it listens"
     SlowStart           "slow-start"             "listens only after 3 s"

@@ -1,4 +1,4 @@
-//! What is answered to a request: the four contracts, and the modes in which the answer itself is wrong.
+//! What is answered to a request: the contracts, and the modes in which the answer itself is wrong.
 //! It knows nothing of connections.
 
 use crate::http::{Request, Response};
@@ -14,6 +14,7 @@ const COUNT_MAX: usize = 1_000_000;
 #[derive(Debug)]
 pub struct Routes {
     mode: Mode,
+    bare: bool,
     delay: Duration,
     /// How many messages may enter their delay.
     free: Mutex<u32>,
@@ -23,9 +24,10 @@ pub struct Routes {
 }
 
 impl Routes {
-    pub fn new(mode: Mode, threads: u32, delay_ms: u32) -> Self {
+    pub fn new(mode: Mode, bare: bool, threads: u32, delay_ms: u32) -> Self {
         Self {
             mode,
+            bare,
             delay: Duration::from_millis(delay_ms.into()),
             free: Mutex::new(threads),
             freed: Condvar::new(),
@@ -51,6 +53,7 @@ impl Routes {
         let method = if request.method == "HEAD" { "GET" } else { request.method.as_str() };
         let label = request.path.strip_prefix("/test/labels/");
         match (method, request.path.as_str(), label) {
+            ("GET", "/", _) if self.bare => Response::text(200, "Hello World!"),
             ("GET", "/", _) => Response::text(200, "Hello world!"),
             ("GET", "/api/test", _) => Response::text(200, "Hello, World!"),
             ("GET", "/test/status", _) if self.mode == Mode::StatusOkBang => Response::text(200, "OK!"),
