@@ -1,0 +1,91 @@
+//! Charts: which columns of a section's table are drawn, and how. There is no data in them.
+
+use serde::Serialize;
+
+/// A view of a table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chart {
+    /// Its heading, where a section has several.
+    pub title: String,
+    /// What is drawn for a row.
+    pub shape: Shape,
+    /// Key of the horizontal column.
+    pub x: String,
+    /// Key of the vertical one.
+    pub y: String,
+    /// Of the horizontal axis.
+    pub x_scale: Scale,
+    /// Of the vertical axis.
+    pub y_scale: Scale,
+    /// Rows with the same value of this column are one series; with none, all are.
+    pub series: Option<String>,
+    /// Key of the column that says how many blocks, slices or answers a point is made of: for who points at it.
+    pub n: Option<String>,
+    /// Key of a flag: such rows are drawn, and not joined to others: dropped slices.
+    pub apart: Option<String>,
+    /// Rows of this text alone are drawn: a column and the text, where a table has more than one kind of row.
+    pub only: Option<[String; 2]>,
+    /// Series that are drawn at first, for tables with many; none for all.
+    pub first: Option<usize>,
+    /// What is to be seen in it, for who cannot see it.
+    pub alt: String,
+}
+
+/// What is drawn for a row of the table. A column with an interval gets whiskers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// A horizontal bar for each row: `y` names it, `x` is its length.
+    Bars,
+    /// A point with a name.
+    Points,
+    /// Points of a series, joined in the order of the table.
+    Lines,
+}
+
+/// How an axis runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// In equal steps.
+    Linear,
+    /// In equal factors.
+    Log,
+    /// In nines: 90%, 99%, 99.9% in equal steps (G. Tene's HDR plots).
+    Percentile,
+    /// Names.
+    Names,
+}
+
+impl Chart {
+    /// `y` over `x`, both linear, all in one series.
+    #[must_use]
+    pub fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
+        Chart {
+            title: String::new(),
+            shape,
+            x: x.to_owned(),
+            y: y.to_owned(),
+            x_scale: Scale::Linear,
+            y_scale: if shape == Shape::Bars { Scale::Names } else { Scale::Linear },
+            series: None,
+            n: None,
+            apart: None,
+            only: None,
+            first: None,
+            alt: alt.to_owned(),
+        }
+    }
+
+    /// A series for each value of that column.
+    #[must_use]
+    pub fn series(self, key: &str) -> Chart {
+        Chart { series: Some(key.to_owned()), ..self }
+    }
+
+    /// With these axes.
+    #[must_use]
+    pub fn scales(self, x_scale: Scale, y_scale: Scale) -> Chart {
+        Chart { x_scale, y_scale, ..self }
+    }
+}

@@ -1,0 +1,152 @@
+//! A document: sections with a table each, and a chart that is a view of that table. It is data, versioned, and the same for
+//! all kinds of runs, so that whoever writes it down as a page, as Markdown or for a notebook knows nothing of campaigns.
+
+mod chart;
+mod check;
+mod gate;
+mod table;
+
+use serde::Serialize;
+
+pub use chart::{Chart, Scale, Shape};
+pub use gate::{Check, Verdict};
+pub use table::{Column, Table, Unit, Value};
+
+/// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
+pub const FORMAT: &str = "1.0";
+
+/// What a reader is told of one run, or of several.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// What it tells of.
+    pub kind: Kind,
+    /// A head line.
+    pub title: String,
+    /// What was asked.
+    pub question: String,
+    /// What came out, in a sentence.
+    pub answer: String,
+    /// When the run began, RFC 3339, UTC.
+    pub began: String,
+    /// How far it came.
+    pub status: Status,
+    /// What could not be read of its folder, a sentence each. All else is shown.
+    pub damage: Vec<String>,
+    /// What a reader must know to believe it, a sentence each.
+    pub notes: Vec<String>,
+    /// Label and text, for the head of the page: load, machine, seed, the command that reproduces it.
+    pub facts: Vec<Fact>,
+    /// What a gate asks of the run, and what came out; empty where nothing was asked.
+    pub checks: Vec<Check>,
+    /// In the order of reading; the first one has the main table.
+    pub sections: Vec<Section>,
+}
+
+/// What a document tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Slices in blocks, related to a pivot.
+    Campaign,
+    /// A published experiment, beside what it published.
+    Grid,
+    /// A search for capacity under an SLO.
+    Capacity,
+    /// A against B within one campaign.
+    Comparison,
+    /// Run against run, or a history of runs.
+    History,
+}
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It ended of its own accord.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+    /// It goes on.
+    Running,
+    /// It was cut off.
+    CutOff,
+}
+
+/// A label and a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Such as `Machine`.
+    pub label: String,
+    /// Such as `2 CPUs (AMD EPYC)`.
+    pub text: String,
+    /// It is a command or a hash: shown in a fixed width, and easily copied.
+    pub code: bool,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Section {
+    /// Stable and unique, such as `tiers`: an anchor of the page, a file name of CSV.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// What is shown and how to read it, in a sentence or two.
+    pub lead: String,
+    /// A sentence each.
+    pub notes: Vec<String>,
+    /// Views of the table: none where figures say enough.
+    pub charts: Vec<Chart>,
+    /// None where the run kept nothing of the kind: then a note says why.
+    pub table: Option<Table>,
+}
+
+impl Section {
+    /// A section of a table.
+    #[must_use]
+    pub fn new(id: &str, title: &str, lead: &str, table: Table) -> Section {
+        Section { table: Some(table), ..Section::without(id, title, lead) }
+    }
+
+    /// A section without a table; a note should say why.
+    #[must_use]
+    pub fn without(id: &str, title: &str, lead: &str) -> Section {
+        Section {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            lead: lead.to_owned(),
+            notes: Vec::new(),
+            charts: Vec::new(),
+            table: None,
+        }
+    }
+
+    /// With a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Section {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// With a chart of its table.
+    #[must_use]
+    pub fn chart(mut self, chart: Chart) -> Section {
+        self.charts.push(chart);
+        self
+    }
+}
+
+impl Fact {
+    /// A label and a text.
+    #[must_use]
+    pub fn new(label: &str, text: impl Into<String>) -> Fact {
+        Fact { label: label.to_owned(), text: text.into(), code: false }
+    }
+
+    /// A label, and a command or a hash.
+    #[must_use]
+    pub fn code(label: &str, text: impl Into<String>) -> Fact {
+        Fact { code: true, ..Fact::new(label, text) }
+    }
+}

@@ -1,0 +1,271 @@
+//! Tables: columns with a unit, rows of values. Numbers are whole in base units (nanoseconds, bytes, shares of 1); how a person
+//! reads them follows from the unit.
+
+use serde::Serialize;
+use tare_lab::report::figures;
+
+/// Columns, and rows of as many values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// What the rows are, for a screen reader: `Services by throughput`.
+    pub caption: String,
+    /// The columns, also those that are not shown as such.
+    pub columns: Vec<Column>,
+    /// A value for each column.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Column {
+    /// Stable, in snake case with the unit last, such as `latency_ns_p99`: the name in CSV, Parquet and JSON.
+    pub key: String,
+    /// The head of the column: `p99`.
+    pub title: String,
+    /// What its numbers are.
+    pub unit: Unit,
+    /// What it means, in a sentence, where the title does not say it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub help: String,
+    /// Keys of the columns with the ends of its interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[String; 2]>,
+    /// A bar is drawn with it: it is a ratio to what is 1.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bar: bool,
+    /// Rows can be filtered by it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub facet: bool,
+    /// It stands in the data only: ends of intervals, which are shown beside their value, and what few readers ask for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Text.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Count,
+    /// A number without a unit.
+    Number,
+    /// A second.
+    PerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// A share of 1, read as a percentage.
+    Share,
+    /// A ratio, read as a multiple.
+    Times,
+    /// A percentile, from 0 to 1, on an axis of nines.
+    Percentile,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Not known, or not to be said: another column has the reason.
+    None,
+    /// Text.
+    Text(String),
+    /// Finite.
+    Number(f64),
+    /// A flag.
+    Flag(bool),
+}
+
+impl Table {
+    /// Without rows.
+    #[must_use]
+    pub fn new(caption: &str, columns: Vec<Column>) -> Table {
+        Table { caption: caption.to_owned(), columns, rows: Vec::new() }
+    }
+
+    /// The place of a column.
+    #[must_use]
+    pub fn place(&self, key: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.key == key)
+    }
+
+    /// The values of a column, in the order of the rows; none where there is no such column.
+    pub fn values<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a Value> + 'a {
+        let place = self.place(key);
+        self.rows.iter().filter_map(move |row| row.get(place?))
+    }
+
+    /// No row has a value there: what a run did not measure would take the room of what it did.
+    #[must_use]
+    pub fn is_unknown(&self, place: usize) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.get(place) == Some(&Value::None))
+    }
+
+    /// All rows have the same there; one row alone tells all.
+    #[must_use]
+    pub fn is_alike(&self, place: usize) -> bool {
+        let first = self.rows.first().and_then(|row| row.get(place));
+        self.rows.len() > 1 && self.rows.iter().all(|row| row.get(place) == first)
+    }
+}
+
+impl Column {
+    /// A column that is shown.
+    #[must_use]
+    pub fn new(key: &str, title: &str, unit: Unit) -> Column {
+        Column {
+            key: key.to_owned(),
+            title: title.to_owned(),
+            unit,
+            help: String::new(),
+            interval: None,
+            bar: false,
+            facet: false,
+            hidden: false,
+        }
+    }
+
+    /// With a sentence of what it means.
+    #[must_use]
+    pub fn help(self, help: &str) -> Column {
+        Column { help: help.to_owned(), ..self }
+    }
+
+    /// With an interval, the ends of which stand in the columns `low` and `high`.
+    #[must_use]
+    pub fn interval(self, low: &str, high: &str) -> Column {
+        Column { interval: Some([low.to_owned(), high.to_owned()]), ..self }
+    }
+
+    /// With a bar.
+    #[must_use]
+    pub fn bar(self) -> Column {
+        Column { bar: true, ..self }
+    }
+
+    /// By which rows can be filtered.
+    #[must_use]
+    pub fn facet(self) -> Column {
+        Column { facet: true, ..self }
+    }
+
+    /// In the data only.
+    #[must_use]
+    pub fn hidden(self) -> Column {
+        Column { hidden: true, ..self }
+    }
+}
+
+impl Unit {
+    /// Its values are numbers, and right-aligned.
+    #[must_use]
+    pub fn is_numeric(self) -> bool {
+        !matches!(self, Unit::Text | Unit::Flag)
+    }
+
+    /// As it is called in JSON and beside the other forms.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Text => "text",
+            Unit::Flag => "flag",
+            Unit::Count => "count",
+            Unit::Number => "number",
+            Unit::PerSecond => "per-second",
+            Unit::Nanoseconds => "nanoseconds",
+            Unit::Bytes => "bytes",
+            Unit::Share => "share",
+            Unit::Times => "times",
+            Unit::Percentile => "percentile",
+        }
+    }
+
+    /// A number as people read it.
+    #[must_use]
+    pub fn show(self, number: f64) -> String {
+        match self {
+            Unit::PerSecond => figures::rate(number),
+            Unit::Nanoseconds => figures::time(number),
+            Unit::Bytes => figures::bytes(number),
+            Unit::Share => figures::percent(number),
+            Unit::Times => figures::times(number),
+            // Six digits behind the point: five nines, without what binary fractions add to them.
+            Unit::Percentile => format!("p{}", (number * 1e8).round() / 1e6),
+            Unit::Text | Unit::Flag | Unit::Count | Unit::Number => number.to_string(),
+        }
+    }
+}
+
+impl Value {
+    /// As people read it in a column of `unit`.
+    #[must_use]
+    pub fn show(&self, unit: Unit) -> String {
+        match self {
+            Value::None => "-".to_owned(),
+            Value::Text(text) => text.clone(),
+            Value::Number(number) => unit.show(*number),
+            Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        }
+    }
+
+    /// The number, where it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        if let Value::Number(number) = self { Some(*number) } else { None }
+    }
+
+    /// The text, where it is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Value {
+        Value::Flag(flag)
+    }
+}
+
+/// What is not finite is not known.
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        if number.is_finite() { Value::Number(number) } else { Value::None }
+    }
+}
+
+/// Counts and nanoseconds of a run are far below 2^53, from which on `f64` would round them.
+impl From<u64> for Value {
+    fn from(number: u64) -> Value {
+        Value::Number(number as f64)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Value {
+        Value::Number(number as f64)
+    }
+}
+
+impl<V: Into<Value>> From<Option<V>> for Value {
+    fn from(value: Option<V>) -> Value {
+        value.map_or(Value::None, Into::into)
+    }
+}
