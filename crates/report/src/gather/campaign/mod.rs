@@ -1,0 +1,75 @@
+//! A campaign: tiers of services, and what they are made of. A file for each section, or for a few of a kind.
+
+mod answer;
+mod aspects;
+mod checks;
+mod environment;
+mod latency;
+mod slices;
+mod starts;
+mod tiers;
+mod validity;
+mod wire;
+
+use std::path::Path;
+
+use tare_lab::{
+    report::{self, Report},
+    run::{about::About, folder::Kept, record::Ending},
+};
+
+use crate::document::{Document, FORMAT, Kind, Section, Status};
+
+pub use checks::of_exclusion;
+pub use environment::{checkout, command, facts, machine, section as environment};
+pub use latency::lost_histograms;
+
+/// What is told of a campaign.
+pub fn document(kept: &Kept, run: &Path) -> Document {
+    let report = report::compute(kept);
+    let notes = report.notes.iter().filter(|note| !kept.damage.contains(note));
+    Document {
+        format: FORMAT,
+        kind: Kind::Campaign,
+        title: report.title.clone(),
+        question: report.question.clone(),
+        answer: answer::answer(&report),
+        began: report.began.clone(),
+        status: status(&report),
+        damage: kept.damage.clone(),
+        notes: notes.cloned().collect(),
+        facts: facts(kept, &report, About::read(run).ok().flatten().as_ref()),
+        checks: checks::checks(&report),
+        sections: sections(kept, &report, run),
+    }
+}
+
+/// The sections of any run of slices in blocks: that of a comparison too.
+pub fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
+    let curves = latency::Curves::read(kept, run);
+    vec![
+        tiers::section(kept, report),
+        tiers::cost::section(report),
+        latency::curves(report, &curves),
+        latency::against_load(report),
+        slices::section(kept, report),
+        starts::warm_up(kept, report),
+        starts::memory(kept, report),
+        starts::start_up(kept, report),
+        aspects::section(report, run),
+        wire::section(kept, report, run),
+        validity::section(kept, report),
+        validity::books(report),
+        validity::pairs(report),
+        environment::section(&report.environment),
+    ]
+}
+
+/// How far a run of slices in blocks came. One that goes on looks like one that was cut off: whoever carries it out knows.
+pub fn status(report: &Report) -> Status {
+    match report.ending {
+        Some(Ending::Interrupted) => Status::Interrupted,
+        Some(_) => Status::Complete,
+        None => Status::CutOff,
+    }
+}

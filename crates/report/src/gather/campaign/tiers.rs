@@ -1,0 +1,251 @@
+//! The main table: every row that was asked for, those without figures with their reason.
+
+use tare_lab::{
+    report::{Report, RowReport, State},
+    run::{folder::Kept, plan::PlannedRow},
+};
+
+use crate::{
+    document::{Chart, Column, Section, Shape, Unit, Value},
+    gather::fields::{Between, Field, between, field, span, spare, table},
+};
+
+/// A row of the report, and what was planned of it.
+struct Row<'a> {
+    report: &'a RowReport,
+    planned: Option<&'a PlannedRow>,
+}
+
+const LEAD: &str = "One row a service. Rows of one tier are not separated from the first of it: the data support no finer order.";
+
+pub fn section(kept: &Kept, report: &Report) -> Section {
+    let plan = &kept.header.plan;
+    let planned = |label: &str| plan.rows.iter().find(|row| row.label == label);
+    let rows = report.rows.iter().map(|row| Row { report: row, planned: planned(&row.label) });
+    let mut fields = identity();
+    fields.extend(figures(&report.pivot));
+    fields.extend(facets(&plan.contract));
+    fields.extend(extent());
+    let kept_for_some = ["title", "reason", "warnings"];
+    let table = spare(table("Services, best first", fields, rows), &kept_for_some);
+    let mut section = Section::new("tiers", "Tiers", LEAD, table);
+    section.charts.extend(chart(report));
+    let of_tiers = report.tiers.as_ref().and_then(|tiers| tiers.lines().into_iter().next());
+    match of_tiers {
+        Some(line) => section.note(line),
+        None => section.note("no tiers: fewer than two rows have figures"),
+    }
+}
+
+fn identity<'a>() -> Vec<Field<'a, Row<'a>>> {
+    let text = |key, title| Column::new(key, title, Unit::Text);
+    let ranks = |row: &Row| {
+        row.report.ranks.map(|[best, worst]| match best == worst {
+            true => best.to_string(),
+            false => format!("{best} to {worst}"),
+        })
+    };
+    let title = |row: &Row| row.report.title.clone();
+    vec![
+        field(text("label", "service"), |row: &Row| row.report.label.clone()),
+        field(Column::new("tier", "tier", Unit::Count), |row: &Row| row.report.tier),
+        field(text("ranks", "ranks").help("the best and the worst rank that it may have"), ranks),
+        field(Column::new("rank_best", "best rank", Unit::Count).hidden(), |row: &Row| {
+            row.report.ranks.map(|ranks| ranks[0])
+        }),
+        field(Column::new("rank_worst", "worst rank", Unit::Count).hidden(), |row: &Row| {
+            row.report.ranks.map(|ranks| ranks[1])
+        }),
+        field(text("title", "variant").help("how it differs from the service of that name"), title),
+        field(text("framework", "framework").hidden(), |row: &Row| row.report.framework.clone()),
+        field(text("version", "version"), |row: &Row| row.report.version.clone()),
+    ]
+}
+
+/// What rows are filtered by. Few read licence and contract there, so they are in the data only.
+fn facets<'a>(contract: &'a str) -> Vec<Field<'a, Row<'a>>> {
+    let facet = |key, title| Column::new(key, title, Unit::Text).facet();
+    let licence = |row: &Row| row.planned.map(|row| row.licence.clone());
+    vec![
+        field(facet("language", "language"), |row: &Row| row.report.language.clone()),
+        field(facet("style", "style").help("what kind of weight it is"), |row: &Row| row.report.style.name()),
+        field(facet("licence", "licence").hidden(), licence),
+        field(facet("contract", "contract").hidden(), move |_: &Row| contract),
+    ]
+}
+
+/// Related to the pivot, which is 1 without an interval.
+fn throughput(row: &RowReport, pivot: &str) -> Option<Between> {
+    let own = row.times_throughput(pivot).map(|value| Between { value, low: None, high: None });
+    row.ratio.as_ref().map(Between::from).or(own)
+}
+
+fn cpu(row: &RowReport, pivot: &str) -> Option<Between> {
+    let own = || Between { value: 1.0, low: None, high: None };
+    let is_pivot = row.label == pivot && row.cpu_ns_per_request.is_some();
+    row.cpu_ratio.as_ref().map(Between::from).or_else(|| is_pivot.then(own))
+}
+
+fn figures<'a>(pivot: &'a str) -> Vec<Field<'a, Row<'a>>> {
+    let number = Column::new;
+    let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
+    let of_pivot = Column::new("throughput_ratio", "of pivot", Unit::Share)
+        .bar()
+        .help("throughput related to the pivot's in the same block, with a 95% interval");
+    let cpu_of_pivot = Column::new("cpu_ratio", "CPU of pivot", Unit::Times)
+        .help("CPU per request related to the pivot's in the same block, with a 95% interval");
+    let per_request = "CPU time of the service's processes for each answer; the median of the blocks";
+    let mut fields = vec![field(
+        number("requests_per_second", "req/s", Unit::PerSecond)
+            .help("right answers a second; the median of the blocks"),
+        |row: &Row| row.report.requests_per_second,
+    )];
+    fields.extend(between(of_pivot, move |row: &Row| throughput(row.report, pivot)));
+    fields.push(field(ns("cpu_ns_per_request", "CPU/request").help(per_request), |row: &Row| {
+        row.report.cpu_ns_per_request
+    }));
+    fields.extend(between(cpu_of_pivot, move |row: &Row| cpu(row.report, pivot)));
+    fields.extend([
+        field(ns("latency_ns_p50", "p50"), |row: &Row| row.report.latency_ns_p50),
+        field(ns("latency_ns_p99", "p99").help("in a closed loop: see latency against load"), |row: &Row| {
+            row.report.latency_ns_p99
+        }),
+        field(number("rss_bytes_peak", "RSS", Unit::Bytes).help("peak resident memory"), |row: &Row| {
+            row.report.rss_bytes_peak
+        }),
+        field(ns("start_up_ns", "start-up").help("from exec to the first right answer"), |row: &Row| {
+            row.report.start_up_ns
+        }),
+        field(ns("cpu_ns_per_request_with_softirq", "CPU/request with softirq").hidden(), |row: &Row| {
+            row.report.cpu_ns_per_request_with_softirq
+        }),
+        field(number("bytes_per_request", "bytes/request", Unit::Number).hidden(), |row: &Row| {
+            row.report.bytes_per_request
+        }),
+        field(
+            number("context_switches_per_request", "switches/request", Unit::Number).hidden(),
+            |row: &Row| row.report.context_switches_per_request,
+        ),
+    ]);
+    fields
+}
+
+fn extent<'a>() -> Vec<Field<'a, Row<'a>>> {
+    let count = |key, title| Column::new(key, title, Unit::Count);
+    let text = |key, title| Column::new(key, title, Unit::Text);
+    let reason = |row: &Row| {
+        row.report.state.reason().map(ToOwned::to_owned).or_else(|| row.report.throughput_doubt.clone())
+    };
+    let warnings = |row: &Row| {
+        let of_latency = row.report.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
+        let all: Vec<&str> = of_latency.chain(&row.report.warnings).map(String::as_str).collect();
+        if all.is_empty() { Value::None } else { Value::Text(all.join("; ")) }
+    };
+    vec![
+        field(count("errors", "errors").help("wrong and missing answers"), |row: &Row| {
+            row.report.failed.values().sum::<u64>()
+        }),
+        field(count("sent", "requests sent").hidden(), |row: &Row| row.report.sent),
+        field(count("blocks", "blocks").help("complete blocks: what is independent"), |row: &Row| {
+            row.report.blocks
+        }),
+        field(
+            count("starts", "starts")
+                .help("processes on which the blocks were measured; fewer where one was kept"),
+            |row: &Row| row.report.starts,
+        ),
+        field(text("state", "state").facet(), |row: &Row| row.report.state.word()),
+        field(text("reason", "reason").help("why there are no figures, or no throughput"), reason),
+        field(text("warnings", "warnings"), warnings),
+    ]
+}
+
+/// Bars of what there is: ratios, or rates where nothing is related to a pivot.
+fn chart(report: &Report) -> Option<Chart> {
+    let measured = || report.rows.iter().filter(|row| row.state == State::Measured);
+    let ratios =
+        measured().filter_map(|row| Some((row.label.as_str(), row.times_throughput(&report.pivot)?)));
+    let rates = measured().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
+    let (key, alt) = match span(Unit::Share, ratios) {
+        Some(span) => ("throughput_ratio", format!("Throughput related to {}: {span}.", report.pivot)),
+        None => ("requests_per_second", format!("Requests a second: {}.", span(Unit::PerSecond, rates)?)),
+    };
+    let chart = Chart::new(Shape::Bars, key, "label", &alt);
+    Some(Chart { n: Some("blocks".to_owned()), title: "Throughput".to_owned(), ..chart })
+}
+
+/// What a request costs, and how many are answered.
+pub mod cost {
+    use super::{
+        Between, Chart, Column, Report, RowReport, Section, Shape, State, Unit, between, cpu, field, span,
+        table, throughput,
+    };
+    use crate::document::Scale;
+
+    const LEAD: &str = "CPU time per request against throughput, both related to the pivot. To the right is faster, below is \
+                        cheaper; what is dear and fast uses more CPUs, what is cheap and slow waits.";
+
+    pub fn section(report: &Report) -> Section {
+        let pivot = report.pivot.as_str();
+        let has = |row: &&RowReport| {
+            row.state == State::Measured
+                && row.requests_per_second.is_some()
+                && row.cpu_ns_per_request.is_some()
+        };
+        let rows: Vec<&RowReport> = report.rows.iter().filter(has).collect();
+        if rows.is_empty() {
+            return Section::without("cost", "Cost and throughput", LEAD)
+                .note("no row has both a throughput and a CPU time per request");
+        }
+        let are_related = rows.iter().any(|row| row.ratio.is_some() && row.cpu_ratio.is_some());
+        let alt = alt(&rows, pivot, are_related);
+        let mut fields = vec![
+            field(Column::new("label", "service", Unit::Text), |row: &&RowReport| row.label.clone()),
+            field(Column::new("language", "language", Unit::Text).facet(), |row: &&RowReport| {
+                row.language.clone()
+            }),
+            field(Column::new("requests_per_second", "req/s", Unit::PerSecond), |row: &&RowReport| {
+                row.requests_per_second
+            }),
+        ];
+        let ratio = Column::new("throughput_ratio", "throughput of pivot", Unit::Share);
+        fields.extend(between(ratio, move |row: &&RowReport| throughput(row, pivot)));
+        fields.push(field(
+            Column::new("cpu_ns_per_request", "CPU/request", Unit::Nanoseconds),
+            |row: &&RowReport| row.cpu_ns_per_request,
+        ));
+        let ratio = Column::new("cpu_ratio", "CPU of pivot", Unit::Times);
+        fields.extend(between(ratio, move |row: &&RowReport| cpu(row, pivot)));
+        fields.push(field(Column::new("blocks", "blocks", Unit::Count), |row: &&RowReport| row.blocks));
+        let table = table("Services by throughput and CPU per request", fields, rows);
+        let (x, y) = match are_related {
+            true => ("throughput_ratio", "cpu_ratio"),
+            false => ("requests_per_second", "cpu_ns_per_request"),
+        };
+        let chart = Chart::new(Shape::Points, x, y, &alt).scales(Scale::Log, Scale::Log).series("label");
+        let chart = Chart {
+            n: Some("blocks".to_owned()),
+            title: "CPU per request against throughput".to_owned(),
+            ..chart
+        };
+        Section::new("cost", "Cost and throughput", LEAD, table).chart(chart)
+    }
+
+    fn alt(rows: &[&RowReport], pivot: &str, are_related: bool) -> String {
+        let named = |value: &dyn Fn(&RowReport) -> Option<f64>| -> Vec<(String, f64)> {
+            rows.iter().filter_map(|row| Some((row.label.clone(), value(row)?))).collect()
+        };
+        let spans = |unit: Unit, found: &[(String, f64)]| {
+            span(unit, found.iter().map(|(label, value)| (label.as_str(), *value))).unwrap_or_default()
+        };
+        let of = |found: Option<Between>| found.map(|found| found.value);
+        if are_related {
+            let rates = spans(Unit::Share, &named(&|row| of(throughput(row, pivot))));
+            let costs = spans(Unit::Times, &named(&|row| of(cpu(row, pivot))));
+            return format!("Throughput related to {pivot}: {rates}; CPU per request: {costs}.");
+        }
+        let rates = spans(Unit::PerSecond, &named(&|row| row.requests_per_second));
+        let costs = spans(Unit::Nanoseconds, &named(&|row| row.cpu_ns_per_request));
+        format!("Requests a second: {rates}; CPU per request: {costs}.")
+    }
+}

@@ -1,0 +1,541 @@
+//! A search for capacity under an SLO: what each service holds, and how the search came there.
+
+use std::{collections::BTreeMap, path::Path};
+
+use tare_lab::{
+    report::{Level, State},
+    run::{
+        about::About,
+        campaign::Judge,
+        folder::Kept,
+        record::{Ending, Record, Slice},
+    },
+    slo::{
+        self, Found, SloPlan, SloReport,
+        judge::{Searches, Start},
+        objective::due,
+        report::{Bound, Holds, SloRow},
+    },
+};
+
+use tare_load::schedule::parse::parse_rate;
+
+use super::{
+    campaign,
+    fields::{Between, between, field, table},
+    lay::{column, quiet, text},
+};
+use crate::document::{
+    Chart, Check, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Unit, Verdict,
+};
+
+/// What is told of a search for capacity.
+pub fn document(slo: &SloPlan, kept: &Kept, run: &Path) -> Document {
+    let report = slo::compute(slo, kept);
+    let plan = &kept.header.plan;
+    let about = About::read(run).ok().flatten();
+    Document {
+        format: FORMAT,
+        kind: Kind::Capacity,
+        title: plan.title.clone(),
+        question: plan.question.clone(),
+        answer: answer(&report),
+        began: report.began.clone(),
+        status: match report.ending {
+            Some(Ending::Interrupted) => Status::Interrupted,
+            Some(_) => Status::Complete,
+            None => Status::CutOff,
+        },
+        damage: kept.damage.clone(),
+        notes: report.notes.iter().filter(|note| !kept.damage.contains(note)).cloned().collect(),
+        facts: facts(slo, kept, &report, about.as_ref()),
+        sections: vec![
+            capacity(&report),
+            starts(slo, kept),
+            windows(slo, kept),
+            campaign::environment(&report.environment),
+        ],
+        checks: checks(&report, about.as_ref().and_then(at_least)),
+    }
+}
+
+fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
+    let plan = &kept.header.plan;
+    let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let words = || {
+        let terms = report.slo.replace(", ", ",");
+        let counts = [plan.blocks_max.to_string(), slo.windows.to_string()];
+        let [starts, windows] = counts.each_ref().map(String::as_str);
+        let services = rows.join(",");
+        let words = ["slo", &services, "--slo", &terms, "--contract", &plan.contract];
+        words
+            .into_iter()
+            .chain(["--starts", starts, "--windows", windows])
+            .map(str::to_owned)
+            .collect::<Vec<String>>()
+    };
+    let command = campaign::command(about, || Some(words()), plan.seed);
+    let mut facts = vec![
+        Fact::new("Holds", report.slo.clone()),
+        Fact::new("Load", report.load.clone()),
+        Fact::new("Contract", plan.contract.clone()),
+        Fact::new(
+            "Searches",
+            format!("{} fresh starts of each service, {} windows each", plan.blocks_max, slo.windows),
+        ),
+        Fact::new("Machine", campaign::machine(&report.environment)),
+        Fact::new("Tare", kept.header.tare.clone()),
+        Fact::code("Seed", plan.seed.to_string()),
+        Fact::code("Command", command),
+    ];
+    facts.extend(campaign::checkout(about));
+    facts
+}
+
+/// Who holds most, beside the next one; who holds nothing.
+fn answer(report: &SloReport) -> String {
+    let holding: Vec<(&SloRow, &Level)> =
+        report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
+    let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
+    let level = |row: &SloRow, level: &Level| {
+        let bound = if row.bound == Some(Bound::AtLeast) { "at least " } else { "" };
+        let ends = level.low.zip(level.high);
+        let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", rate(low), rate(high)));
+        format!("{bound}{}{ends}", rate(level.value))
+    };
+    let Some((first, most)) = holding.first() else { return nothing(report) };
+    let mut answer = format!("{} holds {} up to {}", first.label, report.slo, level(first, most));
+    if let Some((second, next)) = holding.get(1) {
+        let apart = most.low.zip(next.high).is_some_and(|(low, high)| low > high);
+        let told = if apart { "next is" } else { "not told apart from" };
+        answer += &format!(", {told} {} with {}", second.label, level(second, next));
+    }
+    let hopeless = report.rows.iter().filter(|row| row.bound == Some(Bound::Below));
+    let hopeless: Vec<&str> = hopeless.map(|row| row.label.as_str()).collect();
+    if !hopeless.is_empty() {
+        answer += &format!("; no rate holds for {}", hopeless.join(", "));
+    }
+    answer + "."
+}
+
+fn nothing(report: &SloReport) -> String {
+    if report.rows.iter().any(|row| row.bound == Some(Bound::Below)) {
+        return format!("No service holds {} at any rate that was tried.", report.slo);
+    }
+    let reason = report.rows.iter().find_map(|row| Some(format!("{}: {}", row.label, reason(row)?)));
+    match reason {
+        Some(reason) => format!("No service has a capacity. The first reason: {reason}."),
+        None => "No search came to its end yet.".to_owned(),
+    }
+}
+
+fn reason(row: &SloRow) -> Option<String> {
+    match &row.state {
+        State::Measured if row.bound == Some(Bound::Below) => {
+            Some("no rate held that was tried, down to a hundredth of its closed loop".to_owned())
+        }
+        State::Measured => None,
+        State::Failed(reason) | State::Invalid(reason) => Some(reason.clone()),
+        State::Excluded(excluded) => Some(excluded.reason.clone()),
+        State::Unmeasured => Some("no search came to its end".to_owned()),
+    }
+}
+
+/// The rate that was asked of every row by the command's `--at-least`.
+fn at_least(about: &About) -> Option<f64> {
+    const OPTION: &str = "--at-least";
+    let words = &about.command;
+    let behind = words.iter().position(|word| word == OPTION).and_then(|place| words.get(place + 1));
+    let joined = || words.iter().find_map(|word| word.strip_prefix(OPTION)?.strip_prefix('='));
+    parse_rate(behind.map(String::as_str).or_else(joined)?).ok()
+}
+
+/// A check for each row: that it was searched (no rate that holds is an answer too), and where a rate was asked of it, that it
+/// holds that.
+fn checks(report: &SloReport, at_least: Option<f64>) -> Vec<Check> {
+    let verdict = |row: &SloRow| match (&row.state, at_least.and_then(|rate| row.holds_at(rate))) {
+        (State::Measured, Some(Holds::Yes)) => Verdict::Passed,
+        (State::Measured, Some(Holds::No)) => Verdict::Failed,
+        (State::Measured, Some(Holds::Unclear)) => Verdict::Inconclusive,
+        (State::Measured, None) => Verdict::Passed,
+        (State::Failed(_), _) => Verdict::Failed,
+        (State::Invalid(_), _) => Verdict::Invalid,
+        (State::Unmeasured, _) => Verdict::Inconclusive,
+        (State::Excluded(out), _) => campaign::of_exclusion(out.why),
+    };
+    let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
+    let asked = at_least.map_or(String::new(), |value| format!(", of {} that were asked for", rate(value)));
+    let text = |row: &SloRow| match (&row.capacity, reason(row)) {
+        (_, Some(reason)) => reason,
+        (Some(level), None) => format!("holds {}{asked}", rate(level.value)),
+        (None, None) => state(row).to_owned(),
+    };
+    report.rows.iter().map(|row| Check::new(&row.label, verdict(row), text(row))).collect()
+}
+
+fn state(row: &SloRow) -> &'static str {
+    match row.state {
+        State::Measured if row.bound == Some(Bound::Below) => "holds no rate",
+        State::Measured => "measured",
+        State::Failed(_) => "failed",
+        State::Invalid(_) => "invalid",
+        State::Excluded(_) => "left out",
+        State::Unmeasured => "not measured",
+    }
+}
+
+/// A line for each service.
+fn capacity(report: &SloReport) -> Section {
+    let ns = Unit::Nanoseconds;
+    let mut fields = vec![field(text("service", "service"), |row: &SloRow| row.label.clone())];
+    fields.extend(between(column("capacity_per_second", "holds up to", Unit::PerSecond), |row: &SloRow| {
+        row.capacity.as_ref().map(Between::from)
+    }));
+    let at_least =
+        column("at_least", "or more", Unit::Flag).help("In some start all rates held that were tried.");
+    fields.push(field(at_least, |row: &SloRow| {
+        row.capacity.as_ref().map(|_| row.bound == Some(Bound::AtLeast))
+    }));
+    fields.extend(between(column("of_closed_share", "of closed loop", Unit::Share).bar(), |row: &SloRow| {
+        row.share.as_ref().map(Between::from)
+    }));
+    fields.push(field(column("closed_per_second", "closed loop", Unit::PerSecond), |row: &SloRow| {
+        row.closed_per_second
+    }));
+    fields.push(field(column("latency_ns_p99", "p99 there", ns), |row: &SloRow| row.latency_ns_p99));
+    fields.push(field(column("starts", "starts", Unit::Count), |row: &SloRow| row.starts));
+    fields.push(field(column("windows", "windows", Unit::Count), |row: &SloRow| row.windows));
+    let void = column("windows_void", "void", Unit::Count)
+        .help("The generator itself was late: such windows do not count.");
+    fields.push(field(void, |row: &SloRow| row.void));
+    fields.push(field(text("version", "version"), |row: &SloRow| row.version.clone()));
+    fields.push(field(text("state", "state").facet(), state));
+    fields.push(field(text("remarks", "remarks"), |row: &SloRow| {
+        let remarks: Vec<String> = reason(row).into_iter().chain(row.warnings.iter().cloned()).collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
+    }));
+    let lead = format!(
+        "The highest rate at which {} holds, with its interval of 95% over fresh starts.",
+        report.slo
+    );
+    let shown = quiet(table("Services by capacity", fields, report.rows.iter().cloned()));
+    let best = report.rows.iter().find_map(|row| Some((row, row.capacity.as_ref()?)));
+    let section = Section::new("capacity", "Capacity", &lead, shown);
+    let Some((row, most)) = best else { return section };
+    let alt = format!(
+        "A bar for each service; the longest is {}, {}/s.",
+        row.label,
+        Unit::PerSecond.show(most.value)
+    );
+    let chart = Chart::new(Shape::Bars, "capacity_per_second", "service", &alt);
+    section.chart(Chart { n: Some("starts".to_owned()), ..chart })
+}
+
+/// All starts, by row, as the search heard them.
+fn heard<'a>(slo: &'a SloPlan, kept: &Kept) -> Searches<'a> {
+    let mut searches = Searches::new(slo);
+    kept.records.iter().for_each(|record| searches.heard(record));
+    searches
+}
+
+/// A line for each fresh start.
+fn starts(slo: &SloPlan, kept: &Kept) -> Section {
+    type Row<'a> = (&'a str, usize, &'a Start, Option<Found>);
+    let searches = heard(slo, kept);
+    let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str());
+    let each = labels
+        .flat_map(|label| searches.of(label).enumerate().map(move |(place, start)| (label, place, start)));
+    let rows: Vec<Row> = each
+        .map(|(label, place, start)| {
+            (label, place, start, start.search.as_ref().map(|search| search.found()))
+        })
+        .collect();
+    let rate = Unit::PerSecond;
+    let fields = vec![
+        field(text("service", "service").facet(), |(label, ..): &Row| (*label).to_owned()),
+        field(column("start", "start", Unit::Count), |(_, place, ..): &Row| place + 1),
+        field(column("closed_per_second", "closed loop", rate), |(_, _, start, _): &Row| {
+            start.capacity_per_second()
+        }),
+        field(column("held_per_second", "highest that held", rate), |(.., found): &Row| match found {
+            Some(Found::Between { held, .. } | Found::AtLeast(held)) => Some(*held),
+            _ => None,
+        }),
+        field(column("broke_per_second", "lowest that did not", rate), |(.., found): &Row| match found {
+            Some(Found::Between { broke, .. } | Found::Below(broke)) => Some(*broke),
+            _ => None,
+        }),
+        field(column("capacity_per_second", "taken for", rate), |(.., found): &Row| match found {
+            Some(found @ (Found::Between { .. } | Found::AtLeast(_))) => found.per_second(),
+            _ => None,
+        }),
+        field(text("found", "what was found").facet(), |(.., found): &Row| match found {
+            Some(Found::Between { .. }) => "a capacity",
+            Some(Found::AtLeast(_)) => "all rates held",
+            Some(Found::Below(_)) => "no rate held",
+            Some(Found::Nothing) => "too few windows",
+            None => "no window yet",
+        }),
+        field(column("windows", "windows", Unit::Count), |(_, _, start, _): &Row| {
+            start.search.as_ref().map(|search| search.counted())
+        }),
+        field(column("windows_void", "void", Unit::Count), |(_, _, start, _): &Row| {
+            start.search.as_ref().map(|search| search.void())
+        }),
+    ];
+    let lead = "One search on a fresh process is one observation: what the intervals are made of.";
+    let shown = quiet(table("Searches by service and start", fields, rows.iter().cloned()));
+    let found = rows.iter().filter(|(.., found)| matches!(found, Some(Found::Between { .. }))).count();
+    let section = Section::new("starts", "Starts", lead, shown);
+    if found < 2 {
+        return section;
+    }
+    let alt = format!(
+        "The capacity that each start came to, a line for each service; {found} of {} starts found one.",
+        rows.len()
+    );
+    let chart = Chart::new(Shape::Lines, "start", "capacity_per_second", &alt).series("service");
+    section.chart(chart.scales(Scale::Linear, Scale::Log))
+}
+
+/// One window of a search.
+#[derive(Clone, Copy)]
+struct Window<'a> {
+    slice: &'a Slice,
+    number: usize,
+    start: usize,
+    /// The share of bad requests, and what is allowed, of the term that decides.
+    worst: Option<(f64, f64)>,
+    is_void: bool,
+}
+
+/// A line for each window: rates that were tried, and what share was bad.
+fn windows(slo: &SloPlan, kept: &Kept) -> Section {
+    let windows = all_windows(slo, kept);
+    let per_second = |window: &Window| window.slice.open.as_ref().map(|open| open.offered_per_second);
+    let ns = Unit::Nanoseconds;
+    let fields = vec![
+        field(text("search", "search").hidden(), |window: &Window| {
+            format!("{}, start {}", window.slice.row, window.start)
+        }),
+        field(text("service", "service").facet(), |window: &Window| window.slice.row.clone()),
+        field(column("start", "start", Unit::Count), |window: &Window| window.start),
+        field(column("window", "window", Unit::Count), |window: &Window| window.number),
+        field(column("offered_per_second", "rate tried", Unit::PerSecond), per_second),
+        field(
+            column("bad_share", "bad", Unit::Share).help("Of the term that is nearest to its limit."),
+            |window: &Window| window.worst.map(|(bad, _)| bad),
+        ),
+        field(column("allowed_share", "allowed", Unit::Share), |window: &Window| {
+            window.worst.map(|(_, allowed)| allowed)
+        }),
+        field(column("is_above", "more than allowed", Unit::Flag).facet(), |window: &Window| {
+            window.worst.map(|(bad, allowed)| bad > allowed)
+        }),
+        field(column("due", "requests", Unit::Count), |window: &Window| due(window.slice)),
+        field(column("latency_ns_p50", "p50", ns), |window: &Window| window.slice.latency_ns_p50),
+        field(column("latency_ns_p99", "p99", ns), |window: &Window| window.slice.latency_ns_p99),
+        field(column("lag_ns_p99", "generator late", ns), |window: &Window| {
+            window.slice.open.as_ref().map(|open| open.lag_ns_p99)
+        }),
+        field(column("is_void", "void", Unit::Flag).facet(), |window: &Window| window.is_void),
+    ];
+    let lead = "Every window of every search. A rate holds where the share of bad requests over all its windows, and those at \
+                higher rates, is no more than allowed.";
+    let shown = quiet(table("Windows of all searches", fields, windows.iter().cloned()));
+    let section = Section::new("windows", "Steps of the search", lead, shown);
+    if windows.is_empty() {
+        return section.note("no window was measured");
+    }
+    let (void, all) = (windows.iter().filter(|window| window.is_void).count(), windows.len());
+    let alt = format!(
+        "{all} windows, {void} of them void: the share of bad requests rises with the rate that was tried."
+    );
+    let share = Chart::new(Shape::Points, "offered_per_second", "bad_share", &alt).series("service");
+    let share = share.scales(Scale::Log, Scale::Linear);
+    let apart = Some("is_void".to_owned());
+    let share = Chart {
+        title: "Bad requests by rate".to_owned(),
+        n: Some("due".to_owned()),
+        apart: apart.clone(),
+        ..share
+    };
+    let alt = format!(
+        "The rate of each window, a line for each search: it narrows down on what holds. {all} windows."
+    );
+    let path = Chart::new(Shape::Lines, "window", "offered_per_second", &alt).series("search");
+    let path = Chart {
+        title: "Rates tried, window by window".to_owned(),
+        first: Some(6),
+        apart,
+        ..path.scales(Scale::Linear, Scale::Log)
+    };
+    section.chart(share).chart(path)
+}
+
+fn all_windows<'a>(slo: &SloPlan, kept: &'a Kept) -> Vec<Window<'a>> {
+    let mut numbers: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    let mut windows = Vec::new();
+    for record in &kept.records {
+        let Record::Slice(slice) = record else { continue };
+        let Some(open) = &slice.open else { continue };
+        let number = numbers.entry((&slice.row, slice.block)).or_insert(0);
+        *number += 1;
+        let worst = worst(slo, slice);
+        let is_void = open.lag_ns_p99 > slo.lag_ns_max;
+        windows.push(Window { slice, number: *number, start: slice.block + 1, worst, is_void });
+    }
+    windows
+}
+
+/// The share of bad requests and what is allowed of them, of the term that is furthest beyond its limit or nearest to it.
+fn worst(slo: &SloPlan, slice: &Slice) -> Option<(f64, f64)> {
+    let all = due(slice) as f64;
+    let shares = slo.slo.bad(slice).into_iter().map(|bad| bad as f64 / all).zip(slo.slo.allowed());
+    let over = |(bad, allowed): (f64, f64)| if bad == 0.0 { 0.0 } else { bad / allowed };
+    shares.filter(|_| all > 0.0).reduce(|worst, next| if over(next) > over(worst) { next } else { worst })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use insta::assert_snapshot;
+    use tare_lab::{
+        experiment::{Knobs, LoadSetting, Point},
+        judge::fixture,
+        run::{cpus::Pinning, folder::Header, plan::Plan, record::Open},
+        slo::{Slo, plan::Setting},
+    };
+
+    use super::*;
+    use crate::gather::golden::text;
+
+    const NS: u64 = 1_000_000_000;
+
+    /// A search over services that answer up to so many requests in time, and none of what is beyond.
+    fn searched(services: &[(&str, f64)], starts: usize) -> (SloPlan, Kept) {
+        let setting = Setting {
+            contract: "hello".to_owned(),
+            load: LoadSetting { connections: 64, threads: 1 },
+            knobs: Knobs { threads: 1, delay_ms: 0 },
+            starts,
+            windows: 10,
+            window: None,
+            warm_up: Duration::ZERO,
+            warm_up_max: Duration::ZERO,
+            lag_max: Duration::from_millis(1),
+            seed: 7,
+        };
+        let pinning = Pinning { server: vec![0], generator: vec![1] };
+        let (slo, plan) = SloPlan::new(Slo::parse(["p99=10ms"]).unwrap(), &setting, &[], pinning);
+        let labels: Vec<&str> = services.iter().map(|(label, _)| *label).collect();
+        let plan = Plan { rows: fixture::plan(&labels).rows, ..plan };
+        let mut searches = Searches::new(&slo);
+        let mut records = Vec::new();
+        for block in 0..starts {
+            let order = labels.iter().map(|label| (*label).to_owned()).collect();
+            let mut hear = |record: Record, searches: &mut Searches| {
+                searches.heard(&record);
+                records.push(record);
+            };
+            hear(Record::Block { block, order, elapsed_ns: 0 }, &mut searches);
+            for (label, knee) in services {
+                // Each start differs by a per cent.
+                let knee = knee * (1.0 + 0.01 * block as f64);
+                hear(Record::Slice(slice(label, block, 10_000.0, None, 0)), &mut searches);
+                while let Some(rate) = searches.rate(label, Point::Searched, 0.0) {
+                    let late = if rate > knee { (rate - knee) as u64 } else { 0 };
+                    hear(Record::Slice(slice(label, block, rate, Some(rate), late)), &mut searches);
+                }
+            }
+        }
+        records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 60 * NS });
+        let header = Header { plan, ..fixture::compared() };
+        (slo, Kept { header, records, damage: Vec::new() })
+    }
+
+    /// A second at a rate, with so many late answers.
+    fn slice(label: &str, block: usize, rate: f64, open: Option<f64>, late: u64) -> Slice {
+        let answered = rate as u64;
+        Slice {
+            block,
+            row: label.to_owned(),
+            open: open.map(|offered_per_second| Open {
+                point: Point::Searched,
+                offered_per_second,
+                unsent: 0,
+                lag_ns_p99: 50_000,
+            }),
+            window_ns: NS,
+            elapsed_ns: NS,
+            sent: answered,
+            answered,
+            answered_in_window: answered,
+            within: vec![answered.saturating_sub(late)],
+            latency_ns_p50: 1_000_000,
+            latency_ns_p99: if late > 0 { 20_000_000 } else { 4_000_000 },
+            ..Slice::default()
+        }
+    }
+
+    fn told((slo, kept): &(SloPlan, Kept)) -> Document {
+        let document = document(slo, kept, Path::new("runs/none"));
+        assert_eq!(document.check(), Vec::<String>::new());
+        document
+    }
+
+    #[test]
+    fn a_search_has_its_capacities_and_its_steps() {
+        assert_snapshot!(text(&told(&searched(&[("slow", 3_000.0), ("quick", 8_000.0)], 6))));
+    }
+
+    #[test]
+    fn a_service_that_holds_nothing_is_told_beside_one_that_holds_all() {
+        let found = told(&searched(&[("hopeless", 0.0), ("endless", 1e9)], 6));
+        let expected = "endless holds p99=10ms, errors=0.1% up to at least 11.0 k/s (11.0 k/s to 11.0 k/s); \
+                        no rate holds for hopeless.";
+        assert_eq!(found.answer, expected);
+        let hopeless = told(&searched(&[("hopeless", 0.0)], 2)).answer;
+        assert_eq!(hopeless, "No service holds p99=10ms, errors=0.1% at any rate that was tried.");
+    }
+
+    #[test]
+    fn a_rate_that_was_asked_for_is_checked() {
+        let about = |words: &[&str]| About {
+            format: tare_lab::run::about::FORMAT.to_owned(),
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            revision: None,
+            aspects: BTreeMap::new(),
+        };
+        assert_eq!(at_least(&about(&["slo", "a", "--at-least", "5k"])), Some(5_000.0));
+        assert_eq!(at_least(&about(&["slo", "a", "--at-least=5k"])), Some(5_000.0));
+        assert_eq!(at_least(&about(&["slo", "a"])), None);
+        let (slo, kept) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
+        let report = slo::compute(&slo, &kept);
+        let found: Vec<(String, Verdict, String)> = checks(&report, Some(5_000.0))
+            .into_iter()
+            .map(|check| (check.name, check.verdict, check.text))
+            .collect();
+        let reason = "no rate held that was tried, down to a hundredth of its closed loop";
+        let expected = [
+            ("quick", Verdict::Passed, "holds 8.30 k/s, of 5.00 k/s that were asked for"),
+            ("slow", Verdict::Failed, "holds 3.11 k/s, of 5.00 k/s that were asked for"),
+            ("hopeless", Verdict::Failed, reason),
+        ];
+        assert_eq!(found, expected.map(|(name, verdict, text)| (name.to_owned(), verdict, text.to_owned())));
+    }
+
+    #[test]
+    fn a_search_without_a_start_says_why() {
+        let mut early = searched(&[("quick", 8_000.0)], 1);
+        early.1.records.truncate(4);
+        let found = told(&early);
+        assert_eq!(found.status, Status::CutOff);
+        assert!(
+            found.answer.starts_with("No service has a capacity. The first reason: quick: "),
+            "{}",
+            found.answer
+        );
+    }
+}

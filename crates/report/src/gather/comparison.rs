@@ -1,0 +1,280 @@
+//! A against B within one campaign: the verdict, what it is made of, and then all that is told of the campaign.
+
+use std::path::Path;
+
+use tare_lab::{
+    comparison::{Comparison, Contender, Figure, Verdict as Outcome},
+    judge::series,
+    run::{
+        folder::Kept,
+        until::{Metric, percent},
+    },
+};
+
+use super::{
+    campaign,
+    fields::{Between, between, field, table},
+    lay::{column, quiet, text},
+};
+use crate::document::{Chart, Check, Document, Fact, Kind, Scale, Section, Shape, Unit, Verdict};
+
+/// What is told of a comparison.
+pub fn document(found: &Comparison, kept: &Kept, run: &Path) -> Document {
+    let campaign = campaign::document(kept, run);
+    let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();
+    let damage = &campaign.damage;
+    let mut facts = facts(found);
+    facts.extend(campaign.facts);
+    Document {
+        kind: Kind::Comparison,
+        answer: answer(found),
+        notes: found.notes.iter().filter(|note| !damage.contains(note)).cloned().collect(),
+        facts,
+        sections: own.chain(campaign.sections).collect(),
+        checks: checks(found),
+        ..campaign
+    }
+}
+
+/// `PASS: a regression of 3% or more is excluded in throughput (12 blocks).`
+fn answer(found: &Comparison) -> String {
+    let blocks = match (found.look, found.blocks) {
+        (Some(look), _) => format!(" after {look} blocks"),
+        (None, blocks) => format!(" with {blocks} blocks"),
+    };
+    format!("{}{blocks}: {}.", found.verdict.word(), found.reason)
+}
+
+/// A check for each metric that decides; where nothing could be weighed, one that says why.
+fn checks(found: &Comparison) -> Vec<Check> {
+    let deciding = found.figures.iter().filter(|figure| figure.decides);
+    let check = |figure: &Figure| {
+        let of = figure.verdict.unwrap_or(Outcome::Inconclusive);
+        let text = told(figure).unwrap_or_else(|| format!("{} was not measured", figure.name));
+        Check::new(&figure.name, verdict(of), text)
+    };
+    match found.verdict {
+        Outcome::Pass | Outcome::Fail | Outcome::Inconclusive => deciding.map(check).collect(),
+        other => vec![Check::new("comparison", verdict(other), &found.reason)],
+    }
+}
+
+fn verdict(of: Outcome) -> Verdict {
+    match of {
+        Outcome::Pass => Verdict::Passed,
+        Outcome::Fail | Outcome::ServiceFailed | Outcome::NotBuilt => Verdict::Failed,
+        Outcome::Inconclusive => Verdict::Inconclusive,
+        Outcome::Invalid => Verdict::Invalid,
+    }
+}
+
+fn facts(found: &Comparison) -> Vec<Fact> {
+    let looks: Vec<String> = found.looks.iter().map(usize::to_string).collect();
+    vec![
+        Fact::new("Baseline", contender(&found.baseline)),
+        Fact::new("Candidate", contender(&found.candidate)),
+        Fact::new("Regression", format!("{} or more", percent(found.delta))),
+        Fact::new("Looks", format!("after {} blocks", looks.join(", "))),
+    ]
+}
+
+fn contender(found: &Contender) -> String {
+    let more = [found.version.as_ref(), found.title.as_ref()].into_iter().flatten();
+    std::iter::once(&found.label).chain(more).cloned().collect::<Vec<_>>().join(", ")
+}
+
+fn unit(metric: Metric) -> Unit {
+    match metric {
+        Metric::Throughput => Unit::PerSecond,
+        Metric::Cpu | Metric::P99 => Unit::Nanoseconds,
+        Metric::Rss => Unit::Bytes,
+    }
+}
+
+fn unit_name(metric: Metric) -> &'static str {
+    match unit(metric) {
+        Unit::PerSecond => "per second",
+        Unit::Bytes => "bytes",
+        _ => "nanoseconds",
+    }
+}
+
+fn ratio(figure: &Figure) -> Option<Between> {
+    Some(Between { value: figure.ratio?, low: figure.low, high: figure.high })
+}
+
+/// A line for each metric. Its figures have the unit of the metric: they are shown as text, and stand in the data as numbers.
+fn metrics(found: &Comparison) -> Section {
+    let shown = |figure: &Figure, value: Option<f64>| value.map(|value| unit(figure.metric).show(value));
+    let in_base_units = "In the unit of the metric, which the column beside it names.";
+    let mut fields = vec![
+        field(text("metric", "metric"), |figure: &Figure| figure.name.clone()),
+        field(column("decides", "decides", Unit::Flag).facet(), |figure: &Figure| figure.decides),
+        field(text("verdict", "verdict").facet(), |figure: &Figure| {
+            figure.verdict.map(|verdict| verdict.word())
+        }),
+        field(text("baseline_text", &found.baseline.label), move |figure: &Figure| {
+            shown(figure, figure.baseline)
+        }),
+        field(text("candidate_text", &found.candidate.label), move |figure: &Figure| {
+            shown(figure, figure.candidate)
+        }),
+        field(
+            column("baseline", "baseline", Unit::Number).help(in_base_units).hidden(),
+            |figure: &Figure| figure.baseline,
+        ),
+        field(
+            column("candidate", "candidate", Unit::Number).help(in_base_units).hidden(),
+            |figure: &Figure| figure.candidate,
+        ),
+        field(text("unit", "unit").hidden(), |figure: &Figure| unit_name(figure.metric)),
+    ];
+    let of = column("ratio", "candidate / baseline", Unit::Times).help("Paired by block.");
+    fields.extend(between(of, ratio));
+    let bound = column("bound_ratio", "bound", Unit::Times).help(
+        "From this ratio on it is a regression: upwards where less is better, downwards where more is.",
+    );
+    fields.push(field(bound, |figure: &Figure| figure.decides.then_some(figure.bound)));
+    fields.push(field(column("confidence", "confidence", Unit::Share), |figure: &Figure| figure.confidence));
+    let more = column("blocks_more", "blocks more", Unit::Count)
+        .help("That would settle it, if it goes on as it was.");
+    fields.push(field(more, |figure: &Figure| figure.blocks_more));
+    fields.push(field(text("remarks", "remarks"), |figure: &Figure| {
+        let warnings = figure.warnings.iter().filter(|_| figure.decides);
+        let remarks: Vec<&str> = figure.doubts.iter().chain(warnings).map(String::as_str).collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
+    }));
+    let lead = format!(
+        "The candidate passes where every metric that decides excludes a regression of {} with its whole interval, and fails \
+         where one of them shows it. The confidence is that over all looks together.",
+        percent(found.delta)
+    );
+    let shown = quiet(table("Metrics of both", fields, found.figures.iter().cloned()));
+    let section = Section::new("metrics", "Effect by metric", &lead, shown);
+    let known: Vec<String> = found.figures.iter().filter_map(told).collect();
+    if known.is_empty() {
+        return section.note("there is no block that both have");
+    }
+    let alt = format!("Candidate by baseline, with intervals. {}", known.join(" "));
+    let chart = Chart::new(Shape::Points, "ratio", "metric", &alt).scales(Scale::Linear, Scale::Names);
+    section.chart(chart)
+}
+
+/// `throughput: 0.90x (0.89x to 0.91x), bound 0.97x.`
+fn told(figure: &Figure) -> Option<String> {
+    let show = |value: f64| Unit::Times.show(value);
+    let ends = figure.low.zip(figure.high);
+    let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", show(low), show(high)));
+    let bound = if figure.decides { format!(", bound {}", show(figure.bound)) } else { String::new() };
+    Some(format!("{}: {}{ends}{bound}.", figure.name, show(figure.ratio?)))
+}
+
+/// One metric in one block that both have.
+#[derive(Debug, Clone)]
+struct Block {
+    metric: String,
+    unit: &'static str,
+    block: usize,
+    baseline: f64,
+    candidate: f64,
+    is_after: bool,
+}
+
+/// The ratio of every block; none where there is no block.
+fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
+    let plan = &kept.header.plan;
+    let each = found.figures.iter().flat_map(|figure| {
+        let of = |label: &str| series::of(plan, &kept.records, label, figure.metric);
+        let candidate = of(&found.candidate.label);
+        let both = of(&found.baseline.label)
+            .into_iter()
+            .filter_map(move |(block, baseline)| Some((block, baseline, *candidate.get(&block)?)));
+        both.enumerate().map(|(place, (block, baseline, candidate))| Block {
+            metric: figure.name.clone(),
+            unit: unit_name(figure.metric),
+            block: block + 1,
+            baseline,
+            candidate,
+            is_after: found.look.is_some_and(|look| place >= look),
+        })
+    });
+    let blocks: Vec<Block> = each.collect();
+    let last = blocks.iter().map(|block| block.block).max()?;
+    let fields = vec![
+        field(text("metric", "metric").facet(), |block: &Block| block.metric.clone()),
+        field(column("block", "block", Unit::Count), |block: &Block| block.block),
+        field(column("ratio", "candidate / baseline", Unit::Times), |block: &Block| {
+            block.candidate / block.baseline
+        }),
+        field(column("baseline", "baseline", Unit::Number).hidden(), |block: &Block| block.baseline),
+        field(column("candidate", "candidate", Unit::Number).hidden(), |block: &Block| block.candidate),
+        field(text("unit", "unit").hidden(), |block: &Block| block.unit),
+        field(column("after_the_look", "after the look", Unit::Flag).facet(), |block: &Block| block.is_after),
+    ];
+    let lead = "The ratio of both in each block: what the intervals are made of. Blocks after the look that the verdict is from \
+                are shown, and have no say.";
+    let shown = quiet(table("Ratios by block", fields, blocks));
+    let alt = format!("A line for each metric over {last} blocks: steady where nothing drifts.");
+    let chart = Chart::new(Shape::Lines, "block", "ratio", &alt).series("metric");
+    let chart = Chart { apart: Some("after_the_look".to_owned()), ..chart };
+    Some(Section::new("ratios", "Block by block", lead, shown).chart(chart))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use tare_lab::{
+        comparison::compute,
+        judge::fixture,
+        run::record::{Ending, Record},
+    };
+
+    use super::*;
+    use crate::gather::golden::text;
+
+    /// So many blocks of `a` and of `b`, which has `ratio` times its rate.
+    fn kept(blocks: usize, ratio: f64) -> Kept {
+        let records = (0..blocks).flat_map(|block| fixture::block(block, &[("a", 1.0), ("b", ratio)]));
+        let ended = Record::Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
+        Kept { header: fixture::compared(), records: records.chain([ended]).collect(), damage: Vec::new() }
+    }
+
+    /// Without the sections of the campaign, which have their own tests.
+    fn told(kept: &Kept) -> Document {
+        let found = compute(kept).unwrap();
+        let mut document = document(&found, kept, Path::new("runs/none"));
+        assert_eq!(document.check(), Vec::<String>::new());
+        document.sections.retain(|section| ["metrics", "ratios"].contains(&section.id.as_str()));
+        document.facts.truncate(4);
+        document
+    }
+
+    #[test]
+    fn a_candidate_that_is_worse_fails() {
+        assert_snapshot!(text(&told(&kept(14, 0.9))));
+    }
+
+    #[test]
+    fn each_metric_that_decides_is_a_check() {
+        let verdicts = |kept: &Kept| -> Vec<(String, Verdict)> {
+            told(kept).checks.into_iter().map(|check| (check.name, check.verdict)).collect()
+        };
+        let both = |verdict| ["throughput", "CPU/request"].map(|name| (name.to_owned(), verdict));
+        assert_eq!(verdicts(&kept(14, 0.9)), both(Verdict::Failed));
+        assert_eq!(verdicts(&kept(14, 1.0)), both(Verdict::Passed));
+        let mut dead = kept(12, 1.0);
+        let reason = "was killed".to_owned();
+        dead.records.push(Record::Failed { block: 12, row: "b".to_owned(), reason });
+        assert_eq!(verdicts(&dead), [("comparison".to_owned(), Verdict::Failed)]);
+    }
+
+    #[test]
+    fn what_is_too_early_to_tell_has_figures_and_no_verdict() {
+        let found = told(&kept(3, 0.9));
+        let expected = "INCONCLUSIVE with 3 blocks: 3 blocks say nothing yet: the first look is after 12.";
+        assert_eq!(found.answer, expected);
+        let none = told(&kept(0, 1.0));
+        assert_eq!(none.sections.len(), 1, "{:?}", none.sections);
+        assert_eq!(none.sections[0].notes, ["there is no block that both have"]);
+    }
+}

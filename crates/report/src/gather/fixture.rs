@@ -1,0 +1,228 @@
+//! Run folders for tests: a campaign with a bit of everything, the same to the byte each time.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use tare_lab::{
+    catalogue::Style,
+    experiment::{Knobs, LoadSetting, Point},
+    run::{
+        cpus::{Books, Pinning, Times},
+        environment::Environment,
+        folder::{Header, Kept, histogram_path},
+        plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
+        record::{Ending, Latency, Open, Pilot, Record, Slice, Started, Stopped},
+        until::Until,
+    },
+};
+use tare_load::latency::Histogram;
+
+/// Label, language, and throughput as a share of the pivot's.
+pub const ROWS: [(&str, &str, f64); 4] =
+    [("pivot", "rust", 1.0), ("asio", "cpp", 1.002), ("axum", "rust", 0.7), ("<flask>", "python", 0.05)];
+
+const MS: u64 = 1_000_000;
+
+fn row(label: &str, language: &str) -> PlannedRow {
+    PlannedRow {
+        label: label.to_owned(),
+        service: label.to_owned(),
+        title: None,
+        language: language.to_owned(),
+        framework: label.to_owned(),
+        licence: "MIT".to_owned(),
+        style: if label == "pivot" { Style::Pivot } else { Style::Framework },
+        settings: Vec::new(),
+        version: Some("1.2.3".to_owned()),
+        content: None,
+        excluded: None,
+    }
+}
+
+fn plan() -> Plan {
+    let mut absent = row("absent", "haskell");
+    let reason = "not on this machine: \"ghc --version\" cannot run; `apt-get install ghc`".to_owned();
+    absent.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
+    let rows = ROWS.iter().map(|(label, language, _)| row(label, language));
+    Plan {
+        experiment: "quick".to_owned(),
+        title: "Quick".to_owned(),
+        question: "What does it cost?".to_owned(),
+        contract: "hello".to_owned(),
+        pivot: "pivot".to_owned(),
+        seed: 42,
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 60_000 * MS,
+        slice_ns: 100 * MS,
+        slices_per_block: 4,
+        warm_up_ns: 500 * MS,
+        warm_up_ns_max: Some(5_000 * MS),
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: Some(LatencyPlan {
+            points: vec![Point::PerSecond(1000.0), Point::OfCapacity(0.5)],
+            slice_ns: 100 * MS,
+            slices_per_block: 1,
+        }),
+        until: Until::Budget,
+        blocks_min: 6,
+        blocks_max: 10,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: rows.chain([row("dying", "go"), absent]).collect(),
+    }
+}
+
+/// A campaign of so many blocks: two rows that cannot be told apart, two others, one that died, one that is not there; pilots,
+/// open loops, and a round in which the machine did something else.
+pub fn kept(blocks: usize) -> Kept {
+    let environment = Environment {
+        kernel: "Linux 6.1".to_owned(),
+        cpu: "a <fast> CPU".to_owned(),
+        cpus: 2,
+        memory_bytes: 8 << 30,
+        system: "Debian 12".to_owned(),
+        isolation: vec!["cgroup v2".to_owned()],
+        sysctls: [("net.core.somaxconn".to_owned(), "4096".to_owned())].into(),
+        ..Environment::default()
+    };
+    let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan(), environment);
+    let mut records: Vec<Record> = ROWS.iter().map(|(label, _, share)| pilot(label, *share)).collect();
+    for block in 0..blocks {
+        records.extend(block_of(block));
+    }
+    records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 10_000 * MS });
+    Kept { header, records, damage: Vec::new() }
+}
+
+fn pilot(label: &str, share: f64) -> Record {
+    let windows = 10;
+    let answered = (0..windows).map(|place| (share * 2_000.0 * f64::from(place + 5) / 15.0) as u64);
+    Record::Pilot(Pilot {
+        row: label.to_owned(),
+        window_ns: 100 * MS,
+        answered: answered.collect(),
+        server_cpu_ns: vec![98 * MS; windows as usize],
+        start_ns: 50 * MS,
+        steady_after_ns: (label != "<flask>").then_some(600 * MS),
+    })
+}
+
+/// In a share of 1%, so that no two blocks and no two rows are alike.
+fn wobble(block: usize, place: usize) -> f64 {
+    let wobble = (block * 37 + place * 53 + block * block * (place + 3)) % 61;
+    1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5)
+}
+
+fn block_of(block: usize) -> Vec<Record> {
+    let order = ROWS.iter().map(|(label, _, _)| (*label).to_owned()).chain(["dying".to_owned()]).collect();
+    let mut records = vec![Record::Block { block, order, elapsed_ns: block as u64 * 10_000 * MS }];
+    if block == 0 {
+        let reason = "was killed by signal 9 in a slice".to_owned();
+        records.push(Record::Failed { block, row: "dying".to_owned(), reason });
+    }
+    for (place, (label, _, share)) in ROWS.iter().enumerate() {
+        let row = (*label).to_owned();
+        let answered = (20_000.0 * share * wobble(block, place)) as u64;
+        let start_up_ns = (3 + place as u64 * 40 + block as u64) * MS;
+        records.push(Record::Started(Started { block, row: row.clone(), start_up_ns }));
+        records.extend((0..4).map(|round| Record::Slice(closed(block, round, label, answered))));
+        records.extend([0, 1].map(|point| Record::Slice(open(block, point, label, answered))));
+        records.push(Record::Stopped(stopped(block, row, *share)));
+    }
+    records
+}
+
+fn closed(block: usize, round: usize, label: &str, answered: u64) -> Slice {
+    let disturbed = (block, round, label) == (1, 2, "axum");
+    let times =
+        |tasks_ms: u64| Times { tasks_ns: tasks_ms * MS, idle_ns: (100 - tasks_ms) * MS, ..Times::default() };
+    Slice {
+        block,
+        round,
+        row: label.to_owned(),
+        window_ns: 100 * MS,
+        elapsed_ns: 100 * MS,
+        sent: answered,
+        answered,
+        answered_in_window: answered,
+        server_cpu_ns: 98 * MS,
+        generator_cpu_ns: 60 * MS,
+        foreign_cpu_ns: Some(if disturbed { 90 * MS as i64 } else { MS as i64 }),
+        books: Some(Books { wall_ns: 100 * MS, server: times(98), generator: times(60), pressure_ns: None }),
+        in_flight_ns: 6_390 * MS,
+        service_time_ns_mean: 6_400 * MS / answered,
+        latency_ns_p50: 310_000,
+        latency_ns_p99: 1_240_000,
+        latency_ns_max: 3_000_000,
+        ..Slice::default()
+    }
+}
+
+fn open(block: usize, point: usize, label: &str, capacity: u64) -> Slice {
+    let (point, offered) = match point {
+        0 => (Point::PerSecond(1000.0), 1000.0),
+        _ => (Point::OfCapacity(0.5), capacity as f64 * 5.0),
+    };
+    let answered = offered as u64 / 10;
+    Slice {
+        open: Some(Open { point, offered_per_second: offered, unsent: 0, lag_ns_p99: 20_000 }),
+        sent: answered,
+        answered,
+        answered_in_window: answered,
+        server_cpu_ns: 10 * MS,
+        ..closed(block, 0, label, capacity)
+    }
+}
+
+fn stopped(block: usize, row: String, share: f64) -> Stopped {
+    let latency = |ns: u64| Latency {
+        p50_ns: ns,
+        p90_ns: ns * 2,
+        p99_ns: ns * 4,
+        p999_ns: ns * 8,
+        max_ns: ns * 9,
+        at_least: false,
+    };
+    let base = (100_000.0 / share) as u64 + block as u64 * 100;
+    Stopped {
+        block,
+        row,
+        rss_bytes_peak: Some(((4 << 20) as f64 / share) as u64 + block as u64 * 4096),
+        context_switches: Some(10),
+        latency: Some(latency(base * 3)),
+        latency_open: vec![latency(base), latency(base * 2)],
+        complaint: None,
+    }
+}
+
+/// Writes a campaign as a run folder, its histograms with it.
+pub fn write(kept: &Kept, run: &Path) {
+    fs::write(run.join("run.json"), serde_json::to_vec_pretty(&kept.header).unwrap()).unwrap();
+    let lines: Vec<String> =
+        kept.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
+    fs::write(run.join("journal.ndjson"), lines.concat()).unwrap();
+    let points: Vec<String> =
+        kept.header.plan.latency.iter().flat_map(|latency| &latency.points).map(Point::label).collect();
+    let mut made: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+    for record in &kept.records {
+        let Record::Stopped(stopped) = record else { continue };
+        let closed = stopped.latency.iter().map(|latency| (None, latency));
+        let open = points.iter().map(|point| Some(point.as_str())).zip(&stopped.latency_open);
+        for (point, latency) in closed.chain(open) {
+            let bytes = made.entry(latency.p50_ns).or_insert_with(|| histogram(latency.p50_ns));
+            let path = histogram_path(run, &stopped.row, stopped.block, point);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+    }
+}
+
+/// 1,000 latencies about a median, one in a hundred of them four times as long.
+fn histogram(median_ns: u64) -> Vec<u8> {
+    let mut histogram = Histogram::new();
+    for place in 0..1_000 {
+        let factor = if place % 100 == 0 { 4.0 } else { 0.5 + place as f64 / 1_000.0 };
+        histogram.record((median_ns as f64 * factor) as u64);
+    }
+    histogram.serialize()
+}

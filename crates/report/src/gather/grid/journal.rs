@@ -1,0 +1,225 @@
+//! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
+//! should have been.
+
+use tare_lab::grid::{
+    plan::Offered,
+    record::{CellRecord, Figures, Outcome, Record},
+};
+
+use super::{
+    super::{
+        fields::{field, table},
+        lay::{column, quiet, text},
+    },
+    Grid, load,
+};
+use crate::document::{Chart, Scale, Section, Shape, Unit};
+
+/// One cell in one round.
+#[derive(Clone, Copy)]
+struct Round<'a> {
+    grid: &'a Grid<'a>,
+    record: &'a CellRecord,
+}
+
+impl<'a> Round<'a> {
+    /// Those of a record that names what the plan has.
+    fn all(grid: &'a Grid<'a>) -> Vec<Round<'a>> {
+        let cells = grid.kept.records.iter().filter_map(|record| match record {
+            Record::Cell(cell) => Some(&**cell),
+            Record::Ended { .. } => None,
+        });
+        let known = |record: &&CellRecord| {
+            record.cell.point < grid.plan.points.len() && record.cell.row < grid.plan.rows.len()
+        };
+        let mut rounds: Vec<Round> = cells.filter(known).map(|record| Round { grid, record }).collect();
+        rounds.sort_by_key(|round| (round.record.cell.point, round.record.cell.row, round.record.cell.round));
+        rounds
+    }
+
+    fn label(&self) -> String {
+        self.grid.report.rows[self.record.cell.row].label.clone()
+    }
+
+    fn load(&self) -> String {
+        load(&self.grid.plan.points[self.record.cell.point])
+    }
+
+    /// A name of its own for each service under each load.
+    fn name(&self) -> String {
+        if self.grid.has_loads() { format!("{}, {}", self.label(), self.load()) } else { self.label() }
+    }
+
+    /// Also as far as one that got stuck came.
+    fn figures(&self) -> Option<&'a Figures> {
+        match &self.record.outcome {
+            Outcome::Measured(figures) | Outcome::Stuck { figures, .. } => Some(figures),
+            Outcome::Failed(_) => None,
+        }
+    }
+
+    /// Of a cell that came to its end.
+    fn measured(&self) -> Option<&'a Figures> {
+        self.record.outcome.figures()
+    }
+
+    fn reason(&self) -> Option<String> {
+        match &self.record.outcome {
+            Outcome::Measured(figures) => figures.trouble(),
+            Outcome::Stuck { evidence, .. } => Some(format!("stuck: {evidence}")),
+            Outcome::Failed(reason) => Some(format!("failed: {reason}")),
+        }
+    }
+
+    fn message_ns(&self) -> Option<f64> {
+        match self.grid.plan.points[self.record.cell.point].offered {
+            Offered::Batch { messages, .. } => Some(self.measured()?.elapsed_ns as f64 / messages as f64),
+            _ => None,
+        }
+    }
+
+    /// A share of the time of so many CPUs.
+    fn share(&self, cpu_ns: f64, cpus: usize) -> Option<f64> {
+        let elapsed_ns = self.measured()?.elapsed_ns as f64;
+        (elapsed_ns > 0.0 && cpus > 0).then(|| cpu_ns / elapsed_ns / cpus as f64)
+    }
+}
+
+/// The figure of every cell in every round.
+pub fn rounds(grid: &Grid) -> Option<Section> {
+    let rounds = Round::all(grid);
+    let is_of_batches = grid.is_of_batches();
+    let ns = Unit::Nanoseconds;
+    let fields = vec![
+        field(text("cell", "cell").hidden(), Round::name),
+        field(text("load", "load").facet(), Round::load),
+        field(text("service", "service").facet(), Round::label),
+        field(column("round", "round", Unit::Count), |round: &Round| round.record.cell.round + 1),
+        field(column("throughput_per_second", "req/s", Unit::PerSecond), |round: &Round| {
+            round.measured().map(Figures::per_second)
+        }),
+        field(column("message_ns", "a message", ns), Round::message_ns),
+        field(column("cpu_ns_per_request", "CPU/request", ns), |round: &Round| {
+            round.measured()?.cpu_ns_per_request()
+        }),
+        field(column("answered", "answers", Unit::Count), |round: &Round| {
+            round.figures().map(|of| of.answered)
+        }),
+        field(column("failures", "failures", Unit::Count), |round: &Round| {
+            round.figures().map(Figures::failures)
+        }),
+        field(column("rss_bytes_peak", "memory", Unit::Bytes), |round: &Round| {
+            round.figures()?.rss_bytes_peak
+        }),
+        field(column("start_up_ns", "start-up", ns), |round: &Round| {
+            round.figures().map(|of| of.start_up_ns)
+        }),
+        field(column("not_counted", "not counted", Unit::Flag).facet(), |round: &Round| {
+            round.reason().is_some()
+        }),
+        field(text("reason", "why"), Round::reason),
+    ];
+    if rounds.is_empty() {
+        return None;
+    }
+    let lead = "A cell is one service, started afresh, under one load until that has ended. What is not counted is shown and \
+                is in no other figure.";
+    let shown = quiet(table("Cells by round", fields, rounds.iter().cloned()));
+    let section = Section::new("rounds", "Every round", lead, shown);
+    if grid.plan.rounds() < 2 {
+        return Some(
+            section
+                .note("each cell was measured once: there is no interval, and no line over rounds to draw"),
+        );
+    }
+    let (key, what) = match is_of_batches {
+        true => ("message_ns", "Time for a message"),
+        false => ("throughput_per_second", "Requests a second"),
+    };
+    let out = rounds.iter().filter(|round| round.reason().is_some()).count();
+    let alt =
+        format!("{what} of each cell over the rounds; {out} of {} cells are not counted.", rounds.len());
+    let chart = Chart::new(Shape::Lines, "round", key, &alt).series("cell").scales(Scale::Linear, Scale::Log);
+    Some(section.chart(Chart { apart: Some("not_counted".to_owned()), first: Some(8), ..chart }))
+}
+
+/// Wrong and missing answers by class, where there are any.
+pub fn failures(grid: &Grid) -> Option<Section> {
+    let rounds = Round::all(grid);
+    let classes = rounds.iter().flat_map(|round| {
+        let figures = round.figures();
+        let kinds = figures.map(|figures| figures.failed.iter().chain(&figures.connection_failed));
+        kinds.into_iter().flatten().map(move |(class, count)| (round, class, *count))
+    });
+    let rows: Vec<(&Round, &String, u64)> = classes.filter(|(.., count)| *count > 0).collect();
+    let fields = vec![
+        field(text("load", "load").facet(), |(round, ..): &(&Round, &String, u64)| round.load()),
+        field(text("service", "service").facet(), |(round, ..): &(&Round, &String, u64)| round.label()),
+        field(column("round", "round", Unit::Count), |(round, ..): &(&Round, &String, u64)| {
+            round.record.cell.round + 1
+        }),
+        field(text("class", "class").facet(), |(_, class, _): &(&Round, &String, u64)| (*class).clone()),
+        field(column("failures", "failures", Unit::Count), |(.., count): &(&Round, &String, u64)| *count),
+        field(column("sent", "requests sent", Unit::Count), |(round, ..): &(&Round, &String, u64)| {
+            round.figures().map(|of| of.sent)
+        }),
+        field(text("first", "the first of the round"), |(round, ..): &(&Round, &String, u64)| {
+            round.figures()?.first_failure.clone()
+        }),
+    ];
+    let lead = "Wrong and missing answers are no answers: a service with more than a few has no rate.";
+    let shown = quiet(table("Failures by class", fields, rows.iter().cloned()));
+    (!shown.rows.is_empty()).then(|| Section::new("failures", "Failures", lead, shown))
+}
+
+/// What the load was made with, and what else was on the machine.
+pub fn validity(grid: &Grid) -> Option<Section> {
+    let rounds: Vec<Round> =
+        Round::all(grid).into_iter().filter(|round| round.measured().is_some()).collect();
+    if rounds.is_empty() {
+        return None;
+    }
+    let pinning = &grid.plan.pinning;
+    let (served, generated) = (pinning.server.len(), pinning.generator.len());
+    let offered = |round: &Round| grid.plan.points[round.record.cell.point].offered.connections().total;
+    let in_flight = |round: &Round| {
+        let of = round.measured()?;
+        let requests = of.answered as f64 * of.latency.ns_mean / of.elapsed_ns as f64;
+        (of.elapsed_ns > 0).then(|| (requests * 100.0).round() / 100.0)
+    };
+    let fields = vec![
+        field(text("load", "load").facet(), Round::load),
+        field(text("service", "service").facet(), Round::label),
+        field(column("round", "round", Unit::Count), |round: &Round| round.record.cell.round + 1),
+        field(column("service_cpu_share", "service's CPUs", Unit::Share), |round: &Round| {
+            round.share(round.measured()?.server_cpu_ns as f64, served)
+        }),
+        field(
+            column("generator_cpu_share", "generator's CPUs", Unit::Share).help("The rest is its headroom."),
+            |round: &Round| round.share(round.measured()?.generator_cpu_ns as f64, generated),
+        ),
+        field(column("link_cpu_share", "slow link", Unit::Share), |round: &Round| {
+            round.share(round.measured()?.link.as_ref()?.cpu_ns? as f64, generated)
+        }),
+        field(
+            column("foreign_cpu_share", "others", Unit::Share)
+                .help("Neither service nor generator nor link, on their CPUs; coarse."),
+            |round: &Round| round.share(round.measured()?.foreign_cpu_ns?.max(0) as f64, served + generated),
+        ),
+        field(
+            column("in_flight_mean", "in flight", Unit::Number)
+                .help("By Little's law: answers a second times their mean latency."),
+            in_flight,
+        ),
+        field(column("connections", "of connections", Unit::Count), offered),
+        field(text("reason", "not counted, since"), Round::reason),
+    ];
+    let doubted = rounds.iter().filter(|round| round.reason().is_some()).count();
+    let lead = format!(
+        "Whether the service was measured, or the generator or the machine: {doubted} of {} cells that came to their end are \
+         not counted.",
+        rounds.len()
+    );
+    let shown = quiet(table("Cells by what took the CPUs", fields, rounds.iter().cloned()));
+    Some(Section::new("validity", "Validity", &lead, shown))
+}

@@ -1,0 +1,147 @@
+use std::path::Path;
+
+use insta::assert_snapshot;
+use tare_lab::{
+    grid::{
+        fixture::ALL,
+        plan::GridPlan,
+        record::{Cell, Figures, Outcome, Record},
+    },
+    published::fixture::{kept, measured},
+    run::{
+        campaign::Journal,
+        folder::{Kept, RunFolder},
+    },
+};
+
+use super::{super::golden::text, document};
+use crate::{
+    Document,
+    document::{Status, Value, Verdict},
+};
+
+type Grid = Kept<GridPlan, Record>;
+
+fn told(kept: &Grid) -> Document {
+    let document = document(kept, Path::new("runs/none"));
+    assert_eq!(document.check(), Vec::<String>::new());
+    document
+}
+
+fn complete(name: &str, scale: f64) -> Grid {
+    kept(name, scale, |plan, cell| Outcome::Measured(measured(plan, cell)))
+}
+
+#[test]
+fn every_layout_has_its_claims_and_figures() {
+    for name in ALL {
+        assert_snapshot!(name, text(&told(&complete(name, 1.0))));
+    }
+}
+
+/// Services that hang and fail, and one that answers half of what it is asked.
+#[test]
+fn what_has_no_figure_has_its_state_and_reason() {
+    let grid = kept("rest-cpp-2020", 0.1, |plan, cell| {
+        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
+        match row {
+            "cpprestsdk:waiting" if point.knobs.threads < 10 => {
+                let evidence = "no answer for 5 s after 0 of 100".to_owned();
+                Outcome::Stuck { evidence, figures: Figures::default() }
+            }
+            "pistache" => Outcome::Failed("exit status 7 during the load".to_owned()),
+            "restinio" => Outcome::Measured(half(measured(plan, cell))),
+            _ => Outcome::Measured(measured(plan, cell)),
+        }
+    });
+    let found = told(&grid);
+    assert_snapshot!("rest-cpp-2020-with-failures", text(&found));
+    let verdict = |row: &str| found.checks.iter().find(|check| check.name == row).unwrap().verdict;
+    assert_eq!(verdict("pistache"), Verdict::Failed);
+    assert_eq!(verdict("cpp-httplib"), Verdict::Passed);
+    assert_eq!(verdict("cpprestsdk:waiting"), Verdict::Passed, "it got stuck as it was published to");
+    let states = |section: &str| -> Vec<String> {
+        let section = found.sections.iter().find(|found| found.id == section).unwrap();
+        let mut states: Vec<String> = section
+            .table
+            .as_ref()
+            .unwrap()
+            .values("state")
+            .filter_map(|value| value.text().map(str::to_owned))
+            .collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    };
+    assert_eq!(states("published"), ["failed", "left out", "measured", "not counted", "stuck"]);
+    let failures = found.sections.iter().find(|section| section.id == "failures").unwrap();
+    let classes: Vec<&Value> = failures.table.as_ref().unwrap().values("class").collect();
+    assert!(!classes.is_empty() && classes.iter().all(|class| class.text() == Some("reset")), "{classes:?}");
+}
+
+fn half(figures: Figures) -> Figures {
+    let failed = [("reset".to_owned(), figures.sent - figures.sent / 2)].into();
+    Figures { answered: figures.sent / 2, failed, ..figures }
+}
+
+#[test]
+fn a_run_that_was_cut_off_says_so() {
+    let mut grid = complete("restinio-2017", 0.1);
+    grid.records.truncate(10);
+    grid.damage.push("journal.ndjson:11: is cut off".to_owned());
+    let found = told(&grid);
+    assert_eq!((found.status, found.damage.len()), (Status::CutOff, 1));
+    assert!(found.answer.starts_with("Cut off after 10 of 36 cells. Of 5 claims "), "{}", found.answer);
+    assert!(!found.notes.contains(&found.damage[0]));
+    grid.records.clear();
+    let answer = told(&grid).answer;
+    let reason = "The first reason: restbed: not on this machine: no compiler";
+    assert_eq!(answer, format!("Cut off after 0 of 36 cells. No service has a figure. {reason}"));
+}
+
+#[test]
+fn a_grid_of_failures_only_has_the_first_reason() {
+    let grid = kept("abstract-2018", 0.1, |_, _: Cell| Outcome::Failed("exit status 1".to_owned()));
+    let found = told(&grid);
+    assert_eq!(found.answer, "No service has a figure. The first reason: gorilla-mux: exit status 1");
+    assert!(found.sections.iter().any(|section| section.id == "rounds"));
+    assert!(found.sections.iter().all(|section| section.id != "seconds"));
+}
+
+#[test]
+fn a_series_tells_how_its_experiments_fared() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(super::series(folder.path()), None, "it is none");
+    let grid = complete("restinio-2017", 0.1);
+    let run = folder.path().join("restinio-2017");
+    let mut journal = RunFolder::create(&run, &grid.header).unwrap();
+    grid.records.iter().for_each(|record| journal.append(record).unwrap());
+    let head = r#"{"format": "1.0", "title": "All of them", "members": ["restinio-2017", "abstract-2018"]}"#;
+    std::fs::write(folder.path().join("series.json"), head).unwrap();
+    let found = super::series(folder.path()).unwrap();
+    assert_eq!(found.check(), Vec::<String>::new());
+    assert_snapshot!("series", text(&found));
+}
+
+/// Records of another plan than the one beside them: as of a folder that was put together by hand.
+#[test]
+fn records_that_the_plan_does_not_have_are_left_out() {
+    let mut grid = complete("simple-web-server-2019", 0.1);
+    for record in &mut grid.records {
+        if let Record::Cell(cell) = record {
+            cell.cell.row += 100;
+        }
+    }
+    assert!(told(&grid).answer.starts_with("No service has a figure."));
+}
+
+#[test]
+fn a_plan_whose_points_name_rows_that_it_lacks_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut grid = complete("simple-web-server-2019", 0.1);
+    grid.header.plan.points[0].rows.push(99);
+    RunFolder::create(folder.path(), &grid.header).unwrap();
+    let found = crate::gather::gather(folder.path()).unwrap();
+    let told = "run.json cannot be understood: a point names row 99 of ";
+    assert!(found.damage.iter().any(|damage| damage.contains(told)), "{:?}", found.damage);
+}

@@ -1,0 +1,178 @@
+//! The answer in a sentence, and what a reader must know to believe it.
+
+use tare_lab::{comparison, report::figures::percent, run::until::Metric};
+use tare_stats::RatioEstimate;
+
+use super::{
+    changes::Change,
+    comparable::{Difference, Weight},
+    effects::{DECIDES, Effect, Verdict, floor},
+    scope::Scope,
+};
+use crate::document::Status;
+
+/// More than so many names make no sentence.
+const NAMED_MAX: usize = 5;
+
+/// What came out.
+pub fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
+    let decides = || all.iter().filter(|effect| DECIDES.contains(&effect.metric));
+    let compared: Vec<&Effect> = decides().filter(|effect| effect.ratio.is_some()).collect();
+    if compared.is_empty() {
+        let reason =
+            decides().next().map_or("there is no row but the pivot", |effect| effect.reason.as_str());
+        return format!("Nothing can be compared: {reason}.");
+    }
+    let rows = count_rows(compared.iter().copied());
+    let of = if rows == 1 { "the one service".to_owned() } else { format!("{rows} services") };
+    let between = between(scope);
+    let mut parts = Vec::new();
+    for metric in DECIDES {
+        for verdict in [Verdict::Worse, Verdict::Better] {
+            parts.extend(part(&compared, metric, verdict));
+        }
+    }
+    if parts.is_empty() {
+        parts.push(nothing(&compared));
+    }
+    let mut answer = format!("of {of}{between} {}", parts.join("; "));
+    let are_theirs = |effect: &&Effect| matches!(effect.verdict, Verdict::Moved | Verdict::Within);
+    let moved = count_rows(compared.iter().copied().filter(are_theirs));
+    if moved > 0 {
+        answer += &format!("; {moved} moved as services do whose build is the same");
+    }
+    if let Some(changed) = changed(scope, changes) {
+        answer += &format!("; {changed}");
+    }
+    capital(&answer) + "."
+}
+
+/// That nothing is shown is no proof that nothing is there: how much could be.
+fn nothing(compared: &[&Effect]) -> String {
+    let metrics: Vec<&str> = DECIDES
+        .iter()
+        .filter(|metric| compared.iter().any(|effect| effect.metric == **metric))
+        .map(|metric| metric.name())
+        .collect();
+    let ends =
+        compared.iter().filter_map(|effect| effect.ratio.as_ref()?.low.zip(effect.ratio.as_ref()?.high));
+    let most = ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).fold(0.0, f64::max);
+    let metrics = metrics.join(" or ");
+    match most > 0.0 {
+        true => format!("none is shown to differ in {metrics}; up to {} is not excluded", percent(most)),
+        false => format!("none is shown to differ in {metrics}: too little was measured for intervals"),
+    }
+}
+
+/// Such as `1 level changed: axum +7.2% CPU/request from #7 on`.
+fn changed(scope: &Scope, changes: &[Change]) -> Option<String> {
+    let named = changes.iter().take(NAMED_MAX).map(|change| {
+        let by = comparison::change(change.ratio);
+        format!("{} {by} {} from {} on", change.row, change.metric.name(), scope.runs[change.run].name)
+    });
+    let named: Vec<String> = named.collect();
+    let more = changes.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let levels = if changes.len() == 1 { "1 level" } else { &format!("{} levels", changes.len()) };
+    (!changes.is_empty()).then(|| format!("{levels} changed: {}{more}", named.join(", ")))
+}
+
+fn count_rows<'a>(effects: impl Iterator<Item = &'a Effect>) -> usize {
+    let mut rows: Vec<&str> = effects.map(|effect| effect.row.as_str()).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows.len()
+}
+
+fn between(scope: &Scope) -> String {
+    match (scope.is_one_machine, scope.by_runs()) {
+        (true, false) => String::new(),
+        (false, _) => ", related to the pivot on each of two machines,".to_owned(),
+        (true, true) => format!(" in {} runs", scope.runs.len()),
+    }
+}
+
+/// Such as `1 became slower: hyper -4.1% (-5.0 .. -3.2%)`.
+fn part(compared: &[&Effect], metric: Metric, verdict: Verdict) -> Option<String> {
+    let mut found: Vec<&&Effect> =
+        compared.iter().filter(|effect| effect.metric == metric && effect.verdict == verdict).collect();
+    let distance = |effect: &Effect| effect.ratio.as_ref().map_or(0.0, |ratio| ratio.ratio.ln().abs());
+    found.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
+    let word = found.first()?.word();
+    let named: Vec<String> = found.iter().take(NAMED_MAX).map(|effect| named(effect)).collect();
+    let more = found.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("{} became {word}: {}{more}", found.len(), named.join(", ")))
+}
+
+fn named(effect: &Effect) -> String {
+    match &effect.ratio {
+        Some(ratio) => format!("{} {}", effect.row, change(ratio)),
+        None => effect.row.clone(),
+    }
+}
+
+/// A ratio as a change with its interval: `-4.1% (-5.0 .. -3.2%)`.
+fn change(ratio: &RatioEstimate) -> String {
+    let of = comparison::change;
+    let interval = ratio.low.zip(ratio.high);
+    let interval = interval
+        .map(|(low, high)| format!(" ({} .. {})", of(low).trim_end_matches('%'), of(high)))
+        .unwrap_or_default();
+    format!("{}{interval}", of(ratio.ratio))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What a reader must know, the gravest first.
+pub fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !scope.is_one_machine {
+        notes.push(
+            "the runs are of two machines: only ratios to the pivot are compared, and a difference is one of machines \
+             and builds together"
+                .to_owned(),
+        );
+    }
+    if !scope.by_runs() {
+        notes.push(
+            "one run on each side: how much two runs of one program differ is not known, and not in the intervals; more \
+             runs of each would tell"
+                .to_owned(),
+        );
+        let of_one_machine = DECIDES.iter().filter(|_| scope.is_one_machine);
+        notes.extend(of_one_machine.filter_map(|metric| same_builds(all, *metric)));
+    }
+    if scope.pivots_differ_by_build() {
+        notes.push("the pivot is of one version and not of one build in all runs".to_owned());
+    }
+    for (run, status) in scope.runs.iter().map(|run| (run, run.status())) {
+        if status != Status::Complete {
+            notes.push(format!("{} did not end of its own accord: it counts as far as it got", run.name));
+        }
+    }
+    let is_told = |one: &&Difference| one.weight < Weight::Machine && !one.is_same;
+    notes.extend(differences.iter().filter(is_told).map(|one| format!("differs: {}", one.text(scope.runs))));
+    if scope.by_runs() {
+        notes.push(
+            "each row's last build is compared with the one before it, and where its build never changed the last run with \
+             the others"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn same_builds(all: &[Effect], metric: Metric) -> Option<String> {
+    let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
+    let count = same.filter(|effect| effect.ratio.is_some()).count();
+    let (most, row) = floor(all, metric)?;
+    Some(format!(
+        "{count} of the same build in both runs moved by up to {} in {} ({row}): so much comes from the runs themselves",
+        percent(most.exp_m1()),
+        metric.name()
+    ))
+}

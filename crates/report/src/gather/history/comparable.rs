@@ -1,0 +1,186 @@
+//! Whether runs can be compared, and what of them: asked before any figure is looked at, and answered by their heads alone.
+//!
+//! Three kinds of differences. What makes another *measurement* forbids: contract, load, knobs, pivot, length of a slice,
+//! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the pivot, side by side. All
+//! else is told.
+
+use tare_lab::run::{plan::LatencyPlan, until::Metric};
+
+use super::run::Run;
+
+/// What a difference does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// It is told.
+    Told,
+    /// One metric is not compared.
+    Metric(Metric),
+    /// The runs are of two machines.
+    Machine,
+    /// There is nothing to compare.
+    Forbids,
+}
+
+/// Something that was compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Such as `contract`.
+    pub what: &'static str,
+    /// What it does where the values differ.
+    pub weight: Weight,
+    /// The value of each run, in their order.
+    pub values: Vec<String>,
+    /// Whether they are all the same.
+    pub is_same: bool,
+}
+
+impl Weight {
+    /// For the table.
+    pub fn text(self) -> String {
+        match self {
+            Weight::Told => "is told".to_owned(),
+            Weight::Metric(metric) => format!("{} is not compared", metric.name()),
+            Weight::Machine => "two machines: ratios to the pivot alone".to_owned(),
+            Weight::Forbids => "not comparable".to_owned(),
+        }
+    }
+}
+
+impl Difference {
+    /// Which value each run has; values that several have are named once.
+    pub fn text(&self, runs: &[Run]) -> String {
+        let mut each: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (value, run) in self.values.iter().zip(runs) {
+            match each.iter_mut().find(|(known, _)| known == value) {
+                Some((_, names)) => names.push(&run.name),
+                None => each.push((value, vec![&run.name])),
+            }
+        }
+        let each: Vec<String> =
+            each.into_iter().map(|(value, names)| format!("\"{value}\" in {}", names.join(", "))).collect();
+        format!("{}: {}", self.what, each.join(", "))
+    }
+}
+
+/// All that was compared, the gravest first.
+pub fn compare(runs: &[Run]) -> Vec<Difference> {
+    let mut all: Vec<Difference> = asked().into_iter().map(|asked| difference(runs, asked)).collect();
+    all.sort_by_key(|one| std::cmp::Reverse(one.weight));
+    all
+}
+
+const NOT_KNOWN: &str = "not known";
+
+type Asked = (&'static str, Weight, fn(&Run) -> String);
+
+fn difference(runs: &[Run], (what, weight, value): Asked) -> Difference {
+    let values: Vec<String> = runs.iter().map(value).collect();
+    // What an older run did not keep is no difference.
+    let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
+    let first = known.next();
+    let is_same = known.all(|value| Some(value) == first);
+    Difference { what, weight, values, is_same }
+}
+
+fn asked() -> Vec<Asked> {
+    vec![
+        ("contract", Weight::Forbids, |run| run.plan().contract.clone()),
+        ("connections", Weight::Forbids, |run| run.plan().load.connections.to_string()),
+        ("generator threads", Weight::Forbids, |run| run.plan().load.threads.to_string()),
+        ("THREADS of services", Weight::Forbids, |run| run.plan().knobs.threads.to_string()),
+        ("DELAY_MS of services", Weight::Forbids, |run| run.plan().knobs.delay_ms.to_string()),
+        ("pivot", Weight::Forbids, |run| run.plan().pivot.clone()),
+        ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns)),
+        ("CPUs of services and generator", Weight::Forbids, pinning),
+        ("CPU", Weight::Machine, |run| run.kept.header.environment.cpu.clone()),
+        ("number of CPUs", Weight::Machine, |run| run.kept.header.environment.cpus.to_string()),
+        ("kernel", Weight::Machine, kernel),
+        ("latency at", Weight::Metric(Metric::P99), latency),
+        ("softirq in CPU time of processes", Weight::Metric(Metric::Cpu), softirq),
+        ("CPU time from", Weight::Metric(Metric::Cpu), cpu_time),
+        ("kernel release", Weight::Told, |run| run.kept.header.environment.kernel.clone()),
+        ("system", Weight::Told, |run| run.kept.header.environment.system.clone()),
+        ("governor", Weight::Told, governor),
+        ("system settings", Weight::Told, sysctls),
+        ("version of Tare", Weight::Told, |run| run.kept.header.tare.clone()),
+        ("experiment", Weight::Told, |run| run.plan().experiment.clone()),
+        ("slices in a block", Weight::Told, |run| run.plan().slices_per_block.to_string()),
+        ("warm-up", Weight::Told, warm_up),
+        ("rows side by side", Weight::Told, rows),
+        ("ended by", Weight::Told, until),
+    ]
+}
+
+fn milliseconds(ns: u64) -> String {
+    format!("{} ms", ns / 1_000_000)
+}
+
+fn pinning(run: &Run) -> String {
+    let pinning = &run.plan().pinning;
+    let apart = if pinning.apart() { "apart" } else { "shared" };
+    format!("{} and {}, {apart}", pinning.server.len(), pinning.generator.len())
+}
+
+/// Name, major and minor: what a distribution changes within one of them is told, and no other machine.
+fn kernel(run: &Run) -> String {
+    let kernel = &run.kept.header.environment.kernel;
+    let (name, release) = kernel.split_once(' ').unwrap_or((kernel, ""));
+    let parts: Vec<&str> = release.split(['.', '-']).take(2).collect();
+    format!("{name} {}", parts.join("."))
+}
+
+fn latency(run: &Run) -> String {
+    let of = |plan: &LatencyPlan| plan.points.first().map(tare_lab::experiment::Point::label);
+    let point = run.plan().latency.as_ref().and_then(of);
+    point.unwrap_or_else(|| "saturation".to_owned())
+}
+
+fn governor(run: &Run) -> String {
+    run.kept.header.environment.governor.clone().unwrap_or_else(|| "none".to_owned())
+}
+
+fn softirq(run: &Run) -> String {
+    match run.kept.header.environment.irq_time_apart {
+        Some(true) => "left out",
+        Some(false) => "counted",
+        None => NOT_KNOWN,
+    }
+    .to_owned()
+}
+
+/// Without the place of the group: that is another one on every machine.
+fn cpu_time(run: &Run) -> String {
+    let lines = &run.kept.header.environment.isolation;
+    let line = lines.iter().find_map(|line| line.strip_prefix("cpu time: "));
+    let source = line.map(|line| line.split(" in \"").next().unwrap_or(line));
+    source.unwrap_or(NOT_KNOWN).to_owned()
+}
+
+fn sysctls(run: &Run) -> String {
+    let all = &run.kept.header.environment.sysctls;
+    all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
+}
+
+fn warm_up(run: &Run) -> String {
+    let plan = run.plan();
+    let most = plan.warm_up_ns_max.map(|most| format!(" to {}", milliseconds(most))).unwrap_or_default();
+    format!("{}{most}", milliseconds(plan.warm_up_ns))
+}
+
+/// What runs before a slice leaves the caches to it.
+fn rows(run: &Run) -> String {
+    let mut labels: Vec<&str> =
+        run.plan().rows.iter().filter(|row| row.excluded.is_none()).map(|row| row.label.as_str()).collect();
+    labels.sort_unstable();
+    labels.join(", ")
+}
+
+fn until(run: &Run) -> String {
+    use tare_lab::run::until::Until;
+    match run.plan().until {
+        Until::Budget => "its budget",
+        Until::Gate(_) => "a verdict on a candidate",
+        Until::Tiers(_) => "its tiers",
+    }
+    .to_owned()
+}

@@ -1,0 +1,191 @@
+//! Run against run, and a history of runs: what of them is comparable, what differs, and where a level changed. Figures are
+//! `tare-stats`' and each run's own; this lays them out.
+
+mod answer;
+mod changes;
+mod comparable;
+mod effects;
+mod run;
+mod scope;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use comparable::{Difference, Weight};
+use run::Run;
+use scope::Scope;
+
+use crate::document::{Document, FORMAT, Fact, Kind, Status};
+
+/// Why runs are not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// It takes two.
+    #[error("{readable} of the runs can be compared, and it takes two{}", because(left_out))]
+    TooFew {
+        /// How many can be read.
+        readable: usize,
+        /// Why the others cannot, a sentence each.
+        left_out: Vec<String>,
+    },
+    /// They measured different things.
+    #[error("the runs are not comparable: {}", reasons.join("; "))]
+    NotComparable {
+        /// What differs, with the value of each run.
+        reasons: Vec<String>,
+    },
+    /// One run was named twice.
+    #[error("\"{place}\" and \"{again}\" are the same run: give two different ones")]
+    SameRun {
+        /// A folder.
+        place: String,
+        /// And another, or the same again.
+        again: String,
+    },
+}
+
+fn because(left_out: &[String]) -> String {
+    if left_out.is_empty() { String::new() } else { format!(": {}", left_out.join("; ")) }
+}
+
+/// Two runs in the order that is given, or the history of more of them in the order of time. A folder that cannot be read
+/// is named and left out.
+pub fn history(runs: &[PathBuf]) -> Result<Document, HistoryError> {
+    let (mut read, mut left_out) = (Vec::new(), Vec::new());
+    for path in runs {
+        match Run::read(path) {
+            Ok(run) => read.push(run),
+            Err(error) => left_out.push(format!("{error}: left out")),
+        }
+    }
+    document(read, left_out)
+}
+
+/// What [`history`] makes of runs that were read.
+fn document(mut runs: Vec<Run>, mut damage: Vec<String>) -> Result<Document, HistoryError> {
+    if runs.len() < 2 {
+        return Err(HistoryError::TooFew { readable: runs.len(), left_out: damage });
+    }
+    if runs.len() > 2 {
+        runs.sort_by(|a, b| a.kept.header.began.cmp(&b.kept.header.began));
+    }
+    refuse_the_same(&runs)?;
+    let is_pair = runs.len() == 2;
+    for (place, run) in runs.iter_mut().enumerate() {
+        run.name = if is_pair { ["A", "B"][place].to_owned() } else { format!("#{}", place + 1) };
+    }
+    let differences = comparable::compare(&runs);
+    refuse_what_differs(&runs, &differences)?;
+    for run in &runs {
+        damage.extend(run.kept.damage.iter().map(|sentence| format!("{}: {sentence}", run.name)));
+    }
+    Ok(laid_out(&Scope::new(&runs, &differences), damage))
+}
+
+fn laid_out(scope: &Scope, damage: Vec<String>) -> Document {
+    let (runs, differences) = (scope.runs, scope.differences);
+    let last = &runs[runs.len() - 1];
+    let effects = effects::effects(scope);
+    let changes = changes::changes(scope);
+    let title = match runs.len() {
+        2 => format!("Run against run: {}", last.plan().title),
+        count => format!("{count} runs: {}", last.plan().title),
+    };
+    let mut sections = vec![tables::effects(scope, &effects)];
+    sections.push(tables::each_run(scope));
+    sections.extend(tables::changes(scope, &changes));
+    sections.push(tables::comparability(runs, differences));
+    sections.push(tables::environments(scope));
+    Document {
+        format: FORMAT,
+        kind: Kind::History,
+        title,
+        question: question(scope),
+        answer: answer::answer(scope, &effects, &changes),
+        began: last.kept.header.began.clone(),
+        status: status(runs),
+        damage,
+        notes: answer::notes(scope, differences, &effects),
+        facts: facts(runs),
+        checks: Vec::new(),
+        sections,
+    }
+}
+
+fn question(scope: &Scope) -> String {
+    match (scope.is_one_machine, scope.runs.len()) {
+        (true, 2) => "What differs from A to B?".to_owned(),
+        (true, _) => "What changed from run to run?".to_owned(),
+        (false, _) => "What differs from machine to machine, related to the pivot on each?".to_owned(),
+    }
+}
+
+/// As good as the run that came least far.
+fn status(runs: &[Run]) -> Status {
+    let all: Vec<Status> = runs.iter().map(Run::status).collect();
+    [Status::CutOff, Status::Interrupted]
+        .into_iter()
+        .find(|status| all.contains(status))
+        .unwrap_or(Status::Complete)
+}
+
+fn facts(runs: &[Run]) -> Vec<Fact> {
+    let last = &runs[runs.len() - 1];
+    let environment = &last.kept.header.environment;
+    let places: Vec<&str> = runs.iter().map(|run| run.place.as_str()).collect();
+    let mut facts = vec![
+        Fact::new("Load", last.report.load.as_str()),
+        Fact::new("Contract", last.plan().contract.as_str()),
+        Fact::new("Pivot", last.plan().pivot.as_str()),
+        Fact::new("Machine of the last run", format!("{} CPUs ({})", environment.cpus, environment.cpu)),
+    ];
+    if runs.len() == 2 {
+        facts.extend(runs.iter().map(|run| {
+            Fact::new(&run.name, format!("{}, began {}", folder_name(&run.place), run.kept.header.began))
+        }));
+    }
+    facts.push(Fact::code("Command", format!("tare report {}", places.join(" "))));
+    facts
+}
+
+fn folder_name(place: &str) -> &str {
+    Path::new(place).file_name().and_then(|name| name.to_str()).unwrap_or(place)
+}
+
+fn refuse_the_same(runs: &[Run]) -> Result<(), HistoryError> {
+    let is_same = |one: &Run, other: &Run| {
+        one.kept.header.began == other.kept.header.began && one.plan().seed == other.plan().seed
+    };
+    for (place, run) in runs.iter().enumerate() {
+        if let Some(again) = runs[place + 1..].iter().find(|other| is_same(run, other)) {
+            return Err(HistoryError::SameRun { place: run.place.clone(), again: again.place.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn refuse_what_differs(runs: &[Run], differences: &[Difference]) -> Result<(), HistoryError> {
+    let forbids = |one: &&Difference| one.weight == Weight::Forbids && !one.is_same;
+    let mut reasons: Vec<String> = differences.iter().filter(forbids).map(|one| one.text(runs)).collect();
+    let scope = Scope::new(runs, differences);
+    let mut machines: Vec<String> = (0..runs.len()).map(|run| scope.machine(run)).collect();
+    machines.sort();
+    machines.dedup();
+    if machines.len() > 2 {
+        reasons.push(format!(
+            "they are of {} machines, and two can be compared: {}",
+            machines.len(),
+            machines.join("; ")
+        ));
+    }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let places =
+        runs.iter().map(|run| format!("{} is {}", run.name, run.place)).collect::<Vec<_>>().join(", ");
+    reasons.push(format!("({places})"));
+    Err(HistoryError::NotComparable { reasons })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! One run of several, and the samples that it gives: what each row was in each block, related to the pivot in that block.
+
+use std::{collections::BTreeMap, path::Path};
+
+use tare_lab::{
+    judge::series,
+    report::{self, Report, RowReport, State, slices},
+    run::{
+        folder::{
+            FolderError, Kept, Kind,
+            lenient::{self, Head},
+        },
+        plan::{Plan, PlannedRow},
+        record::{Ending, Record},
+        until::Metric,
+    },
+    slo::SloPlan,
+};
+use tare_stats::{log_ratios, two_level};
+
+use crate::document::Status;
+
+/// A run that was read.
+#[derive(Debug)]
+pub struct Run {
+    /// What it is called in the document: `A`, `B`, or a number.
+    pub name: String,
+    /// Where it lies.
+    pub place: String,
+    /// Its records.
+    pub kept: Kept,
+    /// Its own table.
+    pub report: Report,
+    /// What it measured, read once from its records.
+    measured: BTreeMap<String, Measured>,
+}
+
+/// One row: values by block, of each metric that has any.
+#[derive(Debug, Default)]
+struct Measured {
+    series: BTreeMap<Metric, BTreeMap<usize, f64>>,
+    /// The block in which the process of a block was started.
+    processes: BTreeMap<usize, usize>,
+}
+
+/// Natural logarithms, one value a block, parted into starts where a process was kept for several blocks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    /// The values of each start.
+    pub starts: Vec<Vec<f64>>,
+}
+
+/// Why a folder gives no run that can be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read, or is the folder of something else.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// It has no blocks that could be compared.
+    #[error(
+        "{place}: is a published experiment, whose claims are its comparison: run against run takes campaigns"
+    )]
+    Grid {
+        /// The folder.
+        place: String,
+    },
+    /// It has another question.
+    #[error(
+        "{place}: is a search for capacity, whose rates depend on what it finds: run against run takes campaigns"
+    )]
+    Capacity {
+        /// The folder.
+        place: String,
+    },
+}
+
+impl Run {
+    /// Reads a campaign, as far as this program knows what is in it.
+    pub fn read(path: &Path) -> Result<Run, ReadError> {
+        let head = Head::read(path)?;
+        let place = path.display().to_string();
+        match head.kind() {
+            Some(Kind::Campaign) => {}
+            Some(Kind::Grid) => return Err(ReadError::Grid { place }),
+            None => return Err(FolderError::Format { path: path.to_owned(), found: head.format }.into()),
+        }
+        let kept: Kept = lenient::read(path, &head)?;
+        if SloPlan::read(path)?.is_some() {
+            return Err(ReadError::Capacity { place });
+        }
+        Ok(Run::of(place, kept))
+    }
+
+    /// From records, wherever they come from.
+    pub fn of(place: String, kept: Kept) -> Run {
+        let (report, measured) = (report::compute(&kept), measured(&kept));
+        Run { name: String::new(), place, kept, report, measured }
+    }
+
+    pub fn plan(&self) -> &Plan {
+        &self.kept.header.plan
+    }
+
+    /// What was planned of a row.
+    pub fn planned(&self, label: &str) -> Option<&PlannedRow> {
+        self.plan().rows.iter().find(|row| row.label == label)
+    }
+
+    /// What became of a row.
+    pub fn row(&self, label: &str) -> Option<&RowReport> {
+        self.report.rows.iter().find(|row| row.label == label)
+    }
+
+    pub fn status(&self) -> Status {
+        let ending = self.kept.records.iter().rev().find_map(|record| match record {
+            Record::Ended { reason, .. } => Some(*reason),
+            _ => None,
+        });
+        match ending {
+            Some(Ending::Interrupted) => Status::Interrupted,
+            Some(_) => Status::Complete,
+            None => Status::CutOff,
+        }
+    }
+
+    /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the
+    /// version that it told.
+    pub fn build(&self, label: &str) -> Option<String> {
+        let row = self.planned(label)?;
+        row.content.clone().or_else(|| row.version.clone())
+    }
+
+    /// The figure itself, as its own table has it.
+    pub fn level(&self, label: &str, metric: Metric) -> Option<f64> {
+        let row = self.row(label)?;
+        match metric {
+            Metric::Throughput => row.requests_per_second.filter(|_| row.throughput_doubt.is_none()),
+            Metric::Cpu => row.cpu_ns_per_request,
+            Metric::P99 => {
+                tare_stats::summary::median(&self.series(label, metric).into_values().collect::<Vec<_>>())
+                    .ok()
+            }
+            Metric::Rss => row.rss_bytes_peak,
+        }
+    }
+
+    fn series(&self, label: &str, metric: Metric) -> BTreeMap<usize, f64> {
+        self.measured.get(label).and_then(|row| row.series.get(&metric)).cloned().unwrap_or_default()
+    }
+
+    /// What the run says of a row, or why it says nothing.
+    pub fn sample(&self, label: &str, metric: Metric) -> Result<Sample, String> {
+        self.has(label, metric)?;
+        let pivot = &self.plan().pivot;
+        let own = self.series(label, metric);
+        // Memory does not follow the state of the machine: relating it would add the pivot's own noise and take none away.
+        if metric == Metric::Rss {
+            let ones: BTreeMap<usize, f64> = own.keys().map(|block| (*block, 1.0)).collect();
+            return self.parted(label, label, &own, &ones);
+        }
+        if label == pivot {
+            return Err("it is what the others are related to".to_owned());
+        }
+        self.has(pivot, metric)?;
+        self.parted(label, pivot, &own, &self.series(pivot, metric))
+    }
+
+    /// Logarithms of one by the other, in the blocks that both have, parted into what has no process in common.
+    fn parted(
+        &self,
+        label: &str,
+        base: &str,
+        one: &BTreeMap<usize, f64>,
+        other: &BTreeMap<usize, f64>,
+    ) -> Result<Sample, String> {
+        let both: Vec<usize> = one.keys().copied().filter(|block| other.contains_key(block)).collect();
+        let (subject, pivot) = series::paired(one, other);
+        let logs = log_ratios(&subject, &pivot).map_err(|error| error.to_string())?;
+        let starts = two_level::by_start(&logs, &self.processes(label, &both), &self.processes(base, &both));
+        let starts = starts.map_err(|error| error.to_string())?;
+        if starts.is_empty() {
+            return Err(format!("{label}: no block has this figure"));
+        }
+        Ok(Sample { starts })
+    }
+
+    /// The block in which the process of each of these blocks was started.
+    fn processes(&self, label: &str, blocks: &[usize]) -> Vec<usize> {
+        let known = self.measured.get(label).map(|row| &row.processes);
+        let process = |block: &usize| known.and_then(|known| known.get(block)).copied().unwrap_or(*block);
+        blocks.iter().map(process).collect()
+    }
+
+    fn has(&self, label: &str, metric: Metric) -> Result<(), String> {
+        let Some(row) = self.row(label) else { return Err(format!("there is no row \"{label}\"")) };
+        match &row.state {
+            State::Measured => {}
+            State::Invalid(reason) | State::Failed(reason) => return Err(format!("{label}: {reason}")),
+            State::Excluded(out) => return Err(format!("{label}: {}", out.reason)),
+            State::Unmeasured => return Err(format!("{label}: not a complete block")),
+        }
+        match &row.throughput_doubt {
+            Some(doubt) if metric == Metric::Throughput => Err(format!("{label}: {doubt}")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// All rows of a run. A block without a value that has a logarithm is left out.
+fn measured(kept: &Kept) -> BTreeMap<String, Measured> {
+    let mut rows = BTreeMap::new();
+    for (label, blocks) in slices::blocks(kept) {
+        let mut row = Measured::default();
+        for block in blocks {
+            row.processes.insert(block.block, block.process);
+            let values = [
+                (Metric::Throughput, Some(block.requests_per_second)),
+                (Metric::Cpu, block.cpu_ns_per_request),
+                (Metric::Rss, block.rss_bytes_peak.map(|bytes| bytes as f64)),
+            ];
+            for (metric, value) in values {
+                let value = value.filter(|value| value.is_finite() && *value > 0.0);
+                row.series.entry(metric).or_default().extend(value.map(|value| (block.block, value)));
+            }
+        }
+        let p99 = series::of(&kept.header.plan, &kept.records, label, Metric::P99);
+        row.series.insert(Metric::P99, p99);
+        rows.insert(label.to_owned(), row);
+    }
+    rows
+}
+
+impl Sample {
+    /// One value a block, in their order.
+    pub fn blocks(&self) -> Vec<f64> {
+        self.starts.concat()
+    }
+
+    /// Whether some process was kept for several blocks.
+    pub fn is_shared(&self) -> bool {
+        two_level::are_shared(&self.starts)
+    }
+
+    /// What is independent within the run: blocks, or the means of starts.
+    pub fn units(&self) -> Vec<f64> {
+        let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
+        self.starts.iter().map(mean).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! What is compared with what: which runs stand before and which after, for each row.
+
+use tare_lab::run::until::Metric;
+
+use super::{
+    comparable::{Difference, Weight},
+    run::{Run, Sample},
+};
+
+/// Runs that are comparable, and what of them is.
+#[derive(Debug)]
+pub struct Scope<'a> {
+    /// In the order of the document.
+    pub runs: &'a [Run],
+    /// What was asked of them.
+    pub differences: &'a [Difference],
+    /// Whether all were made on one kind of machine.
+    pub is_one_machine: bool,
+}
+
+/// The pivot that is a part of Tare: its build is that of the whole program, so its version must do.
+const BUILT_IN: &str = "pivot";
+
+impl<'a> Scope<'a> {
+    pub fn new(runs: &'a [Run], differences: &'a [Difference]) -> Scope<'a> {
+        let is_one_machine = !differences.iter().any(|one| one.weight == Weight::Machine && !one.is_same);
+        Scope { runs, differences, is_one_machine }
+    }
+
+    /// Whether runs are what counts as independent, and not their blocks.
+    pub fn by_runs(&self) -> bool {
+        self.runs.len() > 2
+    }
+
+    /// All rows, in the order of the last run's table, then those that it has not.
+    pub fn labels(&self) -> Vec<String> {
+        let mut labels: Vec<String> = Vec::new();
+        for row in self.runs.iter().rev().flat_map(|run| &run.report.rows) {
+            if !labels.contains(&row.label) {
+                labels.push(row.label.clone());
+            }
+        }
+        labels
+    }
+
+    /// What a run says of a row; nothing where its pivot is another program than the last run's.
+    pub fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<Sample, String> {
+        if metric != Metric::Rss && !self.has_the_last_pivot(run) {
+            let version = |run: &Run| {
+                let pivot = run.planned(&run.plan().pivot);
+                pivot.and_then(|row| row.version.clone()).unwrap_or_else(|| "no version".to_owned())
+            };
+            let (own, last) = (&self.runs[run], &self.runs[self.runs.len() - 1]);
+            return Err(format!(
+                "the pivot is another program (\"{}\" in {}, \"{}\" in {})",
+                version(own),
+                own.name,
+                version(last),
+                last.name
+            ));
+        }
+        self.runs[run].sample(label, metric)
+    }
+
+    fn has_the_last_pivot(&self, run: usize) -> bool {
+        let (own, last) = (&self.runs[run], &self.runs[self.runs.len() - 1]);
+        let pivot = &last.plan().pivot;
+        let (Some(one), Some(other)) = (own.planned(pivot), last.planned(pivot)) else { return false };
+        // Two machines have two compilers, and so two builds of one version.
+        let by_version = other.service == BUILT_IN || !self.is_one_machine || one.content.is_none();
+        let is_same = by_version || other.content.is_none() || one.content == other.content;
+        is_same && one.version == other.version && one.service == other.service
+    }
+
+    /// Whether some run has another build of the same version of the pivot.
+    pub fn pivots_differ_by_build(&self) -> bool {
+        let builds: Vec<_> = self.runs.iter().map(|run| run.build(&run.plan().pivot)).collect();
+        builds.iter().any(|build| *build != builds[0])
+    }
+
+    /// Why there is no effect of a metric, whatever the row.
+    pub fn not_compared(&self, metric: Metric) -> Option<String> {
+        let differs = |one: &&Difference| one.weight == Weight::Metric(metric) && !one.is_same;
+        if let Some(difference) = self.differences.iter().find(differs) {
+            return Some(difference.text(self.runs));
+        }
+        let is_absolute = metric == Metric::Rss && !self.is_one_machine;
+        is_absolute
+            .then(|| "two machines: figures that are not related to a pivot stand side by side".to_owned())
+    }
+
+    /// The runs before and after, of those that have the row. Of two runs the first and the second; of two machines those of
+    /// the last run's and the others; else the runs of the last build and those of the build before it. Where the build never
+    /// changed, the last run stands against all others.
+    pub fn sides(&self, label: &str, samples: &[Result<Sample, String>]) -> [Vec<usize>; 2] {
+        let known: Vec<usize> = (0..self.runs.len()).filter(|run| samples[*run].is_ok()).collect();
+        if !self.by_runs() {
+            return [vec![0], vec![1]]
+                .map(|side| side.into_iter().filter(|run| known.contains(run)).collect());
+        }
+        let key = |run: usize| {
+            if self.is_one_machine { self.runs[run].build(label) } else { Some(self.machine(run)) }
+        };
+        let Some(last) = known.last().map(|run| key(*run)) else { return [Vec::new(), Vec::new()] };
+        if !self.is_one_machine {
+            let (after, before) = known.into_iter().partition(|run| key(*run) == last);
+            return [before, after];
+        }
+        let begins = known.iter().rposition(|run| key(*run) != last);
+        let Some(changed) = begins else {
+            let (newest, others) =
+                known.split_last().map_or((Vec::new(), &[][..]), |(one, rest)| (vec![*one], rest));
+            return [others.to_vec(), newest];
+        };
+        let earlier = key(known[changed]);
+        let from =
+            known[..=changed].iter().rposition(|run| key(*run) != earlier).map_or(0, |place| place + 1);
+        [known[from..=changed].to_vec(), known[changed + 1..].to_vec()]
+    }
+
+    /// What makes a machine one class.
+    pub fn machine(&self, run: usize) -> String {
+        let of_machine = self.differences.iter().filter(|one| one.weight == Weight::Machine);
+        of_machine.map(|one| one.values[run].as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the program of a row is the same in all of these runs; none where that was not kept.
+    pub fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
+        let builds: Option<Vec<String>> =
+            before.iter().chain(after).map(|run| self.runs[*run].build(label)).collect();
+        let builds = builds.filter(|builds| builds.len() > 1)?;
+        Some(builds.iter().all(|build| *build == builds[0]))
+    }
+}

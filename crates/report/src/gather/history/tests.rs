@@ -1,0 +1,504 @@
+//! Runs made of arithmetic, compared.
+
+use insta::assert_snapshot;
+use tare_lab::{
+    catalogue::Style,
+    experiment::{Knobs, LoadSetting},
+    run::{
+        campaign::Journal,
+        cpus::Pinning,
+        environment::Environment,
+        folder::{Header, Kept, RunFolder},
+        plan::{Excluded, Exclusion, Plan, PlannedRow},
+        record::{Ending, Latency, Record, Slice, Started, Stopped},
+        until::Until,
+    },
+};
+
+use super::*;
+use crate::document::{Table, Value};
+
+/// A row of a run: its name, how many times the usual rate it has, and its build.
+type Row<'a> = (&'a str, f64, &'a str);
+
+fn planned(&(label, _, build): &Row) -> PlannedRow {
+    PlannedRow {
+        label: label.to_owned(),
+        service: label.to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: label.to_owned(),
+        licence: "MIT".to_owned(),
+        style: if label == "pivot" { Style::Pivot } else { Style::Framework },
+        settings: Vec::new(),
+        version: Some(build.split('+').next().unwrap_or(build).to_owned()),
+        content: Some(format!("content of {build}")),
+        excluded: None,
+    }
+}
+
+fn plan(rows: &[Row], seed: u64) -> Plan {
+    Plan {
+        experiment: "quick".to_owned(),
+        title: "Quick".to_owned(),
+        question: "What does it cost?".to_owned(),
+        contract: "hello".to_owned(),
+        pivot: "pivot".to_owned(),
+        seed,
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 60_000_000_000,
+        slice_ns: 100_000_000,
+        slices_per_block: 1,
+        warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: None,
+        until: Until::Budget,
+        blocks_min: 6,
+        blocks_max: 40,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: rows.iter().map(planned).collect(),
+    }
+}
+
+/// From -0.5 to 0.5, and another one for each seed, block and use.
+fn wobble(seed: u64, block: usize, of: u64) -> f64 {
+    let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (block as u64 * 1_000_003 + of * 7_919 + 1);
+    for _ in 0..3 {
+        word = (word ^ (word >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    (word >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+}
+
+/// So many blocks of these rows at that time, on a machine at `speed`. All rows of a block share a disturbance of 10%; each has
+/// 1% of its own.
+fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
+    let environment = Environment {
+        kernel: "Linux 6.1.0-9-amd64".to_owned(),
+        cpu: "a CPU".to_owned(),
+        cpus: 2,
+        system: "Debian".to_owned(),
+        irq_time_apart: Some(false),
+        isolation: vec!["cpu time: cgroup v2 cpu.stat in \"/sys/fs/cgroup\"".to_owned()],
+        ..Environment::default()
+    };
+    let header = Header::new("0.1.0", format!("2026-01-{day:02}T03:04:05Z"), plan(rows, day), environment);
+    let mut records = Vec::new();
+    for block in 0..blocks {
+        let order = rows.iter().map(|(label, ..)| (*label).to_owned()).collect();
+        records.push(Record::Block { block, order, elapsed_ns: block as u64 * 1_000_000_000 });
+        for (place, (label, level, _)) in rows.iter().enumerate() {
+            let own = 1.0 + 0.01 * wobble(day, block, place as u64 + 1);
+            records.extend(slice(block, label, speed * level * own * (1.0 + 0.1 * wobble(day, block, 0))));
+        }
+    }
+    records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 });
+    Run::of(format!("runs/day{day:02}"), Kept { header, records, damage: Vec::new() })
+}
+
+fn slice(block: usize, label: &str, level: f64) -> [Record; 3] {
+    let (row, answered) = (label.to_owned(), (10_000.0 * level) as u64);
+    let slice = Slice {
+        block,
+        row: row.clone(),
+        window_ns: 100_000_000,
+        elapsed_ns: 100_000_000,
+        sent: answered,
+        answered,
+        answered_in_window: answered,
+        server_cpu_ns: 99_000_000,
+        generator_cpu_ns: 60_000_000,
+        ..Slice::default()
+    };
+    let p99_ns = (600_000.0 / level) as u64;
+    let stopped = Stopped {
+        block,
+        row: row.clone(),
+        rss_bytes_peak: Some(4_000_000 + block as u64 * 4096),
+        context_switches: Some(100),
+        latency: Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() }),
+        latency_open: Vec::new(),
+        complaint: None,
+    };
+    let started = Started { block, row, start_up_ns: 3_000_000 };
+    [Record::Started(started), Record::Slice(slice), Record::Stopped(stopped)]
+}
+
+const STEADY: Row = ("steady", 0.8, "1.0+a");
+const PIVOT: Row = ("pivot", 1.0, "0.1.0+p");
+
+/// Two runs of one machine, which was slower the second time; `fast` lost 4% with a new build.
+fn pair() -> Vec<Run> {
+    let gone = ("gone", 0.7, "2.0+a");
+    let before = run(1, 1.0, &[PIVOT, STEADY, ("fast", 0.9, "1.0+a"), gone], 12);
+    let after = run(2, 0.8, &[PIVOT, STEADY, ("fast", 0.864, "1.1+b"), ("new", 0.6, "1.0+a")], 12);
+    vec![before, after]
+}
+
+fn of(runs: Vec<Run>) -> Document {
+    document(runs, Vec::new()).unwrap()
+}
+
+fn refusal(runs: Vec<Run>) -> String {
+    document(runs, Vec::new()).unwrap_err().to_string()
+}
+
+fn table<'d>(document: &'d Document, id: &str) -> &'d Table {
+    document.sections.iter().find(|section| section.id == id).unwrap().table.as_ref().unwrap()
+}
+
+/// One cell of the first row in which these columns have these texts.
+fn cell(document: &Document, id: &str, at: &[(&str, &str)], key: &str) -> Value {
+    let table = table(document, id);
+    let is_it =
+        |row: &&Vec<Value>| at.iter().all(|(key, text)| row[table.place(key).unwrap()].text() == Some(text));
+    table.rows.iter().find(is_it).unwrap()[table.place(key).unwrap()].clone()
+}
+
+fn verdict(document: &Document, row: &str, metric: &str) -> String {
+    let found = cell(document, "effects", &[("row", row), ("metric", metric)], "verdict");
+    found.text().unwrap().to_owned()
+}
+
+/// All that a reader sees of it, as plain text.
+fn shown(document: &Document) -> String {
+    let mut lines = vec![document.title.clone(), document.question.clone(), document.answer.clone()];
+    lines.extend(document.damage.iter().map(|line| format!("damage: {line}")));
+    lines.extend(document.notes.iter().map(|line| format!("note: {line}")));
+    lines.extend(document.facts.iter().map(|fact| format!("{}: {}", fact.label, fact.text)));
+    for section in &document.sections {
+        lines.push(format!("\n[{}] {}: {}", section.id, section.title, section.lead));
+        lines.extend(section.notes.iter().map(|line| format!("note: {line}")));
+        lines.extend(section.charts.iter().map(|chart| format!("chart: {}: {}", chart.title, chart.alt)));
+        let Some(table) = &section.table else { continue };
+        let seen: Vec<usize> = (0..table.columns.len()).filter(|at| !table.columns[*at].hidden).collect();
+        lines.push(seen.iter().map(|at| table.columns[*at].title.as_str()).collect::<Vec<_>>().join(" | "));
+        lines.extend(table.rows.iter().map(|row| {
+            let cells = seen.iter().map(|at| {
+                let (column, value) = (&table.columns[*at], row[*at].show(table.columns[*at].unit));
+                let ends = column
+                    .interval
+                    .as_ref()
+                    .map(|ends| ends.each_ref().map(|key| &row[table.place(key).unwrap()]));
+                match ends {
+                    Some([Value::Number(low), Value::Number(high)]) => {
+                        format!("{value} ({} .. {})", column.unit.show(*low), column.unit.show(*high))
+                    }
+                    _ => value,
+                }
+            });
+            cells.collect::<Vec<_>>().join(" | ").trim_end().to_owned()
+        }));
+    }
+    lines.join("\n")
+}
+
+/// Tables are whole, numbers finite, charts show columns that there are, and the JSON is as it is described.
+fn check(document: &Document) {
+    let schema = serde_json::from_str(crate::write::json::SCHEMA).unwrap();
+    let json = serde_json::to_value(document).unwrap();
+    let said = jsonschema::draft202012::validate(&schema, &json);
+    assert!(said.is_ok(), "{said:?}");
+    for section in &document.sections {
+        let Some(table) = &section.table else {
+            assert!(section.charts.is_empty() && !section.notes.is_empty(), "{}", section.id);
+            continue;
+        };
+        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", section.id);
+        assert!(table.rows.iter().flatten().filter_map(Value::number).all(f64::is_finite));
+        for chart in &section.charts {
+            let keys = [Some(&chart.x), Some(&chart.y), chart.series.as_ref(), chart.n.as_ref()];
+            assert!(keys.into_iter().flatten().all(|key| table.place(key).is_some()), "{}", section.id);
+            assert!(!chart.alt.is_empty());
+        }
+    }
+}
+
+#[test]
+fn run_against_run() {
+    let document = of(pair());
+    check(&document);
+    assert_snapshot!(shown(&document));
+}
+
+#[test]
+fn a_machine_that_was_slower_moves_nobody_who_did_not_change() {
+    let document = of(pair());
+    assert_eq!(verdict(&document, "steady", "throughput"), "not shown");
+    assert_eq!(verdict(&document, "fast", "throughput"), "slower");
+    assert_eq!(verdict(&document, "fast", "CPU/request"), "dearer");
+    assert_eq!(verdict(&document, "fast", "peak RSS"), "beside");
+    let reason = cell(&document, "effects", &[("row", "gone"), ("metric", "throughput")], "reason");
+    assert_eq!(reason, Value::from("B: there is no row \"gone\""));
+}
+
+#[test]
+fn what_moves_without_a_change_says_how_much_runs_differ() {
+    let rows = |same: f64, other: f64, build| [PIVOT, ("same", same, "1.0+a"), ("other", other, build)];
+    let document =
+        of(vec![run(1, 1.0, &rows(0.8, 0.5, "1.0+a"), 12), run(2, 1.0, &rows(0.76, 0.49, "1.1+b"), 12)]);
+    assert_eq!(verdict(&document, "same", "throughput"), "moved, same build");
+    assert_eq!(verdict(&document, "other", "throughput"), "no more than same builds");
+    assert!(
+        document.answer.contains("2 moved as services do whose build is the same"),
+        "{}",
+        document.answer
+    );
+    assert!(document.notes.iter().any(|note| note.contains("(same): so much comes from the runs")));
+}
+
+/// What a run is made to differ in, what is said of it.
+type Tweak = (fn(&mut Plan), &'static str);
+
+#[test]
+fn another_measurement_is_refused_with_both_values() {
+    let tweaks: [Tweak; 7] = [
+        (|plan| plan.contract = "rest".to_owned(), "contract: \"hello\" in A, \"rest\" in B"),
+        (|plan| plan.load.connections = 400, "connections: \"64\" in A, \"400\" in B"),
+        (|plan| plan.load.threads = 2, "generator threads: \"1\" in A, \"2\" in B"),
+        (|plan| plan.knobs.threads = 4, "THREADS of services: \"1\" in A, \"4\" in B"),
+        (|plan| plan.knobs.delay_ms = 5, "DELAY_MS of services: \"0\" in A, \"5\" in B"),
+        (|plan| plan.slice_ns = 500_000_000, "length of a slice: \"100 ms\" in A, \"500 ms\" in B"),
+        (|plan| plan.pinning.generator = vec![0], "\"1 and 1, apart\" in A, \"1 and 1, shared\" in B"),
+    ];
+    for (tweak, expected) in tweaks {
+        let mut runs = pair();
+        tweak(&mut runs[1].kept.header.plan);
+        let said = refusal(runs);
+        assert!(said.starts_with("the runs are not comparable: ") && said.contains(expected), "{said}");
+        assert!(said.contains("A is runs/day01, B is runs/day02"), "{said}");
+    }
+    let mut runs = pair();
+    runs[1].kept.header.plan.pivot = "steady".to_owned();
+    assert!(refusal(runs).contains("pivot: \"pivot\" in A, \"steady\" in B"));
+}
+
+#[test]
+fn what_only_may_matter_is_told() {
+    let mut runs = pair();
+    runs[1].kept.header.tare = "0.2.0".to_owned();
+    runs[1].kept.header.plan.slices_per_block = 4;
+    let document = of(runs);
+    assert!(document.notes.contains(&"differs: version of Tare: \"0.1.0\" in A, \"0.2.0\" in B".to_owned()));
+    assert!(document.notes.contains(&"differs: slices in a block: \"1\" in A, \"4\" in B".to_owned()));
+    assert_eq!(verdict(&document, "fast", "throughput"), "slower");
+}
+
+#[test]
+fn another_way_to_count_cpu_time_leaves_that_metric_out() {
+    let mut runs = pair();
+    runs[1].kept.header.environment.irq_time_apart = Some(true);
+    let document = of(runs);
+    assert_eq!(verdict(&document, "fast", "CPU/request"), "not compared");
+    assert_eq!(verdict(&document, "fast", "throughput"), "slower");
+    let mut runs = pair();
+    runs[1].kept.header.environment.irq_time_apart = None;
+    assert_eq!(
+        verdict(&of(runs), "fast", "CPU/request"),
+        "dearer",
+        "an old run that kept less is no other machine"
+    );
+}
+
+#[test]
+fn two_machines_are_compared_by_their_pivots_alone() {
+    let mut runs = pair();
+    runs[1].kept.header.environment.cpu = "another CPU".to_owned();
+    let document = of(runs);
+    assert!(document.notes[0].starts_with("the runs are of two machines: only ratios to the pivot"));
+    assert_eq!(verdict(&document, "fast", "throughput"), "slower");
+    assert_eq!(verdict(&document, "fast", "peak RSS"), "not compared");
+    // What moved there by most is no measure of what runs differ by, its own build being the same.
+    let mut runs = vec![
+        run(1, 1.0, &[PIVOT, ("same", 1.0, "1.0.0+a")], 8),
+        run(2, 1.0, &[PIVOT, ("same", 0.8, "1.0.0+a")], 8),
+    ];
+    runs[1].kept.header.environment.cpu = "another CPU".to_owned();
+    let document = of(runs);
+    assert_eq!(verdict(&document, "same", "throughput"), "slower");
+    assert!(document.notes.iter().all(|note| !note.contains("of the same build")), "{:?}", document.notes);
+    let mut runs = vec![run(1, 1.0, &[PIVOT], 6), run(2, 1.0, &[PIVOT], 6), run(3, 1.0, &[PIVOT], 6)];
+    for (run, cpu) in runs.iter_mut().zip(["x", "y", "z"]) {
+        run.kept.header.environment.cpu = cpu.to_owned();
+    }
+    assert!(refusal(runs).contains("they are of 3 machines, and two can be compared"));
+}
+
+#[test]
+fn kernels_of_one_minor_version_are_one_machine() {
+    let mut runs = pair();
+    runs[1].kept.header.environment.kernel = "Linux 6.1.0-10-amd64".to_owned();
+    assert!(
+        document(runs, Vec::new())
+            .unwrap()
+            .notes
+            .iter()
+            .any(|note| note.starts_with("differs: kernel release"))
+    );
+    let mut runs = pair();
+    runs[1].kept.header.environment.kernel = "Linux 6.12.1-amd64".to_owned();
+    assert!(of(runs).notes[0].starts_with("the runs are of two machines"));
+}
+
+#[test]
+fn another_pivot_leaves_only_what_stands_beside() {
+    let runs = vec![run(1, 1.0, &[PIVOT, STEADY], 8), run(2, 1.0, &[("pivot", 1.1, "0.2.0+q"), STEADY], 8)];
+    let document = of(runs);
+    assert_eq!(
+        document.answer,
+        "Nothing can be compared: A: the pivot is another program (\"0.1.0\" in A, \"0.2.0\" in B)."
+    );
+    assert_eq!(verdict(&document, "steady", "peak RSS"), "beside");
+    check(&document);
+    // The pivot that is built in is built with every version of Tare.
+    let runs = vec![run(1, 1.0, &[PIVOT, STEADY], 8), run(2, 1.0, &[("pivot", 1.0, "0.1.0+q"), STEADY], 8)];
+    let document = of(runs);
+    assert_eq!(verdict(&document, "steady", "throughput"), "not shown");
+    assert!(document.notes.iter().any(|note| note.contains("not of one build")), "{:?}", document.notes);
+}
+
+#[test]
+fn a_figure_that_is_not_valid_in_one_run_is_not_compared() {
+    let mut runs = pair();
+    for record in &mut runs[1].kept.records {
+        if let Record::Slice(slice) = record {
+            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.answered * 5_000, 99_000_000);
+        }
+    }
+    let after = runs.pop().unwrap();
+    runs.push(Run::of(after.place, after.kept));
+    let document = of(runs);
+    assert_eq!(verdict(&document, "fast", "throughput"), "not compared");
+    let reason = cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], "reason");
+    assert!(reason.text().unwrap().starts_with("B: fast: generator-bound"), "{reason:?}");
+}
+
+#[test]
+fn rows_without_figures_say_why() {
+    let mut runs = pair();
+    let reason = "not on this machine".to_owned();
+    let after = runs.pop().unwrap();
+    let mut kept = after.kept;
+    kept.header.plan.rows[2].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
+    runs.push(Run::of(after.place, kept));
+    let reason = cell(&of(runs), "effects", &[("row", "fast"), ("metric", "throughput")], "reason");
+    assert_eq!(reason, Value::from("B: fast: not on this machine"));
+}
+
+/// A process that lasted for four blocks is one observation.
+#[test]
+fn starts_count_where_a_process_was_kept() {
+    let keep = |run: Run| {
+        let mut kept = run.kept;
+        kept.records.retain(|record| !matches!(record, Record::Started(started) if started.block % 4 != 0));
+        Run::of(run.place, kept)
+    };
+    let document = of(pair().into_iter().map(keep).collect());
+    let of_fast = |key| cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], key);
+    assert_eq!((of_fast("unit"), of_fast("n_before")), (Value::from("starts"), Value::Number(3.0)));
+    assert_eq!(verdict(&document, "fast", "throughput"), "slower");
+}
+
+#[test]
+fn too_few_blocks_have_an_effect_and_no_interval() {
+    let document = of(vec![run(1, 1.0, &[PIVOT, STEADY], 3), run(2, 1.0, &[PIVOT, STEADY], 3)]);
+    let of_steady = |key| cell(&document, "effects", &[("row", "steady"), ("metric", "throughput")], key);
+    assert!(of_steady("effect").number().is_some() && of_steady("effect_low") == Value::None);
+    assert_eq!(
+        of_steady("reason"),
+        Value::from("too few blocks for an interval: four of each run are the least")
+    );
+    assert!(document.answer.ends_with("too little was measured for intervals."), "{}", document.answer);
+}
+
+/// `fast` loses 4% with the build of the seventh run.
+fn ten() -> Vec<Run> {
+    let rows = |day: u64| {
+        let (level, build) = if day < 7 { (0.9, "1.0+a") } else { (0.864, "1.1+b") };
+        // Runs differ by themselves, by a quarter of a percent.
+        [
+            PIVOT,
+            ("steady", 0.8 * (1.0 + 0.005 * wobble(99, day as usize, 0)), "1.0+a"),
+            ("fast", level, build),
+        ]
+    };
+    let speed = |day: u64| 1.0 + 0.2 * wobble(98, day as usize, 0);
+    let mut runs: Vec<Run> = (1..=10).map(|day| run(day, speed(day), &rows(day), 8)).collect();
+    runs.rotate_left(3);
+    runs
+}
+
+#[test]
+fn a_history_of_runs() {
+    let document = of(ten());
+    check(&document);
+    assert_snapshot!(shown(&document));
+}
+
+#[test]
+fn a_history_is_in_the_order_of_time_and_names_the_build_that_changed() {
+    let document = of(ten());
+    let of_fast = |key| cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], key);
+    assert_eq!((of_fast("before"), of_fast("after")), (Value::from("#1 .. #6"), Value::from("#7 .. #10")));
+    assert_eq!((of_fast("unit"), of_fast("verdict")), (Value::from("runs"), Value::from("slower")));
+    let changed = |key| cell(&document, "changes", &[("row", "fast"), ("metric", "throughput")], key);
+    assert_eq!((changed("run"), changed("build")), (Value::from("#7"), Value::from("changed with it")));
+    assert!(table(&document, "changes").values("row").all(|row| row.text() == Some("fast")));
+}
+
+#[test]
+fn a_short_history_says_how_many_runs_it_takes() {
+    let runs = (1..=3).map(|day| run(day, 1.0, &[PIVOT, STEADY], 8)).collect();
+    let document = of(runs);
+    check(&document);
+    let changes = document.sections.iter().find(|section| section.id == "changes").unwrap();
+    assert_eq!(
+        changes.notes,
+        ["3 runs are too few: a change shows among 8 at the least, however great it is"]
+    );
+    let last = cell(&document, "effects", &[("row", "steady"), ("metric", "throughput")], "after");
+    assert_eq!(last, Value::from("#3"), "where no build changed the last run stands against the others");
+}
+
+#[test]
+fn a_run_is_not_compared_with_itself_nor_alone() {
+    let twice = vec![run(1, 1.0, &[PIVOT, STEADY], 6), run(1, 1.0, &[PIVOT, STEADY], 6)];
+    assert_eq!(refusal(twice), "\"runs/day01\" and \"runs/day01\" are the same run: give two different ones");
+    assert_eq!(refusal(vec![run(1, 1.0, &[PIVOT], 6)]), "1 of the runs can be compared, and it takes two");
+}
+
+fn written(folder: &Path, name: &str, run: &Run) -> PathBuf {
+    let path = folder.join(name);
+    let mut written = RunFolder::create(&path, &run.kept.header).unwrap();
+    run.kept.records.iter().for_each(|record| written.append(record).unwrap());
+    path
+}
+
+#[test]
+fn folders_that_cannot_be_read_are_named_and_the_others_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = pair();
+    let [one, other] =
+        ["one", "other"].map(|name| written(folder.path(), name, &runs[usize::from(name == "other")]));
+    let lost = folder.path().join("lost");
+    let found = history(&[one.clone(), lost.clone(), other.clone()]).unwrap();
+    assert!(found.damage[0].contains("lost: not a run folder") && found.damage[0].ends_with(": left out"));
+    let of_fast = cell(&found, "effects", &[("row", "fast"), ("metric", "throughput")], "effect");
+    let same = cell(&of(pair()), "effects", &[("row", "fast"), ("metric", "throughput")], "effect");
+    assert_eq!(of_fast, same, "what was read is what was written");
+    let said = history(&[one.clone(), lost]).unwrap_err().to_string();
+    assert!(said.starts_with("1 of the runs can be compared, and it takes two: "), "{said}");
+
+    let journal = one.join("journal.ndjson");
+    let whole = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, &whole[..whole.len() - 5]).unwrap();
+    let found = history(&[one, other]).unwrap();
+    assert!(
+        found.damage[0].starts_with("A: journal.ndjson: the last line is not whole"),
+        "{:?}",
+        found.damage
+    );
+    assert_eq!(found.status, Status::CutOff);
+}

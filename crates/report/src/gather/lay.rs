@@ -1,0 +1,59 @@
+//! What grids, searches and comparisons lay their tables out with, above [`super::fields`].
+
+use tare_lab::{published::Estimate, report::Level};
+
+use super::fields::{Between, spare};
+use crate::document::{Column, Table, Unit};
+
+/// A column of numbers.
+pub fn column(key: &str, title: &str, unit: Unit) -> Column {
+    Column::new(key, title, unit)
+}
+
+/// A column of text.
+pub fn text(key: &str, title: &str) -> Column {
+    Column::new(key, title, Unit::Text)
+}
+
+/// A column in which nothing is known stands in the data only, so that tables of one kind have the same columns.
+pub fn quiet(table: Table) -> Table {
+    let keys: Vec<String> = table.columns.iter().map(|column| column.key.clone()).collect();
+    spare(table, &keys.iter().map(String::as_str).collect::<Vec<&str>>())
+}
+
+impl Between {
+    /// Divided by a number that is known.
+    pub fn over(self, known: f64) -> Between {
+        let over = |end: Option<f64>| end.map(|end| end / known);
+        Between { value: self.value / known, low: over(self.low), high: over(self.high) }
+    }
+}
+
+impl From<Estimate> for Between {
+    fn from(found: Estimate) -> Between {
+        let (low, high) = found.interval.unzip();
+        Between { value: found.value, low, high }
+    }
+}
+
+impl From<&Level> for Between {
+    fn from(level: &Level) -> Between {
+        Between { value: level.value, low: level.low, high: level.high }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Value;
+
+    #[test]
+    fn an_empty_column_stands_in_the_data_only() {
+        let columns = ["a", "b"].map(|key| text(key, key)).into();
+        let rows = vec![vec!["x".into(), Value::None], vec![Value::None, Value::None]];
+        let shown = quiet(Table { rows, ..Table::new("Letters", columns) });
+        assert_eq!([shown.columns[0].hidden, shown.columns[1].hidden], [false, true]);
+        let half = Between { value: 4.0, low: Some(2.0), high: None }.over(2.0);
+        assert_eq!(half, Between { value: 2.0, low: Some(1.0), high: None });
+    }
+}

@@ -1,0 +1,116 @@
+//! From run folders to documents: one module for each kind of run, and in it a file for each section.
+
+mod campaign;
+mod capacity;
+mod comparison;
+mod damage;
+mod fields;
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod golden;
+mod grid;
+pub mod history;
+mod lay;
+
+use std::path::{Path, PathBuf};
+
+use tare_lab::{
+    comparison as lab_comparison,
+    run::folder::{
+        FolderError, Kept, Kind,
+        lenient::{self, Head},
+    },
+    slo::SloPlan,
+};
+
+use crate::{
+    Document,
+    document::{Check, Status, Verdict},
+};
+
+/// Why nothing can be told of a folder.
+#[derive(Debug, thiserror::Error)]
+pub enum GatherError {
+    /// It cannot be read, or is no run folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Not a run folder, and it is plain why.
+    #[error("{}: not a run folder: {reason}", path.display())]
+    NotARun {
+        /// What was named.
+        path: PathBuf,
+        /// What it is instead.
+        reason: String,
+    },
+    /// A folder of run folders.
+    #[error("{}: is a series of experiments, and each has a report of its own: {}", path.display(), damage::listed(members))]
+    Series {
+        /// The folder.
+        path: PathBuf,
+        /// The run folders in it.
+        members: Vec<PathBuf>,
+    },
+}
+
+/// What is told of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is told
+/// of as far as it can be read, and the document says what is missing.
+pub fn gather(run: &Path) -> Result<Document, GatherError> {
+    if let Some(series) = grid::series(run) {
+        return Ok(series);
+    }
+    let head = match Head::read(run) {
+        Ok(head) => head,
+        Err(error) => return damage::without_a_head(run, error),
+    };
+    let Some(kind) = head.kind() else {
+        return Ok(damage::head_only(run, &head, damage::unknown(&head)));
+    };
+    let gathered = match kind {
+        Kind::Grid => lenient::read(run, &head).map(|kept| (grid::document(&kept, run), kept.damage)),
+        Kind::Campaign => lenient::read(run, &head).map(|kept| of_blocks(&kept, run)),
+    };
+    match gathered {
+        Ok((document, found)) => Ok(damage::told(not_passed_before_its_end(document), found)),
+        Err(FolderError::NotARun { reason, .. }) => {
+            Ok(damage::head_only(run, &head, format!("run.json cannot be understood: {reason}")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a gate asks of a run is answered when it has ended.
+fn not_passed_before_its_end(mut document: Document) -> Document {
+    if matches!(document.status, Status::Interrupted | Status::CutOff) {
+        let check = Check::new("complete", Verdict::Inconclusive, "the run did not come to its end");
+        document.checks.push(check);
+    }
+    document
+}
+
+/// Of a run of slices in blocks, and what is damaged in its folder.
+fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
+    let mut found = kept.damage.clone();
+    let slo = SloPlan::read(run).unwrap_or_else(|error| {
+        let reason = match error {
+            FolderError::NotARun { reason, .. } => reason,
+            error => error.to_string(),
+        };
+        found.push(format!(
+            "what was searched for cannot be read, and the run is shown as a campaign: {reason}"
+        ));
+        None
+    });
+    found.extend(damage::about(run));
+    if let Some(slo) = slo {
+        return (capacity::document(&slo, kept, run), found);
+    }
+    let document = match lab_comparison::compute(kept) {
+        Some(compared) => comparison::document(&compared, kept, run),
+        None => campaign::document(kept, run),
+    };
+    (document, found)
+}
+
+#[cfg(test)]
+mod tests;

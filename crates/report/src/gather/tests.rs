@@ -1,0 +1,365 @@
+use std::fs;
+
+use proptest::prelude::*;
+use serde_json::Value as Json;
+use tare_lab::{
+    aspects::{Aspects, Code, Dependencies, Licence, Source},
+    run::{
+        about::{About, Revision, keep_sent},
+        folder::{Kept, service_folder},
+        record::{Ending, Pilot, Record, Slice, Started, Stopped},
+    },
+    verify::{Field, Framing, Sent},
+};
+
+use super::*;
+use crate::{
+    document::{Column, Status},
+    gather::fixture::{kept, write},
+};
+
+/// A document as a person reads it, for golden files: tables short enough to be looked at, numbers as they are shown.
+fn outline(document: &Document, rows_max: usize) -> String {
+    let mut out = format!(
+        "# {}\n{}\nanswer: {}\nbegan {}, {:?}, {:?}\n",
+        document.title, document.question, document.answer, document.began, document.status, document.kind
+    );
+    let lines = |what: &str, lines: &[String]| -> String {
+        lines.iter().map(|line| format!("{what}: {line}\n")).collect()
+    };
+    out += &lines("damage", &document.damage);
+    out += &lines("note", &document.notes);
+    for fact in &document.facts {
+        out += &format!("{}: {}\n", fact.label, fact.text);
+    }
+    for section in &document.sections {
+        out += &format!("\n## {} [{}]\n", section.title, section.id);
+        out += &lines("note", &section.notes);
+        for chart in &section.charts {
+            out += &format!("chart {:?} {} over {}: {}\n", chart.shape, chart.y, chart.x, chart.alt);
+        }
+        let Some(table) = &section.table else { continue };
+        let key =
+            |column: &Column| if column.hidden { format!("({})", column.key) } else { column.key.clone() };
+        let head: Vec<String> = table.columns.iter().map(key).collect();
+        out += &format!("{}\n", head.join(" | "));
+        for row in table.rows.iter().take(rows_max) {
+            let cells = row.iter().zip(&table.columns).map(|(value, column)| value.show(column.unit));
+            out += &format!("{}\n", cells.collect::<Vec<_>>().join(" | "));
+        }
+        out += &format!("({} rows)\n", table.rows.len());
+    }
+    out
+}
+
+fn folder(kept: &Kept) -> tempfile::TempDir {
+    let run = tempfile::tempdir().unwrap();
+    write(kept, run.path());
+    run
+}
+
+fn sound(run: &Path) -> Document {
+    let document = gather(run).unwrap();
+    assert_eq!(document.check(), Vec::<String>::new());
+    document
+}
+
+#[test]
+fn a_campaign_as_a_document() {
+    let run = folder(&kept(8));
+    let document = sound(run.path());
+    let ids: Vec<&str> = document.sections.iter().map(|section| section.id.as_str()).collect();
+    let all = [
+        "tiers",
+        "cost",
+        "latency",
+        "load",
+        "slices",
+        "warm-up",
+        "memory",
+        "start-up",
+        "aspects",
+        "wire",
+        "validity",
+        "books",
+        "pairs",
+        "environment",
+    ];
+    assert_eq!(ids, all);
+    insta::assert_snapshot!(outline(&document, 8));
+}
+
+/// The answer to a campaign that was changed like this.
+fn answer_of(change: impl FnOnce(&mut Kept)) -> String {
+    let mut kept = kept(8);
+    change(&mut kept);
+    sound(folder(&kept).path()).answer
+}
+
+fn slices<'a>(kept: &'a mut Kept, row: &'a str) -> impl Iterator<Item = &'a mut Slice> {
+    kept.records.iter_mut().filter_map(move |record| match record {
+        Record::Slice(slice) if slice.row == row => Some(slice),
+        _ => None,
+    })
+}
+
+/// Only these rows; the others were never planned.
+fn only(kept: &mut Kept, rows: &[&str]) {
+    kept.header.plan.rows.retain(|row| rows.contains(&row.label.as_str()));
+    kept.records.retain(|record| match record {
+        Record::Pilot(Pilot { row, .. })
+        | Record::Started(Started { row, .. })
+        | Record::Slice(Slice { row, .. })
+        | Record::Stopped(Stopped { row, .. })
+        | Record::Failed { row, .. } => rows.contains(&row.as_str()),
+        _ => true,
+    });
+    for record in &mut kept.records {
+        if let Record::Block { order, .. } = record {
+            order.retain(|row| rows.contains(&row.as_str()));
+        }
+    }
+}
+
+/// So many times as many answers.
+fn scale(kept: &mut Kept, row: &str, factor: f64) {
+    for slice in slices(kept, row) {
+        for count in [&mut slice.sent, &mut slice.answered, &mut slice.answered_in_window] {
+            *count = (*count as f64 * factor) as u64;
+        }
+        slice.service_time_ns_mean = slice.in_flight_ns / slice.answered;
+    }
+}
+
+fn without_end(kept: &mut Kept) {
+    kept.records.retain(|record| !matches!(record, Record::Ended { .. }));
+}
+
+#[test]
+fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
+    type Change = fn(&mut Kept);
+    let cases: [(&str, Change); 14] = [
+        ("a tie with the pivot", |_| {}),
+        ("faster than the pivot", |kept| scale(kept, "asio", 1.3)),
+        ("two ahead of the pivot", |kept| {
+            scale(kept, "asio", 1.3);
+            scale(kept, "axum", 1.3 / 0.7);
+        }),
+        ("all behind the pivot", |kept| scale(kept, "asio", 0.9)),
+        ("two next to the pivot", |kept| {
+            scale(kept, "asio", 0.7);
+        }),
+        ("few blocks", |kept| {
+            kept.records.retain(|record| !matches!(record, Record::Slice(slice) if slice.block > 2));
+        }),
+        ("one service", |kept| only(kept, &["pivot"])),
+        ("one with figures", |kept| only(kept, &["axum", "dying", "absent"])),
+        ("failures only", |kept| only(kept, &["dying", "absent"])),
+        ("no blocks", |kept| {
+            kept.records.retain(|record| matches!(record, Record::Pilot(_)));
+            kept.header.plan.rows.retain(|row| row.excluded.is_none());
+        }),
+        ("no services", |kept| only(kept, &[])),
+        ("no pivot", |kept| kept.header.plan.pivot = "gone".to_owned()),
+        ("a doubtful throughput", |kept| {
+            slices(kept, "axum")
+                .for_each(|slice| (slice.server_cpu_ns, slice.generator_cpu_ns) = (50_000_000, 99_000_000));
+        }),
+        ("cut off", without_end),
+    ];
+    let answers = cases.map(|(name, change)| format!("{name}: {}", answer_of(change)));
+    insta::assert_snapshot!(answers.join("\n"));
+}
+
+#[test]
+fn what_a_user_stopped_says_so() {
+    let answer = answer_of(|kept| {
+        without_end(kept);
+        kept.records.push(Record::Ended { reason: Ending::Interrupted, elapsed_ns: 1 });
+    });
+    assert!(answer.starts_with("Interrupted after 8 blocks: "), "{answer}");
+}
+
+/// What is said of a folder, and the sections that have a table.
+fn told(run: &Path) -> String {
+    let document = match gather(run) {
+        Ok(document) => document,
+        Err(error) => {
+            return format!("error: {}", error.to_string().replace(&run.display().to_string(), "RUN"));
+        }
+    };
+    assert_eq!(document.check(), Vec::<String>::new());
+    let with: Vec<&str> = document
+        .sections
+        .iter()
+        .filter(|section| section.table.is_some())
+        .map(|section| section.id.as_str())
+        .collect();
+    format!(
+        "{} ({:?}, {})\n  {}\n  damage: {}\n  with: {}",
+        document.title,
+        document.status,
+        document.began,
+        document.answer,
+        document.damage.join("\n          "),
+        with.join(" ")
+    )
+    .trim_end()
+    .to_owned()
+}
+
+fn edit(run: &Path, change: impl FnOnce(&mut Json)) {
+    let path = run.join("run.json");
+    let mut head: Json = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut head);
+    fs::write(path, head.to_string()).unwrap();
+}
+
+fn journal(run: &Path, change: impl FnOnce(String) -> String) {
+    let path = run.join("journal.ndjson");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(path, change(text)).unwrap();
+}
+
+#[test]
+fn what_can_be_shown_of_a_damaged_folder_is_shown() {
+    type Damage = fn(&Path);
+    let cases: [(&str, Damage); 15] = [
+        ("a damaged line", |run| {
+            journal(run, |text| text.replacen("\"kind\":\"slice\"", "\"kind\":\"sl\u{0}", 2))
+        }),
+        ("a line that was cut", |run| journal(run, |text| text[..text.len() * 3 / 4].to_owned())),
+        ("binary rubbish", |run| fs::write(run.join("journal.ndjson"), [0xff, 0xfe, 10, 0, 10]).unwrap()),
+        ("no journal", |run| fs::remove_file(run.join("journal.ndjson")).unwrap()),
+        ("no histograms", |run| fs::remove_dir_all(run.join("histograms")).unwrap()),
+        ("a damaged histogram", |run| {
+            fs::write(run.join("histograms/axum/block-003.hgrm-v2"), b"no").unwrap()
+        }),
+        ("damage beside figures", |run| fs::write(run.join("about.json"), b"{\"format\":").unwrap()),
+        ("a damaged slo.json", |run| fs::write(run.join("slo.json"), b"{").unwrap()),
+        ("a newer minor format", |run| {
+            edit(run, |head| {
+                head["format"] = "1.3".into();
+                head["plan"]["mood"] = 1.into();
+                head["plan"]["rows"][0]["colour"] = "red".into();
+            });
+            journal(run, |text| text.replace("\"kind\":\"block\",", "\"kind\":\"block\",\"colour\":1,"));
+        }),
+        ("a newer major format", |run| edit(run, |head| head["format"] = "2.0".into())),
+        ("an older format", |run| edit(run, |head| head["format"] = "0.9".into())),
+        ("a newer kind", |run| edit(run, |head| head["kind"] = "orbit".into())),
+        ("a plan that lacks something", |run| {
+            edit(run, |head| drop(head["plan"].as_object_mut().unwrap().remove("seed")));
+        }),
+        ("half a head and a report", |run| {
+            let report = tare_lab::report::compute(&kept(8));
+            fs::write(run.join("report.json"), serde_json::to_vec(&report).unwrap()).unwrap();
+            fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap();
+        }),
+        ("half a head and no report", |run| {
+            fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap()
+        }),
+    ];
+    let told = cases.map(|(name, damage)| {
+        let run = folder(&kept(8));
+        damage(run.path());
+        format!("{name}: {}", told(run.path()))
+    });
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn what_is_no_run_folder_is_an_error_that_says_what_it_is() {
+    let run = tempfile::tempdir().unwrap();
+    let mut told = vec![format!("empty: {}", super::tests::told(run.path()))];
+    told.push(format!("gone: {}", super::tests::told(&run.path().join("gone"))));
+    fs::write(run.path().join("notes.txt"), "x").unwrap();
+    told.push(format!("another folder: {}", super::tests::told(run.path())));
+    told.push(format!("a file: {}", super::tests::told(&run.path().join("notes.txt"))));
+    fs::write(run.path().join("series.json"), "{}").unwrap();
+    told.push(format!("an empty series: {}", super::tests::told(run.path())));
+    let member = run.path().join("first");
+    fs::create_dir(&member).unwrap();
+    write(&kept(1), &member);
+    let series = gather(run.path()).unwrap_err();
+    assert!(matches!(series, GatherError::Series { members, .. } if members == [member]));
+    let told = told.join("\n").replace(&run.path().display().to_string(), "RUN");
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_journal_that_was_cut_anywhere_gives_a_sound_document() {
+    let run = folder(&kept(6));
+    let whole = fs::read(run.path().join("journal.ndjson")).unwrap();
+    for cut in 0..20 {
+        fs::write(run.path().join("journal.ndjson"), &whole[..whole.len() * cut / 20]).unwrap();
+        let document = sound(run.path());
+        assert_eq!((document.status, document.sections.len()), (Status::CutOff, 14));
+    }
+}
+
+#[test]
+fn aspects_and_answers_are_shown_where_the_run_kept_them() {
+    let run = folder(&kept(6));
+    let licence =
+        Licence { spdx: "MIT".to_owned(), source: Source::Cargo, stated: None, contradiction: None };
+    let aspects = Aspects {
+        licence,
+        dependencies: Dependencies { direct: Some(3), total: Some(40) },
+        code: Some(Code { lines: 70, languages: [("Rust".to_owned(), 70)].into() }),
+        artefact_bytes: Some(3 << 20),
+        build: None,
+        release: None,
+        measured: None,
+    };
+    let about = About {
+        format: "1.0".to_owned(),
+        command: ["run", "a b.toml", "--budget", "10s"].map(str::to_owned).to_vec(),
+        revision: Some(Revision { commit: "abc123".to_owned(), changed: true }),
+        aspects: [("axum".to_owned(), aspects)].into(),
+    };
+    about.keep(run.path()).unwrap();
+    let sent = Sent {
+        request: "hello".to_owned(),
+        status_line: "HTTP/1.1 200 OK".to_owned(),
+        headers: vec![Field { name: "Date".to_owned(), value: "now".to_owned(), varies: true }],
+        framing: Framing::ContentLength,
+        head_bytes: 60,
+        body_bytes: 13,
+        total_bytes: 73,
+    };
+    fs::create_dir_all(service_folder(run.path(), "axum")).unwrap();
+    keep_sent(run.path(), "axum", "hello", &[sent]).unwrap();
+    let mut document = sound(run.path());
+    document.sections.retain(|section| ["aspects", "wire"].contains(&section.id.as_str()));
+    document.notes.clear();
+    insta::assert_snapshot!(outline(&document, 3));
+}
+
+proptest! {
+    /// Whatever the counts of a run are, what is told of it can be written down.
+    #[test]
+    fn every_document_of_any_counts_is_sound(
+        blocks in 0_usize..8,
+        counts in proptest::collection::vec((0_u64..3, 0_u64..3, 0_u64..3, any::<bool>()), 8),
+        with_pivot in any::<bool>(),
+    ) {
+        let mut kept = kept(blocks);
+        if !with_pivot {
+            kept.header.plan.pivot = "gone".to_owned();
+        }
+        let mut turn = counts.iter().cycle();
+        for record in &mut kept.records {
+            let Record::Slice(slice) = record else { continue };
+            let (answers, cpu, time, has_books) = turn.next().unwrap();
+            (slice.answered, slice.answered_in_window) = (slice.answered * answers, slice.answered_in_window * answers);
+            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.server_cpu_ns * cpu, slice.generator_cpu_ns * cpu);
+            (slice.window_ns, slice.elapsed_ns) = (slice.window_ns * time, slice.elapsed_ns * time);
+            slice.books = slice.books.filter(|_| *has_books);
+        }
+        let run = tempfile::tempdir().unwrap();
+        let document = campaign::document(&kept, run.path());
+        prop_assert_eq!(document.check(), Vec::<String>::new());
+        prop_assert!(document.sections.len() == 14 && document.answer.ends_with('.'));
+    }
+}
