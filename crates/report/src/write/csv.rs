@@ -1,0 +1,154 @@
+//! CSV: RFC 4180, UTF-8, a file for each table and one that says what the columns are. Numbers are raw and in base units,
+//! nothing is rounded, and what is not known is an empty field.
+//!
+//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, wherever it comes from, and names come
+//! from whoever wrote a service (OWASP: "CSV Injection"). So a text that begins with one of them, or with white space that
+//! would hide it, has an apostrophe before it, which a spreadsheet takes for "text"; numbers are never touched. Who reads
+//! the file by a program and wants names as they are takes them from Parquet or JSON.
+
+use csv::{Terminator, Writer, WriterBuilder};
+
+use super::{Document, File, Table, tables};
+use crate::document::Value;
+
+/// The file that says what the columns of the others are.
+pub const COLUMNS: &str = "columns.csv";
+
+/// A file for each table, and [`COLUMNS`].
+#[must_use]
+pub fn csv(document: &Document) -> Vec<File> {
+    let file = |name: String, bytes| File { name, bytes };
+    let columns = file(COLUMNS.to_owned(), columns(document));
+    let tables =
+        tables(document).map(|(section, table)| file(format!("{}.csv", section.id), of_table(table)));
+    [columns].into_iter().chain(tables).collect()
+}
+
+/// One table; the keys of its columns are the head.
+#[must_use]
+pub fn of_table(table: &Table) -> Vec<u8> {
+    let mut lines = Lines::new();
+    lines.add(table.columns.iter().map(|column| text(&column.key)));
+    for row in &table.rows {
+        lines.add(row.iter().map(field));
+    }
+    lines.end()
+}
+
+/// What the columns of all tables mean.
+fn columns(document: &Document) -> Vec<u8> {
+    let mut lines = Lines::new();
+    lines.add(["table", "column", "title", "unit", "low", "high", "help"].map(str::to_owned));
+    for (section, table) in tables(document) {
+        for column in &table.columns {
+            let [low, high] = column.interval.clone().unwrap_or_default();
+            let unit = column.unit.name();
+            let fields = [&section.id, &column.key, &column.title, unit, &low, &high, &column.help];
+            lines.add(fields.map(text));
+        }
+    }
+    lines.end()
+}
+
+struct Lines(Writer<Vec<u8>>);
+
+impl Lines {
+    fn new() -> Lines {
+        Lines(WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new()))
+    }
+
+    fn add(&mut self, fields: impl IntoIterator<Item = String>) {
+        self.0.write_record(fields).expect("memory takes all");
+    }
+
+    fn end(self) -> Vec<u8> {
+        self.0.into_inner().expect("memory takes all")
+    }
+}
+
+fn field(value: &Value) -> String {
+    match value {
+        Value::None => String::new(),
+        Value::Text(of) => text(of),
+        // The shortest digits that read back as the same number, and never an exponent.
+        Value::Number(number) => number.to_string(),
+        Value::Flag(flag) => flag.to_string(),
+    }
+}
+
+/// Text that no spreadsheet takes for a formula. The wide forms of the signs count as the signs in some of them.
+fn text(of: &str) -> String {
+    const SIGNS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    let hidden = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    };
+    let is_formula = of.starts_with(['\t', '\r', '\n']) || of.trim_start_matches(hidden).starts_with(SIGNS);
+    if is_formula { format!("'{of}") } else { of.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use csv::ReaderBuilder;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::write::samples::{self, campaign, hostile};
+
+    fn read(bytes: &[u8]) -> Vec<Vec<String>> {
+        let mut reader = ReaderBuilder::new().has_headers(false).from_reader(bytes);
+        reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn a_file_for_each_table_and_one_for_the_columns() {
+        let files = csv(&campaign());
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, ["columns.csv", "tiers.csv", "slices.csv"]);
+        let text = |file: &File| String::from_utf8(file.bytes.clone()).unwrap();
+        assert!(text(&files[1]).lines().count() == 4 && text(&files[1]).ends_with("\r\n"));
+        insta::assert_snapshot!(files[..2].iter().map(text).collect::<Vec<_>>().join("\n").replace('\r', ""));
+    }
+
+    #[test]
+    fn names_are_no_formulas_and_numbers_stay_numbers() {
+        for formula in
+            ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u{feff}＝1", "\n"]
+        {
+            assert!(text(formula).starts_with('\''), "{formula:?}");
+        }
+        for name in ["hyper", "a=b", "1-2", "", "עברית"] {
+            assert_eq!(text(name), name);
+        }
+        assert_eq!(field(&Value::Number(-0.25)), "-0.25");
+        let lines = read(&of_table(hostile().sections[0].table.as_ref().unwrap()));
+        assert_eq!(lines[2][0], "'=cmd|' /C calc'!A0");
+        assert_eq!(lines[3][0], "a|b\nc");
+        assert!(lines[2..].iter().all(|line| line.len() == 12));
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_reads_back(table in samples::table()) {
+            let lines = read(&of_table(&table));
+            // A record of one empty field is the only one that a reader may pass over: tables have more columns.
+            prop_assert_eq!(lines.len(), table.rows.len() + 1);
+            for (line, row) in lines[1..].iter().zip(&table.rows) {
+                for (field, value) in line.iter().zip(row) {
+                    match value {
+                        Value::None => prop_assert_eq!(field, ""),
+                        Value::Text(of) => prop_assert_eq!(field, &text(of)),
+                        Value::Number(number) => prop_assert_eq!(field.parse::<f64>().unwrap(), *number),
+                        Value::Flag(flag) => prop_assert_eq!(field.parse::<bool>().unwrap(), *flag),
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_text_begins_like_a_formula(name in samples::text()) {
+            let written = text(&name);
+            prop_assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝']), "{written:?}");
+            prop_assert_eq!(written.strip_prefix('\'').unwrap_or(&written), name.strip_prefix('\'').unwrap_or(&name));
+        }
+    }
+}

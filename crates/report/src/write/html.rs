@@ -1,0 +1,154 @@
+//! A document as a page: one file that opens from disk, asks nothing of a network, and is complete without its script.
+//!
+//! What stands in it as text is written here: the head, the notes, and every table of up to [`TABLE_ROWS_MAX`] rows. The
+//! document itself lies in the page as JSON; of that the script (`web/`) draws charts and longer tables.
+
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use askama::Template;
+
+use crate::document::{Check, Document, Kind, Section, Status, Verdict};
+use table::TableView;
+
+/// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: nobody
+/// reads them from top to bottom, and a browser lays out what it is given.
+pub const TABLE_ROWS_MAX: usize = 300;
+
+/// What comes out of a check, its name for the style, and what a reader is told.
+const VERDICTS: [(Verdict, &str, &str); 5] = [
+    (Verdict::Passed, "passed", "passed"),
+    (Verdict::Failed, "failed", "failed"),
+    (Verdict::Invalid, "invalid", "not measured validly"),
+    (Verdict::Inconclusive, "inconclusive", "open"),
+    (Verdict::LeftOut, "left-out", "left out"),
+];
+
+const CHARTS: &str = include_str!("../../../../web/dist/charts.js");
+const SCRIPT: &str = include_str!("../../../../web/dist/page.js");
+const STYLE: &str = include_str!("../../../../web/dist/page.css");
+
+/// What a page that comes from a server has more than one from disk. All are paths of the same server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Where the list of runs is: a link of the head leads there.
+    pub list: String,
+    /// Where events come from. At each `document`, the page asks for itself again and shows what is new.
+    pub events: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    document: &'a Document,
+    served: Option<&'a Served>,
+    sections: Vec<SectionView<'a>>,
+    json: String,
+}
+
+#[derive(Template)]
+#[template(path = "frame.html")]
+struct Frame<'a> {
+    title: &'a str,
+    main: &'a str,
+}
+
+/// A section as the template wants it.
+struct SectionView<'a> {
+    section: &'a Section,
+    /// The first section has the main table: it is never folded, and stands before the charts.
+    main: bool,
+    table: Option<TableView<'a>>,
+}
+
+/// A page of its own, with everything in it.
+///
+/// # Errors
+/// None that a document can cause: the template writes into memory.
+pub fn html(document: &Document) -> Result<String, askama::Error> {
+    page(document, None)
+}
+
+/// The same page, as a server shows it: it knows the way back to the list, and may be told to look again.
+///
+/// # Errors
+/// As [`html`].
+pub fn served(document: &Document, served: &Served) -> Result<String, askama::Error> {
+    page(document, Some(served))
+}
+
+/// A page of the same looks around what the caller wrote, such as a list of runs. `main` is HTML: the caller escapes.
+///
+/// # Errors
+/// As [`html`].
+pub fn frame(title: &str, main: &str) -> Result<String, askama::Error> {
+    Frame { title, main }.render()
+}
+
+fn page(document: &Document, served: Option<&Served>) -> Result<String, askama::Error> {
+    let sections = document.sections.iter().enumerate();
+    let sections = sections.map(|(place, section)| SectionView::new(section, place == 0)).collect();
+    Page { document, served, sections, json: text::embedded(document) }.render()
+}
+
+impl<'a> SectionView<'a> {
+    fn new(section: &'a Section, main: bool) -> SectionView<'a> {
+        let folded = !main && !section.charts.is_empty();
+        SectionView {
+            section,
+            main,
+            table: section.table.as_ref().map(|table| TableView::new(table, folded, main)),
+        }
+    }
+}
+
+impl Page<'_> {
+    fn kind(&self) -> &'static str {
+        match self.document.kind {
+            Kind::Campaign => "campaign",
+            Kind::Grid => "published experiment",
+            Kind::Capacity => "capacity under an SLO",
+            Kind::Comparison => "comparison",
+            Kind::History => "history",
+        }
+    }
+
+    /// When the run began, to the second, as people write it. What is no time stays as it is.
+    fn began(&self) -> String {
+        let began = self.document.began.parse::<jiff::Timestamp>();
+        began.map_or_else(
+            |_| self.document.began.clone(),
+            |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        )
+    }
+
+    /// `11 passed, 1 failed`.
+    fn checks(&self) -> String {
+        let count = |verdict| self.document.checks.iter().filter(|check| check.verdict == verdict).count();
+        let all = VERDICTS.map(|(verdict, _, text)| (count(verdict), text));
+        let told = all.iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    fn has_failed(&self) -> bool {
+        self.document.checks.iter().any(|check| check.verdict == Verdict::Failed)
+    }
+
+    /// A name for the style, and what a reader is told.
+    fn verdict(&self, check: &Check) -> (&'static str, &'static str) {
+        let found = VERDICTS.iter().find(|(verdict, ..)| *verdict == check.verdict);
+        found.map_or(("", ""), |(_, name, text)| (name, text))
+    }
+
+    /// A name for the style, and what a reader is told.
+    fn status(&self) -> (&'static str, &'static str) {
+        match self.document.status {
+            Status::Complete => ("complete", "complete"),
+            Status::Interrupted => ("interrupted", "stopped by the user"),
+            Status::Running => ("running", "still running"),
+            Status::CutOff => ("cut-off", "cut off"),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+use std::{fmt::Write as _, io::Write as _, path::Path, process::Command};
+
+use super::*;
+use crate::document::{Chart, Column, FORMAT, Fact, Shape, Table, Unit, Value};
+
+fn small() -> Document {
+    let columns = vec![
+        Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be told apart."),
+        Column::new("service", "Service", Unit::Text),
+        Column::new("language", "Language", Unit::Text).facet(),
+        Column::new("of_pivot", "Of pivot", Unit::Share).bar().interval("low", "high"),
+        Column::new("low", "Low", Unit::Share).hidden(),
+        Column::new("high", "High", Unit::Share).hidden(),
+        Column::new("latency_ns_p99", "p99", Unit::Nanoseconds),
+        Column::new("seen", "Seen", Unit::Flag),
+    ];
+    let mut table = Table::new("Services by throughput", columns);
+    let numbers = [Value::from(1.0), 0.95.into(), 1.25.into(), 44e6.into(), true.into()];
+    table.rows.push([vec![1_usize.into(), "asio".into(), "cpp".into()], numbers.to_vec()].concat());
+    let numbers = vec![Value::None; 4];
+    let row = vec![2_usize.into(), "</script><script>alert(1)</script>\u{2028}".into(), Value::None];
+    table.rows.push([row, numbers, vec![false.into()]].concat());
+    let chart = Chart::new(Shape::Bars, "of_pivot", "service", "Throughput of \"asio\" and one more.");
+    Document {
+        format: FORMAT,
+        kind: Kind::Campaign,
+        title: "A & B".to_owned(),
+        question: "Is it <fast>?".to_owned(),
+        answer: "It is.".to_owned(),
+        began: "2026-11-21T14:20:05Z".to_owned(),
+        status: Status::Complete,
+        damage: Vec::new(),
+        notes: vec!["One note.".to_owned()],
+        facts: vec![Fact::code("Reproduce", "tare run 'x'")],
+        checks: vec![Check::new("asio", Verdict::Passed, "it has figures")],
+        sections: vec![
+            Section::new("tiers", "Tiers", "How to read it.", table).chart(chart),
+            Section::without("memory", "Memory", "Nothing.").note("It was not kept."),
+        ],
+    }
+}
+
+fn long(rows: usize) -> Document {
+    let mut document = small();
+    let mut table = Table::new("Slices", vec![Column::new("at_ns", "At", Unit::Nanoseconds)]);
+    table.rows = (0..rows).map(|row| vec![Value::from(row)]).collect();
+    document.sections.push(Section::new("slices", "Slices", "All.", table));
+    document
+}
+
+/// What stands between two texts, at the first place.
+fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+    page.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map_or("", |(found, _)| found)
+}
+
+#[test]
+fn a_table_and_its_charts() {
+    let page = html(&small()).unwrap();
+    insta::assert_snapshot!(between(&page, "<main id=\"main\">", "</main>"));
+}
+
+#[test]
+fn no_name_ends_an_element() {
+    let page = html(&small()).unwrap();
+    assert!(!page.contains("<script>alert"));
+    assert_eq!(page.matches("<script").count(), 3);
+    let data: serde_json::Value =
+        serde_json::from_str(between(&page, "id=\"document\">", "</script>")).unwrap();
+    assert_eq!(data, serde_json::to_value(small()).unwrap());
+}
+
+#[test]
+fn only_a_served_page_may_ask_anything() {
+    let document = small();
+    assert!(!html(&document).unwrap().contains("connect-src"));
+    let from = Served { list: "/".to_owned(), events: Some("/runs/a&b/events".to_owned()) };
+    let page = served(&document, &from).unwrap();
+    assert!(page.contains("connect-src 'self'"));
+    assert!(page.contains("data-events=\"/runs/a&#38;b/events\""));
+    assert!(frame("Runs", "<p>None.</p>").unwrap().contains("<main id=\"main\"><p>None.</p></main>"));
+}
+
+#[test]
+fn long_tables_are_left_to_the_script() {
+    let rows = |count| html(&long(count)).unwrap().matches("<tr data-row").count();
+    assert_eq!([rows(TABLE_ROWS_MAX), rows(TABLE_ROWS_MAX + 1)], [TABLE_ROWS_MAX + 2, 2]);
+}
+
+/// Numbers at which a unit changes, and those between two digits.
+fn numbers() -> Vec<f64> {
+    let edges = [
+        0.0, 0.001, 0.125, 0.245, 0.375, 0.9999, 1.0, 9.994, 9.995, 9.996, 10.25, 12.345, 99.94, 99.95, 100.5,
+    ];
+    let edges =
+        edges.into_iter().chain([512.3, 999.4, 999.5, 999.7, 1023.4, 1024.0, 1_048_400.0, -0.5, -2.0]);
+    edges.flat_map(|edge| [edge, edge * 1e3, edge * 1e6, edge * 1e9 / 7.0]).chain([1e21, 1e-7]).collect()
+}
+
+#[test]
+fn the_script_shows_numbers_as_we_do() {
+    let units = [
+        Unit::Count,
+        Unit::Number,
+        Unit::PerSecond,
+        Unit::Nanoseconds,
+        Unit::Bytes,
+        Unit::Share,
+        Unit::Times,
+        Unit::Percentile,
+    ];
+    let mut made = String::from("[");
+    for unit in units {
+        for number in numbers() {
+            let line = serde_json::to_string(&(unit, number, unit.show(number))).unwrap();
+            let comma = if made.len() > 1 { "," } else { "" };
+            write!(made, "{comma}\n  {line}").unwrap();
+        }
+    }
+    made.push_str("\n]\n");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/test/figures.json");
+    if std::env::var_os("INSTA_UPDATE").is_some_and(|value| value == "always") {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(made, kept, "INSTA_UPDATE=always cargo test -p tare-report writes web/test/figures.json anew");
+}
+
+#[test]
+fn what_is_embedded_is_what_the_sources_give() {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    let missing = if !web.join("node_modules/esbuild").is_dir() {
+        Some("what web/ is built with is not here: make setup installs it")
+    } else if Command::new("node").arg("--version").output().is_err() {
+        Some("node is not on this machine")
+    } else {
+        None
+    };
+    if let Some(missing) = missing {
+        let all = std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1");
+        assert!(!all, "{missing}, and nothing may be skipped");
+        // Not by `eprintln!`, which the test harness keeps to itself where nothing fails.
+        let _ = std::io::stderr().write_all(format!("skipped: {missing}\n").as_bytes());
+        return;
+    }
+    for script in ["check", "test"] {
+        let ran = Command::new("npm").args(["run", "--silent", script]).current_dir(&web).output().unwrap();
+        let said = [ran.stdout, ran.stderr].concat();
+        assert!(ran.status.success(), "npm run {script}: {}", String::from_utf8_lossy(&said));
+    }
+}

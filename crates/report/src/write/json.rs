@@ -1,0 +1,86 @@
+//! The document as JSON. Its schema is published beside it; a row of a table is a line, so that files can be compared.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+
+use crate::Document;
+
+/// The schema of what [`json`] gives: JSON Schema, draft 2020-12.
+pub const SCHEMA: &str = include_str!("../../schema/document.schema.json");
+
+/// Whatever lies deeper is a line: rows, columns and charts.
+const DEPTH_MAX: usize = 5;
+
+/// The document.
+#[must_use]
+pub fn json(document: &Document) -> String {
+    let mut bytes = Vec::new();
+    let formatter = Lines { pretty: PrettyFormatter::new(), depth: 0 };
+    let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
+    document.serialize(&mut serializer).expect("a document has only keys of text, and memory takes all");
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+/// Indented down to a depth, and from there on in one line.
+struct Lines {
+    pretty: PrettyFormatter<'static>,
+    depth: usize,
+}
+
+impl Lines {
+    fn is_flat(&self) -> bool {
+        self.depth > DEPTH_MAX
+    }
+
+    fn separate<W: ?Sized + Write>(to: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { to.write_all(b", ") }
+    }
+}
+
+impl Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        if self.is_flat() { to.write_all(b"[") } else { self.pretty.begin_array(to) }
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth >= DEPTH_MAX { to.write_all(b"]") } else { self.pretty.end_array(to) }
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        if self.is_flat() { Lines::separate(to, first) } else { self.pretty.begin_array_value(to, first) }
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        if self.is_flat() { Ok(()) } else { self.pretty.end_array_value(to) }
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        if self.is_flat() { to.write_all(b"{") } else { self.pretty.begin_object(to) }
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth >= DEPTH_MAX { to.write_all(b"}") } else { self.pretty.end_object(to) }
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        if self.is_flat() { Lines::separate(to, first) } else { self.pretty.begin_object_key(to, first) }
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.pretty.begin_object_value(to)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
+        if self.is_flat() { Ok(()) } else { self.pretty.end_object_value(to) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

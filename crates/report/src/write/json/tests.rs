@@ -1,0 +1,172 @@
+//! The schema and what is written: each has every key that the other has.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use proptest::prelude::*;
+use serde_json::Value;
+use tare_lab::{
+    grid::record::Outcome, judge::fixture as judge, published::fixture as grids, run::folder::Kept,
+};
+use tempfile::TempDir;
+
+use super::*;
+use crate::{
+    document::{self, Kind, Scale, Shape, Status, Unit, Verdict},
+    gather::{fixture, gather},
+    write::samples::{self, bare, campaign, hostile},
+};
+
+const KINDS: [Kind; 5] = [Kind::Campaign, Kind::Grid, Kind::Capacity, Kind::Comparison, Kind::History];
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).expect("the schema is JSON")
+}
+
+fn all() -> Vec<Document> {
+    KINDS.into_iter().map(bare).chain([campaign(), hostile()]).collect()
+}
+
+#[test]
+fn every_document_fits_the_schema() {
+    jsonschema::draft202012::meta::validate(&schema()).expect("the schema is one");
+    let schema = jsonschema::draft202012::new(&schema()).unwrap();
+    for document in all() {
+        let value = serde_json::from_str(&json(&document)).unwrap();
+        let errors: Vec<String> =
+            schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+}
+
+/// A run folder of any kind, without histograms.
+fn keep<P: Serialize, R: Serialize>(run: &Path, kept: &Kept<P, R>) {
+    fs::write(run.join("run.json"), serde_json::to_string(&kept.header).unwrap()).unwrap();
+    let line = |record: &R| serde_json::to_string(record).unwrap() + "\n";
+    fs::write(run.join("journal.ndjson"), kept.records.iter().map(line).collect::<String>()).unwrap();
+}
+
+#[test]
+fn what_is_gathered_of_runs_fits_the_schema() {
+    let schema = jsonschema::draft202012::new(&schema()).unwrap();
+    let folders: [TempDir; 3] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+    let [campaign, comparison, grid] = folders.each_ref().map(TempDir::path);
+    fixture::write(&fixture::kept(8), campaign);
+    let records = (0..14).flat_map(|block| judge::block(block, &[("a", 1.0), ("b", 0.9)])).collect();
+    keep(comparison, &Kept { header: judge::compared(), records, damage: Vec::new() });
+    keep(
+        grid,
+        &grids::kept("restinio-2017", 1.0, |plan, cell| Outcome::Measured(grids::measured(plan, cell))),
+    );
+    for (run, kind) in [(campaign, Kind::Campaign), (comparison, Kind::Comparison), (grid, Kind::Grid)] {
+        let document = gather(run).unwrap();
+        assert_eq!(document.kind, kind);
+        assert!(!document.checks.is_empty(), "{kind:?}");
+        let value = serde_json::from_str(&json(&document)).unwrap();
+        let errors: Vec<String> =
+            schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{kind:?}: {errors:?}");
+    }
+}
+
+#[test]
+fn a_document_of_another_shape_does_not_fit() {
+    let schema = jsonschema::draft202012::new(&schema()).unwrap();
+    let good: Value = serde_json::from_str(&json(&campaign())).unwrap();
+    for (place, value) in [
+        ("/format", "2.0".into()),
+        ("/kind", "poll".into()),
+        ("/sections/0/table/columns/0/unit", "furlongs".into()),
+        ("/sections/0/table/rows/0/0", Value::Array(Vec::new())),
+        ("/sections/0/id", "../etc".into()),
+        ("/facts/0", serde_json::json!({"label": "a", "text": "b", "code": false, "more": 1})),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(place).unwrap() = value;
+        assert!(!schema.is_valid(&bad), "{place}");
+    }
+}
+
+/// Every place of a property in the schema; each object must be closed, and each property described.
+fn properties(schema: &Value, place: &str, found: &mut BTreeSet<String>) {
+    let Some(object) = schema.as_object() else { return };
+    if object.contains_key("properties") {
+        assert_eq!(object.get("additionalProperties"), Some(&Value::Bool(false)), "{place} is not closed");
+    }
+    for (name, inner) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        assert!(inner.get("description").is_some(), "{place}/{name} is not described");
+        found.insert(name.clone());
+        properties(inner, &format!("{place}/{name}"), found);
+    }
+    for (name, inner) in object.get("$defs").and_then(Value::as_object).into_iter().flatten() {
+        properties(inner, name, found);
+    }
+}
+
+fn keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => object.iter().for_each(|(key, inner)| {
+            found.insert(key.clone());
+            keys(inner, found);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_is_described_that_is_never_written() {
+    let (mut described, mut written) = (BTreeSet::new(), BTreeSet::new());
+    properties(&schema(), "", &mut described);
+    keys(&serde_json::to_value(campaign()).unwrap(), &mut written);
+    assert_eq!(described, written);
+}
+
+#[test]
+fn the_schema_has_every_word() {
+    let words = |place: &str| schema().pointer(&format!("{place}/enum")).unwrap().clone();
+    fn written<T: Serialize>(all: impl IntoIterator<Item = T>) -> Value {
+        all.into_iter().map(|one| serde_json::to_value(one).unwrap()).collect()
+    }
+    let units = [
+        Unit::Text,
+        Unit::Flag,
+        Unit::Count,
+        Unit::Number,
+        Unit::PerSecond,
+        Unit::Nanoseconds,
+        Unit::Bytes,
+        Unit::Share,
+        Unit::Times,
+        Unit::Percentile,
+    ];
+    let verdicts =
+        [Verdict::Passed, Verdict::Failed, Verdict::Invalid, Verdict::Inconclusive, Verdict::LeftOut];
+    let statuses = [Status::Complete, Status::Interrupted, Status::Running, Status::CutOff];
+    let scales = [Scale::Linear, Scale::Log, Scale::Percentile, Scale::Names];
+    assert_eq!(words("/properties/kind"), written(KINDS));
+    assert_eq!(words("/properties/status"), written(statuses));
+    assert_eq!(words("/$defs/column/properties/unit"), written(units));
+    assert_eq!(words("/$defs/column/properties/unit"), written(units.map(Unit::name)));
+    assert_eq!(words("/$defs/check/properties/verdict"), written(verdicts));
+    assert_eq!(words("/$defs/chart/properties/shape"), written([Shape::Bars, Shape::Points, Shape::Lines]));
+    assert_eq!(words("/$defs/scale"), written(scales));
+    assert_eq!(schema().pointer("/properties/format/const").unwrap(), document::FORMAT);
+}
+
+#[test]
+fn a_row_is_a_line() {
+    let mut document = campaign();
+    document.sections.truncate(1);
+    insta::assert_snapshot!(json(&document));
+}
+
+proptest! {
+    #[test]
+    fn the_lines_hold_what_is_in_the_document(table in samples::table(), name in samples::text()) {
+        let mut document = campaign();
+        document.title = name;
+        document.sections[0].table = Some(table);
+        let read: Value = serde_json::from_str(&json(&document)).unwrap();
+        prop_assert_eq!(read, serde_json::to_value(&document).unwrap());
+    }
+}

@@ -1,0 +1,135 @@
+//! JUnit XML, which every CI server shows: a test case for each check of the document.
+//!
+//! What was measured and not validly, and what the data do not tell, are errors and not skipped tests: the command ends with
+//! a status of its own for them, and a gate that could not be asked must not look like one that was passed. Skipped is what
+//! was left out before anything was measured, such as a service whose toolchain is not there.
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::visible;
+use crate::document::{Check, Document, Verdict};
+
+/// The checks as test cases of one suite.
+#[must_use]
+pub fn junit(document: &Document) -> String {
+    let mut suite = TestSuite::new(visible(&document.title));
+    for (name, value) in properties(document) {
+        suite.add_property(Property::new(name, visible(&value)));
+    }
+    suite.add_test_cases(document.checks.iter().map(|check| case(check, &document.title)));
+    if !document.damage.is_empty() {
+        suite.set_system_err(visible(&document.damage.join("\n")));
+    }
+    let mut report = Report::new("tare");
+    report.add_test_suite(suite);
+    report.to_string().expect("memory takes all, and nothing in it has a time zone to be wrong about")
+}
+
+fn properties(document: &Document) -> Vec<(String, String)> {
+    let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |name: &str, value: String| (name.to_owned(), value);
+    let mut all = vec![
+        of("kind", word(serde_json::json!(document.kind))),
+        of("status", word(serde_json::json!(document.status))),
+        of("began", document.began.clone()),
+        of("question", document.question.clone()),
+        of("answer", document.answer.clone()),
+    ];
+    all.extend(document.facts.iter().map(|fact| (visible(&fact.label), fact.text.clone())));
+    all.retain(|(_, value)| !value.is_empty());
+    all
+}
+
+fn case(check: &Check, title: &str) -> TestCase {
+    let text = visible(&check.text);
+    let failed = |kind, word: &str| {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_type(word).set_message(&text);
+        status
+    };
+    let status = match check.verdict {
+        Verdict::Passed => TestCaseStatus::success(),
+        Verdict::Failed => failed(NonSuccessKind::Failure, "failed"),
+        Verdict::Invalid => failed(NonSuccessKind::Error, "invalid"),
+        Verdict::Inconclusive => failed(NonSuccessKind::Error, "inconclusive"),
+        Verdict::LeftOut => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(&text);
+            status
+        }
+    };
+    let mut case = TestCase::new(visible(&check.name), status);
+    case.set_classname(visible(title));
+    if check.verdict == Verdict::Passed && !text.is_empty() {
+        case.set_system_out(text);
+    }
+    case
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use roxmltree::Node;
+
+    use super::*;
+    use crate::write::samples::{self, HOSTILE, campaign, hostile};
+
+    #[test]
+    fn a_case_for_each_check() {
+        insta::assert_snapshot!(junit(&campaign()));
+    }
+
+    #[test]
+    fn hostile_names_stay_names() {
+        let text = junit(&hostile());
+        let xml = roxmltree::Document::parse(&text).unwrap();
+        let names: Vec<&str> = cases(xml.root()).map(|case| case.attribute("name").unwrap()).collect();
+        assert_eq!(names, HOSTILE.map(|name| flat(&visible(name))));
+        insta::assert_snapshot!(text);
+    }
+
+    fn cases<'a>(root: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
+        root.descendants().filter(|node| node.has_tag_name("testcase"))
+    }
+
+    /// A reader of XML makes spaces of the white space in attributes, unless it is written by its number.
+    fn flat(text: &str) -> String {
+        text.replace('\n', " ")
+    }
+
+    fn verdict() -> impl Strategy<Value = Verdict> {
+        prop::sample::select(vec![
+            Verdict::Passed,
+            Verdict::Failed,
+            Verdict::Invalid,
+            Verdict::Inconclusive,
+            Verdict::LeftOut,
+        ])
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_words_it_is_xml_that_says_them(
+            checks in prop::collection::vec((samples::text(), verdict(), samples::text()), 0..6),
+            title in samples::text(),
+        ) {
+            let checks: Vec<Check> =
+                checks.into_iter().map(|(name, verdict, text)| Check::new(name, verdict, text)).collect();
+            let document = Document { title: title.clone(), damage: vec![title], checks, ..campaign() };
+            let text = junit(&document);
+            let xml = match roxmltree::Document::parse(&text) {
+                Ok(xml) => xml,
+                Err(error) => return Err(TestCaseError::fail(format!("{error}: {text}"))),
+            };
+            let found: Vec<Node> = cases(xml.root()).collect();
+            prop_assert_eq!(found.len(), document.checks.len());
+            for (case, check) in found.iter().zip(&document.checks) {
+                prop_assert_eq!(flat(case.attribute("name").unwrap()), flat(&visible(&check.name)));
+                let said = case.children().find_map(|child| child.attribute("message"));
+                if check.verdict != Verdict::Passed {
+                    prop_assert_eq!(flat(said.unwrap()), flat(&visible(&check.text)));
+                }
+            }
+        }
+    }
+}

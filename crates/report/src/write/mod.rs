@@ -1,0 +1,100 @@
+//! A document in the forms that people and programs read. None of them knows what a document tells of, and none writes a file:
+//! they give text or bytes, and names where they are several.
+
+pub mod csv;
+pub mod hgrm;
+pub mod html;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod parquet;
+#[cfg(test)]
+mod samples;
+
+use tare_lab::document::suggestion;
+
+use crate::document::{Document, Section, Table};
+
+/// One of the files that a form consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its name in the folder of the form.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// Why a document cannot be written in a form.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// There is no such section.
+    #[error("the report has no section \"{id}\"{nearest}")]
+    Section {
+        /// What was asked for.
+        id: String,
+        /// The nearest one that there is, in words.
+        nearest: String,
+    },
+    /// A section says only why it has no table.
+    #[error("the section \"{id}\" has no table{why}")]
+    NoTable {
+        /// Which.
+        id: String,
+        /// Its notes.
+        why: String,
+    },
+    /// The library of the form said no.
+    #[error("cannot write the section \"{section}\" as {form}: {reason}")]
+    Form {
+        /// Which table.
+        section: String,
+        /// Which form.
+        form: &'static str,
+        /// What it said.
+        reason: String,
+    },
+}
+
+/// The section of this id.
+pub fn section<'d>(document: &'d Document, id: &str) -> Result<&'d Section, WriteError> {
+    document.sections.iter().find(|section| section.id == id).ok_or_else(|| WriteError::Section {
+        id: id.to_owned(),
+        nearest: suggestion(id, document.sections.iter().map(|section| section.id.as_str())),
+    })
+}
+
+/// The table of the section of this id.
+pub fn table<'d>(document: &'d Document, id: &str) -> Result<&'d Table, WriteError> {
+    let section = section(document, id)?;
+    let why = || section.notes.iter().map(|note| format!(": {note}")).collect();
+    section.table.as_ref().ok_or_else(|| WriteError::NoTable { id: id.to_owned(), why: why() })
+}
+
+/// The sections that have a table, with it.
+fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
+    document.sections.iter().filter_map(|section| Some((section, section.table.as_ref()?)))
+}
+
+/// Text in which nothing is hidden: what controls a terminal or the direction of writing is shown by its number. XML 1.0 has no
+/// way to write most of these characters, Markdown drops some, and names that differ in them alone would look the same.
+fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(c),
+            '\t' => out.push(' '),
+            '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
+                out.extend(c.escape_unicode());
+            }
+            c if c.is_control() => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+pub mod runs;

@@ -1,0 +1,163 @@
+//! The list of runs as a page, in the looks of the report. Which runs there are, and where their pages are, its caller knows.
+
+use askama::Template;
+use jiff::Timestamp;
+
+use crate::document::{Document, Kind, Status, Unit};
+
+use super::html;
+
+/// A run in the list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Listed {
+    /// What its folder is called.
+    pub name: String,
+    /// Where its page is; none where it can have none.
+    pub link: Option<String>,
+    /// Its head line.
+    pub title: String,
+    /// When it began, RFC 3339, UTC; empty where that cannot be read.
+    pub began: String,
+    /// What it is a run of.
+    pub kind: String,
+    /// How far it came.
+    pub state: State,
+    /// What came out, or why nothing can be told.
+    pub text: String,
+    /// All that is in its folder; none while it grows.
+    pub bytes: Option<u64>,
+}
+
+/// How far a run came, as the list knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// As its document says.
+    Known(Status),
+    /// Nothing was read but its head.
+    Unread,
+    /// It cannot be read, or is none.
+    Broken,
+}
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct Runs<'a> {
+    runs: &'a [Listed],
+    events: &'a str,
+    now: &'a str,
+}
+
+/// The page. `events` is the path of the events that tell of a change of the list.
+///
+/// # Errors
+/// None that a name can cause: the template writes into memory.
+pub fn page(runs: &[Listed], events: &str, now: Timestamp) -> Result<String, askama::Error> {
+    let now = now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    html::frame("Runs - Tare", &Runs { runs, events, now: &now }.render()?)
+}
+
+impl Listed {
+    /// What the list says of a run that was read. One of which nothing can be shown has its damage for an answer.
+    #[must_use]
+    pub fn of(name: &str, link: String, document: &Document) -> Listed {
+        let is_broken = document.sections.is_empty() && !document.damage.is_empty();
+        Listed {
+            name: name.to_owned(),
+            link: Some(link),
+            title: document.title.clone(),
+            began: document.began.clone(),
+            kind: words(document.kind).to_owned(),
+            state: if is_broken { State::Broken } else { State::Known(document.status) },
+            text: if is_broken { document.damage.join(" ") } else { document.answer.clone() },
+            bytes: None,
+        }
+    }
+
+    /// For the style, and for a reader.
+    fn state(&self) -> (&'static str, &'static str) {
+        match self.state {
+            State::Known(Status::Complete) => ("complete", "complete"),
+            State::Known(Status::Interrupted) => ("interrupted", "stopped by the user"),
+            State::Known(Status::Running) => ("running", "live"),
+            State::Known(Status::CutOff) => ("cut-off", "cut off"),
+            State::Unread => ("unread", "not read yet"),
+            State::Broken => ("broken", "not readable"),
+        }
+    }
+
+    fn size(&self) -> String {
+        self.bytes.map_or_else(|| "-".to_owned(), |bytes| Unit::Bytes.show(bytes as f64))
+    }
+
+    /// To the minute; what is no time stands as it is.
+    fn when(&self) -> String {
+        match self.began.parse::<Timestamp>() {
+            Ok(began) => began.strftime("%Y-%m-%d %H:%M").to_string(),
+            Err(_) => self.began.clone(),
+        }
+    }
+}
+
+fn words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Campaign => "campaign",
+        Kind::Grid => "published experiment",
+        Kind::Capacity => "capacity",
+        Kind::Comparison => "comparison",
+        Kind::History => "history",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(name: &str, state: State) -> Listed {
+        Listed {
+            name: name.to_owned(),
+            link: Some(format!("/run/{name}")),
+            title: "Title".to_owned(),
+            began: "2026-11-21T14:20:05.078Z".to_owned(),
+            kind: "campaign".to_owned(),
+            state,
+            text: "Text.".to_owned(),
+            bytes: Some(2_000_000),
+        }
+    }
+
+    #[test]
+    fn names_are_text_whatever_they_are() {
+        let hostile = Listed {
+            title: "</script><script>alert(1)</script>".to_owned(),
+            ..listed("a\"b<c", State::Unread)
+        };
+        let page = page(&[hostile], "/events", Timestamp::UNIX_EPOCH).unwrap();
+        assert!(!page.contains("<script>alert") && !page.contains("b<c"), "{page}");
+    }
+
+    #[test]
+    fn a_run_is_told_by_its_state_its_time_and_its_size() {
+        let runs = [
+            listed("old", State::Known(Status::CutOff)),
+            Listed { bytes: None, ..listed("new", State::Known(Status::Running)) },
+        ];
+        let page = page(&runs, "/events", Timestamp::UNIX_EPOCH).unwrap();
+        for text in [
+            "2026-11-21 14:20",
+            "cut off",
+            "live",
+            "href=\"/run/old\"",
+            "data-events=\"/events\"",
+            &Unit::Bytes.show(2e6),
+        ] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+    }
+
+    #[test]
+    fn an_empty_list_says_how_to_make_a_run() {
+        assert!(
+            page(&[], "/events", Timestamp::UNIX_EPOCH).unwrap().contains("tare run experiments/quick.toml")
+        );
+    }
+}
