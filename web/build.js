@@ -1,0 +1,44 @@
+// Makes `dist/` of the sources: what `crates/report` embeds into every page. It is kept in git, so that whoever builds
+// Tare needs no node. `node build.js --check` writes nothing, and fails where `dist/` is not what the sources give.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { build } from "esbuild";
+
+process.chdir(import.meta.dirname);
+
+// What those ask for whose work is in the bundle: it goes into every page.
+const licence = async (path) => (await readFile(`node_modules/${path}`, "utf8")).trim().replace(/[ \t]+$/gm, "");
+const NOTICE = `/*!
+${await licence("echarts/NOTICE")}
+
+Licensed under the Apache License, Version 2.0: https://www.apache.org/licenses/LICENSE-2.0
+
+It includes zrender:
+${await licence("zrender/LICENSE")}
+
+It includes parts of d3:
+${await licence("echarts/licenses/LICENSE-d3")}
+*/`;
+
+const common = { bundle: true, charset: "utf8", logLevel: "error", target: "es2022", write: false };
+const parts = [
+  // Nobody reads it, and it changes with the library only.
+  { entryPoints: ["src/charts.js"], outfile: "dist/charts.js", format: "iife", minify: true, banner: { js: NOTICE } },
+  // Not minified: its changes can be read in a diff, and it is small.
+  { entryPoints: ["src/page.js"], outfile: "dist/page.js", format: "iife" },
+  { entryPoints: ["src/page.css"], outfile: "dist/page.css" },
+];
+
+const check = process.argv.includes("--check");
+for (const part of parts) {
+  const made = await build({ ...common, legalComments: "inline", ...part });
+  const text = made.outputFiles[0].text;
+  if (text.includes("</script") || text.includes("</style")) {
+    throw new Error(`"${part.outfile}" would end the element that it is embedded in`);
+  }
+  if (!check) {
+    await writeFile(part.outfile, text);
+  } else if ((await readFile(part.outfile, "utf8")) !== text) {
+    throw new Error(`"${part.outfile}" is not what the sources give: run "npm run build" in web/`);
+  }
+}

@@ -1,0 +1,1265 @@
+"use strict";
+(() => {
+  // src/data.js
+  function place(table, key) {
+    return key == null ? -1 : table.columns.findIndex((column2) => column2.key === key);
+  }
+  function names(table) {
+    return table.columns.findIndex((column2) => column2.unit === "text" && !column2.hidden);
+  }
+  function number(row, at) {
+    const value2 = at < 0 ? null : row[at];
+    return typeof value2 === "number" ? value2 : null;
+  }
+  function ends(table, column2, row) {
+    if (!column2.interval) return null;
+    const low = number(row, place(table, column2.interval[0]));
+    const high = number(row, place(table, column2.interval[1]));
+    return low === null || high === null ? null : [low, high];
+  }
+
+  // src/dom.js
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value2] of Object.entries(attributes)) {
+      if (value2 !== void 0 && value2 !== false) element.setAttribute(name, value2 === true ? "" : String(value2));
+    }
+    element.append(...children);
+    return element;
+  }
+  function button(text, pressed, attributes = {}) {
+    const element = make("button", { type: "button", ...attributes }, text);
+    element.addEventListener("click", pressed);
+    return element;
+  }
+  function svg(tag, attributes, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value2] of Object.entries(attributes)) element.setAttribute(name, String(value2));
+    element.append(...children);
+    return element;
+  }
+  function find(root, selector) {
+    const found = root.querySelector(selector);
+    if (!(found instanceof HTMLElement)) throw new Error(`the page has no "${selector}"`);
+    return found;
+  }
+
+  // src/looks.js
+  var COLORS = 7;
+  var SYMBOLS = (
+    /** @type {const} */
+    [
+      ["circle", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"],
+      ["triangle", "M0,-4.5L4.5,3.8H-4.5z"],
+      ["rect", "M-3.6,-3.6h7.2v7.2h-7.2z"],
+      ["diamond", "M0,-5L5,0L0,5L-5,0z"],
+      ["path://M0,4.5L4.5,-3.8H-4.5z", "M0,4.5L4.5,-3.8H-4.5z"],
+      ["path://M-1.6,-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z", "M-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"]
+    ]
+  );
+  var DASHES = ["solid", [6, 3], [2, 3]];
+  function looks(order) {
+    const places = new Map(order.map((name, at) => [name, at]));
+    return (name) => {
+      let at = places.get(name);
+      if (at === void 0) {
+        at = places.size;
+        places.set(name, at);
+      }
+      return {
+        color: `var(--s${at % COLORS})`,
+        symbol: SYMBOLS[at % SYMBOLS.length][0],
+        dash: DASHES[Math.floor(at / COLORS) % DASHES.length]
+      };
+    };
+  }
+  function swatch(look, line) {
+    const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
+    const picture2 = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
+    if (line) {
+      const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
+      picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
+    }
+    picture2.append(svg("path", { d: path, fill: look.color }));
+    return picture2;
+  }
+
+  // src/figures.js
+  function fixed(number2, places) {
+    if (Math.abs(number2) >= 1e21) return BigInt(number2) + (places === 0 ? "" : `.${"0".repeat(places)}`);
+    const halves = number2 * 2 ** (places + 1);
+    let text = Math.abs(number2).toFixed(places);
+    if (Number.isInteger(halves) && halves % 2 !== 0) {
+      const ten = 10 ** places;
+      const below = Math.floor(Math.abs(number2) * ten);
+      text = ((below % 2 === 0 ? below : below + 1) / ten).toFixed(places);
+    }
+    return number2 < 0 || Object.is(number2, -0) ? `-${text}` : text;
+  }
+  function plain(number2) {
+    if (Object.is(number2, -0)) return "-0";
+    const text = String(number2);
+    const parts = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+    if (!parts) return text;
+    const [, sign, whole, rest = "", power] = parts;
+    const shift = Number(power);
+    if (shift < 0) return `${sign}0.${"0".repeat(-shift - 1)}${whole}${rest}`;
+    return sign + whole + rest.padEnd(shift, "0");
+  }
+  function digits(value2) {
+    if (value2 === 0) return "0";
+    if (value2 >= 99.95) return fixed(value2, 0);
+    return fixed(value2, value2 >= 9.995 ? 1 : 2);
+  }
+  var SHOWN = {
+    "per-second": (value2) => {
+      if (value2 >= 999500) return `${digits(value2 / 1e6)} M`;
+      return value2 >= 999.5 ? `${digits(value2 / 1e3)} k` : digits(value2);
+    },
+    nanoseconds: (value2) => {
+      if (value2 >= 9995e5) return `${digits(value2 / 1e9)} s`;
+      if (value2 >= 999500) return `${digits(value2 / 1e6)} ms`;
+      return value2 >= 999.5 ? `${digits(value2 / 1e3)} µs` : `${digits(value2)} ns`;
+    },
+    bytes: (value2) => {
+      const kib = value2 / 1024;
+      if (kib >= 1023.5 * 1024) return `${digits(kib / 1024 / 1024)} GiB`;
+      return kib >= 1023.5 ? `${digits(kib / 1024)} MiB` : `${digits(kib)} KiB`;
+    },
+    share: (value2) => `${fixed(value2 * 100, 1)}%`,
+    times: (value2) => `${digits(value2)}x`,
+    percentile: (value2) => `p${plain(Math.round(value2 * 1e8) / 1e6)}`,
+    text: plain,
+    flag: plain,
+    count: plain,
+    number: plain
+  };
+  function show(unit, number2) {
+    return SHOWN[unit](number2);
+  }
+  function shown(unit, value2) {
+    if (value2 === null) return "-";
+    if (typeof value2 === "boolean") return value2 ? "yes" : "no";
+    return typeof value2 === "number" ? show(unit, value2) : value2;
+  }
+  function tick(unit, number2) {
+    if (number2 === 0) return "0";
+    return show(unit, Number(number2.toPrecision(12))).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+  }
+  function interval(column2, [low, high]) {
+    return `${show(column2.unit, low)} .. ${show(column2.unit, high)}`;
+  }
+
+  // src/axis.js
+  var NINES = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
+  var FACTORS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]];
+  var NINES_MAX = 7;
+  function coordinate(scale, value2) {
+    if (scale === "log") return value2 > 0 ? Math.log10(value2) : null;
+    if (scale === "percentile") {
+      if (value2 < 0 || value2 >= 1) return null;
+      return Math.min(-Math.log10(1 - value2), NINES_MAX);
+    }
+    return value2;
+  }
+  function step(about, unit) {
+    if (unit === "bytes") return 2 ** Math.ceil(Math.log2(about));
+    const ten = 10 ** Math.floor(Math.log10(about));
+    const factor = [1, 2, 5, 10].find((one) => one * ten >= about * 0.999) ?? 10;
+    return unit === "count" ? Math.max(1, factor * ten) : factor * ten;
+  }
+  function linear(low, high, unit, count) {
+    let [min, max] = [low > 0 && low < high * 0.6 ? 0 : low, high];
+    if (min === max) [min, max] = [min > 0 ? 0 : min - 1, max > 0 ? max * 1.05 : max + 1];
+    const one = step((max - min) / count, unit);
+    const [first, last] = [Math.floor(min / one + 1e-9), Math.ceil(max / one - 1e-9)];
+    const ticks = [];
+    for (let at = first; at <= last; at += 1) ticks.push({ at: at * one, text: tick(unit, at * one) });
+    return { min: first * one, max: last * one, ticks };
+  }
+  function log(low, high, unit, count) {
+    const pad = Math.max((high - low) * 0.04, 0.03);
+    const [min, max] = [low - pad, high + pad];
+    const base = Math.log10(unit === "bytes" ? 2 : 10);
+    const inside = (factors) => {
+      const found = [];
+      for (let power = Math.floor(min / base); power <= Math.ceil(max / base); power += 1) {
+        found.push(...factors.map((factor) => power * base + Math.log10(factor)));
+      }
+      return found.filter((at) => at >= min && at <= max);
+    };
+    const sets = unit === "bytes" ? [[1]] : FACTORS;
+    const finest = sets.map(inside).findLast((ticks) => ticks.length <= count * 1.5);
+    let chosen = finest ?? inside([1]);
+    while (chosen.length > count * 1.5) chosen = chosen.filter((_, at) => at % 2 === 0);
+    return { min, max, ticks: chosen.map((at) => ({ at, text: tick(unit, 10 ** at) })) };
+  }
+  function nines(high) {
+    const max = Math.max(high, 1);
+    const ticks = NINES.map((share) => ({ at: -Math.log10(1 - share), text: tick("share", share).replace(/^0$/, "0%") }));
+    ticks.forEach((one, at) => {
+      if (at > 3) one.text = `99.${"9".repeat(at - 3)}%`;
+    });
+    return { min: 0, max, ticks: ticks.filter((one) => one.at <= max + 1e-9) };
+  }
+  function axis(scale, unit, low, high, count) {
+    if (!(low <= high)) return { min: 0, max: 1, ticks: [] };
+    if (scale === "log") return log(low, high, unit, count);
+    if (scale === "percentile") return nines(high);
+    return linear(low, high, unit, count);
+  }
+
+  // src/series.js
+  function drawing(table, chart, rows) {
+    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart) };
+    const [only, text] = chart.only ?? [null, null];
+    const onlyAt = place(table, only);
+    const nameAt = names(table);
+    const categories = /* @__PURE__ */ new Map();
+    const all = /* @__PURE__ */ new Map();
+    let count = 0;
+    if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0 };
+    const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
+    for (const row of rows) {
+      const values = table.rows[row];
+      if (onlyAt >= 0 && values[onlyAt] !== text) continue;
+      const x = where(chart.x_scale, values[at.x], categories);
+      const y = x === null ? null : where(chart.y_scale, values[at.y], categories);
+      if (x === null || y === null) continue;
+      const name = at.series < 0 ? "" : String(values[at.series] ?? "-");
+      let series = all.get(name);
+      if (!series) all.set(name, series = { name, points: [] });
+      series.points.push({
+        row,
+        name: nameAt < 0 ? name : String(values[nameAt] ?? "-"),
+        x,
+        y,
+        xEnds: span(table, columnX, values, chart.x_scale),
+        yEnds: span(table, columnY, values, chart.y_scale),
+        apart: at.apart >= 0 && values[at.apart] === true
+      });
+      count += 1;
+    }
+    return { series: [...all.values()], categories: [...categories.keys()], points: count };
+  }
+  function where(scale, value2, categories) {
+    if (scale === "names") {
+      const name = String(value2 ?? "-");
+      const known = categories.get(name);
+      if (known !== void 0) return known;
+      categories.set(name, categories.size);
+      return categories.size - 1;
+    }
+    return typeof value2 === "number" ? coordinate(scale, value2) : null;
+  }
+  function span(table, column2, row, scale) {
+    const both = ends(table, column2, row);
+    if (!both) return null;
+    const low = coordinate(scale, both[0]) ?? coordinate(scale, number(row, table.columns.indexOf(column2)) ?? both[1]);
+    const high = coordinate(scale, both[1]);
+    return low === null || high === null ? null : [low, high];
+  }
+  function extent(series, way) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const { points: points2 } of series) {
+      for (const point of points2) {
+        const both = way === "x" ? point.xEnds : point.yEnds;
+        low = Math.min(low, point[way], both?.[0] ?? Infinity);
+        high = Math.max(high, point[way], both?.[1] ?? -Infinity);
+      }
+    }
+    return [low, high];
+  }
+
+  // src/plot.js
+  var SYMBOLS_MAX = 30;
+  var SMALL_MIN = 500;
+  var WHISKERS_MAX = 400;
+  var LABELS_MAX = 120;
+  var END_LABELS_MAX = 12;
+  var LABEL_HEIGHT = 13;
+  var LABEL_WIDTH = 112;
+  var TEXT = { color: "var(--muted)", fontSize: 12 };
+  function height({ chart, drawing: drawing2, series, width }) {
+    if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
+    const each = series.length > 1 ? 12 * series.length + 8 : 22;
+    return Math.max(drawing2.categories.length, 1) * each + 56;
+  }
+  function option(request) {
+    const { chart, width } = request;
+    const ends2 = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
+    const shifts = ends2 ? apartFromEachOther(request) : null;
+    return {
+      animation: false,
+      textStyle: { fontFamily: family() },
+      grid: { left: 8, right: ends2 ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+      xAxis: axisOption(request, "x"),
+      yAxis: axisOption(request, "y"),
+      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)]
+    };
+  }
+  function drawn(request, series, at, shift) {
+    if (request.chart.shape === "bars") return bars(request, series, at);
+    return request.chart.shape === "lines" ? lines(request, series, shift) : points(request, series, request.drawing.points);
+  }
+  function axisOf({ chart, x, y, series, width }, way) {
+    const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
+    let [low, high] = extent(series, way);
+    if (chart.shape === "bars" && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
+    return axis(scale, unit, low, high, way === "x" ? Math.max(2, Math.floor(width / 110)) : 6);
+  }
+  function axisOption(request, way) {
+    const { chart, drawing: drawing2, width } = request;
+    const column2 = way === "x" ? request.x : request.y;
+    const scale = way === "x" ? chart.x_scale : chart.y_scale;
+    const name = { name: column2.title, nameTextStyle: { ...TEXT, fontWeight: 600 } };
+    const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
+    const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
+    if (scale === "names") {
+      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : 190, overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+      return {
+        type: "category",
+        data: drawing2.categories,
+        inverse: way === "y",
+        axisLine: line,
+        axisTick: { show: false },
+        axisLabel: label,
+        ...way === "x" ? title : {}
+      };
+    }
+    const { min, max, ticks } = axisOf(request, way);
+    const texts = new Map(ticks.map((one) => [one.at, one.text]));
+    const values = ticks.map((one) => one.at);
+    return {
+      type: "value",
+      min,
+      max,
+      ...title,
+      axisLine: { ...line, show: way === "x" },
+      axisTick: { show: way === "x", customValues: values },
+      axisLabel: { ...TEXT, customValues: values, formatter: (at) => texts.get(at) ?? nearest(ticks, at), hideOverlap: true },
+      splitLine: { lineStyle: { color: "var(--line)" } }
+    };
+  }
+  function nearest(ticks, at) {
+    return ticks.find((one) => Math.abs(one.at - at) <= 1e-6 * Math.max(1, Math.abs(at)))?.text ?? "";
+  }
+  function apartFromEachOther(request) {
+    const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
+    const [wide, high] = [request.width - 190, height(request) - 76];
+    const ends2 = request.series.map(({ points: points2 }, at) => {
+      const last = points2.findLast((point) => !point.apart);
+      return { at, x: last ? (last.x - x.min) / (x.max - x.min) * wide : 0, y: last ? (y.max - last.y) / (y.max - y.min) * high : 0 };
+    });
+    ends2.sort((one, other) => one.y - other.y);
+    const places = ends2.map((one) => one.y);
+    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < LABEL_WIDTH;
+    for (let at = 0; at < places.length; at += 1) {
+      for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
+    }
+    for (let at = places.length - 1; at >= 0; at -= 1) {
+      places[at] = Math.min(places[at], high);
+      for (let below = places.length - 1; below > at; below -= 1) {
+        if (areNear(at, below)) places[at] = Math.min(places[at], places[below] - LABEL_HEIGHT);
+      }
+    }
+    const shifts = request.series.map(() => 0);
+    ends2.forEach((end, at) => shifts[end.at] = places[at] - end.y);
+    return shifts;
+  }
+  var pair = (point) => [point.x, point.y];
+  var family = () => getComputedStyle(document.body).fontFamily;
+  function labels({ chart, series, drawing: drawing2, width }) {
+    if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
+    const all = series.flatMap((one) => one.points);
+    const pen = document.createElement("canvas").getContext("2d");
+    const fontFamily = family();
+    if (pen) pen.font = `11.5px ${fontFamily}`;
+    let taken = null;
+    return [{
+      ...STILL,
+      type: "custom",
+      z: 5,
+      data: all.map(pair),
+      renderItem: (item, api) => {
+        const grid = item.coordSys;
+        const isInside = (box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
+        if (item.dataIndex === 0 || !taken) taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
+        const point = all[item.dataIndex];
+        const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
+        const long = pen?.measureText(text).width ?? text.length * 7;
+        const [x, y] = api.coord(pair(point));
+        const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
+        const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
+        const at = boxes.findIndex((box) => isInside(box) && !taken?.some((other) => overlap(box, other)));
+        if (at < 0) return { type: "group", children: [] };
+        taken.push(boxes[at]);
+        const style = { text, fill: "var(--ink)", fontSize: 11.5, fontFamily, verticalAlign: "middle" };
+        return { type: "text", x: places[at][0], y: places[at][1], style };
+      }
+    }];
+  }
+  function overlap(one, other) {
+    return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+  }
+  var STILL = { silent: true, emphasis: { disabled: true }, animation: false };
+  function lines(request, series, shift) {
+    const { color, symbol, dash } = request.look(series.name);
+    const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
+    const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
+    const every = joined.length <= SYMBOLS_MAX ? 1 : Math.ceil(joined.length / 10);
+    const marked = joined.filter((_, at) => at % every === Math.floor(every / 2));
+    const made = [
+      {
+        ...STILL,
+        type: "line",
+        data: joined.map(pair),
+        showSymbol: false,
+        lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
+        endLabel: {
+          show: shift !== null,
+          formatter: series.name,
+          color: "var(--ink)",
+          fontSize: 11,
+          width: LABEL_WIDTH,
+          overflow: "truncate",
+          distance: 8,
+          offset: [0, shift ?? 0]
+        }
+      },
+      { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 }
+    ];
+    if (apart.length > 0) made.push(hollow(apart, color, symbol));
+    if (total <= WHISKERS_MAX) made.push(...whiskers(request, series, color));
+    return made;
+  }
+  function points(request, series, total) {
+    const made = [];
+    const groups = series.name === "" && total <= WHISKERS_MAX ? series.points.map((point) => ({ name: point.name, points: [point] })) : [series];
+    for (const group of groups) {
+      const { color, symbol } = request.look(group.name);
+      const solid = group.points.filter((point) => !point.apart);
+      const apart = group.points.filter((point) => point.apart);
+      if (total <= WHISKERS_MAX) made.push(...whiskers(request, group, color));
+      made.push({
+        ...STILL,
+        type: "scatter",
+        data: solid.map(pair),
+        symbol,
+        symbolSize: total > SMALL_MIN ? 5 : 10,
+        itemStyle: { color }
+      });
+      if (apart.length > 0) made.push(hollow(apart, color, symbol));
+    }
+    return made;
+  }
+  function hollow(apart, color, symbol) {
+    const itemStyle = { color: "var(--paper)", borderColor: color, borderWidth: 1.75 };
+    return { ...STILL, type: "scatter", data: apart.map(pair), symbol, symbolSize: 8, itemStyle, z: 4 };
+  }
+  function bars(request, series, at) {
+    const alone = request.series.length === 1;
+    const color = alone ? `var(--${request.chart.x_scale === "log" ? "accent" : "bar"})` : request.look(series.name).color;
+    const unit = request.x.unit;
+    const data = series.points.map((point) => ({
+      value: pair(point),
+      itemStyle: point.apart ? { color: "var(--paper)", borderColor: color, borderWidth: 1.5, borderType: "dashed" } : { color },
+      label: { formatter: point.xEnds ? "" : show(unit, value(request, point)) }
+    }));
+    const label = { show: alone, position: "right", color: "var(--ink)", fontSize: 11 };
+    const dots = { ...STILL, type: "scatter", data, symbol: "circle", symbolSize: 10, label, z: 3 };
+    if (request.chart.x_scale === "log") return [...whiskers(request, series, "var(--whisker)"), dots];
+    const made = { ...STILL, type: "bar", data, barMaxWidth: 14, barGap: "15%", label, itemStyle: { borderRadius: [0, 2, 2, 0] } };
+    return [made, ...whiskers(request, series, "var(--whisker)", at)];
+  }
+  function value({ table, x }, point) {
+    const found = table.rows[point.row][table.columns.indexOf(x)];
+    return typeof found === "number" ? found : 0;
+  }
+  function whiskers(request, series, color, at = 0) {
+    const data = series.points.filter((point) => point.xEnds || point.yEnds);
+    if (data.length === 0) return [];
+    const isBar = request.chart.shape === "bars";
+    const shift = isBar ? barShift(request.series.length, at) : 0;
+    const label = isBar && request.series.length === 1;
+    return [{
+      ...STILL,
+      type: "custom",
+      z: isBar ? 3 : 1,
+      data: data.map(pair),
+      clip: !isBar,
+      renderItem: (item, api) => {
+        const point = data[item.dataIndex];
+        const children = [];
+        const middle = api.coord([point.x, point.y]);
+        for (
+          const [way, both] of
+          /** @type {const} */
+          [["x", point.xEnds], ["y", point.yEnds]]
+        ) {
+          if (!both) continue;
+          const [from, to] = both.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
+          from[1] += way === "x" ? shift : 0;
+          to[1] += way === "x" ? shift : 0;
+          children.push(whisker(from, to, way, color, isBar ? 1.25 : 1));
+          if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
+        }
+        return { type: "group", children };
+      }
+    }];
+  }
+  function barShift(count, at) {
+    if (count === 1) return 0;
+    const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
+    return (at - (count - 1) / 2) * Math.min(each, 14) * 1.15;
+  }
+  function whisker([x1, y1], [x2, y2], way, color, width) {
+    const cap = 3.5;
+    const [dx, dy] = way === "x" ? [0, cap] : [cap, 0];
+    const d = `M${x1},${y1}L${x2},${y2}M${x1 - dx},${y1 - dy}L${x1 + dx},${y1 + dy}M${x2 - dx},${y2 - dy}L${x2 + dx},${y2 + dy}`;
+    return { type: "path", shape: { pathData: d }, style: { stroke: color, fill: "none", lineWidth: width, opacity: width > 1 ? 1 : 0.55 } };
+  }
+  function beside([x, y], text) {
+    return { type: "text", x: x + 7, y, style: { text, fill: "var(--ink)", fontSize: 11, fontFamily: family(), verticalAlign: "middle" } };
+  }
+
+  // src/tip.js
+  var REACH = 60;
+  function nearest2(spots, x, y, rows) {
+    let [found, best] = [
+      /** @type {Spot|null} */
+      null,
+      rows ? 400 : REACH * REACH
+    ];
+    for (const spot of spots) {
+      const far = rows ? (spot.y - y) ** 2 : (spot.x - x) ** 2 + (spot.y - y) ** 2;
+      if (far < best) [found, best] = [spot, far];
+    }
+    return found;
+  }
+  function words(table, chart, { point, series }) {
+    const row = table.rows[point.row];
+    const list = make("dl");
+    const say = (column2, text, small) => {
+      const value2 = make("dd", {}, make("bdi", {}, text));
+      if (small) value2.append(" ", make("small", {}, small));
+      list.append(make("dt", {}, column2.title), value2);
+    };
+    const told = /* @__PURE__ */ new Set([chart.series]);
+    const keys = [chart.x, chart.y, chart.n, chart.apart];
+    if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
+    for (const key of keys) {
+      const at = place(table, key);
+      const column2 = table.columns[at];
+      if (at < 0 || told.has(key) || row[at] === null || row[at] === point.name) continue;
+      told.add(key);
+      const both = ends(table, column2, row);
+      say(column2, shown(column2.unit, row[at]), both ? interval(column2, both) : void 0);
+    }
+    const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
+    return [make("strong", {}, make("bdi", {}, name)), list];
+  }
+
+  // src/chart.js
+  var waiting = /* @__PURE__ */ new Set();
+  function soon(draw) {
+    if (waiting.size === 0) setTimeout(next);
+    waiting.add(draw);
+  }
+  function next() {
+    const [draw] = waiting;
+    waiting.delete(draw);
+    draw();
+    if (waiting.size > 0) setTimeout(next);
+  }
+  function picture(figure, table, chart, look, switched) {
+    const plot = find(figure, ".plot");
+    const area = make("div", { class: "area" });
+    const tip = make("div", { class: "tip", hidden: true, role: "status" });
+    const ring = make("div", { class: "ring", hidden: true });
+    const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
+    plot.replaceWith(area);
+    area.append(plot, ring, tip);
+    area.before(legend);
+    plot.tabIndex = 0;
+    const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
+    let all = { series: [], categories: [], points: 0 };
+    const none = [];
+    let rows = none;
+    let [stale, seen, width] = [true, false, 0];
+    let drawn2 = null;
+    let spots = [];
+    let at = -1;
+    const isOn = (name, place2) => switched.get(name) ?? (chart.first === null || place2 < chart.first);
+    function prepare() {
+      width = plot.clientWidth;
+      all = drawing(table, chart, rows);
+      listed();
+      const series = all.series.filter((one, place2) => isOn(one.name, place2));
+      const request = { table, chart, x, y, drawing: all, series, look, width };
+      const high = height(request);
+      plot.style.height = `${high}px`;
+      return { request, series, high };
+    }
+    function draw() {
+      if (!stale || plot.clientWidth === 0) return;
+      stale = false;
+      hide();
+      const { request, series, high } = prepare();
+      drawn2 ??= globalThis.tareCharts.init(plot, null, { renderer: "svg", width, height: high });
+      drawn2.resize({ width, height: high });
+      drawn2.setOption(option(request), true);
+      plot.querySelector("svg")?.setAttribute("viewBox", `0 0 ${width} ${high}`);
+      spots = placed(series);
+    }
+    function placed(series) {
+      if (!drawn2 || series.length === 0) return [];
+      const [zero, one] = [[0, 0], [1, 1]].map((pair2) => drawn2?.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, pair2) ?? [0, 0]);
+      const [dx, dy] = [one[0] - zero[0], one[1] - zero[1]];
+      const found = series.flatMap(
+        (one2) => one2.points.map((point) => ({ x: zero[0] + point.x * dx, y: zero[1] + point.y * dy, point, series: one2.name }))
+      );
+      return found;
+    }
+    function tell(spot) {
+      if (!spot) return hide();
+      at = spots.indexOf(spot);
+      tip.replaceChildren(...words(table, chart, spot));
+      tip.hidden = ring.hidden = false;
+      ring.style.transform = `translate(${spot.x}px, ${spot.y}px)`;
+      const right = spot.x + 14;
+      const left = right + tip.offsetWidth > area.clientWidth ? spot.x - 14 - tip.offsetWidth : right;
+      const top = Math.min(Math.max(spot.y - tip.offsetHeight / 2, 0), Math.max(area.clientHeight - tip.offsetHeight, 0));
+      tip.style.transform = `translate(${Math.max(left, 0)}px, ${top}px)`;
+    }
+    function hide() {
+      tip.hidden = ring.hidden = true;
+      at = -1;
+    }
+    function pointed(event) {
+      const box = plot.getBoundingClientRect();
+      tell(nearest2(spots, event.clientX - box.left, event.clientY - box.top, chart.y_scale === "names"));
+    }
+    function pressed(event) {
+      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+      const by = Object.hasOwn(steps, event.key) ? steps[
+        /** @type {keyof typeof steps} */
+        event.key
+      ] : 0;
+      if (event.key === "Escape") hide();
+      if (by === 0 || spots.length === 0) return;
+      event.preventDefault();
+      tell(spots[Math.min(Math.max(at < 0 && by > 0 ? 0 : at + by, 0), spots.length - 1)]);
+    }
+    plot.addEventListener("pointermove", pointed);
+    plot.addEventListener("pointerdown", pointed);
+    plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
+    plot.addEventListener("keydown", pressed);
+    plot.addEventListener("blur", hide);
+    function listed() {
+      legend.hidden = all.series.length < 2;
+      if (legend.hidden) return;
+      const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
+      const chips = all.series.map((one, place2) => {
+        const on = isOn(one.name, place2);
+        const chip = button("", () => change([[one.name, !on]]), { "aria-pressed": String(on), title: one.name });
+        chip.append(swatch(look(one.name), chart.shape === "lines"), make("bdi", {}, one.name));
+        return chip;
+      });
+      const every = (on) => () => change(all.series.map((one) => [one.name, on]));
+      if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
+      legend.replaceChildren(...chips);
+      if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+    }
+    function change(names2) {
+      for (const [name, on] of names2) switched.set(name, on);
+      refresh();
+    }
+    function refresh() {
+      stale = true;
+      if (seen) soon(draw);
+    }
+    const sight = new IntersectionObserver(
+      (entries) => {
+        seen = entries.some((entry) => entry.isIntersecting);
+        if (seen) soon(draw);
+      },
+      { rootMargin: "300px" }
+    );
+    sight.observe(figure);
+    const size = new ResizeObserver(() => {
+      if (plot.clientWidth === width) return;
+      refresh();
+    });
+    size.observe(plot);
+    return {
+      show(now) {
+        const isFirst = rows === none;
+        rows = now;
+        if (isFirst) prepare();
+        refresh();
+      },
+      draw,
+      end() {
+        sight.disconnect();
+        size.disconnect();
+        drawn2?.dispose();
+      }
+    };
+  }
+
+  // src/contents.js
+  function contents(main) {
+    const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.getAttribute("href")?.slice(1) ?? "", link]));
+    const sections = [...main.querySelectorAll("section.part")];
+    for (const section of sections) {
+      const title = section.querySelector("h2");
+      title?.append(make("a", { class: "anchor", href: `#${section.id}`, "aria-label": `Link to: ${title.textContent}` }, "#"));
+    }
+    const seen = /* @__PURE__ */ new Set();
+    const mark = () => {
+      const now = sections.find((section) => seen.has(section))?.id;
+      for (const [id, link] of links) {
+        if (id !== now) link.removeAttribute("aria-current");
+        else if (!link.hasAttribute("aria-current")) {
+          link.setAttribute("aria-current", "true");
+          if (link instanceof HTMLElement) link.closest("ol")?.scrollTo({ left: link.offsetLeft - 40 });
+        }
+      }
+      if (now === void 0 && scrollY < 100) document.querySelector(".contents ol")?.scrollTo({ left: 0 });
+    };
+    const watch = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (entry.isIntersecting) seen.add(entry.target);
+          else seen.delete(entry.target);
+        }
+        mark();
+      },
+      { rootMargin: "-20% 0px -70% 0px" }
+    );
+    for (const section of sections) watch.observe(section);
+    return () => watch.disconnect();
+  }
+  function openTarget() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = target?.closest("details.fold");
+    if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
+    fold.open = true;
+    target.scrollIntoView();
+  }
+
+  // src/order.js
+  var collator = new Intl.Collator(void 0, { numeric: true, sensitivity: "base" });
+  function sorted(table, rows, { place: place2, down }) {
+    const ranks = ranked(table, rows, place2);
+    const way = down ? -1 : 1;
+    const known = rows.filter((row) => !Number.isNaN(ranks[row]));
+    known.sort((one, other) => (ranks[one] - ranks[other]) * way || one - other);
+    return [...known, ...rows.filter((row) => Number.isNaN(ranks[row]))];
+  }
+  function ranked(table, rows, place2) {
+    const texts = new Set(rows.map((row) => table.rows[row][place2]).filter((value2) => typeof value2 === "string"));
+    const places = new Map([...texts].sort(collator.compare).map((text, at) => [text, at]));
+    const ranks = new Float64Array(table.rows.length);
+    for (const row of rows) {
+      const value2 = table.rows[row][place2] ?? NaN;
+      ranks[row] = typeof value2 === "string" ? places.get(value2) ?? NaN : Number(value2);
+    }
+    return ranks;
+  }
+  function has(table, row, text) {
+    return table.columns.some((column2, at) => {
+      const value2 = row[at];
+      return !column2.hidden && typeof value2 === "string" && value2.toLowerCase().includes(text);
+    });
+  }
+
+  // src/filter.js
+  var TEXT_ROWS_MIN = { services: 8, rows: 30 };
+  function nothingChosen() {
+    return { text: "", facets: /* @__PURE__ */ new Map() };
+  }
+  function isActive(chosen) {
+    return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
+  }
+  function passes(table, chosen) {
+    const text = chosen.text.trim().toLowerCase();
+    const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
+    return (row) => facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text));
+  }
+  function fields(table, what, chosen, changed) {
+    const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
+    if (facets.length === 0 && table.rows.length < TEXT_ROWS_MIN[what]) return null;
+    const text = make("input", { type: "search", placeholder: `Filter ${what}`, "aria-label": `Filter ${what}`, autocomplete: "off", spellcheck: "false" });
+    text.addEventListener("input", () => {
+      chosen.text = text.value;
+      changed();
+    });
+    const clear = button("Clear", () => {
+      reset(chosen);
+      changed();
+      text.focus();
+    });
+    const tell = make("span", { class: "tell", role: "status" });
+    const element = make("div", { class: "filters", role: "group", "aria-label": `Filters of ${what}` });
+    if (table.rows.length >= TEXT_ROWS_MIN[what]) element.append(text);
+    element.append(...facets.map((one) => one.element), clear, tell);
+    const refresh = (count) => {
+      if (text.value !== chosen.text) text.value = chosen.text;
+      for (const one of facets) one.refresh();
+      clear.hidden = !isActive(chosen);
+      tell.textContent = count === table.rows.length ? "" : `${count} of ${table.rows.length}`;
+    };
+    return { element, refresh };
+  }
+  function reset(chosen) {
+    chosen.text = "";
+    chosen.facets.clear();
+  }
+  function facet(table, at, chosen, changed) {
+    const column2 = table.columns[at];
+    const counts = /* @__PURE__ */ new Map();
+    for (const row of table.rows) {
+      const text = shown(column2.unit, row[at]);
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    if (counts.size < 2) return [];
+    const values = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
+    const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
+      const box = make("input", { type: "checkbox" });
+      box.addEventListener("change", () => {
+        const now = values();
+        if (box.checked) now.add(text);
+        else now.delete(text);
+        chosen.facets.set(column2.key, now);
+        changed();
+      });
+      return { box, text, label: make("label", {}, box, make("bdi", {}, text), make("span", {}, String(count))) };
+    });
+    const summary = make("summary", {}, column2.title);
+    const group = make("div", { role: "group", "aria-label": column2.title }, ...boxes.map((one) => one.label));
+    const element = make("details", { class: "facet" }, summary, group);
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !element.open) return;
+      element.open = false;
+      summary.focus();
+    });
+    const refresh = () => {
+      const now = values();
+      for (const { box, text } of boxes) box.checked = now.has(text);
+      element.classList.toggle("some", now.size > 0);
+      summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].join(", ")}`;
+    };
+    return [{ element, refresh }];
+  }
+  function closeElsewhere() {
+    document.addEventListener("pointerdown", (event) => {
+      for (const open of document.querySelectorAll("details.facet[open]")) {
+        if (event.target instanceof Node && !open.contains(event.target)) open.removeAttribute("open");
+      }
+    });
+  }
+
+  // src/live.js
+  function follow(events, changed) {
+    const view = progressView();
+    const ask = asking(changed);
+    const end = listen(events, view.lost, {
+      progress: (data) => view.show(JSON.parse(data)),
+      document: ask,
+      done: () => {
+        end();
+        view.end();
+        ask();
+      }
+    });
+  }
+  function followList() {
+    const list = document.querySelector("#main [data-events]");
+    if (!(list instanceof HTMLElement) || !list.dataset.events) return;
+    const lost = make("p", { class: "lost", role: "status" });
+    find(document, ".bar").append(lost);
+    const tell = (isLost) => lost.replaceChildren(isLost ? LOST : "");
+    const ask = asking((page) => {
+      const now = page.querySelector("#main > *");
+      const at = document.activeElement?.getAttribute("href");
+      if (now) find(document, "#main").replaceChildren(document.adoptNode(now));
+      for (const link of document.links) if (at && link.getAttribute("href") === at) link.focus();
+    });
+    listen(list.dataset.events, tell, { list: ask });
+  }
+  var LOST = "The server does not answer: this is what it said last.";
+  function listen(events, lost, hear) {
+    let source = null;
+    const open = () => {
+      source = new EventSource(events);
+      for (const [name, heard] of Object.entries(hear)) {
+        source.addEventListener(name, (event) => heard(event.data));
+      }
+      source.addEventListener("open", () => lost(false));
+      source.addEventListener("error", () => lost(true));
+    };
+    const look = () => {
+      if (document.hidden) {
+        source?.close();
+        source = null;
+      } else if (!source) {
+        open();
+        hear.list?.("");
+      }
+    };
+    document.addEventListener("visibilitychange", look);
+    if (!document.hidden) open();
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      source?.close();
+    };
+  }
+  function asking(answered) {
+    let [isAsking, again] = [false, false];
+    const ask = async () => {
+      again = isAsking;
+      if (isAsking) return;
+      isAsking = true;
+      try {
+        const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
+        if (answer.ok) answered(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      } catch {
+      }
+      isAsking = false;
+      if (again) ask();
+    };
+    return ask;
+  }
+  function progressView() {
+    const bar = make("progress", { max: 1, "aria-label": "Share of the expected time that is over" });
+    const stage = make("strong", { role: "status" });
+    const left = make("span");
+    const now = make("span", { class: "now" });
+    const lost = make("span", { class: "lost", role: "status" });
+    const view = make("div", { class: "live" }, bar, stage, left, now, lost);
+    find(document, ".bar .tools").before(view);
+    return {
+      show: (progress) => {
+        bar.value = progress.share;
+        for (
+          const [element, text] of
+          /** @type {[HTMLElement, string][]} */
+          [
+            [stage, progress.stage],
+            [left, progress.left],
+            [now, progress.now]
+          ]
+        ) {
+          if (element.textContent !== text) element.textContent = text;
+        }
+      },
+      lost: (isLost) => lost.replaceChildren(isLost ? LOST : ""),
+      end: () => view.replaceChildren(make("strong", { role: "status" }, "The run has ended"))
+    };
+  }
+
+  // src/save.js
+  function harmless(of) {
+    const hidden = /^[\s\p{Cc}\u200b-\u200f\u2060\ufeff]*/u;
+    const isFormula = /^[\t\r\n]/.test(of) || /^[=+\-@＝＋－＠]/u.test(of.replace(hidden, ""));
+    return isFormula ? `'${of}` : of;
+  }
+  function csv(table) {
+    const field = (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const lines2 = table.rows.map((row) => row.map((value2) => {
+      if (value2 === null) return "";
+      return typeof value2 === "number" ? plain(value2) : field(harmless(String(value2)));
+    }));
+    return [table.columns.map((column2) => field(column2.key)), ...lines2].map((line) => `${line.join(",")}\r
+`).join("");
+  }
+  function save(name, type, text) {
+    const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+    make("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 6e4);
+  }
+  function copiers(root) {
+    for (const code of root.querySelectorAll(".facts .code code")) {
+      const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
+      const copier = button("Copy", async () => {
+        const done = await copy(code);
+        copier.textContent = done ? "Copied" : "Selected";
+        setTimeout(() => copier.textContent = "Copy", 2e3);
+      }, { class: "copy", "aria-label": `Copy: ${label}` });
+      code.closest("dd")?.append(copier);
+    }
+  }
+  async function copy(code) {
+    try {
+      await navigator.clipboard.writeText(code.textContent ?? "");
+      return true;
+    } catch {
+      getSelection()?.selectAllChildren(code);
+      return false;
+    }
+  }
+
+  // src/table.js
+  var PAGE_ROWS = 100;
+  function tableOf(box, table, id, position) {
+    const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
+    const isLong = element.hasAttribute("data-long");
+    const fold = box.closest("details.fold");
+    const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
+    const written = new Map([...body.children].filter((row) => row instanceof HTMLElement).map((row) => [Number(row.dataset.row), row]));
+    const nameAt = names(table);
+    const places = heads.map((head) => Number(head.dataset.place));
+    const status = make("span", { class: "tell", role: "status" });
+    const pages = make("span", { class: "pages" });
+    const below = make("div", { class: "below" }, status, pages, button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table))));
+    box.append(below);
+    let rows = [];
+    let stale = true;
+    for (const head of heads) {
+      const at = Number(head.dataset.place);
+      const sort = button(head.textContent ?? "", () => turn(at));
+      head.replaceChildren(sort);
+    }
+    function turn(at) {
+      const first = !["text"].includes(table.columns[at].unit);
+      const now = position.sorting;
+      if (now?.place !== at) position.sorting = { place: at, down: first };
+      else position.sorting = now.down === first ? { place: at, down: !first } : null;
+      position.page = 0;
+      render();
+    }
+    function render() {
+      stale = false;
+      const { sorting } = position;
+      const order = sorting ? sorted(table, rows, sorting) : rows;
+      const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
+      position.page = Math.min(position.page, count - 1);
+      const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
+      body.replaceChildren(...shownRows.map((row) => written.get(row) ?? made(row)));
+      element.classList.toggle("sorted", sorting !== null);
+      for (const head of heads) {
+        const isIt = Number(head.dataset.place) === sorting?.place;
+        if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
+        else head.removeAttribute("aria-sort");
+      }
+      turnPages(count);
+      const what = order.length === table.rows.length ? `${order.length}` : `${order.length} of ${table.rows.length}`;
+      status.textContent = `${what} ${table.rows.length === 1 ? "row" : "rows"}${order.length === 0 ? ": no row passes the filters" : ""}`;
+    }
+    function turnPages(count) {
+      pages.hidden = count < 2;
+      if (pages.hidden) return;
+      const to = (text, page2) => {
+        const control = button(text, () => {
+          position.page = page2;
+          render();
+          [...pages.querySelectorAll("button")].find((one) => one.textContent === text)?.focus();
+        });
+        control.disabled = page2 < 0 || page2 >= count;
+        return control;
+      };
+      const { page } = position;
+      pages.replaceChildren(to("Previous", page - 1), `page ${page + 1} of ${count}`, to("Next", page + 1));
+    }
+    function made(row) {
+      const values = table.rows[row];
+      const line = make("tr", { "data-row": row });
+      for (const at of places) {
+        const [column2, value2] = [table.columns[at], values[at] ?? null];
+        const raw = value2 === null ? "" : typeof value2 === "number" ? plain(value2) : String(value2);
+        const text = shown(column2.unit, value2);
+        const numeric = column2.unit !== "text" && column2.unit !== "flag";
+        const attributes = { "data-value": raw, class: numeric && "number" };
+        const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
+        cell.append(numeric ? text : make("bdi", {}, text));
+        const both = typeof value2 === "number" ? ends(table, column2, values) : null;
+        if (both) cell.append(" ", make("small", {}, interval(column2, both)));
+        line.append(cell);
+      }
+      return line;
+    }
+    const fit = () => scroll.classList.toggle("fits", element.offsetWidth <= box.clientWidth);
+    new ResizeObserver(fit).observe(box);
+    const isOpen = () => !(fold instanceof HTMLDetailsElement) || fold.open;
+    fold?.addEventListener("toggle", () => isOpen() && stale && render());
+    return {
+      show(now) {
+        rows = now;
+        stale = true;
+        if (isOpen() || !isLong) render();
+      }
+    };
+  }
+
+  // src/theme.js
+  var KEY = "tare-theme";
+  function remembered() {
+    try {
+      return localStorage.getItem(KEY);
+    } catch {
+      return null;
+    }
+  }
+  function remember(theme) {
+    try {
+      localStorage.setItem(KEY, theme);
+    } catch {
+    }
+  }
+  function themeButton() {
+    const root = document.documentElement;
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+    const chosen = remembered();
+    if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+    const control = button("", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      remember(root.dataset.theme);
+      refresh();
+    }, { id: "theme" });
+    const refresh = () => {
+      control.textContent = "Dark";
+      control.setAttribute("aria-pressed", String(isDark()));
+    };
+    system.addEventListener("change", refresh);
+    refresh();
+    return control;
+  }
+
+  // src/page.js
+  var memories = /* @__PURE__ */ new Map();
+  var pictures = [];
+  var stop = () => {
+  };
+  function memoryOf(section) {
+    let memory = memories.get(section.id);
+    if (!memory) {
+      memory = { chosen: nothingChosen(), position: { sorting: null, page: 0 }, switched: [], open: null };
+      memories.set(section.id, memory);
+    }
+    while (memory.switched.length < section.charts.length) memory.switched.push(/* @__PURE__ */ new Map());
+    return memory;
+  }
+  function begin() {
+    const data = JSON.parse(find(document, "#document").textContent ?? "");
+    const main = find(document, "#main");
+    const first = data.sections[0];
+    const order = first?.table ? column(first.table, names(first.table)) : [];
+    const look = looks([...new Set(order)]);
+    const some = make("div", { class: "some-only", role: "status", hidden: true });
+    main.append(some);
+    const updates = [];
+    const update = () => {
+      const memory = first && memoryOf(first);
+      const visible = first?.table && isActive(memory.chosen) ? visibleNames(first.table, memory.chosen) : null;
+      for (const one of updates) one(visible);
+      const all = new Set(order).size;
+      some.hidden = visible === null || visible.size === all;
+      some.replaceChildren(`${visible?.size ?? all} of ${all} are shown, here and below`, button("Show all", () => {
+        reset(memory.chosen);
+        update();
+      }));
+    };
+    for (const section of data.sections) {
+      const element = document.getElementById(section.id);
+      if (element && section.table) updates.push(sectionOf(element, section, section.table, first?.table ?? null, look, update));
+    }
+    copiers(main);
+    const unwatch = contents(main);
+    update();
+    stop = () => {
+      unwatch();
+      for (const one of pictures) one.end();
+      pictures = [];
+    };
+  }
+  function column(table, at) {
+    return at < 0 ? [] : table.rows.map((row) => String(row[at] ?? "-"));
+  }
+  function visibleNames(table, chosen) {
+    return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen)) }, names(table)));
+  }
+  function sectionOf(element, section, table, first, look, update) {
+    const memory = memoryOf(section);
+    const isFirst = table === first;
+    const box = find(element, ".table");
+    const fold = box.closest("details.fold");
+    if (fold instanceof HTMLDetailsElement) {
+      if (memory.open !== null) fold.open = memory.open;
+      fold.addEventListener("toggle", () => memory.open = fold.open);
+    }
+    const shown2 = tableOf(box, table, section.id, memory.position);
+    const what = isFirst ? "services" : "rows";
+    let visible = null;
+    const filters = fields(table, what, memory.chosen, () => isFirst ? update() : refresh());
+    if (filters) box.prepend(filters.element);
+    const own = section.charts.flatMap((chart, at) => {
+      const figure = element.querySelector(`figure[data-chart="${at}"]`);
+      return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
+    });
+    pictures.push(...own);
+    const key = first ? first.columns[names(first)]?.key : null;
+    const nameAt = place(table, key);
+    const known = new Set(first ? column(first, names(first)) : []);
+    function refresh() {
+      const pass = passes(table, memory.chosen);
+      const rows = table.rows.flatMap((row, at) => {
+        const name = nameAt < 0 ? null : String(row[nameAt] ?? "-");
+        const hidden = !isFirst && visible && name !== null && known.has(name) && !visible.has(name);
+        return !hidden && pass(row) ? [at] : [];
+      });
+      filters?.refresh(rows.length);
+      shown2.show(rows);
+      for (const one of own) one.show(rows);
+    }
+    return (now) => {
+      visible = now;
+      refresh();
+    };
+  }
+  function printable() {
+    let opened = [];
+    addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details.fold:not([open]), details.meanings:not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
+      for (const fold of opened) fold.open = true;
+      for (const one of pictures) one.draw();
+    });
+    addEventListener("afterprint", () => {
+      for (const fold of opened) fold.open = false;
+    });
+  }
+  function replace(page) {
+    const json = page.getElementById("document");
+    const main = page.getElementById("main");
+    if (!json || !main || json.textContent === find(document, "#document").textContent) return;
+    const top = scrollY;
+    stop();
+    for (const [old, now] of [["#document", json], ["#main", main], [".contents", page.querySelector(".contents")]]) {
+      if (now instanceof Element) find(document, String(old)).replaceWith(document.adoptNode(now));
+    }
+    document.title = page.title;
+    begin();
+    scrollTo({ top, behavior: "instant" });
+  }
+  var tools = find(document, "#tools");
+  tools.append(themeButton());
+  if (document.getElementById("document")) {
+    tools.prepend(button("Download JSON", () => {
+      save("document.json", "application/json", find(document, "#document").textContent ?? "");
+    }));
+    closeElsewhere();
+    begin();
+    printable();
+    openTarget();
+    addEventListener("hashchange", openTarget);
+    document.addEventListener("click", (event) => {
+      if (event.target instanceof Element && event.target.closest("a[href^='#']")) setTimeout(openTarget);
+    });
+    const events = document.body.dataset.events;
+    if (events) follow(events, replace);
+  } else {
+    followList();
+  }
+})();

@@ -1,0 +1,209 @@
+// A chart of the page: drawn when it comes into sight, with a legend that switches series, and told what it shows by the
+// rows that its section shows.
+
+import { place } from "./data.js";
+import { button, find, make } from "./dom.js";
+import { swatch } from "./looks.js";
+import { height, option } from "./plot.js";
+import { drawing } from "./series.js";
+import { nearest, words } from "./tip.js";
+
+/** @import { Chart, Table } from "./data.js" */
+/** @import { Look } from "./looks.js" */
+/** @import { Request } from "./plot.js" */
+/** @import { Drawing } from "./series.js" */
+/** @import { Spot } from "./tip.js" */
+/**
+ * @typedef {object} Picture
+ * @property {(rows: number[]) => void} show These rows, from now on.
+ * @property {() => void} draw Now, whether it is in sight or not.
+ * @property {() => void} end
+ */
+
+/** @type {Set<() => void>} */
+const waiting = new Set();
+
+/**
+ * One chart at a time, and what the reader does in between: twelve charts in one go would hold up the next letter.
+ * @param {() => void} draw
+ */
+function soon(draw) {
+  if (waiting.size === 0) setTimeout(next);
+  waiting.add(draw);
+}
+
+function next() {
+  const [draw] = waiting;
+  waiting.delete(draw);
+  draw();
+  if (waiting.size > 0) setTimeout(next);
+}
+
+/**
+ * @param {HTMLElement} figure
+ * @param {Table} table
+ * @param {Chart} chart
+ * @param {(name: string) => Look} look
+ * @param {Map<string, boolean>} switched What the reader switched on and off, by the name of the series.
+ * @returns {Picture}
+ */
+export function picture(figure, table, chart, look, switched) {
+  const plot = find(figure, ".plot");
+  const area = make("div", { class: "area" });
+  const tip = make("div", { class: "tip", hidden: true, role: "status" });
+  const ring = make("div", { class: "ring", hidden: true });
+  const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
+  plot.replaceWith(area);
+  area.append(plot, ring, tip);
+  area.before(legend);
+  plot.tabIndex = 0;
+
+  const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
+  /** @type {Drawing} */
+  let all = { series: [], categories: [], points: 0 };
+  /** @type {number[]} */
+  const none = [];
+  let rows = none;
+  let [stale, seen, width] = [true, false, 0];
+  /** @type {ReturnType<typeof globalThis.tareCharts.init>|null} */
+  let drawn = null;
+  /** @type {Spot[]} */
+  let spots = [];
+  let at = -1;
+
+  const isOn = (/** @type {string} */ name, /** @type {number} */ place) => switched.get(name) ?? (chart.first === null || place < chart.first);
+
+  /** What is drawn, and how high: known before it is drawn, so that nothing moves when it is. */
+  function prepare() {
+    width = plot.clientWidth;
+    all = drawing(table, chart, rows);
+    listed();
+    const series = all.series.filter((one, place) => isOn(one.name, place));
+    /** @type {Request} */
+    const request = { table, chart, x, y, drawing: all, series, look, width };
+    const high = height(request);
+    plot.style.height = `${high}px`;
+    return { request, series, high };
+  }
+
+  function draw() {
+    if (!stale || plot.clientWidth === 0) return;
+    stale = false;
+    hide();
+    const { request, series, high } = prepare();
+    drawn ??= globalThis.tareCharts.init(plot, null, { renderer: "svg", width, height: high });
+    drawn.resize({ width, height: high });
+    drawn.setOption(option(request), true);
+    plot.querySelector("svg")?.setAttribute("viewBox", `0 0 ${width} ${high}`);
+    spots = placed(series);
+  }
+
+  /** @param {Drawing["series"]} series @returns {Spot[]} */
+  function placed(series) {
+    if (!drawn || series.length === 0) return [];
+    // Axes run in equal steps: two points say where all are.
+    const [zero, one] = [[0, 0], [1, 1]].map((pair) => drawn?.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, pair) ?? [0, 0]);
+    const [dx, dy] = [one[0] - zero[0], one[1] - zero[1]];
+    const found = series.flatMap((one) =>
+      one.points.map((point) => ({ x: zero[0] + point.x * dx, y: zero[1] + point.y * dy, point, series: one.name })),
+    );
+    return found;
+  }
+
+  /** @param {Spot|null} spot */
+  function tell(spot) {
+    if (!spot) return hide();
+    at = spots.indexOf(spot);
+    tip.replaceChildren(...words(table, chart, spot));
+    tip.hidden = ring.hidden = false;
+    ring.style.transform = `translate(${spot.x}px, ${spot.y}px)`;
+    // Beside the point where there is room, and never outside of the chart: a phone has no room to the right.
+    const right = spot.x + 14;
+    const left = right + tip.offsetWidth > area.clientWidth ? spot.x - 14 - tip.offsetWidth : right;
+    const top = Math.min(Math.max(spot.y - tip.offsetHeight / 2, 0), Math.max(area.clientHeight - tip.offsetHeight, 0));
+    tip.style.transform = `translate(${Math.max(left, 0)}px, ${top}px)`;
+  }
+
+  function hide() {
+    tip.hidden = ring.hidden = true;
+    at = -1;
+  }
+
+  /** @param {PointerEvent} event */
+  function pointed(event) {
+    const box = plot.getBoundingClientRect();
+    tell(nearest(spots, event.clientX - box.left, event.clientY - box.top, chart.y_scale === "names"));
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+    const by = Object.hasOwn(steps, event.key) ? steps[/** @type {keyof typeof steps} */ (event.key)] : 0;
+    if (event.key === "Escape") hide();
+    if (by === 0 || spots.length === 0) return;
+    event.preventDefault();
+    tell(spots[Math.min(Math.max(at < 0 && by > 0 ? 0 : at + by, 0), spots.length - 1)]);
+  }
+
+  plot.addEventListener("pointermove", pointed);
+  plot.addEventListener("pointerdown", pointed);
+  plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
+  plot.addEventListener("keydown", pressed);
+  plot.addEventListener("blur", hide);
+
+  function listed() {
+    legend.hidden = all.series.length < 2;
+    if (legend.hidden) return;
+    const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
+    const chips = all.series.map((one, place) => {
+      const on = isOn(one.name, place);
+      const chip = button("", () => change([[one.name, !on]]), { "aria-pressed": String(on), title: one.name });
+      chip.append(swatch(look(one.name), chart.shape === "lines"), make("bdi", {}, one.name));
+      return chip;
+    });
+    const every = (/** @type {boolean} */ on) => () => change(all.series.map((one) => [one.name, on]));
+    if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
+    legend.replaceChildren(...chips);
+    if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+  }
+
+  /** @param {[string, boolean][]} names */
+  function change(names) {
+    for (const [name, on] of names) switched.set(name, on);
+    refresh();
+  }
+
+  function refresh() {
+    stale = true;
+    if (seen) soon(draw);
+  }
+
+  const sight = new IntersectionObserver(
+    (entries) => {
+      seen = entries.some((entry) => entry.isIntersecting);
+      if (seen) soon(draw);
+    },
+    { rootMargin: "300px" },
+  );
+  sight.observe(figure);
+  const size = new ResizeObserver(() => {
+    if (plot.clientWidth === width) return;
+    refresh();
+  });
+  size.observe(plot);
+
+  return {
+    show(now) {
+      const isFirst = rows === none;
+      rows = now;
+      if (isFirst) prepare();
+      refresh();
+    },
+    draw,
+    end() {
+      sight.disconnect();
+      size.disconnect();
+      drawn?.dispose();
+    },
+  };
+}

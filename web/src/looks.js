@@ -1,0 +1,55 @@
+// How a series looks: a service has one colour, one symbol and one dash in all charts of a page. Neighbours differ in the
+// first two, so that a reader who sees no difference between two colours sees one between two symbols.
+
+import { svg } from "./dom.js";
+
+/** @typedef {{ color: string, symbol: string, dash: "solid"|number[] }} Look */
+
+const COLORS = 7;
+
+/** Symbols of ECharts, and each as a path around 0,0 for a legend. */
+const SYMBOLS = /** @type {const} */ ([
+  ["circle", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"],
+  ["triangle", "M0,-4.5L4.5,3.8H-4.5z"],
+  ["rect", "M-3.6,-3.6h7.2v7.2h-7.2z"],
+  ["diamond", "M0,-5L5,0L0,5L-5,0z"],
+  ["path://M0,4.5L4.5,-3.8H-4.5z", "M0,4.5L4.5,-3.8H-4.5z"],
+  ["path://M-1.6,-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z", "M-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"],
+]);
+
+/** @type {("solid"|number[])[]} */
+const DASHES = ["solid", [6, 3], [2, 3]];
+
+/** @param {string[]} order Names in the order of the main table: the first ones are told apart most easily. */
+export function looks(order) {
+  const places = new Map(order.map((name, at) => [name, at]));
+  /** @param {string} name @returns {Look} */
+  return (name) => {
+    let at = places.get(name);
+    if (at === undefined) {
+      at = places.size;
+      places.set(name, at);
+    }
+    return {
+      color: `var(--s${at % COLORS})`,
+      symbol: SYMBOLS[at % SYMBOLS.length][0],
+      dash: DASHES[Math.floor(at / COLORS) % DASHES.length],
+    };
+  };
+}
+
+/**
+ * A piece of a series, for a legend.
+ * @param {Look} look
+ * @param {boolean} line
+ */
+export function swatch(look, line) {
+  const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
+  const picture = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
+  if (line) {
+    const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
+    picture.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
+  }
+  picture.append(svg("path", { d: path, fill: look.color }));
+  return picture;
+}

@@ -1,0 +1,50 @@
+// Which rows of a table are shown, and in which order. Pure.
+
+/** @import { Table, Value } from "./data.js" */
+/** @typedef {{ place: number, down: boolean }} Sorting */
+
+const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+/**
+ * Rows by a column. What has no value stands at the end, whichever way; among equals, the order of the table remains.
+ * @param {Table} table
+ * @param {number[]} rows
+ * @param {Sorting} sorting
+ */
+export function sorted(table, rows, { place, down }) {
+  const ranks = ranked(table, rows, place);
+  const way = down ? -1 : 1;
+  const known = rows.filter((row) => !Number.isNaN(ranks[row]));
+  known.sort((one, other) => (ranks[one] - ranks[other]) * way || one - other);
+  return [...known, ...rows.filter((row) => Number.isNaN(ranks[row]))];
+}
+
+/**
+ * A number for each row, by which it is sorted: texts are compared once each, however many rows have them.
+ * @param {Table} table
+ * @param {number[]} rows
+ * @param {number} place
+ */
+function ranked(table, rows, place) {
+  const texts = new Set(rows.map((row) => table.rows[row][place]).filter((value) => typeof value === "string"));
+  const places = new Map([...texts].sort(collator.compare).map((text, at) => [text, at]));
+  const ranks = new Float64Array(table.rows.length);
+  for (const row of rows) {
+    const value = table.rows[row][place] ?? NaN;
+    ranks[row] = typeof value === "string" ? (places.get(value) ?? NaN) : Number(value);
+  }
+  return ranks;
+}
+
+/**
+ * Does a row have that text anywhere that is shown?
+ * @param {Table} table
+ * @param {Value[]} row
+ * @param {string} text In lower case.
+ */
+export function has(table, row, text) {
+  return table.columns.some((column, at) => {
+    const value = row[at];
+    return !column.hidden && typeof value === "string" && value.toLowerCase().includes(text);
+  });
+}

@@ -1,0 +1,191 @@
+// What a page does. It is complete without this: text and tables are there, only charts and long tables are not.
+
+import { picture } from "./chart.js";
+import { contents, openTarget } from "./contents.js";
+import { names, place } from "./data.js";
+import { button, find, make } from "./dom.js";
+import { closeElsewhere, fields, isActive, nothingChosen, passes, reset } from "./filter.js";
+import { follow, followList } from "./live.js";
+import { looks } from "./looks.js";
+import { copiers, save } from "./save.js";
+import { tableOf } from "./table.js";
+import { themeButton } from "./theme.js";
+
+/** @import { Picture } from "./chart.js" */
+/** @import { Doc, Section, Table } from "./data.js" */
+/** @import { Chosen } from "./filter.js" */
+/** @import { Position } from "./table.js" */
+
+/**
+ * What a reader did in a section. It is kept when a page that is served shows something newer.
+ * @typedef {{ chosen: Chosen, position: Position, switched: Map<string, boolean>[], open: boolean|null }} Memory
+ */
+
+/** @type {Map<string, Memory>} */
+const memories = new Map();
+/** @type {Picture[]} */
+let pictures = [];
+let stop = () => {};
+
+/** @param {Section} section @returns {Memory} */
+function memoryOf(section) {
+  let memory = memories.get(section.id);
+  if (!memory) {
+    memory = { chosen: nothingChosen(), position: { sorting: null, page: 0 }, switched: [], open: null };
+    memories.set(section.id, memory);
+  }
+  while (memory.switched.length < section.charts.length) memory.switched.push(new Map());
+  return memory;
+}
+
+/** Everything of the document that is in the page now. */
+function begin() {
+  /** @type {Doc} */
+  const data = JSON.parse(find(document, "#document").textContent ?? "");
+  const main = find(document, "#main");
+  const first = data.sections[0];
+  const order = first?.table ? column(first.table, names(first.table)) : [];
+  const look = looks([...new Set(order)]);
+  const some = make("div", { class: "some-only", role: "status", hidden: true });
+  main.append(some);
+  /** @type {((visible: Set<string>|null) => void)[]} */
+  const updates = [];
+
+  const update = () => {
+    const memory = first && memoryOf(first);
+    const visible = first?.table && isActive(memory.chosen) ? visibleNames(first.table, memory.chosen) : null;
+    for (const one of updates) one(visible);
+    const all = new Set(order).size;
+    some.hidden = visible === null || visible.size === all;
+    some.replaceChildren(`${visible?.size ?? all} of ${all} are shown, here and below`, button("Show all", () => {
+      reset(memory.chosen);
+      update();
+    }));
+  };
+  for (const section of data.sections) {
+    const element = document.getElementById(section.id);
+    if (element && section.table) updates.push(sectionOf(element, section, section.table, first?.table ?? null, look, update));
+  }
+  copiers(main);
+  const unwatch = contents(main);
+  update();
+  stop = () => {
+    unwatch();
+    for (const one of pictures) one.end();
+    pictures = [];
+  };
+}
+
+/** @param {Table} table @param {number} at */
+function column(table, at) {
+  return at < 0 ? [] : table.rows.map((row) => String(row[at] ?? "-"));
+}
+
+/** @param {Table} table @param {Chosen} chosen */
+function visibleNames(table, chosen) {
+  return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen)) }, names(table)));
+}
+
+/**
+ * A section, and what it does when the main table shows other names.
+ * @param {HTMLElement} element
+ * @param {Section} section
+ * @param {Table} table
+ * @param {Table|null} first
+ * @param {ReturnType<typeof looks>} look
+ * @param {() => void} update
+ */
+function sectionOf(element, section, table, first, look, update) {
+  const memory = memoryOf(section);
+  const isFirst = table === first;
+  const box = find(element, ".table");
+  const fold = box.closest("details.fold");
+  if (fold instanceof HTMLDetailsElement) {
+    if (memory.open !== null) fold.open = memory.open;
+    fold.addEventListener("toggle", () => (memory.open = fold.open));
+  }
+  const shown = tableOf(box, table, section.id, memory.position);
+  const what = isFirst ? "services" : "rows";
+  /** @type {Set<string>|null} */
+  let visible = null;
+  const filters = fields(table, what, memory.chosen, () => (isFirst ? update() : refresh()));
+  if (filters) box.prepend(filters.element);
+  const own = section.charts.flatMap((chart, at) => {
+    const figure = element.querySelector(`figure[data-chart="${at}"]`);
+    return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
+  });
+  pictures.push(...own);
+
+  // Rows of services that the main table does not show are not shown here either.
+  const key = first ? first.columns[names(first)]?.key : null;
+  const nameAt = place(table, key);
+  const known = new Set(first ? column(first, names(first)) : []);
+
+  function refresh() {
+    const pass = passes(table, memory.chosen);
+    const rows = table.rows.flatMap((row, at) => {
+      const name = nameAt < 0 ? null : String(row[nameAt] ?? "-");
+      const hidden = !isFirst && visible && name !== null && known.has(name) && !visible.has(name);
+      return !hidden && pass(row) ? [at] : [];
+    });
+    filters?.refresh(rows.length);
+    shown.show(rows);
+    for (const one of own) one.show(rows);
+  }
+  return (/** @type {Set<string>|null} */ now) => {
+    visible = now;
+    refresh();
+  };
+}
+
+/** On paper everything is drawn, and every table that is written is open. */
+function printable() {
+  /** @type {HTMLDetailsElement[]} */
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details.fold:not([open]), details.meanings:not([open])")]
+      .filter((fold) => fold instanceof HTMLDetailsElement)
+      .filter((fold) => !fold.querySelector("table[data-long]"));
+    for (const fold of opened) fold.open = true;
+    for (const one of pictures) one.draw();
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+  });
+}
+
+/** @param {Document} page What a server has now. */
+function replace(page) {
+  const json = page.getElementById("document");
+  const main = page.getElementById("main");
+  if (!json || !main || json.textContent === find(document, "#document").textContent) return;
+  const top = scrollY;
+  stop();
+  for (const [old, now] of [["#document", json], ["#main", main], [".contents", page.querySelector(".contents")]]) {
+    if (now instanceof Element) find(document, String(old)).replaceWith(document.adoptNode(now));
+  }
+  document.title = page.title;
+  begin();
+  scrollTo({ top, behavior: "instant" });
+}
+
+const tools = find(document, "#tools");
+tools.append(themeButton());
+if (document.getElementById("document")) {
+  tools.prepend(button("Download JSON", () => {
+    save("document.json", "application/json", find(document, "#document").textContent ?? "");
+  }));
+  closeElsewhere();
+  begin();
+  printable();
+  openTarget();
+  addEventListener("hashchange", openTarget);
+  // Twice the same link is no change of address.
+  document.addEventListener("click", (event) => {
+    if (event.target instanceof Element && event.target.closest("a[href^='#']")) setTimeout(openTarget);
+  });
+  const events = document.body.dataset.events;
+  if (events) follow(events, replace);
+} else {
+  followList();
+}

@@ -1,0 +1,368 @@
+// What the library is asked to draw. Every axis runs in equal steps in the coordinates of `axis.js`, so that the numbers at
+// it are ours, and so that a place in the picture is found by the rule of three.
+
+import { axis } from "./axis.js";
+import { show } from "./figures.js";
+import { extent } from "./series.js";
+
+/** @import { Axis } from "./axis.js" */
+/** @import { Chart, Column, Table } from "./data.js" */
+/** @import { Look } from "./looks.js" */
+/** @import { Drawing, Point, Series } from "./series.js" */
+/**
+ * @typedef {object} Request
+ * @property {Table} table
+ * @property {Chart} chart
+ * @property {Column} x
+ * @property {Column} y
+ * @property {Drawing} drawing
+ * @property {Series[]} series Those that are switched on.
+ * @property {(name: string) => Look} look
+ * @property {number} width
+ */
+
+/** @typedef {{ dataIndex: number, coordSys: { x: number, y: number, width: number, height: number } }} Item */
+
+/** Up to here, every point of a line has its symbol. */
+const SYMBOLS_MAX = 30;
+/** From here on, points are small. */
+const SMALL_MIN = 500;
+/** Up to here, whiskers can be told apart. */
+const WHISKERS_MAX = 400;
+/** Up to here, points are labelled where there is room. */
+const LABELS_MAX = 120;
+/** Up to here, lines have their names at the end. */
+const END_LABELS_MAX = 12;
+/** Pixels from one of them to the next. */
+const LABEL_HEIGHT = 13;
+/** Nor are they longer. */
+const LABEL_WIDTH = 112;
+
+const TEXT = { color: "var(--muted)", fontSize: 12 };
+
+/**
+ * How high a plot is.
+ * @param {Request} request
+ */
+export function height({ chart, drawing, series, width }) {
+  if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
+  const each = series.length > 1 ? 12 * series.length + 8 : 22;
+  return Math.max(drawing.categories.length, 1) * each + 56;
+}
+
+/** @param {Request} request @returns {any} The types of the library name each kind of series by its own type. */
+export function option(request) {
+  const { chart, width } = request;
+  const ends = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
+  const shifts = ends ? apartFromEachOther(request) : null;
+  return {
+    animation: false,
+    textStyle: { fontFamily: family() },
+    grid: { left: 8, right: ends ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    xAxis: axisOption(request, "x"),
+    yAxis: axisOption(request, "y"),
+    series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)],
+  };
+}
+
+/**
+ * @param {Request} request
+ * @param {Series} series
+ * @param {number} at
+ * @param {number|null} shift Its name stands where it ends, so much lower.
+ * @returns {object[]}
+ */
+function drawn(request, series, at, shift) {
+  if (request.chart.shape === "bars") return bars(request, series, at);
+  return request.chart.shape === "lines" ? lines(request, series, shift) : points(request, series, request.drawing.points);
+}
+
+/**
+ * The numbers at an axis of a request.
+ * @param {Request} request
+ * @param {"x"|"y"} way
+ * @returns {Axis}
+ */
+function axisOf({ chart, x, y, series, width }, way) {
+  const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
+  let [low, high] = extent(series, way);
+  if (chart.shape === "bars" && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
+  return axis(scale, unit, low, high, way === "x" ? Math.max(2, Math.floor(width / 110)) : 6);
+}
+
+/**
+ * @param {Request} request
+ * @param {"x"|"y"} way
+ */
+function axisOption(request, way) {
+  const { chart, drawing, width } = request;
+  const column = way === "x" ? request.x : request.y;
+  const scale = way === "x" ? chart.x_scale : chart.y_scale;
+  const name = { name: column.title, nameTextStyle: { ...TEXT, fontWeight: 600 } };
+  const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
+  // A coordinate of 0 is nothing special: it may be 1 on an axis of factors.
+  const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
+  if (scale === "names") {
+    const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : 190, overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+    return {
+      type: "category", data: drawing.categories, inverse: way === "y", axisLine: line, axisTick: { show: false }, axisLabel: label,
+      ...(way === "x" ? title : {}),
+    };
+  }
+  const { min, max, ticks } = axisOf(request, way);
+  const texts = new Map(ticks.map((one) => [one.at, one.text]));
+  const values = ticks.map((one) => one.at);
+  return {
+    type: "value", min, max, ...title, axisLine: { ...line, show: way === "x" }, axisTick: { show: way === "x", customValues: values },
+    axisLabel: { ...TEXT, customValues: values, formatter: (/** @type {number} */ at) => texts.get(at) ?? nearest(ticks, at), hideOverlap: true },
+    splitLine: { lineStyle: { color: "var(--line)" } },
+  };
+}
+
+/**
+ * The library may hand a number back with another last digit.
+ * @param {Axis["ticks"]} ticks
+ * @param {number} at
+ */
+function nearest(ticks, at) {
+  return ticks.find((one) => Math.abs(one.at - at) <= 1e-6 * Math.max(1, Math.abs(at)))?.text ?? "";
+}
+
+/**
+ * How much lower the name at the end of each line stands, so that names are a line of text apart.
+ * @param {Request} request
+ * @returns {number[]}
+ */
+function apartFromEachOther(request) {
+  const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
+  const [wide, high] = [request.width - 190, height(request) - 76];
+  const ends = request.series.map(({ points }, at) => {
+    const last = points.findLast((point) => !point.apart);
+    return { at, x: last ? ((last.x - x.min) / (x.max - x.min)) * wide : 0, y: last ? ((y.max - last.y) / (y.max - y.min)) * high : 0 };
+  });
+  ends.sort((one, other) => one.y - other.y);
+  const places = ends.map((one) => one.y);
+  const areNear = (/** @type {number} */ one, /** @type {number} */ other) => Math.abs(ends[one].x - ends[other].x) < LABEL_WIDTH;
+  // Down, as far as those above need; and up again, where that went below the axis.
+  for (let at = 0; at < places.length; at += 1) {
+    for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
+  }
+  for (let at = places.length - 1; at >= 0; at -= 1) {
+    places[at] = Math.min(places[at], high);
+    for (let below = places.length - 1; below > at; below -= 1) {
+      if (areNear(at, below)) places[at] = Math.min(places[at], places[below] - LABEL_HEIGHT);
+    }
+  }
+  const shifts = request.series.map(() => 0);
+  ends.forEach((end, at) => (shifts[end.at] = places[at] - end.y));
+  return shifts;
+}
+
+/** @param {Point} point */
+const pair = (point) => [point.x, point.y];
+
+/** Text that we place ourselves is not told it by the library. */
+const family = () => getComputedStyle(document.body).fontFamily;
+
+/**
+ * Names beside points, wherever one is free: of symbols, and of the names of points that came before.
+ * @param {Request} request
+ * @returns {object[]}
+ */
+function labels({ chart, series, drawing, width }) {
+  if (chart.shape !== "points" || drawing.points > LABELS_MAX) return [];
+  const all = series.flatMap((one) => one.points);
+  const pen = document.createElement("canvas").getContext("2d");
+  const fontFamily = family();
+  if (pen) pen.font = `11.5px ${fontFamily}`;
+  /** @type {number[][]|null} */
+  let taken = null;
+  return [{
+    ...STILL, type: "custom", z: 5, data: all.map(pair),
+    renderItem: (/** @type {Item} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
+      const grid = item.coordSys;
+      const isInside = (/** @type {number[]} */ box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
+      if (item.dataIndex === 0 || !taken) taken = all.map((point) => api.coord(pair(point))).map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+      const point = all[item.dataIndex];
+      const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
+      const long = pen?.measureText(text).width ?? text.length * 7;
+      const [x, y] = api.coord(pair(point));
+      const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
+      const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
+      const at = boxes.findIndex((box) => isInside(box) && !taken?.some((other) => overlap(box, other)));
+      if (at < 0) return { type: "group", children: [] };
+      taken.push(boxes[at]);
+      const style = { text, fill: "var(--ink)", fontSize: 11.5, fontFamily, verticalAlign: "middle" };
+      return { type: "text", x: places[at][0], y: places[at][1], style };
+    },
+  }];
+}
+
+/**
+ * @param {number[]} one Left, top, right and bottom.
+ * @param {number[]} other
+ */
+function overlap(one, other) {
+  return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+}
+
+/** No colour of its own under the pointer: colours are variables, which the library cannot make lighter. */
+const STILL = { silent: true, emphasis: { disabled: true }, animation: false };
+
+/**
+ * @param {Request} request
+ * @param {Series} series
+ * @param {number|null} shift
+ */
+function lines(request, series, shift) {
+  const { color, symbol, dash } = request.look(series.name);
+  const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
+  const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
+  // Some points of a long series have a symbol: they tell it from others, without hiding it.
+  const every = joined.length <= SYMBOLS_MAX ? 1 : Math.ceil(joined.length / 10);
+  const marked = joined.filter((_, at) => at % every === Math.floor(every / 2));
+  /** @type {object[]} */
+  const made = [
+    {
+      ...STILL, type: "line", data: joined.map(pair), showSymbol: false, lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
+      endLabel: {
+        show: shift !== null, formatter: series.name, color: "var(--ink)", fontSize: 11, width: LABEL_WIDTH, overflow: "truncate", distance: 8,
+        offset: [0, shift ?? 0],
+      },
+    },
+    { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 },
+  ];
+  if (apart.length > 0) made.push(hollow(apart, color, symbol));
+  if (total <= WHISKERS_MAX) made.push(...whiskers(request, series, color));
+  return made;
+}
+
+/**
+ * @param {Request} request
+ * @param {Series} series
+ * @param {number} total
+ */
+function points(request, series, total) {
+  const made = [];
+  // Without series, a point is a service, and looks as it does elsewhere.
+  const groups = series.name === "" && total <= WHISKERS_MAX ? series.points.map((point) => ({ name: point.name, points: [point] })) : [series];
+  for (const group of groups) {
+    const { color, symbol } = request.look(group.name);
+    const solid = group.points.filter((point) => !point.apart);
+    const apart = group.points.filter((point) => point.apart);
+    if (total <= WHISKERS_MAX) made.push(...whiskers(request, group, color));
+    made.push({
+      ...STILL, type: "scatter", data: solid.map(pair), symbol, symbolSize: total > SMALL_MIN ? 5 : 10,
+      itemStyle: { color },
+    });
+    if (apart.length > 0) made.push(hollow(apart, color, symbol));
+  }
+  return made;
+}
+
+/**
+ * @param {Point[]} apart
+ * @param {string} color
+ * @param {string} symbol
+ */
+function hollow(apart, color, symbol) {
+  const itemStyle = { color: "var(--paper)", borderColor: color, borderWidth: 1.75 };
+  return { ...STILL, type: "scatter", data: apart.map(pair), symbol, symbolSize: 8, itemStyle, z: 4 };
+}
+
+/**
+ * @param {Request} request
+ * @param {Series} series
+ * @param {number} at
+ */
+function bars(request, series, at) {
+  const alone = request.series.length === 1;
+  const color = alone ? `var(--${request.chart.x_scale === "log" ? "accent" : "bar"})` : request.look(series.name).color;
+  const unit = request.x.unit;
+  const data = series.points.map((point) => ({
+    value: pair(point),
+    itemStyle: point.apart ? { color: "var(--paper)", borderColor: color, borderWidth: 1.5, borderType: "dashed" } : { color },
+    label: { formatter: point.xEnds ? "" : show(unit, value(request, point)) },
+  }));
+  const label = { show: alone, position: "right", color: "var(--ink)", fontSize: 11 };
+  // The length of a bar means nothing on an axis that does not begin at nothing: there, the place of a point does.
+  const dots = { ...STILL, type: "scatter", data, symbol: "circle", symbolSize: 10, label, z: 3 };
+  if (request.chart.x_scale === "log") return [...whiskers(request, series, "var(--whisker)"), dots];
+  const made = { ...STILL, type: "bar", data, barMaxWidth: 14, barGap: "15%", label, itemStyle: { borderRadius: [0, 2, 2, 0] } };
+  return [made, ...whiskers(request, series, "var(--whisker)", at)];
+}
+
+/**
+ * @param {Request} request
+ * @param {Point} point
+ */
+function value({ table, x }, point) {
+  const found = table.rows[point.row][table.columns.indexOf(x)];
+  return typeof found === "number" ? found : 0;
+}
+
+/**
+ * Intervals as lines with ends.
+ * @param {Request} request
+ * @param {Series} series
+ * @param {string} color
+ * @param {number} [at] Which of several bars of a row.
+ */
+function whiskers(request, series, color, at = 0) {
+  const data = series.points.filter((point) => point.xEnds || point.yEnds);
+  if (data.length === 0) return [];
+  const isBar = request.chart.shape === "bars";
+  const shift = isBar ? barShift(request.series.length, at) : 0;
+  const label = isBar && request.series.length === 1;
+  return [{
+    ...STILL, type: "custom", z: isBar ? 3 : 1, data: data.map(pair), clip: !isBar,
+    renderItem: (/** @type {{ dataIndex: number }} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
+      const point = data[item.dataIndex];
+      /** @type {object[]} */
+      const children = [];
+      const middle = api.coord([point.x, point.y]);
+      for (const [way, both] of /** @type {const} */ ([["x", point.xEnds], ["y", point.yEnds]])) {
+        if (!both) continue;
+        const [from, to] = both.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
+        from[1] += way === "x" ? shift : 0;
+        to[1] += way === "x" ? shift : 0;
+        children.push(whisker(from, to, way, color, isBar ? 1.25 : 1));
+        if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
+      }
+      return { type: "group", children };
+    },
+  }];
+}
+
+/**
+ * How far the bar of a series is from the middle of its row: as `height` and the widths above make it.
+ * @param {number} count
+ * @param {number} at
+ */
+function barShift(count, at) {
+  if (count === 1) return 0;
+  const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
+  return (at - (count - 1) / 2) * Math.min(each, 14) * 1.15;
+}
+
+/**
+ * @param {number[]} from
+ * @param {number[]} to
+ * @param {"x"|"y"} way
+ * @param {string} color
+ * @param {number} width
+ */
+function whisker([x1, y1], [x2, y2], way, color, width) {
+  const cap = 3.5;
+  const [dx, dy] = way === "x" ? [0, cap] : [cap, 0];
+  const d = `M${x1},${y1}L${x2},${y2}M${x1 - dx},${y1 - dy}L${x1 + dx},${y1 + dy}M${x2 - dx},${y2 - dy}L${x2 + dx},${y2 + dy}`;
+  return { type: "path", shape: { pathData: d }, style: { stroke: color, fill: "none", lineWidth: width, opacity: width > 1 ? 1 : 0.55 } };
+}
+
+/**
+ * @param {number[]} at
+ * @param {string} text
+ */
+function beside([x, y], text) {
+  return { type: "text", x: x + 7, y, style: { text, fill: "var(--ink)", fontSize: 11, fontFamily: family(), verticalAlign: "middle" } };
+}

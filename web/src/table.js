@@ -1,0 +1,126 @@
+// A table of the page: sorted by its heads, and, where it is long, made here, a hundred rows at a time. Rows of a short one
+// were written by crates/report, and are moved and hidden only.
+
+import { ends, names } from "./data.js";
+import { button, find, make } from "./dom.js";
+import { interval, plain, shown } from "./figures.js";
+import { sorted } from "./order.js";
+import { csv, save } from "./save.js";
+
+/** @import { Table } from "./data.js" */
+/** @import { Sorting } from "./order.js" */
+/** @typedef {{ sorting: Sorting|null, page: number }} Position */
+
+/** Rows of a long table that are in the page at once. */
+const PAGE_ROWS = 100;
+
+/**
+ * @param {HTMLElement} box
+ * @param {Table} table
+ * @param {string} id A file name.
+ * @param {Position} position Where the reader is; changed here.
+ * @returns {{ show: (rows: number[]) => void }}
+ */
+export function tableOf(box, table, id, position) {
+  const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
+  const isLong = element.hasAttribute("data-long");
+  const fold = box.closest("details.fold");
+  const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
+  /** @type {Map<number, HTMLElement>} */
+  const written = new Map([...body.children].filter((row) => row instanceof HTMLElement).map((row) => [Number(row.dataset.row), row]));
+  const nameAt = names(table);
+  const places = heads.map((head) => Number(head.dataset.place));
+  const status = make("span", { class: "tell", role: "status" });
+  const pages = make("span", { class: "pages" });
+  const below = make("div", { class: "below" }, status, pages, button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table))));
+  box.append(below);
+  /** @type {number[]} */
+  let rows = [];
+  let stale = true;
+
+  for (const head of heads) {
+    const at = Number(head.dataset.place);
+    const sort = button(head.textContent ?? "", () => turn(at));
+    head.replaceChildren(sort);
+  }
+
+  /** First what is probably asked for: the largest number, or the first name. Then the other way, then as it was. */
+  function turn(/** @type {number} */ at) {
+    const first = !["text"].includes(table.columns[at].unit);
+    const now = position.sorting;
+    if (now?.place !== at) position.sorting = { place: at, down: first };
+    else position.sorting = now.down === first ? { place: at, down: !first } : null;
+    position.page = 0;
+    render();
+  }
+
+  function render() {
+    stale = false;
+    const { sorting } = position;
+    const order = sorting ? sorted(table, rows, sorting) : rows;
+    const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
+    position.page = Math.min(position.page, count - 1);
+    const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
+    body.replaceChildren(...shownRows.map((row) => written.get(row) ?? made(row)));
+    // Rules between tiers mean something in the order of the table only.
+    element.classList.toggle("sorted", sorting !== null);
+    for (const head of heads) {
+      const isIt = Number(head.dataset.place) === sorting?.place;
+      if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+    turnPages(count);
+    const what = order.length === table.rows.length ? `${order.length}` : `${order.length} of ${table.rows.length}`;
+    status.textContent = `${what} ${table.rows.length === 1 ? "row" : "rows"}${order.length === 0 ? ": no row passes the filters" : ""}`;
+  }
+
+  /** @param {number} count */
+  function turnPages(count) {
+    pages.hidden = count < 2;
+    if (pages.hidden) return;
+    const to = (/** @type {string} */ text, /** @type {number} */ page) => {
+      const control = button(text, () => {
+        position.page = page;
+        render();
+        [...pages.querySelectorAll("button")].find((one) => one.textContent === text)?.focus();
+      });
+      control.disabled = page < 0 || page >= count;
+      return control;
+    };
+    const { page } = position;
+    pages.replaceChildren(to("Previous", page - 1), `page ${page + 1} of ${count}`, to("Next", page + 1));
+  }
+
+  /** @param {number} row */
+  function made(row) {
+    const values = table.rows[row];
+    const line = make("tr", { "data-row": row });
+    for (const at of places) {
+      const [column, value] = [table.columns[at], values[at] ?? null];
+      const raw = value === null ? "" : typeof value === "number" ? plain(value) : String(value);
+      const text = shown(column.unit, value);
+      const numeric = column.unit !== "text" && column.unit !== "flag";
+      const attributes = { "data-value": raw, class: numeric && "number" };
+      const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
+      cell.append(numeric ? text : make("bdi", {}, text));
+      const both = typeof value === "number" ? ends(table, column, values) : null;
+      if (both) cell.append(" ", make("small", {}, interval(column, both)));
+      line.append(cell);
+    }
+    return line;
+  }
+
+  const fit = () => scroll.classList.toggle("fits", element.offsetWidth <= box.clientWidth);
+  new ResizeObserver(fit).observe(box);
+
+  const isOpen = () => !(fold instanceof HTMLDetailsElement) || fold.open;
+  fold?.addEventListener("toggle", () => isOpen() && stale && render());
+
+  return {
+    show(now) {
+      rows = now;
+      stale = true;
+      if (isOpen() || !isLong) render();
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { show, tick } from "../src/figures.js";
+
+test("numbers are shown as crates/report shows them", () => {
+  const cases = JSON.parse(readFileSync(new URL("figures.json", import.meta.url), "utf8"));
+  assert.ok(cases.length > 100);
+  for (const [unit, number, text] of cases) assert.equal(show(unit, number), text, `${unit} ${number}`);
+});
+
+test("numbers at an axis have no zeros that say nothing", () => {
+  const said = [tick("nanoseconds", 1e6), tick("per-second", 150e3), tick("share", 0.4), tick("nanoseconds", 1.5e6), tick("bytes", 2 ** 24), tick("count", 100)];
+  assert.deepEqual(said, ["1 ms", "150 k", "40%", "1.5 ms", "16 MiB", "100"]);
+});
