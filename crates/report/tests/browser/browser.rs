@@ -1,0 +1,311 @@
+//! A browser that is driven: started, asked, and ended by its id. One at a time, since drawing a page takes all CPUs there
+//! are; and without a promise to await, since a test does one thing after the other.
+
+use std::{
+    fs::{self, Permissions},
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use thirtyfour::{
+    ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver, action_chain::ActionChain,
+};
+
+/// Far more than a page of any size takes, on a machine that builds meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// No network beyond what a test asks for, and no sandbox, which root cannot have.
+const FLAGS: [&str; 10] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+];
+
+/// Who is killed together with us cannot end anybody: the kernel does it, for the driver and for its browser.
+const WITH_ITS_PARENT: [&str; 3] = ["--pdeathsig", "KILL", "--"];
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A browser with one empty page.
+pub struct Browser {
+    session: Option<WebDriver>,
+    runtime: tokio::runtime::Runtime,
+    driver: Driver,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// A width of a window, in CSS pixels, and its height.
+pub type Size = (u32, u32);
+
+impl Browser {
+    /// None where there is no browser on this machine: that is told by name, and a failure where nothing may be skipped.
+    pub fn open() -> Option<Browser> {
+        if !["chromium", "chromedriver", "setpriv"].into_iter().all(is_here) {
+            return None;
+        }
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let driver = Driver::start();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut wanted = DesiredCapabilities::chrome();
+        wanted.set_binary(&driver.browser.display().to_string()).unwrap();
+        for flag in FLAGS {
+            wanted.add_arg(flag).unwrap();
+        }
+        wanted
+            .add_arg(&format!("--user-data-dir={}", driver.folder.path().join("profile").display()))
+            .unwrap();
+        for log in ["browser", "performance"] {
+            wanted.set_logging_prefs(log, LoggingPrefsLogLevel::All).unwrap();
+        }
+        let session = runtime.block_on(WebDriver::new(format!("http://127.0.0.1:{}", driver.port), wanted));
+        let session = session.unwrap();
+        runtime.block_on(session.set_script_timeout(PATIENCE)).unwrap();
+        let browser = Browser { session: Some(session), runtime, driver, _alone: alone };
+        browser.resize((1400, 900));
+        Some(browser)
+    }
+
+    fn session(&self) -> &WebDriver {
+        self.session.as_ref().expect("it is taken on drop alone")
+    }
+
+    /// Opens a file as a user does who clicks it in a folder, and forgets what was logged before.
+    pub fn visit(&self, page: &Path) {
+        let _before = (self.logged("browser"), self.logged("performance"));
+        let url = format!("file://{}", page.display());
+        self.runtime.block_on(self.session().goto(&url)).unwrap();
+    }
+
+    /// What the body of a function gives for these arguments. A promise is awaited.
+    pub fn run(&self, body: &str, arguments: &[Value]) -> Value {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];\n\
+             (async (...args) => {{ {body} }})(...[...arguments].slice(0, -1))\n\
+             .then(value => done({{ value: value === undefined ? null : value }}),\n\
+                   error => done({{ error: String(error && error.stack || error) }}));"
+        );
+        let ended = self.runtime.block_on(self.session().execute_async(script, arguments.to_vec()));
+        let ended = ended.unwrap().json().clone();
+        assert!(ended["error"].is_null(), "{}: {body}", ended["error"]);
+        ended["value"].clone()
+    }
+
+    /// Waits until the body of a function gives something true, and gives that.
+    pub fn until(&self, body: &str, arguments: &[Value]) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = self.run(body, arguments);
+            if !matches!(found, Value::Null | Value::Bool(false)) {
+                return found;
+            }
+            assert!(Instant::now() < end, "never came true: {body} of {arguments:?}");
+            self.run("await new Promise(requestAnimationFrame)", &[]);
+        }
+    }
+
+    /// What the page or the browser complained of since the page was opened.
+    pub fn complaints(&self) -> Vec<String> {
+        self.logged("browser")
+            .into_iter()
+            .filter(|(level, _)| level != "INFO" && level != "DEBUG")
+            .map(|(_, text)| text)
+            .collect()
+    }
+
+    /// What was asked of the network or of the disk since the page was opened, the page itself among it.
+    pub fn requests(&self) -> Vec<String> {
+        let events = self.logged("performance").into_iter();
+        let url = |(_, text): (String, String)| {
+            let event: Value = serde_json::from_str(&text).ok()?;
+            let is_request = event["message"]["method"] == "Network.requestWillBeSent";
+            is_request.then(|| event["message"]["params"]["request"]["url"].as_str().map(str::to_owned))?
+        };
+        events.filter_map(url).collect()
+    }
+
+    fn logged(&self, what: &str) -> Vec<(String, String)> {
+        let entries = self.runtime.block_on(self.session().get_log(what)).unwrap();
+        entries.into_iter().map(|entry| (entry.level, entry.message)).collect()
+    }
+
+    /// A command of the DevTools protocol.
+    pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.runtime.block_on(self.session().cdp().send_raw(command, parameters)).unwrap()
+    }
+
+    /// A window of this size. By the protocol, since a window of a desktop cannot be as narrow as a phone.
+    pub fn resize(&self, (width, height): Size) {
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+        self.until("return innerWidth === args[0]", &[width.into()]);
+    }
+
+    /// As on paper, or as the user has asked of the system: `("prefers-color-scheme", "dark")`.
+    pub fn prefer(&self, media: &str, features: &[(&str, &str)]) {
+        let features: Vec<Value> =
+            features.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        self.devtools("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
+    }
+
+    /// The mouse, in pixels of the window.
+    pub fn point_at(&self, x: f64, y: f64) {
+        self.act(|mouse| mouse.move_to(x as i64, y as i64));
+    }
+
+    /// The mouse, pressed and released there.
+    pub fn click_at(&self, x: f64, y: f64) {
+        self.act(|mouse| mouse.move_to(x as i64, y as i64).click());
+    }
+
+    /// Clicks the element that an expression of JavaScript names, with the mouse, where a user would see and hit it.
+    pub fn click(&self, element: &str) {
+        let at = self.run(
+            &format!(
+                "const element = {element};
+                 if (!element) return 'is not there';
+                 let box, still = 0;
+                 // Charts that come into sight make room for themselves.
+                 for (let i = 0; still < 4 && i < 600; i++) {{
+                     element.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});
+                     await new Promise(requestAnimationFrame);
+                     const now = element.getBoundingClientRect();
+                     still = box && now.left === box.left && now.top === box.top ? still + 1 : 0;
+                     box = now;
+                 }}
+                 const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+                 const hit = document.elementFromPoint(x, y);
+                 return element.contains(hit) ? [x, y] : 'is covered by ' + (hit ? hit.outerHTML.slice(0, 200) : 'nothing');"
+            ),
+            &[],
+        );
+        let (Some(x), Some(y)) = (at[0].as_f64(), at[1].as_f64()) else { panic!("{element} {at}") };
+        self.click_at(x, y);
+    }
+
+    /// Keys of the keyboard, to whatever has the focus.
+    pub fn press(&self, keys: impl Into<thirtyfour::TypingData>) {
+        let keys = keys.into();
+        self.act(|keyboard| keyboard.send_keys(keys));
+    }
+
+    fn act(&self, what: impl FnOnce(ActionChain) -> ActionChain) {
+        let chain = ActionChain::new(Arc::clone(self.session().handle()));
+        self.runtime.block_on(what(chain).perform()).unwrap();
+    }
+
+    /// A picture of what is in the window.
+    pub fn picture(&self, file: &Path) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        self.runtime.block_on(self.session().screenshot(file)).unwrap();
+    }
+
+    /// A picture of the whole page, up to `height_max`.
+    pub fn picture_of_all(&self, (width, height): Size, height_max: u32, file: &Path) {
+        let tall = self.run("return document.documentElement.scrollHeight", &[]).as_u64().unwrap_or(0);
+        self.resize((width, (tall as u32).clamp(height, height_max)));
+        self.run("await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame)", &[]);
+        self.picture(file);
+        self.resize((width, height));
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.take() {
+            // The driver ends the browser; whatever it does not is ended below.
+            let _ended = self.runtime.block_on(session.quit());
+        }
+        self.driver.end();
+    }
+}
+
+/// The program between us and the browser, and a folder that has all they write.
+struct Driver {
+    process: Child,
+    port: u16,
+    /// What it starts the browser by.
+    browser: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Driver {
+    fn start() -> Driver {
+        let folder = tempfile::tempdir().unwrap();
+        let browser = folder.path().join("browser");
+        let script = format!("#!/bin/sh\nexec setpriv {} chromium \"$@\"\n", WITH_ITS_PARENT.join(" "));
+        fs::write(&browser, script)
+            .and_then(|()| fs::set_permissions(&browser, Permissions::from_mode(0o755)))
+            .unwrap();
+        let mut process = Command::new("setpriv")
+            .args(WITH_ITS_PARENT)
+            .args(["chromedriver", "--port=0"])
+            .env("HOME", folder.path())
+            .env("TMPDIR", folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it was found on PATH");
+        let (tell, told) = mpsc::channel();
+        let stdout = process.stdout.take().expect("it is piped");
+        // Until its end, so that it never waits for a reader.
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let _nobody_waits = tell.send(line);
+            }
+        });
+        let port = std::iter::from_fn(|| told.recv_timeout(PATIENCE).ok()).find_map(|line| port_of(&line));
+        let Some(port) = port else {
+            let _ended = (process.kill(), process.wait());
+            panic!("chromedriver did not say on which port it listens");
+        };
+        Driver { process, port, browser, folder }
+    }
+
+    /// By their ids: the driver is our child, and the browser's processes name our folder on their command lines.
+    fn end(&mut self) {
+        let _ended = (self.process.kill(), self.process.wait());
+        let ours = format!("--user-data-dir={}", self.folder.path().display());
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        for process in processes.filter(|process| is_of(&process.path(), &ours)) {
+            let id = process.file_name().to_string_lossy().into_owned();
+            let _ended = Command::new("kill").args(["-KILL", &id]).status();
+        }
+    }
+}
+
+fn is_of(process: &Path, argument: &str) -> bool {
+    let line = fs::read(process.join("cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).contains(argument)
+}
+
+/// `ChromeDriver was started successfully on port 41234.`
+fn port_of(line: &str) -> Option<u16> {
+    line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
+}
+
+/// Whether a program is on this machine; said by name where it is not.
+pub fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder: PathBuf| folder.join(program).is_file());
+    found || skip(&format!("{program} is not on this machine: scripts/setup.sh installs it"))
+}
+
+/// Tells what is skipped, and is `false`. Not by `eprintln!`, which the test harness keeps to itself where nothing fails.
+pub fn skip(what: &str) -> bool {
+    let all = std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1");
+    assert!(!all, "{what}, and nothing may be skipped");
+    let _told = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
+    false
+}

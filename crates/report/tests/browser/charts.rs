@@ -1,0 +1,160 @@
+//! Every chart has its table, and tells who points at it what it shows.
+
+use serde_json::{Value as Json, json};
+use tare_report::document::{Chart, Column, Table, Unit, Value};
+
+use crate::{browser::Browser, pages};
+
+#[test]
+fn every_chart_has_its_table_and_a_text_for_who_cannot_see_it() {
+    let Some(browser) = Browser::open() else { return };
+    for page in pages::all() {
+        browser.visit(&page.file);
+        let figures = browser.run(
+            "return [...document.querySelectorAll('figure.chart')].map(figure => [
+                 figure.closest('section').id, Number(figure.dataset.chart),
+                 figure.querySelector('[role=img]').getAttribute('aria-label'),
+                 Boolean(figure.closest('section').querySelector('table caption')),
+                 [...figure.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))])",
+            &[],
+        );
+        let mut figures = figures.as_array().unwrap().iter();
+        for section in &page.document.sections {
+            for (place, chart) in section.charts.iter().enumerate() {
+                let expected = serde_json::json!([section.id, place, chart.alt, true, true]);
+                assert_eq!(figures.next(), Some(&expected), "{}", page.name);
+                assert!(!chart.alt.is_empty(), "{}: {}", page.name, section.id);
+            }
+        }
+        assert_eq!(figures.next(), None, "{}: a chart that the document has not", page.name);
+    }
+}
+
+/// Where points may be: the middles of symbols, and a grid for lines that have none.
+const CANDIDATES: &str = "
+    const plot = document.querySelectorAll('figure.chart')[args[0]].querySelector('.plot');
+    plot.scrollIntoView({ block: 'center', behavior: 'instant' });
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const box = plot.getBoundingClientRect();
+    const middle = ({ left, top, width, height }) => [left + width / 2, top + height / 2];
+    const boxes = [...plot.querySelectorAll('svg path')].map(path => path.getBoundingClientRect());
+    const symbols = boxes.filter(one => one.width > 2 && one.width < 18 && one.height > 2 && one.height < 18).map(middle);
+    const grid = [.2, .35, .5, .65, .8].flatMap(x => [.2, .4, .6, .8].map(y => [box.left + x * box.width, box.top + y * box.height]));
+    const inSight = ([x, y]) => x > 0 && y > 0 && x < innerWidth && y < innerHeight;
+    return [...symbols.slice(0, 3), ...symbols.slice(-3), ...grid].filter(inSight)";
+
+/// What is said of a point: its name, and for each title a text and the small print after it.
+const TOLD: &str = "
+    const tip = document.querySelectorAll('figure.chart')[args[0]].querySelector('.tip');
+    if (!tip || !tip.checkVisibility()) return null;
+    const told = [...tip.querySelectorAll('dt')].map(title => {
+        const clone = title.nextElementSibling.cloneNode(true);
+        const small = clone.querySelector('small');
+        if (small) small.remove();
+        return [title.textContent, clone.textContent.trim(), small ? small.textContent : null];
+    });
+    return [tip.querySelector('strong').textContent, told]";
+
+#[test]
+fn who_points_at_a_chart_is_told_the_value_its_interval_and_n() {
+    let Some(browser) = Browser::open() else { return };
+    for name in ["few", "many", "grid", "capacity"] {
+        let page = pages::named(name);
+        browser.visit(&page.file);
+        let charts = page
+            .document
+            .sections
+            .iter()
+            .flat_map(|section| section.charts.iter().map(move |chart| (section, chart)));
+        for (place, (section, chart)) in charts.enumerate() {
+            let table = section.table.as_ref().expect("a chart is a view of a table");
+            let candidates = browser.run(CANDIDATES, &[place.into()]);
+            let told = candidates.as_array().unwrap().iter().find_map(|at| {
+                browser.point_at(at[0].as_f64()?, at[1].as_f64()?);
+                Some(browser.run(TOLD, &[place.into()])).filter(|told| !told.is_null())
+            });
+            let has_points = table
+                .values(&chart.y)
+                .zip(table.values(&chart.x))
+                .any(|(y, x)| *y != Value::None && *x != Value::None);
+            match told {
+                Some(told) => is_true(table, chart, &told)
+                    .unwrap_or_else(|wrong| panic!("{name}: {}: {wrong}: {told}", section.id)),
+                None => assert!(!has_points, "{name}: {}: nothing is said of any point", section.id),
+            }
+        }
+    }
+}
+
+/// Some row of the table says all that was told, and has no more to tell.
+fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
+    let entries = told[1].as_array().ok_or("nothing is told")?;
+    let says = |row: &[Value], entry: &Json| {
+        table.columns.iter().enumerate().any(|(place, column)| {
+            let interval = interval_text(table, column, row);
+            json!(column.title) == entry[0]
+                && json!(row[place].show(column.unit)) == entry[1]
+                && interval.map_or(entry[2].is_null(), |text| json!(text) == entry[2])
+        })
+    };
+    let names = table.columns.iter().position(|column| column.unit == Unit::Text && !column.hidden);
+    let name = told[0].as_str().ok_or("it has no name")?;
+    let is_named =
+        |row: &[Value]| names.and_then(|at| row[at].text()).is_none_or(|text| name.starts_with(text));
+    let mut rows = table.rows.iter().filter(|row| is_named(row));
+    let row = rows.find(|row| entries.iter().all(|entry| says(row, entry)));
+    let row = row.ok_or("no row of the table says this")?;
+    for key in [Some(&chart.x), Some(&chart.y), chart.n.as_ref()].into_iter().flatten() {
+        let place = table.place(key).ok_or("a column that is not there")?;
+        let text = row[place].show(table.columns[place].unit);
+        let said = name.contains(&text) || entries.iter().any(|entry| entry[1] == json!(text));
+        if !said && row[place] != Value::None {
+            return Err(format!("{key} is not told"));
+        }
+    }
+    Ok(())
+}
+
+/// As it stands beside a value, in the table too.
+fn interval_text(table: &Table, column: &Column, row: &[Value]) -> Option<String> {
+    let [low, high] = column.interval.as_ref()?;
+    let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));
+    Some(format!("{} .. {}", end(low)?, end(high)?))
+}
+
+#[test]
+fn dark_is_dark_and_light_is_light_in_charts_too() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("few");
+    for system in ["light", "dark"] {
+        browser.prefer("screen", &[("prefers-color-scheme", system)]);
+        browser.visit(&page.file);
+        browser.run("try { localStorage.clear() } catch {}", &[]);
+        browser.visit(&page.file);
+        let first = shades(&browser);
+        browser.click("document.getElementById('theme')");
+        let second = shades(&browser);
+        let [dark, light] = if system == "dark" { [first, second] } else { [second, first] };
+        assert!(dark.0 < 0.2 && dark.1 > 0.5, "dark paper, light letters: {dark:?}");
+        assert!(light.0 > 0.8 && light.1 < 0.5, "light paper, dark letters: {light:?}");
+    }
+}
+
+/// How light the paper is and how light the letters of the first chart are, from 0 to 1.
+fn shades(browser: &Browser) -> (f64, f64) {
+    let found = browser.run(
+        "document.querySelector('figure.chart').scrollIntoView({ behavior: 'instant' });
+         for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+         const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+         const shade = color => {
+             canvas.fillStyle = color;
+             canvas.fillRect(0, 0, 1, 1);
+             const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
+             return (r * .2126 + g * .7152 + b * .0722) / 255;
+         };
+         return [shade(getComputedStyle(document.body).backgroundColor),
+             shade(getComputedStyle(document.querySelector('figure.chart svg text')).fill)]",
+        &[],
+    );
+    (found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
+}

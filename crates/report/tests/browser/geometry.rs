@@ -1,0 +1,101 @@
+//! Nothing lies over anything else, at any width; and pictures of it, to be looked at, in `target/tmp/browser/pictures`.
+
+use serde_json::{Value, json};
+
+use crate::{
+    browser::{Browser, Size},
+    pages,
+};
+
+const PROBLEMS: &str = include_str!("geometry.js");
+/// A desk, a tablet, a phone.
+const SIZES: [Size; 3] = [(1400, 900), (800, 1000), (390, 844)];
+/// A picture of more is of use to nobody.
+const PICTURE_HEIGHT_MAX: u32 = 12_000;
+
+/// Charts are drawn when they come into sight: each of them does.
+const SEE_ALL: &str = "
+    for (const figure of document.querySelectorAll('figure.chart')) {
+        figure.scrollIntoView({ block: 'center', behavior: 'instant' });
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }
+    scrollTo({ top: 0, behavior: 'instant' });
+    for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+    const drawn = plot => !plot.checkVisibility() || plot.querySelector('svg') || plot.textContent.trim();
+    return [...document.querySelectorAll('figure.chart .plot')].every(drawn)";
+
+#[test]
+fn nothing_overlaps_and_nothing_is_cut_off_at_any_width() {
+    let Some(browser) = Browser::open() else { return };
+    let mut problems = Vec::new();
+    for page in pages::all() {
+        browser.visit(&page.file);
+        for size in SIZES {
+            browser.resize(size);
+            for scheme in ["light", "dark"] {
+                // An animation would be caught half way.
+                browser.prefer(
+                    "screen",
+                    &[("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")],
+                );
+                browser.until(SEE_ALL, &[]);
+                let name = format!("{}-{}-{scheme}", page.name, size.0);
+                let picture = pages::folder().join("pictures").join(format!("{name}.png"));
+                browser.picture_of_all(size, PICTURE_HEIGHT_MAX, &picture);
+                // Colours move nothing.
+                let found =
+                    if scheme == "light" { browser.run(PROBLEMS, &[]) } else { Value::Array(Vec::new()) };
+                problems.extend(found.as_array().unwrap().iter().map(|problem| format!("{name}: {problem}")));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// What finds overlaps must find one.
+#[test]
+fn a_page_that_was_broken_on_purpose_is_found_broken() {
+    let Some(browser) = Browser::open() else { return };
+    let breakages = [
+        ("document.querySelector('h1').style.marginBottom = '-2.2rem'", "text over text"),
+        (
+            "document.querySelector('h1').style.cssText = 'width:60px;overflow:hidden;white-space:nowrap'",
+            "cut off at its side",
+        ),
+        ("document.querySelector('main').style.minWidth = '3000px'", "wide in a window"),
+    ];
+    for (script, told) in breakages {
+        browser.visit(&pages::named("few").file);
+        browser.run(script, &[]);
+        let found = browser.run(PROBLEMS, &[]).to_string();
+        assert!(found.contains(told), "{script}: {found}");
+    }
+}
+
+/// On paper there are no buttons, all tables that a page has are open, and nothing is cut off at the right.
+#[test]
+fn on_paper_everything_is_there() {
+    let Some(browser) = Browser::open() else { return };
+    for page in pages::all() {
+        browser.prefer("print", &[("prefers-color-scheme", "dark")]);
+        browser.resize((794, 1123));
+        browser.visit(&page.file);
+        browser.run("dispatchEvent(new Event('beforeprint'))", &[]);
+        let state = browser.run(
+            "return [[...document.querySelectorAll('button:not(thead button), input, select')]
+                 .filter(one => one.checkVisibility()).map(one => one.outerHTML.slice(0, 80)),
+                 getComputedStyle(document.body).backgroundColor]",
+            &[],
+        );
+        assert_eq!(state[0], json!([]), "{}: controls on paper", page.name);
+        let white = ["rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"];
+        assert!(
+            white.contains(&state[1].as_str().unwrap()),
+            "{}: paper is white, and not {}",
+            page.name,
+            state[1]
+        );
+        let name = format!("{}-print.png", page.name);
+        browser.picture_of_all((794, 1123), PICTURE_HEIGHT_MAX, &pages::folder().join("pictures").join(name));
+    }
+}

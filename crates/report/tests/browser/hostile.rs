@@ -1,0 +1,44 @@
+//! Names that want to be more than names.
+
+use crate::{browser::Browser, fixtures::HOSTILE, pages};
+
+#[test]
+fn hostile_names_are_text_and_nothing_runs() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("hostile");
+    browser.visit(&page.file);
+    let state = browser.run(
+        "for (const fold of document.querySelectorAll('details')) fold.open = true;
+         return [typeof window.hacked, document.scripts.length, document.querySelectorAll('main script, main img, main iframe').length,
+             document.querySelectorAll('[onerror], [onload], [onclick]').length]",
+        &[],
+    );
+    let scripts = page.html.matches("<script").count() - embedded_mentions(&page.html);
+    assert_eq!(state, serde_json::json!(["undefined", scripts, 0, 0]));
+    let text = browser.run("return document.body.textContent", &[]);
+    for name in HOSTILE {
+        assert!(text.as_str().unwrap().contains(name), "{name:?} is not shown as it is");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Elements of a script that the page itself has: those before its end, and not what its text speaks of.
+fn embedded_mentions(html: &str) -> usize {
+    let pieces = html.split("<script").skip(1);
+    pieces.filter(|piece| !piece.starts_with('>') && !piece.starts_with(" type=\"application/json\"")).count()
+}
+
+/// A name of right-to-left letters turns neither its neighbours nor the whole line around.
+#[test]
+fn right_to_left_names_are_kept_apart() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("hostile");
+    browser.visit(&page.file);
+    let loose = browser.run(
+        "return [...document.querySelectorAll('main td, main th')].filter(cell =>
+             /[\\u0590-\\u06ff\\u202e]/.test(cell.textContent) && !cell.querySelector('bdi, [dir]') && !cell.dir)
+             .map(cell => cell.outerHTML.slice(0, 200))",
+        &[],
+    );
+    assert_eq!(loose, serde_json::json!([]));
+}

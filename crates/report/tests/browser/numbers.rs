@@ -1,0 +1,131 @@
+//! What a page says is what the document says, to the digit.
+
+use serde_json::{Value as Json, json};
+use tare_report::document::{Column, Table, Value};
+
+use crate::{browser::Browser, pages};
+
+/// 6 MB, with the data and the library for charts in it.
+const BYTES_MAX: usize = 6_000_000;
+
+#[test]
+fn a_page_is_small_enough_to_be_sent() {
+    for page in pages::all() {
+        assert!(page.html.len() < BYTES_MAX, "{}: {} bytes", page.name, page.html.len());
+    }
+}
+
+#[test]
+fn the_json_in_a_page_is_the_document() {
+    let Some(browser) = Browser::open() else { return };
+    for page in pages::all() {
+        browser.visit(&page.file);
+        // Parsed by the browser, and written by it: what a double cannot hold would be seen.
+        let found = browser
+            .run("return JSON.stringify(JSON.parse(document.getElementById('document').textContent))", &[]);
+        let found: Json = serde_json::from_str(found.as_str().unwrap()).unwrap();
+        assert!(same(&found, &serde_json::to_value(&page.document).unwrap()), "{}", page.name);
+    }
+}
+
+/// A browser writes `1` where we write `1.0`.
+fn same(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Number(left), Json::Number(right)) => left.as_f64() == right.as_f64(),
+        (Json::Array(left), Json::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+        }
+        (Json::Object(left), Json::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| same(value, other)))
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// All cells that are in the page: section, row and column by their places in the document, the raw value, the text, and the
+/// interval beside it. Tables that are made by the script are opened before.
+pub const CELLS: &str = "
+    for (const fold of document.querySelectorAll('main details')) fold.open = true;
+    const isEmpty = () => [...document.querySelectorAll('main details[open] table[data-long] tbody')].some(body => !body.rows.length);
+    do { await new Promise(requestAnimationFrame); } while (isEmpty());
+    return [...document.querySelectorAll('main section')].flatMap(section =>
+        [...section.querySelectorAll('tbody tr[data-row]')].flatMap(row => {
+            const places = [...row.closest('table').querySelectorAll('thead th')].map(head => Number(head.dataset.place));
+            return [...row.cells].filter(cell => 'value' in cell.dataset).map(cell => {
+                const clone = cell.cloneNode(true);
+                const interval = cell.localName === 'td' ? clone.querySelector('small') : null;
+                for (const small of clone.querySelectorAll('small')) small.remove();
+                return [section.id, Number(row.dataset.row), places[cell.cellIndex], cell.dataset.value,
+                    clone.textContent.trim(), interval ? interval.textContent : null];
+            });
+        }));";
+
+#[test]
+fn every_number_of_a_page_is_that_of_the_document() {
+    let Some(browser) = Browser::open() else { return };
+    let mut compared = 0;
+    for page in pages::all() {
+        browser.visit(&page.file);
+        let cells = browser.run(CELLS, &[]);
+        for cell in cells.as_array().unwrap() {
+            let table = table(page, cell[0].as_str().unwrap());
+            if let Err(difference) = compare(table, cell) {
+                panic!("{}: {difference} in {cell}", page.name);
+            }
+            compared += 1;
+        }
+        for section in &page.document.sections {
+            let has_rows = section.table.as_ref().is_some_and(|table| !table.rows.is_empty());
+            let is_shown = cells.as_array().unwrap().iter().any(|cell| cell[0] == json!(section.id));
+            assert_eq!(is_shown, has_rows, "{}: {}", page.name, section.id);
+        }
+    }
+    assert!(compared > 1_000, "{compared} cells are too few to have looked at the pages");
+}
+
+fn table<'a>(page: &'a pages::Page, section: &str) -> &'a Table {
+    let section = page.document.sections.iter().find(|known| known.id == section);
+    section
+        .and_then(|section| section.table.as_ref())
+        .expect("the page has no table that the document has not")
+}
+
+fn compare(table: &Table, cell: &Json) -> Result<(), String> {
+    let place = cell[2].as_u64().ok_or("no place")? as usize;
+    let row = table.rows.get(cell[1].as_u64().ok_or("no row")? as usize).ok_or("no such row")?;
+    let (column, value) = (&table.columns[place], &row[place]);
+    let raw = cell[3].as_str().ok_or("no raw value")?;
+    let is_same = match value {
+        Value::Number(number) => raw.parse() == Ok(*number),
+        Value::Text(text) => raw == text,
+        Value::Flag(flag) => raw == flag.to_string(),
+        Value::None => raw.is_empty(),
+    };
+    if !is_same {
+        return Err(format!("raw value {raw:?} instead of {value:?}"));
+    }
+    let (shown, text) = (cell[4].as_str().unwrap_or_default(), value.show(column.unit));
+    if words(shown) != words(&text) {
+        return Err(format!("{shown:?} instead of {text:?}"));
+    }
+    match (interval(table, column, row), cell[5].as_str()) {
+        (Some(ends), Some(shown)) if ends.iter().all(|end| shown.contains(end.as_str())) => Ok(()),
+        (None, None) => Ok(()),
+        (ends, shown) => Err(format!("interval {shown:?} instead of {ends:?}")),
+    }
+}
+
+/// White space is not told apart by HTML.
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+/// Both ends as text, where there is a value to have an interval.
+fn interval(table: &Table, column: &Column, row: &[Value]) -> Option<[String; 2]> {
+    let [low, high] = column.interval.as_ref()?;
+    let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));
+    let own = table.place(&column.key)?;
+    row[own].number()?;
+    Some([end(low)?, end(high)?])
+}

@@ -1,0 +1,287 @@
+//! Tables are sorted, filtered and turned over, by mouse and by keyboard.
+
+use serde_json::{Value as Json, json};
+use tare_report::document::{Column, Table, Unit, Value};
+use thirtyfour::Key;
+
+use crate::{
+    browser::Browser,
+    pages::{self, Page},
+};
+
+/// The raw values of a column in the order of the rows that are shown, for `args[0]`, a section, and `args[1]`, a place.
+const COLUMN: &str = "
+    const table = document.querySelector(`#${CSS.escape(args[0])} table`);
+    const at = [...table.querySelectorAll('thead th')].findIndex(head => Number(head.dataset.place) === args[1]);
+    return [...table.querySelectorAll('tbody tr[data-row]')].filter(row => row.checkVisibility())
+        .map(row => row.cells[at].dataset.value)";
+
+fn column(browser: &Browser, section: &str, place: usize) -> Vec<String> {
+    let found = browser.run(COLUMN, &[section.into(), place.into()]);
+    found.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned()).collect()
+}
+
+/// The button in the head of a column, as an expression.
+fn head(section: &str, place: usize) -> String {
+    format!("document.querySelector('#{section} thead th[data-place=\"{place}\"] button')")
+}
+
+/// How the column is said to be sorted.
+fn direction(browser: &Browser, section: &str, place: usize) -> String {
+    let script = format!("return {}.closest('th').getAttribute('aria-sort') || 'none'", head(section, place));
+    browser.run(&script, &[]).as_str().unwrap().to_owned()
+}
+
+/// The main table of a page, and the id of its section.
+fn main_table(page: &Page) -> Option<(&str, &Table)> {
+    let section = page.document.sections.first()?;
+    Some((&section.id, section.table.as_ref()?))
+}
+
+/// Places of the columns that have a head. What a table is filtered by may stand below the name instead.
+fn shown(browser: &Browser, section: &str) -> Vec<usize> {
+    let script = "return [...document.querySelectorAll(`#${CSS.escape(args[0])} thead th`)].map(head => Number(head.dataset.place))";
+    serde_json::from_value(browser.run(script, &[section.into()])).unwrap()
+}
+
+/// Whether raw values stand in this order; those that are not known come last, either way.
+fn is_sorted(values: &[String], unit: Unit, descending: bool) -> bool {
+    let known = values.iter().take_while(|value| !value.is_empty()).count();
+    if values[known..].iter().any(|value| !value.is_empty()) {
+        return false;
+    }
+    let number =
+        |value: &String| value.parse::<f64>().unwrap_or_else(|_| f64::from(u8::from(value == "true")));
+    let numbers: Vec<f64> = values[..known].iter().map(number).collect();
+    unit == Unit::Text
+        || numbers.windows(2).all(|pair| if descending { pair[0] >= pair[1] } else { pair[0] <= pair[1] })
+}
+
+#[test]
+fn a_click_on_a_head_sorts_by_the_raw_value() {
+    let Some(browser) = Browser::open() else { return };
+    for page in pages::all() {
+        let Some((section, table)) = main_table(page) else { continue };
+        browser.visit(&page.file);
+        let places = shown(&browser, section);
+        let before = column(&browser, section, places[0]);
+        for place in places {
+            let unit = table.columns[place].unit;
+            let mut seen = Vec::new();
+            for _ in 0..2 {
+                browser.click(&head(section, place));
+                let direction = direction(&browser, section, place);
+                let values = column(&browser, section, place);
+                assert!(
+                    is_sorted(&values, unit, direction == "descending"),
+                    "{}: {} {direction}: {values:?}",
+                    page.name,
+                    table.columns[place].key
+                );
+                assert_eq!(values.len(), before.len(), "{}: no row is lost", page.name);
+                seen.push(direction);
+            }
+            seen.sort();
+            assert_eq!(seen, ["ascending", "descending"], "{}: {}", page.name, table.columns[place].key);
+        }
+    }
+}
+
+/// As people order names, which the browser knows: with the digits in them as numbers.
+#[test]
+fn names_are_sorted_as_people_do_it() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("many");
+    let (section, table) = main_table(page).unwrap();
+    browser.visit(&page.file);
+    let place = names(table);
+    browser.click(&head(section, place));
+    let sorted = browser.run(
+        "const order = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+         return args[0].every((name, at) => at === 0 || order.compare(args[0][at - 1], name) <= 0)",
+        &[json!(column(&browser, section, place))],
+    );
+    assert_eq!(sorted, true);
+}
+
+/// The box of check marks of a facet, and the mark of a value in it.
+fn facet(section: &str, title: &str) -> String {
+    format!(
+        "[...document.querySelectorAll('#{section} details.facet')]
+             .find(facet => facet.querySelector('[role=group]').ariaLabel === {})",
+        json!(title)
+    )
+}
+
+fn mark(section: &str, title: &str, value: &str) -> String {
+    let find = format!(
+        ".querySelectorAll('label')].find(label => label.querySelector('bdi').textContent === {})",
+        json!(value)
+    );
+    format!("[...({}){find}", facet(section, title))
+}
+
+/// The column that names rows: the first one of text that is shown.
+fn names(table: &Table) -> usize {
+    let is_name = |column: &Column| column.unit == Unit::Text && !column.hidden;
+    table.columns.iter().position(is_name).expect("rows have names")
+}
+
+/// Names of the rows that have this value of a facet, in the order of the table.
+fn having(table: &Table, key: &str, value: &str) -> Vec<String> {
+    let (at, names) = (table.place(key).unwrap(), names(table));
+    let rows = table.rows.iter().filter(|row| row[at].text() == Some(value));
+    rows.map(|row| row[names].text().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_language_leaves_its_rows_alone_and_in_the_charts_too() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("many");
+    let (section, table) = main_table(page).unwrap();
+    let title = &table.columns[table.place("language").unwrap()].title;
+    browser.visit(&page.file);
+    let all = column(&browser, section, names(table));
+    browser.click(&format!("({}).querySelector('summary')", facet(section, title)));
+    browser.click(&mark(section, title, "go"));
+    let left = column(&browser, section, names(table));
+    assert_eq!(left, having(table, "language", "go"));
+    assert!(left.len() > 1 && left.len() < all.len(), "{left:?}");
+    for drawn in drawn_names(&browser, &all) {
+        assert!(left.contains(&drawn), "{drawn} is still drawn");
+    }
+    browser.click(&mark(section, title, "go"));
+    assert_eq!(column(&browser, section, names(table)), all);
+}
+
+/// Which of these names are to be seen in charts: in legends, at axes, beside points.
+fn drawn_names(browser: &Browser, names: &[String]) -> Vec<String> {
+    let script = "
+        const texts = new Set();
+        for (const figure of document.querySelectorAll('figure.chart')) {
+            figure.scrollIntoView({ behavior: 'instant' });
+            await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+            for (const one of figure.querySelectorAll('svg text, .legend bdi')) texts.add(one.textContent);
+        }
+        return args[0].filter(name => texts.has(name))";
+    let found = browser.run(script, &[json!(names)]);
+    let found: Vec<String> = serde_json::from_value(found).unwrap();
+    assert!(!found.is_empty(), "no name is to be seen in any chart");
+    found
+}
+
+#[test]
+fn a_table_of_thousands_of_rows_opens_and_is_turned_over() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("many");
+    browser.visit(&page.file);
+    let long = page
+        .document
+        .sections
+        .iter()
+        .skip(1)
+        .filter_map(|section| Some((&section.id, section.table.as_ref()?)));
+    let long: Vec<(&String, &Table)> = long.filter(|(_, table)| table.rows.len() > 1_000).collect();
+    assert!(!long.is_empty(), "50 services x 40 blocks x 8 slices make a long table");
+    for (section, table) in long {
+        assert_eq!(rows(&browser, section), Vec::<u64>::new(), "{section}: it is made when it is opened");
+        browser.click(&format!("document.querySelector('#{section} details.fold > summary')"));
+        browser.until(&format!("return document.querySelector('#{section} tbody tr')"), &[]);
+        let first = rows(&browser, section);
+        assert!((1..=100).contains(&first.len()), "{section}: {} rows at once", first.len());
+        browser.click(&format!(
+            "[...document.querySelectorAll('#{section} button')].find(button => button.textContent === 'Next')"
+        ));
+        let second = rows(&browser, section);
+        assert_eq!(second.first(), first.last().map(|last| last + 1).as_ref(), "{section}");
+        sorts_long(&browser, section, table);
+    }
+}
+
+/// The largest of all rows is the first one, and not the largest of the hundred that are shown.
+fn sorts_long(browser: &Browser, section: &str, table: &Table) {
+    let is_number = |place: &usize| !matches!(table.columns[*place].unit, Unit::Text | Unit::Flag);
+    let place = shown(browser, section).into_iter().rfind(is_number).unwrap();
+    let largest = table.rows.iter().filter_map(|row| row[place].number()).fold(f64::MIN, f64::max);
+    browser.click(&head(section, place));
+    assert_eq!(direction(browser, section, place), "descending");
+    assert_eq!(
+        column(browser, section, place)[0].parse(),
+        Ok(largest),
+        "{section}: {}",
+        table.columns[place].key
+    );
+}
+
+fn rows(browser: &Browser, section: &str) -> Vec<u64> {
+    let script = "return [...document.querySelectorAll(`#${CSS.escape(args[0])} tbody tr[data-row]`)].map(row => Number(row.dataset.row))";
+    serde_json::from_value(browser.run(script, &[section.into()])).unwrap()
+}
+
+/// Presses the tabulator until the focus is on what an expression names; all that has the focus on the way is visible,
+/// says what it is, and shows that it has the focus.
+fn tab_to(browser: &Browser, element: &str) {
+    for _ in 0..200 {
+        browser.press(Key::Tab);
+        let state = browser.run(
+            &format!(
+                "const focus = document.activeElement, style = getComputedStyle(focus);
+                 const name = focus.ariaLabel || focus.textContent || focus.labels?.[0]?.textContent || focus.value;
+                 const shows = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
+                 return [focus === ({element}), focus.checkVisibility(), Boolean(name && name.trim()), shows,
+                     focus.outerHTML.slice(0, 200)]"
+            ),
+            &[],
+        );
+        assert_eq!(
+            [&state[1], &state[2], &state[3]],
+            [true, true, true],
+            "visible, named, shows the focus: {}",
+            state[4]
+        );
+        if state[0] == true {
+            return;
+        }
+    }
+    panic!("{element} is not reached by the tabulator");
+}
+
+#[test]
+fn the_keyboard_alone_sorts_and_filters() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("many");
+    let (section, table) = main_table(page).unwrap();
+    let label = names(table);
+    let title = &table.columns[table.place("language").unwrap()].title;
+    browser.visit(&page.file);
+    tab_to(&browser, &format!("({}).querySelector('summary')", facet(section, title)));
+    browser.press(Key::Enter);
+    tab_to(&browser, &format!("({}).querySelector('input')", mark(section, title, "go")));
+    browser.press(" ");
+    assert_eq!(column(&browser, section, label), having(table, "language", "go"));
+    browser.press(Key::Escape);
+    let place =
+        table.columns.iter().position(|column| column.unit == Unit::PerSecond && !column.hidden).unwrap();
+    tab_to(&browser, &head(section, place));
+    browser.press(Key::Enter);
+    assert_eq!(direction(&browser, section, place), "descending");
+    let sorted = column(&browser, section, place);
+    assert!(is_sorted(&sorted, Unit::PerSecond, true), "{sorted:?}");
+}
+
+/// What a page says of a value that is not known is not sorted among numbers.
+#[test]
+fn what_is_not_known_has_no_raw_value() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("failures");
+    let (section, table) = main_table(page).unwrap();
+    browser.visit(&page.file);
+    for place in shown(&browser, section) {
+        let unknown = table.rows.iter().filter(|row| row[place] == Value::None).count();
+        let empty = column(&browser, section, place).iter().filter(|value| value.is_empty()).count();
+        let texts = table.rows.iter().filter(|row| row[place].text() == Some("")).count();
+        assert_eq!(empty, unknown + texts, "{}", table.columns[place].key);
+    }
+    let none: Json = browser.run("return document.body.innerText.match(/NaN|undefined|null|Infinity/)", &[]);
+    assert_eq!(none, Json::Null);
+}
