@@ -1,0 +1,129 @@
+//! A run as it goes: what is told where there are only lines, and when a view is made and drawn where there is a terminal.
+//!
+//! What this costs in CPU time is taken from the measurement. So nothing happens within a slice (there is no thread that
+//! draws), within a block a view is drawn once a second at most, and the table is computed between blocks, while services
+//! stand still.
+
+use std::time::{Duration, Instant};
+
+use tare_lab::run::{campaign::Watch, record::Record};
+
+use super::{
+    Progress, duration,
+    model::{Campaign, steady},
+    view::View,
+};
+use crate::{output::paint, signals};
+
+/// Within a block a view is drawn at most this often.
+const DRAWN_EVERY: Duration = Duration::from_secs(1);
+/// Computing a table may take this part of the time.
+const SHARE: u32 = 100;
+
+/// A view on the terminal, for as long as this lives.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    progress: &'a Progress,
+    began: Instant,
+    drawn: Option<Instant>,
+    computed: Option<(Instant, Duration)>,
+}
+
+impl<'a> Stage<'a> {
+    /// None where there is no terminal.
+    pub fn open(progress: &'a Progress) -> Option<Stage<'a>> {
+        progress.open().then(|| Stage { progress, began: Instant::now(), drawn: None, computed: None })
+    }
+
+    /// Carries `work` out, unless it has taken too much of the time.
+    pub fn compute(&mut self, work: impl FnOnce()) {
+        let begun = Instant::now();
+        if self.computed.is_none_or(|(last, cost)| begun.duration_since(last) >= cost * SHARE) {
+            work();
+            self.computed = Some((Instant::now(), begun.elapsed()));
+        }
+    }
+
+    /// Draws what `view` makes of the time since this began. Where it is `hurried`, only if that is not too often.
+    pub fn draw(&mut self, hurried: bool, view: impl FnOnce(Duration) -> View) {
+        if hurried && self.drawn.is_some_and(|last| last.elapsed() < DRAWN_EVERY) {
+            return;
+        }
+        let mut view = view(self.began.elapsed());
+        if signals::received().is_some() {
+            view.place = "interrupted: stopping what still runs".to_owned();
+        }
+        self.progress.show(&view);
+        self.drawn = Some(Instant::now());
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        // What a panic says stands below the view, and would go with it.
+        if !std::thread::panicking() {
+            self.progress.finish();
+        }
+    }
+}
+
+/// A campaign as it goes.
+#[derive(Debug)]
+pub struct CampaignProgress<'a> {
+    progress: &'a Progress,
+    stage: Option<(Stage<'a>, Campaign<'a>)>,
+}
+
+impl<'a> CampaignProgress<'a> {
+    /// Of `campaign`, as far as it has come.
+    pub fn new(progress: &'a Progress, campaign: impl FnOnce() -> Campaign<'a>) -> CampaignProgress<'a> {
+        let stage = Stage::open(progress).map(|mut stage| {
+            let campaign = campaign();
+            stage.draw(false, |elapsed| campaign.view(elapsed));
+            (stage, campaign)
+        });
+        CampaignProgress { progress, stage }
+    }
+}
+
+impl Watch for CampaignProgress<'_> {
+    fn heard(&mut self, record: &Record, left: Duration) {
+        tell(self.progress, record, left);
+        let Some((stage, campaign)) = &mut self.stage else { return };
+        campaign.hear(record.clone(), left);
+        if matches!(record, Record::Block { block: 1.., .. }) {
+            stage.compute(|| campaign.compute());
+        }
+        if !matches!(record, Record::Ended { .. }) {
+            stage.draw(matches!(record, Record::Slice(_)), |elapsed| campaign.view(elapsed));
+        }
+    }
+}
+
+fn tell(progress: &Progress, record: &Record, left: Duration) {
+    let left = format!("about {} left", duration(left));
+    match record {
+        Record::Pilot(pilot) => {
+            progress.say(&format!("warm-up of {}: {}; {left}", pilot.row, steady(pilot)));
+        }
+        // What the pilots have found is in it.
+        Record::Block { block: 0, .. } => progress.keep(&format!("measuring: {left}")),
+        Record::Block { block, order, .. } => {
+            progress.say(&format!("block {}: starting {} services; {left}", block + 1, order.len()));
+        }
+        Record::Started(started) => {
+            progress.say(&format!("block {}: {} is ready; {left}", started.block + 1, started.row));
+        }
+        Record::Slice(slice) => {
+            let (block, round) = (slice.block + 1, slice.round + 1);
+            progress.say(&format!("block {block}, round {round}: {}; {left}", slice.row));
+        }
+        Record::Stopped(stopped) => {
+            progress.say(&format!("block {}: {} stopped; {left}", stopped.block + 1, stopped.row));
+        }
+        Record::Failed { row, reason, .. } => {
+            progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));
+        }
+        Record::Ended { .. } => {}
+    }
+}

@@ -1,0 +1,130 @@
+//! Progress on stderr: on a terminal a line that is rewritten, and where there is more to see a table that is; plain lines
+//! elsewhere.
+//!
+//! `model` turns records into a `view`, which is plain data; `view` draws itself into cells; `screen` writes cells. The
+//! first two are pure.
+
+mod live;
+pub mod model;
+mod screen;
+pub mod view;
+
+use std::{
+    io::{IsTerminal, Stderr},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+pub use live::{CampaignProgress, Stage};
+use screen::{Screen, Size};
+use view::View;
+
+/// Where there is no terminal, a line at most this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Long work that tells how far it is.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    screen: Mutex<Option<Screen<Stderr>>>,
+    plain: Mutex<Option<Instant>>,
+    quiet: bool,
+}
+
+impl Progress {
+    /// A rewritten line on a terminal, plain lines elsewhere, nothing where `quiet`.
+    pub fn new(quiet: bool) -> Progress {
+        let bar = (!quiet && can_be_rewritten()).then(|| {
+            let style =
+                ProgressStyle::with_template("{spinner:.cyan} {wide_msg}").expect("a constant template");
+            let bar = ProgressBar::new_spinner().with_style(style);
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Progress { bar, screen: Mutex::default(), plain: Mutex::default(), quiet }
+    }
+
+    /// From now on views are shown in place of the line; false where they cannot be.
+    fn open(&self) -> bool {
+        let Some(bar) = self.bar.as_ref().filter(|_| size().is_some()) else { return false };
+        // Its thread would cost CPU time within slices.
+        bar.disable_steady_tick();
+        bar.finish_and_clear();
+        let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+        *self.screen() = Some(Screen::new(std::io::stderr(), colours));
+        true
+    }
+
+    /// Shows it, where there is a screen.
+    fn show(&self, view: &View) {
+        if let (Some(screen), Some(size)) = (self.screen().as_mut(), size()) {
+            screen.show(view, size);
+        }
+    }
+
+    /// A panic elsewhere is no reason to leave a view behind.
+    fn screen(&self) -> MutexGuard<'_, Option<Screen<Stderr>>> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is going on; where there is no terminal, lines that come too fast are left out.
+    pub fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(text.to_owned()),
+            None if self.quiet => {}
+            None => {
+                let mut last = self.plain.lock().expect("no thread panics with the lock");
+                if last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
+                    eprintln!("{text}");
+                    *last = Some(Instant::now());
+                }
+            }
+        }
+    }
+
+    /// Something that stays on the screen.
+    pub fn keep(&self, text: &str) {
+        if !self.quiet {
+            self.suspend(|| anstream::eprintln!("{text}"));
+        }
+    }
+
+    /// Lets `write` use the terminal, and puts the line or the view back under what it wrote.
+    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        match (self.screen().as_mut(), &self.bar) {
+            (Some(screen), _) => screen.above(write),
+            (None, Some(bar)) => bar.suspend(write),
+            (None, None) => write(),
+        }
+    }
+
+    /// Clears the line and the view.
+    pub fn finish(&self) {
+        if let Some(mut screen) = self.screen().take() {
+            screen.clear();
+        }
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A terminal that can move its cursor.
+fn can_be_rewritten() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Of the terminal that stderr is, as it is now.
+fn size() -> Option<Size> {
+    console::Term::stderr().size_checked().map(|(lines, columns)| Size { columns, lines })
+}
+
+/// `2 min 05 s`, `7 s`.
+pub fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds >= 60 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        seconds => format!("{seconds} s"),
+    }
+}

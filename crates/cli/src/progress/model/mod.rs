@@ -1,0 +1,326 @@
+//! From the records of a campaign to a view of it. Pure: what the time is, is told.
+//!
+//! What is being done comes from each record; what is known is computed by what computes the table at the end
+//! (`weigh`, `gate`, `capacity`: one for each question), and only when it is asked for.
+
+mod capacity;
+mod gate;
+mod grid;
+mod weigh;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use tare_lab::{
+    report::figures::rate,
+    run::{
+        campaign::Judge,
+        folder::{Header, Kept},
+        plan::Plan,
+        record::{Pilot, Record, Slice},
+        until::Until,
+    },
+    slo::{SloPlan, judge::Searches},
+};
+
+pub use grid::Grid;
+
+use super::view::{Row, Table, Tone, View};
+
+/// Rows that are shown before others where not all fit.
+mod interest {
+    pub const MOVED: u8 = 1;
+    pub const PIVOT: u8 = 2;
+    pub const IN_BLOCK: u8 = 3;
+    pub const FAILED: u8 = 4;
+    pub const NOW: u8 = 5;
+}
+
+/// A campaign, as far as it has come.
+#[derive(Debug)]
+pub struct Campaign<'a> {
+    kept: Kept,
+    question: Question<'a>,
+    phase: Phase,
+    block: usize,
+    /// Blocks that there will be, as far as can be said.
+    blocks: usize,
+    first_block_ns: u64,
+    /// Rows of this block that have not failed.
+    order: Vec<String>,
+    /// Those that have a process.
+    live: BTreeSet<String>,
+    /// In which block, and why.
+    failed: BTreeMap<String, (usize, String)>,
+    /// What the pilots have found.
+    piloted: BTreeMap<String, String>,
+    elapsed_before: Duration,
+    left: Duration,
+    table: Table,
+    finding: String,
+    /// Rows whose tier is another than a block ago.
+    moved: BTreeSet<String>,
+    remarks: Vec<String>,
+}
+
+/// What is asked.
+#[derive(Debug)]
+enum Question<'a> {
+    Weigh,
+    Gate,
+    Capacity { plan: &'a SloPlan, searches: Searches<'a> },
+}
+
+#[derive(Debug)]
+enum Phase {
+    Pilots,
+    Starting,
+    Measuring { row: String, text: String },
+    Stopping,
+}
+
+impl<'a> Campaign<'a> {
+    /// With this head, after `past`; a search for capacity where there is a plan of one.
+    pub fn new(header: &Header, slo: Option<&'a SloPlan>, past: &[Record]) -> Campaign<'a> {
+        let question = match (slo, &header.plan.until) {
+            (Some(plan), _) => Question::Capacity { plan, searches: Searches::new(plan) },
+            (None, Until::Gate(_)) => Question::Gate,
+            (None, _) => Question::Weigh,
+        };
+        let plan = &header.plan;
+        let phase = if plan.warm_up_ns_max.is_some() { Phase::Pilots } else { Phase::Starting };
+        let left = Duration::from_nanos(plan.expected_ns());
+        let mut campaign = Campaign {
+            blocks: plan.blocks_expected() * plan.groups(),
+            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new() },
+            question,
+            phase,
+            block: 0,
+            first_block_ns: 0,
+            order: Vec::new(),
+            live: BTreeSet::new(),
+            failed: BTreeMap::new(),
+            piloted: BTreeMap::new(),
+            elapsed_before: Duration::ZERO,
+            left,
+            table: Table::default(),
+            finding: String::new(),
+            moved: BTreeSet::new(),
+            remarks: Vec::new(),
+        };
+        past.iter().for_each(|record| campaign.hear(record.clone(), left));
+        campaign.elapsed_before = elapsed(past);
+        campaign.compute();
+        campaign.moved.clear();
+        campaign
+    }
+
+    /// A record was kept; so much may still be to come.
+    pub fn hear(&mut self, record: Record, left: Duration) {
+        self.left = left;
+        if let Question::Capacity { searches, .. } = &mut self.question {
+            searches.heard(&record);
+        }
+        match &record {
+            Record::Pilot(pilot) => {
+                self.piloted.insert(pilot.row.clone(), steady(pilot));
+            }
+            Record::Block { block, order, elapsed_ns } => self.begin(*block, order, *elapsed_ns),
+            Record::Started(started) => drop(self.live.insert(started.row.clone())),
+            Record::Slice(slice) => {
+                self.phase = Phase::Measuring { row: slice.row.clone(), text: place(slice) };
+            }
+            Record::Stopped(stopped) => {
+                self.live.remove(&stopped.row);
+                self.phase = Phase::Stopping;
+            }
+            Record::Failed { block, row, reason } => {
+                self.live.remove(row);
+                self.order.retain(|label| label != row);
+                self.failed.insert(row.clone(), (*block, reason.clone()));
+            }
+            Record::Ended { .. } => {}
+        }
+        self.kept.records.push(record);
+    }
+
+    fn begin(&mut self, block: usize, order: &[String], elapsed_ns: u64) {
+        let plan = &self.kept.header.plan;
+        if block == 0 {
+            self.first_block_ns = elapsed_ns;
+        } else {
+            let mean_ns = (elapsed_ns.saturating_sub(self.first_block_ns) / block as u64).max(1);
+            let left = (self.left.as_nanos() as f64 / mean_ns as f64).round() as usize;
+            let (least, most) = (plan.blocks_min * plan.groups(), plan.blocks_max * plan.groups());
+            self.blocks = (block + left).clamp(least, most);
+        }
+        self.block = block;
+        self.order = order.to_vec();
+        self.phase = Phase::Starting;
+    }
+
+    /// Brings what is known up to date: not for nothing, and not while anything is measured.
+    pub fn compute(&mut self) {
+        let mut finding = String::new();
+        let (table, remarks) = match &self.question {
+            Question::Weigh => weigh::table(&self.kept),
+            Question::Gate => {
+                let (table, reason, doubts) = gate::table(&self.kept);
+                finding = reason;
+                (table, doubts)
+            }
+            Question::Capacity { plan, .. } => capacity::table(plan, &self.kept),
+        };
+        self.finding = finding;
+        let tier = |table: &Table, name: &str| {
+            table.rows.iter().find(|row| row.name == name).and_then(|row| row.cells.first().cloned())
+        };
+        let has_moved = |row: &&Row| tier(&self.table, &row.name) != row.cells.first().cloned();
+        self.moved = table.rows.iter().filter(has_moved).map(|row| row.name.clone()).collect();
+        // What is new stands first.
+        let (old, new): (Vec<String>, _) =
+            remarks.into_iter().partition(|remark| self.remarks.contains(remark));
+        self.remarks = new.into_iter().chain(old).collect();
+        self.table = table;
+    }
+
+    /// How it looks, so long after this part of it began.
+    pub fn view(&self, elapsed: Duration) -> View {
+        let mut table = self.table.clone();
+        if !matches!(self.question, Question::Gate) {
+            table.rows.iter_mut().for_each(|row| self.enter_state(row));
+        }
+        if let Question::Capacity { searches, .. } = &self.question {
+            capacity::enter_searches(&mut table, searches, &self.measured_in_block());
+        }
+        let failed = self.failed.iter().map(|(row, (_, reason))| format!("{row}: {reason}"));
+        View {
+            title: self.kept.header.plan.title.clone(),
+            place: self.place(),
+            finding: self.finding.clone(),
+            elapsed: self.elapsed_before + elapsed,
+            left: self.left,
+            table,
+            remarks: failed.chain(self.remarks.iter().cloned()).collect(),
+        }
+    }
+
+    fn measured_in_block(&self) -> BTreeSet<&str> {
+        let this_block =
+            self.kept.records.iter().rev().take_while(|record| !matches!(record, Record::Block { .. }));
+        this_block.filter_map(row_of_slice).collect()
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.kept.header.plan
+    }
+
+    /// What a row does.
+    fn enter_state(&self, row: &mut Row) {
+        let name = row.name.as_str();
+        let is_in_block = self.order.iter().any(|label| label == name);
+        row.is_now = self.now() == Some(name);
+        row.interest = match self.failed.get(name) {
+            _ if row.is_now => interest::NOW,
+            Some((block, _)) if block + 1 >= self.block => interest::FAILED,
+            None if is_in_block => interest::IN_BLOCK,
+            _ if name == self.plan().pivot => interest::PIVOT,
+            _ if self.moved.contains(name) => interest::MOVED,
+            _ => 0,
+        };
+        if let Some((block, reason)) = self.failed.get(name) {
+            row.state = format!("failed in block {}: {reason}", block + 1);
+            (row.tone, row.is_out, row.range) = (Tone::Bad, true, None);
+            return;
+        }
+        let state = match &self.phase {
+            _ if row.is_out => return,
+            Phase::Pilots | Phase::Starting if row.is_now => "warming up",
+            Phase::Measuring { .. } if row.is_now => "measuring",
+            Phase::Pilots => self.piloted.get(name).map_or("", String::as_str),
+            Phase::Starting if is_in_block && self.live.contains(name) => "ready",
+            _ => return,
+        };
+        (row.state, row.tone) = (state.to_owned(), Tone::Plain);
+    }
+
+    /// The row that is at work.
+    fn now(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Pilots => {
+                let rows = self.plan().rows.iter().filter(|row| row.excluded.is_none());
+                let mut labels = rows.map(|row| row.label.as_str());
+                labels.find(|label| !self.piloted.contains_key(*label) && !self.failed.contains_key(*label))
+            }
+            Phase::Starting => {
+                self.order.iter().map(String::as_str).find(|label| !self.live.contains(*label))
+            }
+            Phase::Measuring { row, .. } => Some(row),
+            Phase::Stopping => None,
+        }
+    }
+
+    fn place(&self) -> String {
+        let now = self.now().unwrap_or_default();
+        if matches!(self.phase, Phase::Pilots) {
+            let members = self.plan().rows.iter().filter(|row| row.excluded.is_none()).count();
+            let number = (self.piloted.len() + self.failed.len() + 1).min(members);
+            return format!("finding how long each warms up, {number} of {members}: {now}");
+        }
+        let plan = self.plan();
+        let about = if plan.blocks_min == plan.blocks_max { "" } else { "about " };
+        let what = match &self.phase {
+            Phase::Starting if now.is_empty() => "all are warm".to_owned(),
+            Phase::Starting => format!("warming up {now}"),
+            Phase::Measuring { row, text } => format!("{text}: {row}"),
+            _ => "stopping".to_owned(),
+        };
+        let block = format!("block {} of {about}{}, {what}", self.block + 1, self.blocks);
+        let looks: &[usize] = match &plan.until {
+            Until::Budget => &[],
+            Until::Gate(gate) => &gate.looks,
+            Until::Tiers(tiers) => &tiers.looks,
+        };
+        match looks.iter().find(|look| **look > self.block) {
+            Some(look) => format!("{block}; next look after block {look}"),
+            None => block,
+        }
+    }
+}
+
+/// What a pilot has found.
+pub fn steady(pilot: &Pilot) -> String {
+    match pilot.steady_after_ns {
+        Some(ns) => format!("steady after {:.1} s", ns as f64 / 1e9),
+        None => "not steady in the time it had".to_owned(),
+    }
+}
+
+fn row_of_slice(record: &Record) -> Option<&str> {
+    match record {
+        Record::Slice(slice) => Some(&slice.row),
+        _ => None,
+    }
+}
+
+fn place(slice: &Slice) -> String {
+    let round = slice.round + 1;
+    match &slice.open {
+        None => format!("round {round}"),
+        Some(open) => format!("round {round} at {}/s", rate(open.offered_per_second)),
+    }
+}
+
+/// Time that the records tell of.
+fn elapsed(records: &[Record]) -> Duration {
+    let elapsed = records.iter().filter_map(|record| match record {
+        Record::Block { elapsed_ns, .. } | Record::Ended { elapsed_ns, .. } => Some(*elapsed_ns),
+        _ => None,
+    });
+    Duration::from_nanos(elapsed.max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

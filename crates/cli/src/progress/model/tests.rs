@@ -1,0 +1,275 @@
+use insta::assert_snapshot;
+use tare_lab::{
+    catalogue::Style,
+    experiment::{Knobs, LoadSetting, Point},
+    run::{
+        cpus::Pinning,
+        environment::Environment,
+        plan::{Excluded, Exclusion, LatencyPlan, PlannedRow},
+        record::{Ending, Latency, Open, Pilot, Started, Stopped},
+        until::{ALPHA, Gate, Metric, looks},
+    },
+    slo::Slo,
+};
+
+use super::*;
+use crate::progress::view::tests::drawn;
+
+const LEFT: Duration = Duration::from_secs(60);
+
+fn header(labels: &[&str]) -> Header {
+    let row = |label: &&str| PlannedRow {
+        label: (*label).to_owned(),
+        service: (*label).to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: "none".to_owned(),
+        licence: "MIT".to_owned(),
+        style: Style::Framework,
+        settings: Vec::new(),
+        version: None,
+        content: None,
+        excluded: None,
+    };
+    let plan = Plan {
+        experiment: "tiny".to_owned(),
+        title: "Tiny".to_owned(),
+        question: "Which?".to_owned(),
+        contract: "hello".to_owned(),
+        pivot: labels[0].to_owned(),
+        seed: 1,
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 120_000_000_000,
+        slice_ns: 100_000_000,
+        slices_per_block: 4,
+        warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: None,
+        until: Until::Budget,
+        blocks_min: 6,
+        blocks_max: 40,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: labels.iter().map(row).collect(),
+    };
+    Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, Environment::default())
+}
+
+fn begins(block: usize, rows: &[(&str, f64)]) -> Record {
+    let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
+    Record::Block { block, order, elapsed_ns: block as u64 * 4_000_000_000 }
+}
+
+fn started(block: usize, row: &str) -> Record {
+    Record::Started(Started { block, row: row.to_owned(), start_up_ns: 3_000_000 })
+}
+
+/// A slice of a service that answers `level` times as fast as the pivot, a little faster in each block than before.
+fn slice(block: usize, round: usize, row: &str, level: f64) -> Slice {
+    let wobble = 1.0 + 0.02 * ((block * 7 + row.len() * 3 + round) % 5) as f64;
+    let answered = (10_000.0 * level * wobble) as u64;
+    Slice {
+        block,
+        round,
+        row: row.to_owned(),
+        window_ns: 100_000_000,
+        elapsed_ns: 100_000_000,
+        sent: answered,
+        answered,
+        answered_in_window: answered,
+        server_cpu_ns: 99_000_000,
+        generator_cpu_ns: 60_000_000,
+        ..Slice::default()
+    }
+}
+
+fn stopped(block: usize, row: &str) -> Record {
+    let latency = Some(Latency { p50_ns: 300_000, p99_ns: 600_000, ..Latency::default() });
+    let (rss_bytes_peak, row) = (Some(4 << 20), row.to_owned());
+    Record::Stopped(Stopped {
+        block,
+        row,
+        rss_bytes_peak,
+        context_switches: None,
+        latency,
+        latency_open: Vec::new(),
+        complaint: None,
+    })
+}
+
+fn block(number: usize, rows: &[(&str, f64)]) -> Vec<Record> {
+    let mut records = vec![begins(number, rows)];
+    records.extend(rows.iter().map(|(label, _)| started(number, label)));
+    for round in 0..4 {
+        records.extend(rows.iter().map(|(row, level)| Record::Slice(slice(number, round, row, *level))));
+    }
+    records.extend(rows.iter().map(|(label, _)| stopped(number, label)));
+    records
+}
+
+fn hear(campaign: &mut Campaign, records: impl IntoIterator<Item = Record>) {
+    records.into_iter().for_each(|record| campaign.hear(record, LEFT));
+}
+
+fn state<'v>(view: &'v View, name: &str) -> &'v str {
+    &view.table.rows.iter().find(|row| row.name == name).unwrap().state
+}
+
+const ROWS: [(&str, f64); 3] = [("raw", 1.0), ("fast", 0.9), ("slow", 0.4)];
+
+#[test]
+fn what_is_being_done_is_said() {
+    let mut head = header(&["raw", "fast", "slow", "gone"]);
+    head.plan.warm_up_ns_max = Some(9_000_000_000);
+    let reason = "not found: swiftc".to_owned();
+    head.plan.rows[3].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
+    let mut campaign = Campaign::new(&head, None, &[]);
+    let view = |campaign: &Campaign| campaign.view(Duration::from_secs(7));
+    assert_eq!(view(&campaign).place, "finding how long each warms up, 1 of 3: raw");
+    assert_eq!(state(&view(&campaign), "raw"), "warming up");
+    assert_eq!(state(&view(&campaign), "gone"), "left out: not found: swiftc");
+
+    let pilot = Pilot {
+        row: "raw".to_owned(),
+        window_ns: 1,
+        answered: vec![1],
+        server_cpu_ns: vec![1],
+        start_ns: 0,
+        steady_after_ns: Some(1_500_000_000),
+    };
+    hear(&mut campaign, [Record::Pilot(pilot)]);
+    assert_eq!(view(&campaign).place, "finding how long each warms up, 2 of 3: fast");
+    assert_eq!(state(&view(&campaign), "raw"), "steady after 1.5 s");
+
+    hear(&mut campaign, [begins(0, &ROWS), started(0, "raw")]);
+    assert_eq!(view(&campaign).place, format!("block 1 of about {}, warming up fast", campaign.blocks));
+    assert_eq!((state(&view(&campaign), "raw"), state(&view(&campaign), "slow")), ("ready", ""));
+
+    hear(&mut campaign, [started(0, "fast"), started(0, "slow")]);
+    assert!(view(&campaign).place.ends_with(", all are warm"));
+    hear(&mut campaign, [Record::Slice(slice(0, 2, "slow", 1.0))]);
+    assert!(view(&campaign).place.ends_with(", round 3: slow"));
+    assert_eq!(state(&view(&campaign), "slow"), "measuring");
+
+    let reason = "was killed".to_owned();
+    hear(&mut campaign, [Record::Failed { block: 0, row: "slow".to_owned(), reason }]);
+    assert_eq!(state(&view(&campaign), "slow"), "failed in block 1: was killed");
+    assert_eq!(view(&campaign).remarks, ["slow: was killed"]);
+    hear(&mut campaign, [stopped(0, "raw")]);
+    assert!(view(&campaign).place.ends_with(", stopping"));
+}
+
+#[test]
+fn blocks_to_come_are_told_by_those_that_were() {
+    let mut campaign = Campaign::new(&header(&["raw", "fast", "slow"]), None, &[]);
+    (0..3).for_each(|number| hear(&mut campaign, block(number, &ROWS)));
+    // A block has taken 4 s, and there are 60 s.
+    campaign.hear(begins(3, &ROWS), LEFT);
+    assert_eq!(campaign.blocks, 3 + 15);
+    campaign.hear(begins(4, &ROWS), Duration::ZERO);
+    assert_eq!(campaign.blocks, 6, "the fewest");
+}
+
+#[test]
+fn the_table_is_that_of_the_end() {
+    let head = header(&["raw", "fast", "slow"]);
+    let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).collect();
+    let mut campaign = Campaign::new(&head, None, &records);
+    let reason = Ending::Interrupted;
+    hear(&mut campaign, [Record::Ended { reason, elapsed_ns: 28_000_000_000 }]);
+    hear(&mut campaign, [begins(7, &ROWS), started(7, "raw")]);
+    let view = campaign.view(Duration::from_secs(7));
+    assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
+    assert_snapshot!(drawn(&view, 100, 8));
+    let report = tare_lab::report::compute(&campaign.kept);
+    for (shown, row) in view.table.rows.iter().zip(&report.rows).skip(1) {
+        let interval = row.ratio.as_ref().and_then(|ratio| ratio.low.zip(ratio.high));
+        assert_eq!(shown.name, row.label);
+        assert_eq!(shown.range.as_ref().unwrap().interval, interval);
+        assert!(interval.is_some());
+    }
+}
+
+#[test]
+fn without_a_throughput_it_is_cpu_time_that_is_shown() {
+    let generator_bound = |record: Record| match record {
+        Record::Slice(slice) => {
+            Record::Slice(Slice { server_cpu_ns: 50_000_000, generator_cpu_ns: 100_000_000, ..slice })
+        }
+        record => record,
+    };
+    let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).map(generator_bound).collect();
+    let campaign = Campaign::new(&header(&["raw", "fast", "slow"]), None, &records);
+    let view = campaign.view(Duration::ZERO);
+    assert_eq!(view.table.columns[2].title, "CPU of pivot");
+    assert_eq!(state(&view, "raw"), "generator-bound");
+    assert!(view.table.rows.iter().all(|row| row.range.is_some()), "{:?}", view.table);
+    assert!(view.remarks[0].contains("generator-bound"), "{:?}", view.remarks);
+}
+
+#[test]
+fn a_comparison_is_effects_and_bounds_at_the_last_look() {
+    let mut head = header(&["raw", "fast"]);
+    let metrics = vec![Metric::Throughput, Metric::Cpu];
+    let candidate = "fast".to_owned();
+    head.plan.until = Until::Gate(Gate { candidate, delta: 0.03, metrics, looks: looks(40), alpha: ALPHA });
+    let rows = [("raw", 1.0), ("fast", 0.99)];
+    let mut campaign = Campaign::new(&head, None, &block(0, &rows));
+    let view = campaign.view(Duration::ZERO);
+    assert!(view.place.ends_with("; next look after block 12"), "{}", view.place);
+    assert_eq!(view.finding, "1 blocks say nothing yet: the first look is after 12");
+    (1..12).for_each(|number| hear(&mut campaign, block(number, &rows)));
+    hear(&mut campaign, [begins(12, &rows)]);
+    campaign.compute();
+    assert_snapshot!(drawn(&campaign.view(LEFT), 100, 9));
+}
+
+#[test]
+fn a_search_is_the_rates_between_which_it_is() {
+    let mut head = header(&["raw", "fast"]);
+    let points = vec![Point::Searched];
+    head.plan.latency = Some(LatencyPlan { points, slice_ns: 1_000_000_000, slices_per_block: 28 });
+    let slo = Slo::parse(["p99=10ms"]).unwrap();
+    let slo = SloPlan { format: "1.0".to_owned(), slo, windows: 14, lag_ns_max: 1_000_000 };
+    let rows = [("raw", 1.0), ("fast", 0.5)];
+    let mut campaign = Campaign::new(&head, Some(&slo), &[]);
+    hear(&mut campaign, block(0, &rows));
+    let window = |offered_per_second: f64, good: u64| {
+        let answered = offered_per_second as u64;
+        let open = Some(Open { point: Point::Searched, offered_per_second, unsent: 0, lag_ns_p99: 0 });
+        let within = vec![answered * good / 100];
+        Record::Slice(Slice { sent: answered, answered, open, within, ..slice(0, 0, "raw", 1.0) })
+    };
+    hear(&mut campaign, [window(70_000.0, 100), window(84_000.0, 100), window(100_800.0, 10)]);
+    let view = campaign.view(LEFT);
+    let row = |name: &str| view.table.rows.iter().find(|row| row.name == name).unwrap();
+    assert_eq!(row("raw").range.as_ref().unwrap().interval, Some((84_000.0, 100_800.0)));
+    assert_eq!(row("raw").range.as_ref().unwrap().value, Some(100_800.0));
+    assert_eq!((row("raw").state.as_str(), row("raw").cells[4].as_str()), ("window 3", "101 k"));
+    assert_eq!(row("fast").range, None);
+    assert!(view.place.ends_with(" at 101 k/s: raw"), "{}", view.place);
+    assert_snapshot!(drawn(&view, 100, 6));
+}
+
+#[test]
+fn a_new_remark_stands_before_those_that_were_there() {
+    let head = header(&["raw", "fast"]);
+    let complains = |number: usize, row: &str, complaint: &str| {
+        let mut records = block(number, &[("raw", 1.0), ("fast", 0.9)]);
+        for record in &mut records {
+            if let Record::Stopped(stopped) = record
+                && stopped.row == row
+            {
+                stopped.complaint = Some(complaint.to_owned());
+            }
+        }
+        records
+    };
+    let mut campaign = Campaign::new(&head, None, &complains(0, "raw", "first"));
+    assert_eq!(campaign.view(LEFT).remarks, ["raw: first"]);
+    hear(&mut campaign, complains(1, "fast", "second"));
+    campaign.compute();
+    assert_eq!(campaign.view(LEFT).remarks, ["fast: second", "raw: first"]);
+}

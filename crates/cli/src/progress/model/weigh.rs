@@ -1,0 +1,116 @@
+//! The table of a run.
+
+use tare_lab::{
+    report::{
+        self, Ratio, Report, RowReport, State,
+        figures::{percent, rate, time, times},
+    },
+    run::folder::Kept,
+};
+
+use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
+
+/// As the records so far make it, and what is doubtful about it.
+pub fn table(kept: &Kept) -> (Table, Vec<String>) {
+    let report = report::compute(kept);
+    let shown = Shown::of(&report);
+    let rows: Vec<Row> = report.rows.iter().map(|row| shown.row(row)).collect();
+    let scale = Scale::length(&rows, 1.0, shown.figure);
+    let columns =
+        [("tier", 5), ("req/s", 1), (shown.title, 0), ("95% interval", 2), ("CPU/req", 4), ("n", 3)];
+    let columns = columns.map(|(title, spare)| Column { title, spare }).into();
+    (Table { name: "service", columns, scale, rows }, remarks(&report))
+}
+
+fn throughput(row: &RowReport) -> Option<&Ratio> {
+    row.ratio.as_ref()
+}
+
+fn cpu(row: &RowReport) -> Option<&Ratio> {
+    row.cpu_ratio.as_ref()
+}
+
+/// Which ratio to the pivot: where throughput is nobody's own, CPU time is what is known.
+struct Shown<'a> {
+    pivot: &'a str,
+    title: &'static str,
+    of: fn(&RowReport) -> Option<&Ratio>,
+    figure: fn(f64) -> String,
+    ends: fn(f64, f64) -> String,
+}
+
+impl Shown<'_> {
+    fn of(report: &Report) -> Shown<'_> {
+        let has = |of: fn(&RowReport) -> Option<&Ratio>| report.rows.iter().any(|row| of(row).is_some());
+        let pivot = report.pivot.as_str();
+        match has(cpu) && !has(throughput) {
+            false => Shown {
+                pivot,
+                title: "of pivot",
+                of: throughput,
+                figure: percent,
+                ends: |low, high| format!("{:.1} .. {}", low * 100.0, percent(high)),
+            },
+            true => Shown {
+                pivot,
+                title: "CPU of pivot",
+                of: cpu,
+                figure: times,
+                ends: |low, high| format!("{low:.2} .. {}", times(high)),
+            },
+        }
+    }
+
+    fn row(&self, row: &RowReport) -> Row {
+        if let Some((state, tone)) = without_figures(&row.state) {
+            return Row { name: row.label.clone(), state, tone, is_out: true, ..Row::default() };
+        }
+        let dash = || "-".to_owned();
+        let figure = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(dash, show);
+        let ratio = (self.of)(row);
+        let own = (row.label == self.pivot && row.cpu_ns_per_request.is_some()).then_some(1.0);
+        let value = ratio.map(|ratio| ratio.ratio).or(own);
+        let interval = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
+        let doubt = row.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next());
+        Row {
+            name: row.label.clone(),
+            cells: vec![
+                row.tier.map_or_else(dash, |tier| tier.to_string()),
+                figure(row.requests_per_second, rate),
+                figure(value, self.figure),
+                interval.map_or_else(dash, |(low, high)| (self.ends)(low, high)),
+                figure(row.cpu_ns_per_request, time),
+                row.blocks.to_string(),
+            ],
+            // The pivot is what it is, without an interval.
+            range: value.map(|value| Range {
+                value: Some(value),
+                interval: interval.or(own.map(|own| (own, own))),
+                marks: vec![1.0],
+            }),
+            state: doubt.unwrap_or_default().to_owned(),
+            tone: if doubt.is_some() { Tone::Doubt } else { Tone::Plain },
+            ..Row::default()
+        }
+    }
+}
+
+/// What stands in place of figures where there are none and will be none.
+pub fn without_figures(state: &State) -> Option<(String, Tone)> {
+    match state {
+        State::Measured | State::Unmeasured => None,
+        State::Failed(reason) => Some((format!("failed: {reason}"), Tone::Bad)),
+        State::Invalid(reason) => Some((format!("invalid: {reason}"), Tone::Bad)),
+        State::Excluded(excluded) => Some((format!("left out: {}", excluded.reason), Tone::Doubt)),
+    }
+}
+
+/// Of rows, and that the machine is noisy; other notes are for the end.
+fn remarks(report: &Report) -> Vec<String> {
+    let of_row = |row: &RowReport| -> Vec<String> {
+        let remarks = row.throughput_doubt.iter().chain(&row.warnings);
+        remarks.map(|remark| format!("{}: {remark}", row.label)).collect()
+    };
+    let noisy = report.notes.iter().filter(|note| note.starts_with("machine-noisy")).cloned();
+    noisy.chain(report.rows.iter().flat_map(of_row)).collect()
+}
