@@ -1,0 +1,119 @@
+//! Documents of runs, and their pages. A run that goes on is read again only when it has more to show, and so seldom that
+//! reading it takes a small part of one CPU.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tare_lab::run::folder;
+use tare_report::{
+    Document,
+    document::Status,
+    write::html::{self, Served},
+};
+
+use super::shelf::{self, Place, Stamp};
+
+/// Between two readings of a run that goes on, at the least.
+const PAUSE_MIN: Duration = Duration::from_secs(2);
+/// And at least so many times the CPU time that the last one took: how long it waited for a CPU is no reason to wait.
+const PAUSE_FACTOR: u32 = 20;
+/// Pages that are kept: a person looks at few.
+const KEPT_MAX: usize = 4;
+
+const NOTE: &str = "This run is being measured by the machine that shows it. tare serve gives way to the measurement; a \
+    browser that draws this page does not, and takes CPU time from it.";
+
+/// A run, and the form of it that is asked for most.
+#[derive(Debug)]
+pub struct Page {
+    pub html: String,
+    pub document: Document,
+}
+
+/// The pages that were made.
+#[derive(Debug, Clone, Default)]
+pub struct Pages(Arc<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    pages: Mutex<HashMap<PathBuf, Made>>,
+    /// Held while a folder is read: one at a time. Apart, so that nobody who only asks waits for it.
+    reading: Mutex<()>,
+}
+
+#[derive(Debug, Clone)]
+struct Made {
+    page: Arc<Page>,
+    stamp: Stamp,
+    running: bool,
+    at: Instant,
+    cpu: Duration,
+}
+
+impl Made {
+    fn pause(&self) -> Duration {
+        PAUSE_MIN.max(self.cpu * PAUSE_FACTOR)
+    }
+
+    fn is_good_at(&self, now: Instant, stamp: Stamp, running: bool) -> bool {
+        self.running == running && (self.stamp == stamp || (running && now < self.at + self.pause()))
+    }
+}
+
+impl Pages {
+    /// How long to wait between two readings of a run that goes on.
+    pub fn pause(&self, run: &Path) -> Duration {
+        self.pages().get(run).map_or(PAUSE_MIN, Made::pause)
+    }
+
+    /// The page of a run. It reads files, and is for a thread that may.
+    pub fn get(&self, name: &str, run: &Path) -> Result<Arc<Page>, String> {
+        let _one = self.0.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, stamp, running) = (Instant::now(), Stamp::of(run), folder::is_being_written(run));
+        let made = self.pages().get(run).filter(|made| made.is_good_at(at, stamp, running)).cloned();
+        if let Some(made) = made {
+            return Ok(made.page);
+        }
+        let began = cpu_time();
+        let page = Arc::new(make(name, run)?);
+        let cpu = cpu_time().saturating_sub(began);
+        let made = Made { page: Arc::clone(&page), stamp, running, at: Instant::now(), cpu };
+        self.keep(run, made);
+        Ok(page)
+    }
+
+    fn keep(&self, run: &Path, made: Made) {
+        let mut pages = self.pages();
+        pages.insert(run.to_owned(), made);
+        while pages.len() > KEPT_MAX {
+            let oldest = pages.iter().min_by_key(|(_, made)| made.at).map(|(path, _)| path.clone());
+            oldest.map(|path| pages.remove(&path));
+        }
+    }
+
+    fn pages(&self) -> MutexGuard<'_, HashMap<PathBuf, Made>> {
+        self.0.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Of this thread.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+fn make(name: &str, run: &Path) -> Result<Page, String> {
+    let mut document = shelf::document(run).map_err(|error| error.to_string())?;
+    let running = document.status == Status::Running;
+    if running {
+        document.notes.insert(0, NOTE.to_owned());
+    }
+    let events = running.then(|| format!("{}/events", Place::link(name)));
+    let served = Served { list: "/".to_owned(), events };
+    let html = html::served(&document, &served).map_err(|error| error.to_string())?;
+    Ok(Page { html, document })
+}

@@ -1,0 +1,272 @@
+//! How far a run is, from the lines of its journal: what a terminal shows to who started it, without that process. Pure; the
+//! time that is left is the plan's guess.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde::Serialize;
+use tare_lab::{
+    grid::{self, plan::GridPlan, record::Cell},
+    run::{
+        plan::Plan,
+        record::{Record, Slice},
+    },
+};
+
+use crate::progress::duration;
+
+/// What a page shows above a report that is still forming.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Progress {
+    /// The part that changes with every slice.
+    pub now: String,
+    /// The part that changes with every block: what a screen reader says.
+    pub stage: String,
+    /// The time that is left.
+    pub left: String,
+    /// The part of the time that is over, as a guess.
+    pub share: f64,
+}
+
+/// A run that goes on.
+#[derive(Debug)]
+pub enum Going {
+    /// In blocks.
+    Campaign(Box<Campaign>),
+    /// In cells.
+    Grid(Box<Grid>),
+}
+
+/// Slices in blocks.
+#[derive(Debug)]
+pub struct Campaign {
+    plan: Plan,
+    /// Blocks that have begun.
+    blocks: usize,
+    /// When the first one began.
+    pilots_ns: u64,
+    /// At the last block's begin.
+    block_began_ns: u64,
+    elapsed_ns: u64,
+    now: String,
+}
+
+/// Cells in rounds.
+#[derive(Debug)]
+pub struct Grid {
+    plan: GridPlan,
+    done: BTreeSet<Cell>,
+    last: Option<Cell>,
+}
+
+impl Going {
+    /// Of a campaign.
+    pub fn campaign(plan: Plan) -> Going {
+        let now = "warming up".to_owned();
+        Going::Campaign(Box::new(Campaign {
+            plan,
+            blocks: 0,
+            pilots_ns: 0,
+            block_began_ns: 0,
+            elapsed_ns: 0,
+            now,
+        }))
+    }
+
+    /// Of a published experiment.
+    pub fn grid(plan: GridPlan) -> Going {
+        Going::Grid(Box::new(Grid { plan, done: BTreeSet::new(), last: None }))
+    }
+
+    /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
+    /// report's to complain of.
+    pub fn hear(&mut self, line: &[u8]) -> bool {
+        match self {
+            Going::Campaign(campaign) => {
+                serde_json::from_slice(line).is_ok_and(|record: Record| campaign.hear(&record))
+            }
+            Going::Grid(grid) => {
+                serde_json::from_slice(line).is_ok_and(|record: grid::record::Record| grid.hear(&record))
+            }
+        }
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        match self {
+            Going::Campaign(campaign) => campaign.progress(),
+            Going::Grid(grid) => grid.progress(),
+        }
+    }
+}
+
+impl Campaign {
+    fn hear(&mut self, record: &Record) -> bool {
+        match record {
+            Record::Pilot(pilot) => {
+                self.now = format!("warm-up of {} is known", pilot.row);
+                let loaded_ns = pilot.window_ns.saturating_mul(pilot.answered.len() as u64);
+                self.elapsed_ns = self.elapsed_ns.saturating_add(loaded_ns).saturating_add(pilot.start_ns);
+                true
+            }
+            Record::Block { block, order, elapsed_ns } => {
+                self.pilots_ns = if *block == 0 { *elapsed_ns } else { self.pilots_ns };
+                (self.blocks, self.block_began_ns, self.elapsed_ns) =
+                    (block.saturating_add(1), *elapsed_ns, *elapsed_ns);
+                self.now = format!("starting {} services", order.len());
+                *block > 0
+            }
+            Record::Started(started) => {
+                self.elapsed_ns = self.elapsed_ns.saturating_add(started.start_up_ns);
+                self.now = format!("{} is ready", started.row);
+                false
+            }
+            Record::Slice(slice) => {
+                self.elapsed_ns = self.elapsed_ns.saturating_add(slice.elapsed_ns);
+                self.now = self.round(slice);
+                false
+            }
+            Record::Stopped(stopped) => {
+                self.now = format!("{} stopped", stopped.row);
+                false
+            }
+            Record::Failed { row, .. } => {
+                self.now = format!("{row} failed");
+                true
+            }
+            Record::Ended { reason, .. } => {
+                self.now = reason.text().to_owned();
+                true
+            }
+        }
+    }
+
+    fn round(&self, slice: &Slice) -> String {
+        let closed = self.plan.slices_per_block;
+        match &slice.open {
+            None => format!("round {} of {closed}: {}", slice.round + 1, slice.row),
+            Some(open) => format!("{} at {:.0} requests/s", slice.row, open.offered_per_second),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let over = self.blocks.saturating_sub(1) as u64;
+        let block_ns = match (self.block_began_ns.saturating_sub(self.pilots_ns)).checked_div(over) {
+            Some(block_ns) => block_ns,
+            None => self.plan.block_ns_expected(),
+        };
+        let left_ns = match self.blocks {
+            0 => self.plan.expected_ns().saturating_sub(self.elapsed_ns),
+            blocks => {
+                // Of the block that goes on, what is not over yet.
+                let of_block_ns = block_ns.saturating_sub(self.elapsed_ns - self.block_began_ns);
+                self.plan.left_ns(blocks, self.elapsed_ns + of_block_ns, block_ns) + of_block_ns
+            }
+        };
+        let stage = match self.blocks {
+            0 => "Before the first block".to_owned(),
+            blocks => format!("Block {blocks}"),
+        };
+        let (now, share) = (self.now.clone(), share(self.elapsed_ns, left_ns));
+        Progress { now, stage, left: words(left_ns), share }
+    }
+}
+
+impl Grid {
+    fn hear(&mut self, record: &grid::record::Record) -> bool {
+        if let grid::record::Record::Cell(record) = record {
+            self.done.insert(record.cell);
+            self.last = Some(record.cell);
+        }
+        true
+    }
+
+    fn progress(&self) -> Progress {
+        let expected_ns =
+            |cell: &Cell| self.plan.points.get(cell.point).map_or(0, |point| point.expected_ns());
+        let done_ns: u64 = self.done.iter().map(expected_ns).sum();
+        let left_ns = self.plan.expected_ns().saturating_sub(done_ns);
+        let now = self.last.and_then(|cell| {
+            let (point, row) = (self.plan.points.get(cell.point)?, self.plan.rows.get(cell.row)?);
+            Some(format!("last measured: {}, {}", row.planned.label, point.describe()))
+        });
+        let (done, all) = (self.done.len(), self.plan.cells());
+        Progress {
+            now: now.unwrap_or_else(|| "the first cell".to_owned()),
+            stage: format!("{done} of {all} cells"),
+            left: words(left_ns),
+            share: share(done_ns, left_ns),
+        }
+    }
+}
+
+/// Above a minute, a guess has no seconds.
+fn words(left_ns: u64) -> String {
+    let left = match left_ns / 1_000_000_000 {
+        seconds if seconds >= 60 => format!("{} min", (seconds + 30) / 60),
+        seconds => duration(Duration::from_secs(seconds)),
+    };
+    format!("about {left} left")
+}
+
+fn share(over_ns: u64, left_ns: u64) -> f64 {
+    match over_ns.saturating_add(left_ns) {
+        0 => 1.0,
+        all_ns => over_ns as f64 / all_ns as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn plan() -> Plan {
+        let knobs = json!({"threads": 1, "delay_ms": 0});
+        let load = json!({"connections": 1, "threads": 1});
+        let row = |label: &str| {
+            json!({"label": label, "service": label, "title": null, "language": "c", "framework": "none",
+                "licence": "MIT", "style": "framework", "settings": [], "version": null, "excluded": null})
+        };
+        let plan = json!({"experiment": "e", "title": "t", "question": "q", "contract": "hello", "pivot": "a",
+            "seed": 1, "load": load, "knobs": knobs, "budget_ns": 60_000_000_000_u64, "slice_ns": 100_000_000,
+            "slices_per_block": 2, "warm_up_ns": 0, "blocks_min": 6, "blocks_max": 100,
+            "pinning": {"server": [0], "generator": [1]}, "rows": [row("a"), row("b")]});
+        serde_json::from_value(plan).unwrap()
+    }
+
+    fn heard(going: &mut Going, record: &Value) -> bool {
+        going.hear(record.to_string().as_bytes())
+    }
+
+    #[test]
+    fn a_block_is_told_when_it_begins_and_a_slice_as_it_comes() {
+        let mut going = Going::campaign(plan());
+        assert_eq!(going.progress().stage, "Before the first block");
+        let block = |block: usize, elapsed_ns: u64| json!({"kind": "block", "block": block, "order": ["a", "b"], "elapsed_ns": elapsed_ns});
+        assert!(!heard(&mut going, &block(0, 0)), "there is nothing new to show");
+        assert!(heard(&mut going, &block(1, 5_000_000_000)));
+        assert!(heard(&mut going, &block(2, 10_000_000_000)));
+        let slice =
+            Slice { block: 2, round: 1, row: "b".to_owned(), elapsed_ns: 1_000_000_000, ..Slice::default() };
+        let slice = serde_json::to_value(Record::Slice(slice)).unwrap();
+        assert!(!heard(&mut going, &slice));
+        let expected = Progress {
+            now: "round 2 of 2: b".to_owned(),
+            stage: "Block 3".to_owned(),
+            left: "about 49 s left".to_owned(),
+            share: 11.0 / 60.0,
+        };
+        assert_eq!(going.progress(), expected);
+    }
+
+    #[test]
+    fn what_is_no_record_says_nothing() {
+        let mut going = Going::campaign(plan());
+        let before = going.progress();
+        for line in ["", "{", "{\"kind\":\"slize\"}", "null"] {
+            assert!(!going.hear(line.as_bytes()), "{line}");
+        }
+        assert_eq!(going.progress(), before);
+    }
+}

@@ -1,0 +1,264 @@
+//! What is at which path, and the streams of events.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    convert::Infallible,
+    hash::{Hash, Hasher},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    Router,
+    extract::{Path, State},
+    http::{StatusCode, header},
+    middleware,
+    response::{
+        Html, IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+    routing::get,
+};
+use tare_report::write::{
+    self,
+    runs::{self, Listed},
+};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+    task::spawn_blocking,
+    time::sleep,
+};
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::{
+    follow::{Followed, Live},
+    guard::{self, Hosts, refusal},
+    pages::{Page, Pages},
+    shelf::Shelf,
+};
+
+/// Streams of events at once.
+const STREAMS_MAX: usize = 32;
+/// How long past runs are read for one look at the list; the rest is read at the next.
+const LIST_BUDGET: Duration = Duration::from_millis(300);
+/// A list is good for so long.
+const LIST_EVERY: Duration = Duration::from_secs(2);
+/// A stream says that it is there: so one whose reader has gone is noticed.
+const ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// What all requests share.
+#[derive(Debug, Clone)]
+pub struct App(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    hosts: Hosts,
+    list: Mutex<List>,
+    pages: Pages,
+    followed: Followed,
+    streams: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+struct List {
+    shelf: Shelf,
+    looked: Option<(Instant, Arc<Vec<Listed>>)>,
+}
+
+impl App {
+    pub fn new(shelf: Shelf, port: u16) -> App {
+        App(Arc::new(Shared {
+            hosts: Hosts::new(port),
+            list: Mutex::new(List { shelf, looked: None }),
+            pages: Pages::default(),
+            followed: Followed::default(),
+            streams: Arc::new(Semaphore::new(STREAMS_MAX)),
+        }))
+    }
+
+    pub fn router(self) -> Router {
+        let hosts = self.0.hosts.clone();
+        Router::new()
+            .route("/", get(list))
+            .route("/events", get(list_events))
+            .route("/run/{name}", get(page))
+            .route("/run/{name}/report.json", get(report))
+            .route("/run/{name}/events", get(events))
+            .route("/run/{name}/{file}", get(table))
+            .fallback(|| async { nothing() })
+            .with_state(self)
+            .layer(middleware::from_fn_with_state(hosts, guard::guard))
+    }
+
+    /// The list, looked at anew where it is old. It reads files, and is for a thread that may.
+    fn look(&self) -> Arc<Vec<Listed>> {
+        let mut list = self.0.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = Instant::now();
+        match &list.looked {
+            Some((at, runs)) if began < *at + LIST_EVERY => Arc::clone(runs),
+            _ => {
+                let runs = Arc::new(list.shelf.look(|| began.elapsed() < LIST_BUDGET));
+                list.looked = Some((Instant::now(), Arc::clone(&runs)));
+                runs
+            }
+        }
+    }
+
+    /// The folder of the run of this name.
+    async fn find(&self, name: String) -> Result<PathBuf, Response> {
+        let told = format!("no run is called {name:?}; the list of runs is at /");
+        let app = self.clone();
+        let find = move || app.0.list.lock().unwrap_or_else(PoisonError::into_inner).shelf.find(&name);
+        reading(find).await?.ok_or_else(|| refusal(StatusCode::NOT_FOUND, &told))
+    }
+
+    async fn page_of(&self, name: String) -> Result<Arc<Page>, Response> {
+        let (path, pages) = (self.find(name.clone()).await?, self.0.pages.clone());
+        let page = reading(move || pages.get(&name, &path)).await?;
+        page.map_err(|sentence| refusal(StatusCode::UNPROCESSABLE_ENTITY, &sentence))
+    }
+
+    /// A place for a stream, where there is one.
+    fn stream(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.streams).try_acquire_owned().ok()
+    }
+}
+
+fn crowded() -> Response {
+    let told = format!("{STREAMS_MAX} pages are being kept up to date already; close one");
+    refusal(StatusCode::SERVICE_UNAVAILABLE, &told)
+}
+
+/// In a thread that may wait for a disk.
+async fn reading<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
+    let told = "this could not be read: see what tare serve printed";
+    spawn_blocking(read).await.map_err(|_| refusal(StatusCode::INTERNAL_SERVER_ERROR, told))
+}
+
+async fn list(State(app): State<App>) -> Result<Response, Response> {
+    let runs = reading(move || app.look()).await?;
+    let page = runs::page(&runs, "/events", jiff::Timestamp::now());
+    page.map(|page| Html(page).into_response())
+        .map_err(|error| refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()))
+}
+
+async fn page(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Response> {
+    Ok(Html(app.page_of(name).await?.html.clone()).into_response())
+}
+
+async fn report(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Response> {
+    let page = app.page_of(name).await?;
+    let json = reading(move || write::json::json(&page.document)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+}
+
+/// The table of a section, `SECTION.csv`.
+async fn table(
+    State(app): State<App>,
+    Path((name, file)): Path<(String, String)>,
+) -> Result<Response, Response> {
+    let Some(section) = file.strip_suffix(".csv").map(str::to_owned) else { return Ok(nothing()) };
+    let page = app.page_of(name).await?;
+    let csv = reading(move || write::table(&page.document, &section).map(write::csv::of_table)).await?;
+    let csv = csv.map_err(|error| refusal(StatusCode::NOT_FOUND, &error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], csv).into_response())
+}
+
+fn nothing() -> Response {
+    refusal(StatusCode::NOT_FOUND, "nothing here; the list of runs is at /")
+}
+
+/// `list`, whenever it is another one.
+async fn list_events(State(app): State<App>) -> Result<Response, Response> {
+    let permit = app.stream().ok_or_else(crowded)?;
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let _permit = permit;
+        let mut seen = None;
+        while !sender.is_closed() {
+            let looking = app.clone();
+            let Ok(runs) = reading(move || looking.look()).await else { break };
+            let now = digest(&runs);
+            if seen.replace(now).is_some_and(|before| before != now)
+                && sender.send(Ok(named("list", "changed"))).await.is_err()
+            {
+                break;
+            }
+            tokio::select! {
+                () = sleep(LIST_EVERY) => {}
+                () = sender.closed() => break,
+            }
+        }
+    });
+    Ok(stream_of(receiver))
+}
+
+fn digest(runs: &[Listed]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    runs.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// `progress` as often as it moves, `document` when the report has more to show, `done` at the end.
+async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Response> {
+    let path = app.find(name).await?;
+    let permit = app.stream().ok_or_else(crowded)?;
+    let mut live = app.0.followed.listen(&path, &app.0.pages);
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let _permit = permit;
+        tell(&mut live, &sender).await;
+    });
+    Ok(stream_of(receiver))
+}
+
+type Events = mpsc::Sender<Result<Event, Infallible>>;
+
+/// Until the run has ended or nobody reads any more. A reader that is slow is told what is true once it reads again.
+async fn tell(live: &mut watch::Receiver<Live>, sender: &Events) {
+    let mut told = Live::default();
+    loop {
+        let now = live.borrow_and_update().clone();
+        for event in news(&told, &now) {
+            if sender.send(Ok(event)).await.is_err() {
+                return;
+            }
+        }
+        if now.done {
+            return;
+        }
+        told = now;
+        tokio::select! {
+            changed = live.changed() => if changed.is_err() { return },
+            () = sender.closed() => return,
+        }
+    }
+}
+
+/// What is new, in the order in which a page wants it.
+fn news(told: &Live, now: &Live) -> Vec<Event> {
+    let mut events = Vec::new();
+    if let Some(progress) = now.progress.as_ref().filter(|_| now.progress != told.progress) {
+        // It has strings and a finite number: there is nothing that JSON could not say.
+        let json = serde_json::to_string(progress).unwrap_or_default();
+        events.push(named("progress", &json));
+    }
+    if now.documents != told.documents {
+        events.push(named("document", "changed"));
+    }
+    if now.done {
+        events.push(named("done", "ended"));
+    }
+    events
+}
+
+/// A browser hears of no event that has no data.
+fn named(name: &str, data: &str) -> Event {
+    Event::default().event(name).data(data)
+}
+
+fn stream_of(receiver: mpsc::Receiver<Result<Event, Infallible>>) -> Response {
+    let alive = KeepAlive::new().interval(ALIVE_EVERY);
+    Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response()
+}

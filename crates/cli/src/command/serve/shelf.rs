@@ -1,0 +1,298 @@
+//! The runs that there are. Folders are read when somebody looks, newest first and a little at a time, and again only when
+//! they have changed; none that was measured before is read while another is being measured.
+
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde_json::Value;
+use tare_lab::run::folder::{self, Kind};
+use tare_report::{
+    Document,
+    document::Status,
+    gather,
+    write::runs::{Listed, State},
+};
+
+/// Between the name of a series and that of a run in it. In no path.
+const OF_SERIES: char = ':';
+
+/// Folders of runs.
+#[derive(Debug)]
+pub struct Shelf {
+    folders: Vec<PathBuf>,
+    known: HashMap<PathBuf, (Stamp, Listed)>,
+}
+
+/// A run and the name by which it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// What changes when a run does: length and time of its head and of its journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp([Option<(u64, SystemTime)>; 2]);
+
+impl Stamp {
+    pub fn of(run: &Path) -> Stamp {
+        let look = |path: PathBuf| {
+            let found = fs::metadata(path).ok()?;
+            Some((found.len(), found.modified().ok()?))
+        };
+        Stamp([look(run.join("run.json")), look(folder::journal_path(run))])
+    }
+}
+
+/// The document of a run, as it is now.
+pub fn document(run: &Path) -> Result<Document, gather::GatherError> {
+    // Asked before the records are read: a run that ends in between is shown as what its records say.
+    let is_running = folder::is_being_written(run);
+    let mut document = gather::gather(run)?;
+    if is_running && document.status == Status::CutOff {
+        document.status = Status::Running;
+        // Its records cannot tell.
+        if let Some(rest) = document.answer.strip_prefix("Cut off after ") {
+            document.answer = format!("So far, {rest}");
+        }
+    }
+    Ok(document)
+}
+
+impl Shelf {
+    pub fn new(folders: Vec<PathBuf>) -> Shelf {
+        Shelf { folders, known: HashMap::new() }
+    }
+
+    /// The run of this name: looked up among those that there are, so that no name leads elsewhere.
+    pub fn find(&self, name: &str) -> Option<PathBuf> {
+        self.places().into_iter().find(|place| place.name == name).map(|place| place.path)
+    }
+
+    /// All runs, those of a series each for itself. Of two with the same name the first folder's is meant.
+    fn places(&self) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for place in self.folders.iter().flat_map(|folder| folders_in(folder)).flat_map(Place::open) {
+            if places.iter().all(|known| known.name != place.name) {
+                places.push(place);
+            }
+        }
+        places.sort_by(|one, other| other.cmp(one));
+        places
+    }
+
+    /// The list, newest first. Of what has changed it reads as many as there is time for; the others are said to be unread.
+    pub fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<Listed> {
+        let places = self.places();
+        let running: Vec<bool> = places.iter().map(|place| folder::is_being_written(&place.path)).collect();
+        let measuring = running.contains(&true);
+        self.known.retain(|path, _| places.iter().any(|place| place.path == *path));
+        let mut list = Vec::with_capacity(places.len());
+        for (place, running) in places.iter().zip(running) {
+            let stamp = Stamp::of(&place.path);
+            let known = self.known.get(&place.path).filter(|(known, _)| *known == stamp && !running);
+            let listed = match known {
+                Some((_, listed)) => listed.clone(),
+                None if running => place.head(State::Known(Status::Running)),
+                None if measuring || !has_time() => place.head(State::Unread),
+                None => {
+                    let listed = place.read();
+                    self.known.insert(place.path.clone(), (stamp, listed.clone()));
+                    listed
+                }
+            };
+            list.push(listed);
+        }
+        list.sort_by_key(|listed| Reverse(listed.began.clone()));
+        list
+    }
+}
+
+impl Place {
+    /// Itself, or the runs of the series that it is.
+    fn open(self) -> Vec<Place> {
+        if !self.path.join("series.json").is_file() {
+            return vec![self];
+        }
+        let members = folders_in(&self.path).into_iter();
+        members.map(|run| Place { name: format!("{}{OF_SERIES}{}", self.name, run.name), ..run }).collect()
+    }
+
+    /// Where its page is.
+    pub fn link(name: &str) -> String {
+        format!("/run/{}", escaped(name))
+    }
+
+    /// All that the list tells.
+    fn read(&self) -> Listed {
+        let listed = match document(&self.path) {
+            Ok(document) => Listed::of(&self.name, Place::link(&self.name), &document),
+            Err(_) if !self.path.join("run.json").exists() => self.other(),
+            Err(error) => Listed { text: error.to_string(), ..self.head(State::Broken) },
+        };
+        Listed { bytes: Some(size(&self.path)), ..listed }
+    }
+
+    /// What `run.json` alone tells.
+    fn head(&self, state: State) -> Listed {
+        let text = fs::read_to_string(self.path.join("run.json")).unwrap_or_default();
+        let head: Value = serde_json::from_str(&text).unwrap_or_default();
+        let word =
+            |pointer: &str| head.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let title = Some(word("/plan/title")).filter(|title| !title.is_empty());
+        let kind = match folder::kind(&self.path) {
+            Ok(Kind::Grid) => "published experiment",
+            Ok(Kind::Campaign) if self.path.join("slo.json").exists() => "capacity",
+            Ok(Kind::Campaign) if head.pointer("/plan/until/gate").is_some() => "comparison",
+            Ok(Kind::Campaign) => "campaign",
+            Err(_) => "",
+        };
+        Listed {
+            name: self.name.clone(),
+            link: Some(Place::link(&self.name)),
+            title: title.unwrap_or_else(|| self.name.clone()),
+            began: word("/began"),
+            kind: kind.to_owned(),
+            state,
+            text: String::new(),
+            bytes: None,
+        }
+    }
+
+    /// A folder that is no run: of another command, or of a run that is still being prepared.
+    fn other(&self) -> Listed {
+        let has = |file: &str| self.path.join(file).is_file();
+        let (kind, text) = if has("certificate.json") {
+            ("selftest", "What tare selftest found is in its certificate.json.")
+        } else if has("crosscheck.json") {
+            ("crosscheck", "What tare crosscheck found is in its crosscheck.json.")
+        } else {
+            ("", "It has no run.json: no run, or one that was not measured yet.")
+        };
+        let state = if kind.is_empty() { State::Broken } else { State::Known(Status::Complete) };
+        Listed {
+            link: None,
+            kind: kind.to_owned(),
+            text: text.to_owned(),
+            began: began_by_name(&self.name),
+            ..self.head(state)
+        }
+    }
+}
+
+/// The time that the name of a folder in `runs/` begins with, RFC 3339; empty where it begins with none.
+fn began_by_name(name: &str) -> String {
+    let time = name.split_once('-').map_or(name, |(time, _)| time);
+    let parsed = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S%.fZ", time);
+    parsed.map(|time| format!("{time}Z")).unwrap_or_default()
+}
+
+/// Not those whose name begins with a dot, and no links that lead elsewhere: only what lies here is shown.
+fn folders_in(folder: &Path) -> Vec<Place> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let named = folders
+        .filter_map(|entry| Some(Place { name: entry.file_name().into_string().ok()?, path: entry.path() }));
+    named.filter(|place| !place.name.starts_with('.')).collect()
+}
+
+/// Of all files below.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let of = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() => size(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    };
+    entries.map(of).sum()
+}
+
+/// As a part of a path.
+fn escaped(name: &str) -> String {
+    let part = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b':' => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    };
+    name.bytes().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shelf(runs: &[&str]) -> (tempfile::TempDir, Shelf) {
+        let folder = tempfile::tempdir().unwrap();
+        for run in runs {
+            fs::create_dir_all(folder.path().join(run)).unwrap();
+        }
+        let shelf = Shelf::new(vec![folder.path().join("runs"), folder.path().join("record")]);
+        (folder, shelf)
+    }
+
+    #[test]
+    fn a_name_leads_to_a_run_and_nowhere_else() {
+        let (folder, shelf) = shelf(&["runs/one", "runs/.hidden", "record/one", "record/two", "secret"]);
+        std::os::unix::fs::symlink(folder.path().join("secret"), folder.path().join("runs/link")).unwrap();
+        assert_eq!(shelf.find("one"), Some(folder.path().join("runs/one")));
+        assert_eq!(shelf.find("two"), Some(folder.path().join("record/two")));
+        for name in [
+            "",
+            ".",
+            "..",
+            "../secret",
+            "/",
+            "secret",
+            "link",
+            ".hidden",
+            "one/",
+            "./one",
+            "two/../one",
+            "one\0",
+        ] {
+            assert_eq!(shelf.find(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn runs_of_a_series_are_runs_of_their_own() {
+        let (folder, shelf) = shelf(&["runs/all/first", "runs/all/second"]);
+        fs::write(folder.path().join("runs/all/series.json"), "{}").unwrap();
+        assert_eq!(shelf.find("all:second"), Some(folder.path().join("runs/all/second")));
+        assert_eq!(shelf.find("all"), None);
+    }
+
+    #[test]
+    fn what_is_no_run_says_so_and_what_there_is_no_time_for_too() {
+        let (folder, mut shelf) =
+            shelf(&["runs/20261121T142005.078Z-quick", "runs/20261121T174629.521Z-selftest", "runs/bad"]);
+        fs::write(folder.path().join("runs/20261121T174629.521Z-selftest/certificate.json"), "{}").unwrap();
+        fs::write(folder.path().join("runs/bad/run.json"), "{\"format\":\"9.0\"}").unwrap();
+        assert!(shelf.look(|| false).iter().all(|listed| listed.state == State::Unread));
+        let list = shelf.look(|| true);
+        let told: Vec<(&str, State, &str)> =
+            list.iter().map(|listed| (listed.name.as_str(), listed.state, listed.began.as_str())).collect();
+        let complete = State::Known(Status::Complete);
+        let expected = [
+            ("20261121T174629.521Z-selftest", complete, "2026-11-21T17:46:29.521Z"),
+            ("20261121T142005.078Z-quick", State::Broken, "2026-11-21T14:20:05.078Z"),
+            ("bad", State::Broken, ""),
+        ];
+        assert_eq!(told, expected);
+        assert!(list[2].text.contains("has format \"9.0\""), "{}", list[2].text);
+        assert_eq!(list[0].link, None);
+        assert_eq!(shelf.look(|| false), list, "what has not changed is not read again");
+    }
+
+    #[test]
+    fn a_name_is_a_part_of_a_path_whatever_it_holds() {
+        assert_eq!(escaped("2026-a:b"), "2026-a:b");
+        assert_eq!(escaped("a/b ?#%<\u{e9}"), "a%2Fb%20%3F%23%25%3C%C3%A9");
+    }
+}
