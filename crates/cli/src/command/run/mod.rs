@@ -1,19 +1,21 @@
 //! `tare run`: carries out an experiment: plan, build, verify, measure, report.
 
+mod about;
 mod dry;
+pub mod grid;
 pub mod session;
 mod until;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use tare_lab::{
     catalogue::{Row, SelectError},
     experiment::Experiment,
     report::Report,
     run::{
         cpus::{self, Pinning},
-        folder::{self, Kept},
+        folder::{self, Kept, Kind},
         plan::{Plan, PlannedRow},
     },
     slo::SloPlan,
@@ -24,6 +26,7 @@ pub use dry::show_plan;
 use super::campaign;
 use super::{
     compare::{self, words},
+    report::page,
     show::print_report,
 };
 use crate::{
@@ -41,7 +44,8 @@ pub struct Args {
     experiment: Option<PathBuf>,
     /// Go on with a run that was cut off: what it has measured counts, and the rest is done
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "pivot", "budget", "seed", "out", "dry_run", "until", "delta"])]
+        conflicts_with_all = ["experiment", "services", "pivot", "budget", "seed", "out", "dry_run", "until", "delta",
+            "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`, folders such as
     /// `./mine`, which have a slash
@@ -62,9 +66,39 @@ pub struct Args {
     delta: f64,
     #[command(flatten)]
     campaign: campaign::Words,
+    #[command(flatten)]
+    grid: grid::GridWords,
+}
+
+impl Args {
+    /// What a campaign is told means nothing to a grid.
+    fn refuse_those_of_campaigns(&self) -> anyhow::Result<()> {
+        let given = [
+            ("--pivot", self.pivot.is_some()),
+            ("--budget", self.budget.is_some()),
+            ("--until", self.until != until::Asked::Budget),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                bail!("{option}: means nothing to a published experiment; see --scale and --rounds")
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    match (&args.resume, &args.experiment) {
+        (Some(run), _) if folder::kind(run)? == Kind::Grid => {
+            return grid::resume(global, run, args.campaign.format());
+        }
+        (_, Some(path)) if tare_lab::grid::is_series(path) => return grid::series::run(global, &args, path),
+        (_, Some(path)) if tare_lab::grid::is_grid(path) => return grid::run(global, &args, path),
+        _ => ensure!(
+            !args.grid.any(),
+            "--scale and its like: only experiments in experiments/published/ have them"
+        ),
+    }
     let mut workspace = Workspace::open(global)?;
     let format = args.campaign.format();
     let (run, report) = match &args.resume {
@@ -79,7 +113,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         Some(outcome) => outcome,
         None => print_report(&report, format).map(|()| outcome(&report))?,
     };
-    eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
+    page::tell_kept(&run);
     Ok(outcome)
 }
 
@@ -91,6 +125,7 @@ fn begin(
 ) -> anyhow::Result<Option<(PathBuf, Report)>> {
     let path = args.experiment.as_ref().context("an experiment is needed")?;
     let mut experiment = Experiment::load(path)?;
+    ensure!(!args.grid.any(), "--scale and its like: only experiments in experiments/published/ have them");
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
     }
@@ -129,14 +164,21 @@ fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<Report> {
 
 /// The rows of a run that was kept, as far as their services are still there.
 pub fn kept_rows(workspace: &mut Workspace, kept: &Kept) -> anyhow::Result<Vec<Row>> {
-    workspace.adopt(kept.header.plan.rows.iter().map(|row| row.service.as_str()))?;
+    planned_rows(workspace, kept.header.plan.rows.iter())
+}
+
+fn planned_rows<'p>(
+    workspace: &mut Workspace,
+    planned: impl Iterator<Item = &'p PlannedRow> + Clone,
+) -> anyhow::Result<Vec<Row>> {
+    workspace.adopt(planned.clone().map(|row| row.service.as_str()))?;
     let row = |planned: &PlannedRow| {
         let service = workspace.catalogue.get(&planned.service);
         let service =
             service.with_context(|| format!("there is no service \"{}\" any more", planned.service))?;
         Ok(Row { label: planned.label.clone(), service: service.clone() })
     };
-    kept.header.plan.rows.iter().map(row).collect()
+    planned.map(row).collect()
 }
 
 /// The rows that were asked for, and the pivot, without which there is nothing to relate them to.

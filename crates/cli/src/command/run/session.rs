@@ -17,8 +17,8 @@ use tare_lab::{
         bench::Bench,
         campaign::{self, Journal, Judge, Parts},
         environment::Environment,
-        folder::{self, Header, Kept, RunFolder},
-        plan::Plan,
+        folder::{self, FolderError, Header, Kept, Planned, RunFolder},
+        plan::{Plan, PlannedRow},
         prepare,
         record::{Ending, Record},
         until::Until,
@@ -26,21 +26,23 @@ use tare_lab::{
     slo::{self, SloPlan, SloReport, judge::Searches},
 };
 
+use super::about;
 use crate::{
+    command::report::page,
     output,
-    progress::{CampaignProgress, Progress},
+    progress::{CampaignProgress, Progress, model::Campaign},
     signals,
     workspace::{self, Workspace},
 };
 
 /// What a run works with.
 pub struct Session<'a> {
-    workspace: &'a Workspace,
-    supervisor: Supervisor,
-    rows: Vec<Row>,
-    run: PathBuf,
-    interrupt: Arc<AtomicBool>,
-    progress: Progress,
+    pub(super) workspace: &'a Workspace,
+    pub(super) supervisor: Supervisor,
+    pub(super) rows: Vec<Row>,
+    pub(super) run: PathBuf,
+    pub(super) interrupt: Arc<AtomicBool>,
+    pub(super) progress: Progress,
 }
 
 impl<'a> Session<'a> {
@@ -60,7 +62,7 @@ impl<'a> Session<'a> {
     pub fn carry_out(&self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Report> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
-        let journal = RunFolder::create(&self.run, &header)?;
+        let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
         self.measure(&header, journal, &[])
     }
 
@@ -68,54 +70,68 @@ impl<'a> Session<'a> {
     pub fn search(&self, slo: &SloPlan, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<SloReport> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
-        let journal = RunFolder::create(&self.run, &header)?;
+        let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
         slo.keep(&self.run)?;
-        self.look_for(slo, &header.plan, journal, &[])
+        self.look_for(slo, &header, journal, &[])
     }
 
     fn look_for(
         &self,
         slo: &SloPlan,
-        plan: &Plan,
+        header: &Header,
         journal: RunFolder,
         past: &[Record],
     ) -> anyhow::Result<SloReport> {
-        let bench = self.bench(plan)?.counting_within(slo.slo.limits_ns());
-        let ended = self.conduct(plan, bench, journal, &mut Searches::new(slo), past);
+        let bench = self.bench(&header.plan)?.counting_within(slo.slo.limits_ns());
+        let campaign = || Campaign::new(header, Some(slo), past);
+        let ended = self.conduct(&header.plan, bench, journal, &mut Searches::new(slo), past, campaign);
         let report = slo::compute(slo, &folder::read(&self.run)?);
         ended?;
         write_report(&self.run, &slo::report::markdown(&report), &report)?;
+        page::keep(&self.run, |text| self.progress.keep(text));
         Ok(report)
     }
 
-    fn header(&self, plan: Plan, began: jiff::Timestamp) -> Header {
+    pub(super) fn header<P: Planned>(&self, plan: P, began: jiff::Timestamp) -> Header<P> {
         let isolation = self.supervisor.isolation().describe().into_iter();
         let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
-        Header {
-            format: folder::FORMAT.to_owned(),
-            tare: env!("CARGO_PKG_VERSION").to_owned(),
-            began: began.to_string(),
-            plan,
-            environment: Environment::read(isolation),
+        Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, Environment::read(isolation))
+    }
+
+    /// The folder of a new run, and what its report tells besides figures.
+    pub(super) fn begin<P: Planned + serde::Serialize>(
+        &self,
+        header: &Header<P>,
+        planned: &[&PlannedRow],
+    ) -> anyhow::Result<RunFolder> {
+        let journal = RunFolder::create(&self.run, header)?;
+        self.progress.say("looking at what the services are besides fast");
+        let about = about::about(self.workspace, &self.rows, planned);
+        // A run is whole without it.
+        if let Err(error) = about.and_then(|about| about.keep(&self.run).context("about.json")) {
+            let word = output::paint("33", "warning:");
+            self.progress.keep(&format!("{word} its report will not tell what the services are: {error:#}"));
         }
+        Ok(journal)
     }
 
     /// The rest of a run that was cut off.
     pub fn go_on(&self, kept: &Kept) -> anyhow::Result<Report> {
         self.has_more_to_do(kept)?;
-        let journal = RunFolder::reopen(&self.run)?;
+        let journal = RunFolder::reopen(&self.run, kept)?;
         self.measure(&kept.header, journal, &kept.records)
     }
 
     /// The rest of a search for capacity that was cut off.
     pub fn go_on_searching(&self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<SloReport> {
         self.has_more_to_do(kept)?;
-        let journal = RunFolder::reopen(&self.run)?;
-        self.look_for(slo, &kept.header.plan, journal, &kept.records)
+        let journal = RunFolder::reopen(&self.run, kept)?;
+        self.look_for(slo, &kept.header, journal, &kept.records)
     }
 
     /// A run that has ended has not; nor has one whose services are no longer what they were.
     fn has_more_to_do(&self, kept: &Kept) -> anyhow::Result<()> {
+        self.is_not_measured_now()?;
         let ended = kept.records.iter().rev().find_map(|record| match record {
             Record::Ended { reason, .. } => Some(*reason),
             _ => None,
@@ -127,7 +143,15 @@ impl<'a> Session<'a> {
                 bail!("{run}: nothing is left to do: {}; `tare show {run}` prints its table", reason.text())
             }
         }
-        self.same_builds(&kept.header.plan)
+        self.same_builds(&kept.header.plan.rows.iter().collect::<Vec<_>>())
+    }
+
+    /// Before anything is built for it.
+    pub(super) fn is_not_measured_now(&self) -> anyhow::Result<()> {
+        if folder::is_being_written(&self.run) {
+            bail!(FolderError::Busy { path: self.run.clone() });
+        }
+        Ok(())
     }
 
     /// Builds and proves; what cannot take part is marked in the plan.
@@ -135,25 +159,29 @@ impl<'a> Session<'a> {
         let contract = self.workspace.contract(&plan.contract)?;
         let builder = self.workspace.builder();
         self.progress.say("building");
-        prepare::build_all(plan, &self.rows, &builder, &self.supervisor, &self.interrupt, |name| {
+        prepare::build_all(&mut plan.rows, &self.rows, &builder, &self.supervisor, &self.interrupt, |name| {
             self.progress.say(&format!("built {name}"));
         });
         let proved = |label: &str| self.progress.say(&format!("verified {label}"));
         prepare::verify_all(plan, &self.rows, contract, &self.supervisor, &self.run, &self.interrupt, proved)
             .with_context(|| format!("cannot write to {}", self.run.display()))?;
-        for row in &plan.rows {
+        self.tell_excluded(&plan.rows);
+        Ok(())
+    }
+
+    pub(super) fn tell_excluded<'p>(&self, rows: impl IntoIterator<Item = &'p PlannedRow>) {
+        for row in rows {
             if let Some(excluded) = &row.excluded {
                 let words = crate::output::paint("33", "left out");
                 self.progress.keep(&format!("{words} {}: {}", row.label, excluded.reason));
             }
         }
-        Ok(())
     }
 
     /// What goes on must be what was measured before: a table of two builds would be of neither.
-    fn same_builds(&self, plan: &Plan) -> anyhow::Result<()> {
+    pub(super) fn same_builds(&self, planned: &[&PlannedRow]) -> anyhow::Result<()> {
         let site = Site::new(&self.supervisor, &self.interrupt);
-        for (planned, row) in plan.rows.iter().zip(&self.rows) {
+        for (planned, row) in planned.iter().zip(&self.rows) {
             let Some(content) = planned.content.as_ref().filter(|_| planned.excluded.is_none()) else {
                 continue;
             };
@@ -175,7 +203,10 @@ impl<'a> Session<'a> {
         }
         let ended = match nothing_to_compare(plan) {
             true => self.kept(journal.append(&Record::Ended { reason: Ending::NothingLeft, elapsed_ns: 0 })),
-            false => self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past),
+            false => {
+                let campaign = || Campaign::new(header, None, past);
+                self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past, campaign)
+            }
         };
         let kept = folder::read(&self.run)?;
         let report = report::compute(&kept);
@@ -184,6 +215,7 @@ impl<'a> Session<'a> {
         if let Some(found) = comparison::compute(&kept) {
             write_comparison(&self.run, &found)?;
         }
+        page::keep(&self.run, |text| self.progress.keep(text));
         Ok(report)
     }
 
@@ -194,22 +226,23 @@ impl<'a> Session<'a> {
         Ok(Bench::new(plan, services, contract, &self.supervisor, &self.run, interrupt))
     }
 
-    fn conduct(
-        &self,
+    fn conduct<'c>(
+        &'c self,
         plan: &Plan,
         mut bench: Bench,
         mut journal: RunFolder,
         judge: &mut impl Judge,
         past: &[Record],
+        campaign: impl FnOnce() -> Campaign<'c>,
     ) -> anyhow::Result<()> {
-        let watch = &mut CampaignProgress(&self.progress);
+        let watch = &mut CampaignProgress::new(&self.progress, campaign);
         let parts = Parts { executor: &mut bench, journal: &mut journal, watch, judge };
         let ended = campaign::run(plan, parts, past);
         self.progress.finish();
         self.kept(ended.map(drop))
     }
 
-    fn kept(&self, ended: std::io::Result<()>) -> anyhow::Result<()> {
+    pub(super) fn kept(&self, ended: std::io::Result<()>) -> anyhow::Result<()> {
         let run = self.run.display();
         ended.with_context(|| format!("cannot write to {run}; what was measured before is kept"))
     }
@@ -225,7 +258,7 @@ fn write(run: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     std::fs::write(&path, text).with_context(|| path.display().to_string())
 }
 
-fn write_report(run: &Path, markdown: &str, report: &impl serde::Serialize) -> anyhow::Result<()> {
+pub fn write_report(run: &Path, markdown: &str, report: &impl serde::Serialize) -> anyhow::Result<()> {
     write(run, "report.md", markdown)?;
     write(run, "report.json", &output::json(report)?)
 }

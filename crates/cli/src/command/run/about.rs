@@ -1,0 +1,35 @@
+//! What a report tells of a run besides its figures, looked up while nothing is measured.
+
+use std::collections::BTreeMap;
+
+use tare_lab::{
+    aspects::{Aspects, Kept, Releases},
+    catalogue::Row,
+    revisions,
+    run::{
+        about::{About, FORMAT, Revision},
+        plan::PlannedRow,
+    },
+};
+
+use crate::{command::list::in_parallel, workspace::Workspace};
+
+/// By which command, of which checkout, and what the services of `rows`, which are planned as `planned`, are besides fast.
+pub fn about(workspace: &Workspace, rows: &[Row], planned: &[&PlannedRow]) -> anyhow::Result<About> {
+    let releases = Releases::load(&workspace.root)?;
+    let kept = Kept::new(&workspace.root);
+    let builder = workspace.builder();
+    let built = rows.iter().zip(planned).filter(|(_, planned)| planned.content.is_some());
+    let (rows, labels): (Vec<Row>, Vec<String>) =
+        built.map(|(row, planned)| (row.clone(), planned.label.clone())).unzip();
+    let aspects = in_parallel(&rows, |row| {
+        Aspects::read(&row.service, builder.last(&row.service).as_ref(), &releases, &kept)
+    });
+    let revision = revisions::checked_out(&workspace.root).ok();
+    Ok(About {
+        format: FORMAT.to_owned(),
+        command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        revision: revision.map(|(commit, changed)| Revision { commit, changed }),
+        aspects: labels.into_iter().zip(aspects).collect::<BTreeMap<_, _>>(),
+    })
+}

@@ -1,0 +1,196 @@
+//! Several published experiments, one after another: `tare run experiments/published/all.toml`. Its folder holds a folder for
+//! each, and `series.json`, which says what they are; the same command goes on where one was cut off.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
+use tare_lab::{
+    catalogue::Row,
+    grid::{FORMAT, Grid, Series, plan::GridPlan, record::Record},
+    published::{self, Report},
+    run::folder::{self, Kept},
+};
+
+use super::{begin, dry, outcome, plan, prepare_for_links, print_report, rows_of};
+use crate::{
+    command::{
+        report::page,
+        run::{Args, session::Session},
+    },
+    exit::Outcome,
+    output::{Format, json, paint, print_json},
+    workspace::{Global, Workspace},
+};
+
+/// What makes a folder the folder of a series.
+const HEAD: &str = "series.json";
+
+/// `series.json`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    /// Version of this file's format.
+    format: String,
+    /// The title of the series.
+    title: String,
+    /// Names of the folders beside it, in order.
+    members: Vec<String>,
+}
+
+/// One experiment of it, planned.
+struct Member {
+    name: String,
+    plan: GridPlan,
+    rows: Vec<Row>,
+}
+
+/// Carries out the series at `path`. An experiment that cannot be done does not keep the others from being done.
+pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome> {
+    args.refuse_those_of_campaigns()?;
+    let series = Series::load(path)?;
+    let grids = grids(&series, args, path)?;
+    grids.iter().for_each(|(grid, _)| prepare_for_links(grid, args));
+    let mut workspace = Workspace::open(global)?;
+    let members = grids.iter().map(|(grid, scale)| {
+        let (plan, rows) = plan(&mut workspace, grid, args, &asked_of(grid, args), Some(*scale))?;
+        Ok(Member { name: grid.name.clone(), plan, rows })
+    });
+    let members: Vec<Member> = members.collect::<anyhow::Result<_>>()?;
+    let format = args.campaign.format();
+    if args.campaign.dry_run {
+        return dry::show_all(&members.iter().map(|member| &member.plan).collect::<Vec<_>>(), format);
+    }
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let all = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&name, jiff::Timestamp::now()));
+    keep_head(&all, &series, &members)?;
+    let mut told = Told::new(format);
+    for member in members {
+        match measure(&mut workspace, member, &all) {
+            Ok(report) => told.report(report)?,
+            Err(error) => told.error(&error),
+        }
+        if crate::signals::received().is_some() {
+            break;
+        }
+    }
+    page::keep(&all, |text| anstream::eprintln!("{text}"));
+    eprintln!("all kept in {}; the same command with --out {0} goes on where it was cut off", all.display());
+    told.end()
+}
+
+/// The tables of a series that was kept; nothing where the folder is none of a series.
+pub fn show(run: &Path, format: Format) -> anyhow::Result<Option<Outcome>> {
+    let Ok(text) = std::fs::read_to_string(run.join(HEAD)) else { return Ok(None) };
+    let head: Head = serde_json::from_str(&text).with_context(|| run.join(HEAD).display().to_string())?;
+    ensure!(
+        head.format == FORMAT,
+        "{}: format \"{}\", and this tare reads \"{FORMAT}\"",
+        run.display(),
+        head.format
+    );
+    let mut told = Told::new(format);
+    for member in head.members.iter().map(|name| run.join(name)).filter(|path| path.join("run.json").exists())
+    {
+        told.report(published::compute(&folder::read(&member)?))?;
+    }
+    told.end()?;
+    Ok(Some(Outcome::Fine))
+}
+
+/// Whether a folder is that of a series.
+pub fn is_one(run: &Path) -> bool {
+    run.join(HEAD).exists()
+}
+
+/// Those that have anything to do of what the command asks for, with their scales.
+fn grids(series: &Series, args: &Args, path: &Path) -> anyhow::Result<Vec<(Grid, f64)>> {
+    let beside = path.parent().unwrap_or(Path::new("."));
+    let mut grids = Vec::new();
+    for member in &series.members {
+        let grid = Grid::load(&beside.join(&member.file))?;
+        let has_rows = args.services.is_empty() || !asked_of(&grid, args).is_empty();
+        if has_rows && (!args.grid.is_sweep() || grid.has_sweep()) {
+            grids.push((grid, args.grid.scale.unwrap_or(member.scale)));
+        }
+    }
+    let is_unknown = |name: &&String| !grids.iter().any(|(grid, _)| asked_of(grid, args).contains(name));
+    if let Some(unknown) = args.services.iter().find(is_unknown) {
+        bail!("--services: none of its experiments has a row \"{unknown}\"");
+    }
+    ensure!(!grids.is_empty(), "{}: none of its experiments has what is asked for", path.display());
+    Ok(grids)
+}
+
+/// The services that the command names, as far as an experiment has them.
+fn asked_of(grid: &Grid, args: &Args) -> Vec<String> {
+    let is_there = |name: &&String| grid.rows().iter().any(|row| row.service == **name);
+    args.services.iter().filter(is_there).cloned().collect()
+}
+
+/// Where it is there already it stays as it is.
+fn keep_head(all: &Path, series: &Series, members: &[Member]) -> anyhow::Result<()> {
+    let path: PathBuf = all.join(HEAD);
+    if path.exists() {
+        return Ok(());
+    }
+    let members = members.iter().map(|member| member.name.clone()).collect();
+    let head = Head { format: FORMAT.to_owned(), title: series.title.clone(), members };
+    let text = json(&head)?;
+    std::fs::create_dir_all(all)
+        .and_then(|()| std::fs::write(&path, text))
+        .with_context(|| path.display().to_string())
+}
+
+/// A new run, the rest of one, or the report of one that has ended. What has begun goes on as it was planned then.
+fn measure(workspace: &mut Workspace, member: Member, all: &Path) -> anyhow::Result<Report> {
+    let run = all.join(&member.name);
+    if !run.join("run.json").exists() {
+        return begin(workspace, (member.plan, member.rows), &run, jiff::Timestamp::now());
+    }
+    let kept: Kept<GridPlan, Record> = folder::read(&run)?;
+    let report = published::compute(&kept);
+    if report.is_complete() {
+        return Ok(report);
+    }
+    let rows = rows_of(workspace, &kept)?;
+    Session::new(workspace, rows, &run)?.go_on_with_grid(&kept)
+}
+
+/// What was printed of the experiments so far, and how they ended.
+struct Told {
+    format: Format,
+    outcome: Outcome,
+    /// One document at the end.
+    reports: Vec<Report>,
+}
+
+impl Told {
+    fn new(format: Format) -> Told {
+        Told { format, outcome: Outcome::Fine, reports: Vec::new() }
+    }
+
+    fn report(&mut self, report: Report) -> anyhow::Result<()> {
+        self.outcome = self.outcome.graver(outcome(&report));
+        match self.format {
+            Format::Json => self.reports.push(report),
+            format => {
+                print_report(&report, format)?;
+                crate::output::print("\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&mut self, error: &anyhow::Error) {
+        anstream::eprintln!("{}: {error:#}", paint("1;31", "error"));
+        self.outcome = self.outcome.graver(Outcome::SetUp);
+    }
+
+    fn end(self) -> anyhow::Result<Outcome> {
+        if self.format == Format::Json {
+            print_json(&self.reports)?;
+        }
+        Ok(self.outcome)
+    }
+}

@@ -1,0 +1,83 @@
+//! A grid from its plan to its table: build, verify, measure, keep.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use anyhow::{Context, ensure};
+use tare_lab::{
+    grid::{bench::Bench, conduct, plan::GridPlan, prepare, record::Record},
+    published::{self, Report},
+    run::{
+        folder::{self, Header, Kept, RunFolder},
+        plan::PlannedRow,
+    },
+};
+
+use super::{claims_in_words, dry, progress::GridProgress};
+use crate::command::{
+    report::page,
+    run::session::{Session, write_report},
+};
+
+impl Session<'_> {
+    /// A new run of a grid.
+    pub fn carry_out_grid(&self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Report> {
+        let builder = self.workspace.builder();
+        self.progress.say("building");
+        prepare::build_all(&mut plan, &self.rows, &builder, &self.supervisor, &self.interrupt, |name| {
+            self.progress.say(&format!("built {name}"));
+        });
+        let proved = |label: &str| self.progress.say(&format!("verified {label}"));
+        let contracts = &self.workspace.contracts;
+        let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
+        prepare::verify_all(&mut plan, &self.rows, contracts, supervisor, &self.run, interrupt, proved)
+            .with_context(|| format!("cannot write to {}", self.run.display()))?;
+        // What was not proved must not be gone on with as if it had been.
+        ensure!(
+            !self.interrupt.load(Ordering::Relaxed),
+            "interrupted before anything was measured: nothing is kept"
+        );
+        self.tell_excluded(plan.rows.iter().map(|row| &row.planned));
+        let header = self.header(plan, began);
+        let rows: Vec<&PlannedRow> = header.plan.rows.iter().map(|row| &row.planned).collect();
+        let journal = self.begin(&header, &rows)?;
+        self.progress.keep(&format!("measuring for about {}", dry::expected(&header.plan)));
+        self.measure_grid(&header, journal, &[])
+    }
+
+    /// The rest of one that was cut off.
+    pub fn go_on_with_grid(&self, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Report> {
+        self.is_not_measured_now()?;
+        let run = self.run.display();
+        let is_complete = published::compute(kept).is_complete();
+        ensure!(!is_complete, "{run}: nothing is left to do; `tare show {run}` prints its table");
+        let rows: Vec<&PlannedRow> = kept.header.plan.rows.iter().map(|row| &row.planned).collect();
+        self.same_builds(&rows)?;
+        let journal = RunFolder::reopen(&self.run, kept)?;
+        self.measure_grid(&kept.header, journal, &kept.records)
+    }
+
+    fn measure_grid(
+        &self,
+        header: &Header<GridPlan>,
+        mut journal: RunFolder,
+        past: &[Record],
+    ) -> anyhow::Result<Report> {
+        let plan = &header.plan;
+        let contracts = plan.points.iter().map(|point| self.workspace.contract(&point.contract));
+        let contracts = contracts.collect::<anyhow::Result<Vec<_>>>()?;
+        let services = self.rows.iter().map(|row| row.service.clone()).collect();
+        let interrupt = Arc::clone(&self.interrupt);
+        let mut bench = Bench::new(plan, services, contracts, &self.supervisor, &self.run, interrupt);
+        let mut watch = GridProgress::new(&self.progress, header, past);
+        let ended = conduct::conduct(plan, &mut bench, &mut journal, &mut watch, past);
+        self.progress.finish();
+        let report = published::compute(&folder::read(&self.run)?);
+        self.kept(ended.map(drop))?;
+        write_report(&self.run, &published::markdown(&report), &report)?;
+        page::keep(&self.run, |text| self.progress.keep(text));
+        if !report.claims.is_empty() {
+            self.progress.keep(&format!("claims: {}", claims_in_words(&report)));
+        }
+        Ok(report)
+    }
+}

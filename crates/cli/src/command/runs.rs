@@ -1,0 +1,17 @@
+//! Which run a command means where none is named.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use super::run::grid::series;
+use crate::workspace::Global;
+
+/// The newest run of the checkout: names of run folders begin with the time.
+pub fn newest(global: &Global) -> anyhow::Result<PathBuf> {
+    let runs = global.find()?.join("runs");
+    let entries = std::fs::read_dir(&runs).with_context(|| format!("{}: no runs yet", runs.display()))?;
+    let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let newest = folders.filter(|path| path.join("run.json").exists() || series::is_one(path)).max();
+    newest.with_context(|| format!("{}: no runs yet", runs.display()))
+}
