@@ -25,6 +25,16 @@ pub enum Outcome {
     Inconclusive,
 }
 
+impl Outcome {
+    /// Of two ends the one that is told: what a service did before what the machine did.
+    #[must_use]
+    pub fn graver(self, other: Outcome) -> Outcome {
+        use Outcome::{Fine, GateFailed, Inconclusive, MeasurementInvalid, ServiceFailed, SetUp};
+        let order = [ServiceFailed, SetUp, GateFailed, MeasurementInvalid, Inconclusive, Fine];
+        order.into_iter().find(|outcome| [self, other].contains(outcome)).unwrap_or(Fine)
+    }
+}
+
 /// The code of a command that ran.
 pub fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     // Whatever a command makes of it, its caller wants to know that it was interrupted.

@@ -1,7 +1,11 @@
 //! Data goes to stdout, everything else to stderr. Colours are written always and stripped by `anstream` where there is
 //! no terminal or `NO_COLOR` is set.
 
-use std::io::Write;
+use std::{
+    fs,
+    io::{ErrorKind, Write},
+    path::Path,
+};
 
 use anyhow::Context;
 
@@ -25,9 +29,35 @@ pub fn paint(code: &str, text: &str) -> String {
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to stdout"),
     }
+}
+
+/// Prints data of a form that is not Tare's own, byte by byte: nothing in it is taken for a colour.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to stdout"),
+    }
+}
+
+/// Writes a file, whole or not at all: beside it first, so that a full disk leaves what was there before. A device or a pipe is
+/// written to as it is.
+pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let write = || {
+        // The file that a link leads to, and not the link, is written anew.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+        }
+        let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?.to_string_lossy();
+        let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
+        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
+        written.inspect_err(|_| drop(fs::remove_file(&beside)))
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Prints a value as JSON.

@@ -1,9 +1,12 @@
 //! Ctrl-C and SIGTERM: the first asks a command to stop and print what is known, the second ends it at once (the keeper
 //! then kills whatever is still running).
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    os::unix::net::UnixStream,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 use anyhow::Context;
@@ -26,6 +29,18 @@ pub fn listen() -> anyhow::Result<Arc<AtomicBool>> {
         register().with_context(|| format!("cannot listen for signal {signal}"))?;
     }
     Ok(flag)
+}
+
+/// For who waits for other things too: from now on a signal makes what is returned readable.
+pub fn listen_by_socket() -> anyhow::Result<UnixStream> {
+    listen()?;
+    let (read, write) = UnixStream::pair().context("cannot make a pair of sockets")?;
+    for signal in [SIGINT, SIGTERM] {
+        let write = write.try_clone().context("cannot duplicate a socket")?;
+        signal_hook::low_level::pipe::register(signal, write)
+            .with_context(|| format!("cannot listen for signal {signal}"))?;
+    }
+    Ok(read)
 }
 
 /// The signal that was received, if one was.

@@ -122,6 +122,11 @@ impl Workspace {
     }
 }
 
+/// Where runs are kept in a checkout: those of its user, and those that it comes with.
+pub fn run_folders(root: &Path) -> Vec<PathBuf> {
+    ["runs", "record"].map(|name| root.join(name)).to_vec()
+}
+
 impl Global {
     /// The folder given, or the nearest one upwards that looks like a checkout.
     pub fn find(&self) -> anyhow::Result<PathBuf> {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use tare_lab::{
     catalogue::Catalogue,
+    crosscheck::Tool,
     machine::{self, Finding},
     run::{cpus, environment::Environment},
 };
@@ -27,8 +28,18 @@ pub struct Args {
 struct Report {
     environment: Environment,
     kernel: Vec<Finding>,
+    /// The generators of `tare crosscheck`.
+    tools: Vec<ToolFinding>,
     services: Vec<ServiceFinding>,
     mend: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ToolFinding {
+    tool: Tool,
+    /// None where it is not here.
+    version: Option<String>,
+    install: &'static str,
 }
 
 #[derive(Serialize)]
@@ -43,7 +54,13 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let (services, mend) = missing(&workspace.catalogue);
     let kernel = machine::examine(&cpus::available());
     let isolation = Vec::new();
-    let report = Report { environment: Environment::read(isolation), kernel, services, mend };
+    let tools = Tool::ALL.map(|tool| ToolFinding {
+        tool,
+        version: tool.find(&workspace.root).map(|found| found.version),
+        install: tool.install(),
+    });
+    let environment = Environment::read(isolation);
+    let report = Report { environment, kernel, tools: tools.into(), services, mend };
     match args.json {
         true => print_json(&report)?,
         false => print(&text(&report))?,
@@ -90,6 +107,13 @@ fn text(report: &Report) -> String {
         if let Some(remedy) = &finding.remedy {
             out += &format!("       {:<18} mend: {remedy}\n", "");
         }
+    }
+    out += &format!("\n{}\n", paint("1", "second opinions"));
+    for ToolFinding { tool, version, install } in &report.tools {
+        out += &match version {
+            Some(version) => format!("  {} {:<18} {version}\n", paint("32", "ok  "), tool.name()),
+            None => format!("  {} {:<18} missing; mend: {install}\n", paint("33", "less"), tool.name()),
+        };
     }
     out += &format!("\n{}\n", paint("1", "services"));
     if report.services.is_empty() {

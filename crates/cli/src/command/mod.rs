@@ -3,13 +3,17 @@
 pub mod build;
 mod campaign;
 pub mod compare;
+pub mod crosscheck;
 pub mod doctor;
 pub mod keeper;
 pub mod list;
 pub mod load;
 pub mod pivot;
+pub mod report;
 pub mod run;
+mod runs;
 pub mod selftest;
+pub mod serve;
 pub mod show;
 pub mod slo;
 pub mod verify;

@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 use tare_lab::{
-    comparison, document,
+    comparison, document, published,
     report::{self, Report},
-    run::folder::{self, Kept},
+    run::folder::{self, Kept, Kind},
     slo::{self, SloPlan},
 };
 
-use super::compare::print_comparison;
+use super::{
+    compare::print_comparison,
+    run::grid::{self, series},
+    runs,
+};
 use crate::{
     exit::Outcome,
     output::{self, Format, print, print_json},
@@ -38,11 +42,17 @@ pub struct Args {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let path = match args.run {
-        Some(path) => path,
-        None => newest(&global.find()?.join("runs"))?,
+    let path = match &args.run {
+        Some(path) => path.clone(),
+        None => runs::newest(global)?,
     };
     let format = if args.json { Format::Json } else { args.format };
+    if let Some(outcome) = series::show(&path, format)? {
+        return Ok(outcome);
+    }
+    if folder::kind(&path)? == Kind::Grid {
+        return show_grid(&path, &args, format);
+    }
     let mut kept = folder::read(&path)?;
     if let Some(slo) = SloPlan::read(&path)? {
         ensure!(args.pivot.is_none(), "--pivot: a search for capacity relates nothing to a row");
@@ -60,6 +70,14 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         None => print_report(&report, format)?,
     }
     same_as_kept(&path, args.recompute, &report)
+}
+
+/// The tables of a published experiment.
+fn show_grid(run: &Path, args: &Args, format: Format) -> anyhow::Result<Outcome> {
+    ensure!(args.pivot.is_none(), "--pivot: a published experiment has its own");
+    let report = published::compute(&folder::read(run)?);
+    grid::print_report(&report, format)?;
+    same_as_kept(run, args.recompute, &report)
 }
 
 /// Where it is asked for, whether the records still give the report that was kept when the run ended.
@@ -122,14 +140,6 @@ pub fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
         Format::Markdown => print(&report::markdown(report)),
         Format::Json => print_json(report),
     }
-}
-
-/// Names of run folders begin with the time.
-fn newest(runs: &Path) -> anyhow::Result<PathBuf> {
-    let entries = std::fs::read_dir(runs).with_context(|| format!("{}: no runs yet", runs.display()))?;
-    let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    let newest = folders.filter(|path| path.join("run.json").exists()).max();
-    newest.with_context(|| format!("{}: no runs yet", runs.display()))
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ fn mistakes_of_words_are_told() {
     assert_eq!(line(&["honest", "honset"]), "error: unknown service \"honset\"; did you mean \"honest\"?");
     assert_eq!(
         line(&["honest", "pivot", "--contract", "rest"]),
-        "error: pivot does not declare the contract \"rest\"; there is: api, hello"
+        "error: pivot does not declare the contract \"rest\"; there is: api, bare, hello"
     );
     assert_eq!(
         line(&["honest", "./mine"]),

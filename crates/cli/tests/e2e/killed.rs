@@ -129,3 +129,15 @@ fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
     assert!(ran.stdout.contains(": interrupted\n"));
     assert!(ran.stdout.contains("late  unmeasured: no complete block"));
 }
+
+#[test]
+fn nobody_goes_on_with_a_run_that_is_being_measured() {
+    let _alone = alone();
+    let workspace = workspace();
+    let (tare, _) = midway(&workspace);
+    let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
+    let told = "error: out: another tare is measuring into it; wait until it has ended, or stop it\n";
+    assert_eq!(refused.stderr, told);
+    send(tare.pid(), Signal::INT);
+    tare.end().expect(130);
+}

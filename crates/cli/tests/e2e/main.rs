@@ -2,15 +2,21 @@
 
 mod broken;
 mod compare;
+mod crosscheck;
 mod endure;
 mod errors;
+mod grid;
 mod killed;
 mod list;
 mod load;
 mod pivot;
+mod record;
+mod report;
 mod run;
 mod selftest;
+mod serve;
 mod slo;
 mod support;
+mod terminal;
 mod verify;
 mod wire;

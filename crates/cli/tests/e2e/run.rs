@@ -29,16 +29,22 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
     assert!(ran.stdout.contains("\n6 blocks in "));
 
     let run = workspace.run();
-    for file in ["run.json", "journal.ndjson", "report.md", "report.json"] {
+    for file in ["run.json", "about.json", "journal.ndjson", "report.md", "report.json"] {
         assert!(run.join(file).is_file(), "{file}");
     }
     for label in LABELS {
         let histograms = fs::read_dir(run.join("histograms").join(label)).unwrap();
         assert_eq!(histograms.count(), 6, "{label}");
         let folder = run.join("services").join(label);
-        for file in ["verify-hello.json", "block-000.stdout", "block-005.stderr"] {
+        for file in ["verify-hello.json", "sent-hello.json", "block-000.stdout", "block-005.stderr"] {
             assert!(folder.join(file).is_file(), "{label}: {file}");
         }
+    }
+
+    let about = parse(&fs::read_to_string(run.join("about.json")).unwrap());
+    assert_eq!(about["command"], parse(r#"["run", "experiments/tiny.toml"]"#));
+    for label in LABELS {
+        assert!(about["aspects"][label]["licence"]["spdx"].is_string(), "{label}: {about}");
     }
 
     let shown = |words: &[&str]| workspace.tare(&[&["show"], words].concat()).expect(0);

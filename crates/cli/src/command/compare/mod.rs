@@ -20,6 +20,7 @@ use tare_lab::{
 };
 
 use super::campaign;
+use super::report::page;
 use super::run::{session::Session, show_plan};
 use crate::{
     exit::Outcome,
@@ -80,7 +81,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
     let outcome = tell(&run, format)?.context("the run is no comparison")?;
-    eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
+    page::tell_kept(&run);
     Ok(outcome)
 }
 

@@ -97,7 +97,7 @@ fn missing(service: &Service) -> Option<String> {
 }
 
 /// What `look` says of each row, in their order. Each look waits for the processes that it asks.
-fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
+pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {
         let mine = || {

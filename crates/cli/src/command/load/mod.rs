@@ -125,7 +125,7 @@ impl Job {
 
     fn settings(&self, target: Endpoint, transport: &TransportArgs) -> Settings {
         Settings {
-            route: Route { target, sources: transport.source.clone().unwrap_or_default() },
+            route: Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() },
             connections: self.plan.connections,
             cpus: transport.cpus.clone().unwrap_or_default(),
             driver: transport.driver,

@@ -24,6 +24,7 @@ use tare_lab::{
 use tare_load::schedule::parse;
 
 use super::campaign;
+use super::report::page;
 use super::run::{kept_rows, session::Session};
 use crate::{
     exit::Outcome,
@@ -127,7 +128,7 @@ fn measure(
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     workspace.tell_broken();
     let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
-    eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
+    page::tell_kept(&run);
     Ok(report)
 }
 

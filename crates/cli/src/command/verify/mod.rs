@@ -76,7 +76,10 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     let workspace = Workspace::open_with(global, &args.services)?;
-    let rows = workspace.select(&args.services)?;
+    let mut rows = workspace.select(&args.services)?;
+    if args.services.is_empty() {
+        leave_out_mistakes(&mut rows);
+    }
     for name in &args.contract {
         workspace.contract(name)?;
     }
@@ -98,6 +101,20 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         _ => session.each(&rows, &proof::Prove),
     }?;
     Ok(workspace.outcome_of_all(&args.services, outcome))
+}
+
+/// Who verifies all services asks whether all is well: one that repeats a published mistake is not, and never will be.
+fn leave_out_mistakes(rows: &mut Vec<Row>) {
+    for row in rows.iter() {
+        if let Some(mistake) = &row.service.mistake {
+            anstream::eprintln!(
+                "{} {}, unless it is named: it {mistake}",
+                paint("33", "left out"),
+                row.label
+            );
+        }
+    }
+    rows.retain(|row| row.service.mistake.is_none());
 }
 
 /// What is done with a service, and how it is told.

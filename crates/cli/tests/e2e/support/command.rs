@@ -89,7 +89,8 @@ impl Running {
         ended
     }
 
-    fn printed(&self, name: &str) -> String {
+    /// What it has printed so far: `stdout` or `stderr`.
+    pub fn printed(&self, name: &str) -> String {
         String::from_utf8_lossy(&fs::read(self.output.path().join(name)).unwrap()).into_owned()
     }
 }

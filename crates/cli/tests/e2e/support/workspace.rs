@@ -17,7 +17,7 @@ language  = "fake"
 framework = "none"
 url       = "https://example.org"
 licence   = "MIT"
-contracts = ["hello", "rest", "strings", "api"]
+contracts = ["hello", "rest", "strings", "api", "bare"]
 style     = "framework"
 [version]
 command = ["PROGRAM", "--version"]
@@ -25,6 +25,7 @@ command = ["PROGRAM", "--version"]
 command       = ["PROGRAM"]
 ready-timeout = "10s"
 env           = { FAKE = "MODE", ROW = "NAME" }
+arguments     = { bare = ["--bare"] }
 "#;
 
 /// One connection: the generator and the service wait for each other in turn, so that neither can be busy all the time

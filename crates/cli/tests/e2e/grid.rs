@@ -1,0 +1,216 @@
+//! `tare run` of a published experiment: a small one, over services made to misbehave.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{USUAL, Workspace, alone, journal, send, within};
+
+const FIGURES: &str = r#"format   = "1.0"
+title    = "Small benchmark, 1999"
+question = "Which is fast?"
+load     = "two producers"
+machine  = "a machine"
+unit     = "seconds"
+services = ["Honest", "Stalling"]
+[[claim]]
+id   = "stuck"
+text = "Stalling never ends"
+[[cell]]
+n           = 40
+t_ms        = 0
+environment = "local"
+threads     = 1
+seconds     = [1.5, "x"]
+"#;
+
+const EXPERIMENT: &str = r#"format   = "1.0"
+title    = "Small benchmark, again"
+question = "Which is fast?"
+figures  = "small"
+layout   = "makespan"
+[[row]]
+service   = "honest"
+published = "Honest"
+[[row]]
+service      = "stalling"
+published    = "Stalling"
+as-published = true
+[links]
+far = "delay=5ms"
+[[part]]
+name     = "published"
+contract = "rest"
+requests = ["echo"]
+rounds   = ROUNDS
+link     = LINK
+load     = { kind = "batch", producers = 2, messages = 40 }
+[[check]]
+claim = "stuck"
+of    = "stalling"
+stuck = true
+"#;
+
+fn workspace(rounds: usize, link: &str) -> Workspace {
+    let workspace = Workspace::new(&[("honest", "correct"), ("stalling", "stalls")]);
+    workspace.write("figures/small.toml", FIGURES);
+    let experiment = EXPERIMENT.replace("ROUNDS", &rounds.to_string()).replace("LINK", link);
+    workspace.write("experiments/small.toml", &experiment);
+    workspace
+}
+
+fn cells(records: &[Value]) -> Vec<(u64, u64)> {
+    let cells = records.iter().filter(|record| record["kind"] == "cell");
+    let place = |cell: &Value, of: &str| cell["cell"][of].as_u64().unwrap();
+    cells.map(|cell| (place(cell, "round"), place(cell, "row"))).collect()
+}
+
+#[test]
+fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
+    let _alone = alone();
+    let workspace = workspace(2, "\"local\"");
+    let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
+    let line = ran.line("40");
+    assert!(line.contains("(1.500)") && line.ends_with("x  (x)"), "{ran}");
+    assert!(ran.stdout.contains("confirmed: Stalling never ends\n"), "{ran}");
+    assert!(
+        ran.stdout.contains("measured as it was published, though it does not honour its contract"),
+        "{ran}"
+    );
+    assert!(ran.stdout.contains("3 of 4 cells"), "what hung once is not asked again: {ran}");
+    assert_eq!(workspace.tare(&["show", "out"]).expect(0).stdout, ran.stdout);
+    workspace.tare(&["show", "out", "--recompute"]).expect(0);
+    let report = workspace.tare(&["show", "--json", "out"]).expect(0).json();
+    assert_eq!(report["claims"][0]["verdict"], "confirmed");
+    let kept = fs::read_to_string(workspace.root().join("out/report.md")).unwrap();
+    assert_eq!(workspace.tare(&["show", "--format", "markdown", "out"]).expect(0).stdout, kept);
+    let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
+    assert_eq!(refused.stderr, "error: out: nothing is left to do; `tare show out` prints its table\n");
+}
+
+#[test]
+fn a_grid_that_was_killed_loses_at_most_the_cell_in_flight() {
+    let _alone = alone();
+    let workspace = workspace(12, "\"local\"");
+    let words = ["run", "experiments/small.toml", "--services", "honest", "--out", "out"];
+    let mut tare = workspace.start(&words);
+    let run = workspace.root().join("out");
+    assert!(within(USUAL, || cells(&journal(&run)).len() >= 3 || tare.has_ended()));
+    send(tare.pid(), Signal::KILL);
+    assert_eq!(tare.end().code(), None);
+    let before = journal(&run);
+    let path = run.join("journal.ndjson");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text + "{\"kind\":\"ce").unwrap();
+    let went_on = workspace.tare(&["run", "--resume", "out"]).expect(0);
+    let after = journal(&run);
+    assert_eq!(after[..before.len()], before, "nothing that was kept is lost");
+    assert_eq!(
+        cells(&after),
+        (0..12).map(|round| (round, 0)).collect::<Vec<_>>(),
+        "and each cell is there once"
+    );
+    assert!(went_on.stdout.contains("12 of 12 cells"), "{went_on}");
+}
+
+#[test]
+fn a_slow_link_takes_its_two_round_trips() {
+    let _alone = alone();
+    if let Err(error) = tare_lab::link::Link::create(&"delay=5ms".parse().unwrap(), &[], 1) {
+        let _told = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            format!("skipped: slow link: {error}\n").as_bytes(),
+        );
+        return;
+    }
+    let workspace = workspace(1, "\"far\"");
+    let words = ["run", "experiments/small.toml", "--services", "honest", "--json"];
+    let report = workspace.tare(&words).expect(0).json();
+    let cell = &report["points"][0]["cells"][0];
+    let message_ms = cell["makespan_ns"]["value"].as_f64().unwrap() / 1e6 / 40.0;
+    assert!(message_ms >= 20.0, "{message_ms} ms for two round trips of 10 ms");
+    assert!(cell["typical"]["link"]["packets"].as_u64().unwrap() > 80 * 6, "{cell}");
+}
+
+const SERIES: &str = r#"format = "1.0"
+title  = "Two small ones"
+[[experiment]]
+file  = "small.toml"
+scale = 0.5
+[[experiment]]
+file  = "other.toml"
+scale = 1.0
+"#;
+
+#[test]
+fn a_series_goes_on_where_it_was_cut_off() {
+    let _alone = alone();
+    let workspace = workspace(8, "\"local\"");
+    let other = EXPERIMENT.replace("ROUNDS", "1").replace("LINK", "\"local\"");
+    workspace.write("experiments/other.toml", &other);
+    workspace.write("experiments/all.toml", SERIES);
+    let words = ["run", "experiments/all.toml", "--services", "honest", "--out", "all"];
+    let mut tare = workspace.start(&words);
+    let first = workspace.root().join("all/small");
+    assert!(within(USUAL, || cells(&journal(&first)).len() >= 2 || tare.has_ended()));
+    send(tare.pid(), Signal::INT);
+    let ran = tare.end().expect(130);
+    assert!(ran.stdout.contains(": interrupted\n"), "{ran}");
+    let before = journal(&first);
+    let went_on = workspace.tare(&[&words[..], &["--json"]].concat()).expect(0).json();
+    let reports = went_on.as_array().unwrap();
+    let names: Vec<&Value> = reports.iter().map(|report| &report["experiment"]).collect();
+    assert_eq!(names, ["small", "other"], "one document, in the order of the series");
+    let kept = before.iter().filter(|record| record["kind"] == "cell").count();
+    assert_eq!(journal(&first)[..kept], before[..kept]);
+    assert_eq!(cells(&journal(&first)).len(), 8);
+    let shown = workspace.tare(&["show", "all", "--json"]).expect(0).json();
+    assert_eq!(shown, went_on);
+    let none = workspace.tare(&["run", "experiments/all.toml", "--services", "nobody"]).expect(1);
+    assert_eq!(none.stderr, "error: --services: none of its experiments has a row \"nobody\"\n");
+    // A service of one of them, and another of the other.
+    let other = EXPERIMENT
+        .replace("ROUNDS", "1")
+        .replace("LINK", "\"local\"")
+        .replace("\"stalling\"", "\"honest@2\"");
+    workspace.write("experiments/other.toml", &other);
+    let both = workspace
+        .tare(&["run", "experiments/all.toml", "--services", "stalling,honest@2", "--dry-run"])
+        .expect(0);
+    let services: Vec<&str> = both.stdout.lines().filter(|line| line.starts_with("services")).collect();
+    assert_eq!(services, ["services    1 (stalling)", "services    1 (honest@2)"]);
+}
+
+#[test]
+fn wrong_answers_are_failures_and_no_silence() {
+    let _alone = alone();
+    let workspace = workspace(1, "\"local\"");
+    workspace.service("stalling", &crate::support::manifest("stalling", "wrong-body"));
+    let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
+    assert!(
+        ran.stdout.contains("erroring: 80 of 80 requests failed") || ran.stdout.contains("no answer at all"),
+        "{ran}"
+    );
+    assert!(ran.stdout.contains("refuted: Stalling never ends\n"), "{ran}");
+}
+
+#[test]
+fn what_means_nothing_to_it_is_refused_with_the_fix() {
+    let workspace = workspace(1, "\"local\"");
+    let error = |words: &[&str]| {
+        let words = [&["run", "experiments/small.toml", "--dry-run"], words].concat();
+        workspace.tare(&words).expect(1).stderr.clone()
+    };
+    insta::assert_snapshot!(
+        [
+            error(&["--scale", "2"]),
+            error(&["--budget", "3m"]),
+            error(&["--services", "honst"]),
+            error(&["--sweep"]),
+        ]
+        .concat()
+    );
+    let usage = workspace.tare(&["run", "experiments/small.toml", "--link", "delay=fast"]).expect(1);
+    assert!(usage.stderr.contains("delay"), "{usage}");
+}

@@ -1,0 +1,24 @@
+//! `record/`: the kept runs can still be read, and still give their tables.
+
+use std::fs;
+
+use crate::support::{Workspace, real_root};
+
+#[test]
+fn kept_runs_give_their_tables_and_pages() {
+    let workspace = Workspace::new(&[]);
+    let record = real_root().join("record");
+    let folders = fs::read_dir(&record).unwrap().map(|entry| entry.unwrap().path());
+    let runs: Vec<_> = folders.filter(|path| path.join("run.json").is_file()).collect();
+    assert!(runs.len() >= 5, "{runs:?}");
+    for run in runs {
+        let run = run.to_str().unwrap();
+        let shown = workspace.tare(&["show", run, "--recompute"]).expect(0);
+        assert!(shown.stderr.ends_with("to the last digit\n"), "{run}: {}", shown.stderr);
+        let document = workspace.tare(&["report", run, "--format", "json"]).expect(0).json();
+        assert_eq!(document["damage"].as_array().map(Vec::len), Some(0), "{run}");
+        assert_eq!(document["status"], "complete", "{run}");
+        let page = fs::read_to_string(format!("{run}/report.html")).unwrap();
+        assert!(page.contains(document["title"].as_str().unwrap()), "{run}");
+    }
+}

@@ -1,0 +1,119 @@
+//! `tare report`: a run in all forms, from its folder alone.
+
+use std::{fs, path::Path};
+
+use crate::support::{Workspace, alone, experiment, real_root};
+
+/// A run of three rows, one of which gives wrong answers.
+fn ran(blocks: usize) -> Workspace {
+    let workspace = Workspace::new(&[("honest", "correct"), ("wrong", "wrong-body")]);
+    workspace.write("experiments/tiny.toml", &experiment(&["honest", "wrong"], blocks));
+    let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(2);
+    let page = workspace.run().join("report.html");
+    assert!(ran.stderr.contains(&format!("the page is {}\n", page.display())), "{}", ran.stderr);
+    workspace
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_in_every_form() {
+    let _alone = alone();
+    let workspace = ran(2);
+    let run = workspace.run();
+    let report = |words: &[&str]| workspace.tare(&[&["report"], words].concat());
+
+    // The page that the run left is the page of its folder.
+    let left = fs::read_to_string(run.join("report.html")).unwrap();
+    assert_eq!(report(&["--out", "-"]).expect(0).stdout, left, "the newest run, where none is named");
+    fs::remove_file(run.join("report.html")).unwrap();
+    report(&[run.to_str().unwrap()]).expect(0);
+    assert_eq!(fs::read_to_string(run.join("report.html")).unwrap(), left);
+
+    let document = report(&["--format", "json"]).expect(0).json();
+    assert_eq!((&document["kind"], &document["format"]), (&"campaign".into(), &"1.0".into()));
+    let markdown = report(&["--format", "markdown"]).expect(0).stdout.clone();
+    assert!(markdown.starts_with("## Tiny\n\nDoes it run?\n"), "{markdown}");
+
+    report(&["--format", "csv"]).expect(0);
+    report(&["--format", "parquet", "--out", "notebook"]).expect(0);
+    let sections =
+        document["sections"].as_array().unwrap().iter().filter(|section| !section["table"].is_null());
+    let ids: Vec<&str> = sections.map(|section| section["id"].as_str().unwrap()).collect();
+    for (folder, end, more) in
+        [(run.join("csv"), "csv", 1), (workspace.root().join("notebook"), "parquet", 0)]
+    {
+        let names = names(&folder);
+        assert_eq!(names.len(), ids.len() + more, "{names:?}");
+        assert!(ids.iter().all(|id| names.contains(&format!("{id}.{end}"))), "{names:?}");
+    }
+    let table = report(&["--format", "csv", "--section", "tiers"]).expect(0).stdout.clone();
+    assert_eq!(table, fs::read_to_string(run.join("csv/tiers.csv")).unwrap());
+
+    report(&["--format", "hgrm"]).expect(0);
+    assert_eq!(names(&run.join("hgrm")), ["honest.hgrm", "pivot.hgrm"]);
+}
+
+#[test]
+fn a_gate_ends_as_the_run_did() {
+    let _alone = alone();
+    let workspace = ran(1);
+    let gate = workspace.tare(&["report", "--format", "junit"]).expect(2);
+    assert!(gate.stdout.contains("<testcase name=\"wrong\""), "{}", gate.stdout);
+    assert!(gate.stdout.contains("failures=\"1\""), "{}", gate.stdout);
+    // Only the form that is a gate says it by its status.
+    workspace.tare(&["report", "--format", "markdown"]).expect(0);
+}
+
+#[test]
+fn what_cannot_be_done_is_a_sentence() {
+    let _alone = alone();
+    let workspace = ran(1);
+    let refused = |words: &[&str]| {
+        let ended = workspace.tare(&[&["report"], words].concat()).expect(1);
+        workspace.redact(&ended.stderr)
+    };
+    assert_eq!(
+        refused(&["--format", "csv", "--section", "tires"]),
+        "error: the report has no section \"tires\"; did you mean \"tiers\"?\n"
+    );
+    assert_eq!(
+        refused(&["--section", "tiers"]),
+        "error: --section: only --format markdown, csv and parquet have it\n"
+    );
+    assert_eq!(
+        refused(&["--format", "csv", "--out", "-"]),
+        "error: --out -: this form is several files; name a folder, or one table by --section\n"
+    );
+    assert_eq!(
+        refused(&["--out", "/dev/full"]),
+        "error: cannot write /dev/full: No space left on device (os error 28)\n"
+    );
+    assert_eq!(
+        refused(&["--out", "no/such/folder.html"]),
+        "error: cannot write no/such/folder.html: No such file or directory (os error 2)\n"
+    );
+    assert_eq!(
+        refused(&["--out", "experiments"]),
+        "error: experiments: is a folder; --out names a file here\n"
+    );
+    assert!(refused(&["experiments"]).starts_with("error: experiments: not a run folder"));
+    assert_eq!(names(&workspace.root().join("experiments")), ["tiny.toml"], "nothing is left half-written");
+}
+
+#[test]
+fn the_schema_is_the_published_one() {
+    let workspace = Workspace::new(&[]);
+    let schema = fs::read_to_string(real_root().join("crates/report/schema/document.schema.json")).unwrap();
+    assert_eq!(workspace.tare(&["report", "--schema"]).expect(0).stdout, schema);
+    let none = workspace.tare(&["report"]).expect(1);
+    assert_eq!(
+        workspace.redact(&none.stderr),
+        "error: ROOT/runs: no runs yet: No such file or directory (os error 2)\n"
+    );
+}
