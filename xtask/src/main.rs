@@ -3,6 +3,7 @@
 //! Knows the layout of the repository, and nothing of what Tare does with it.
 #![deny(missing_docs)]
 
+mod findings;
 mod new_service;
 mod services;
 mod services_update;
@@ -24,6 +25,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Put the tables of kept runs of published experiments into their pages in docs/published/
+    Findings(findings::Arguments),
     /// Make the skeleton of a service in services/LANGUAGE/NAME
     NewService(new_service::Arguments),
     /// Ask each ecosystem what is newer than what the services pin, and write services/releases.toml
@@ -35,6 +38,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = root().and_then(|root| match arguments.command {
+        Command::Findings(arguments) => findings::run(&root, &arguments),
         Command::NewService(arguments) => new_service::run(&root, &arguments),
         Command::ServicesUpdate => services_update::run(&root),
         Command::Tidy => tidy::run(&root),

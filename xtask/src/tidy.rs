@@ -19,6 +19,9 @@ use anyhow::{Context, Result, ensure};
 /// Written by tools, and full of hashes, in which any word may turn up.
 const LOCK_FILES: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "requirements.txt"];
 
+/// Below a folder of this: what tare wrote of runs, which is as it was found.
+const KEPT_RUNS: &str = "record/";
+
 /// One thing to mend.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
@@ -55,6 +58,12 @@ impl File {
     fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
+
+    /// Written by a person.
+    fn is_written(&self) -> bool {
+        let of_a_run = self.path.strip_prefix(KEPT_RUNS).is_some_and(|rest| rest.contains('/'));
+        !of_a_run && !LOCK_FILES.contains(&self.name())
+    }
 }
 
 /// Prints every finding; the exit status is 1 if there is any.
@@ -75,7 +84,7 @@ pub fn run(root: &Path) -> Result<ExitCode> {
 /// All rules over all files, in the order of paths and lines.
 fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings = layout::check(paths, files);
-    for file in files.iter().filter(|file| !LOCK_FILES.contains(&file.name())) {
+    for file in files.iter().filter(|file| file.is_written()) {
         findings.extend(text::check(file));
         match file.extension() {
             "rs" => findings.extend(rust::check(file)),
@@ -118,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn lock_files_are_left_alone_and_findings_are_in_order() {
+    fn lock_files_and_kept_runs_are_left_alone_and_findings_are_in_order() {
         let bad = "x \n".to_owned();
-        let files = [("b.sh", &bad), ("a/Cargo.lock", &bad), ("a.sh", &bad)];
+        let files = [("b.sh", &bad), ("a/Cargo.lock", &bad), ("record/a/b.sh", &bad), ("a.sh", &bad)];
         let files = files.map(|(path, text)| File { path: path.to_owned(), text: text.clone() });
         let found = check(&BTreeSet::new(), &files);
         assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a.sh", "b.sh"]);

@@ -1,0 +1,199 @@
+//! `cargo xtask findings`: puts the tables of kept runs into the pages of the published benchmarks.
+//!
+//! Knows the name of an experiment in `run.json`, the markers of a page, and lines of Markdown. What a table says is the
+//! business of `tare run`, which wrote it: nothing is computed here.
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+const PAGES: &str = "docs/published";
+const BEGIN: &str = "<!-- findings: begin -->";
+const END: &str = "<!-- findings: end -->";
+
+/// Tables are below a heading of the second level.
+const LEVEL_MIN: usize = 3;
+
+/// What a line of prose may have; a word that must not begin a line may go beyond it.
+const LINE_CHARS: usize = 120;
+
+/// What the user asks for
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Folders of runs of published experiments, such as runs/TIME-restinio-2017; those of one experiment go into its
+    /// page one after another
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+}
+
+/// `run.json`, as far as it matters here.
+#[derive(Debug, Deserialize)]
+struct Header {
+    plan: Plan,
+}
+
+#[derive(Debug, Deserialize)]
+struct Plan {
+    experiment: String,
+}
+
+/// What goes into one page.
+#[derive(Debug)]
+struct Findings {
+    experiment: String,
+    text: String,
+}
+
+/// Fills the pages, and says which. Nothing is written where any run has a mistake.
+pub fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
+    for (path, page) in filled(root, &arguments.runs)? {
+        fs::write(root.join(&path), page).with_context(|| format!("cannot write '{path}'"))?;
+        println!("wrote {path}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every page that the runs are of: its path from the top of the repository, and its new text.
+fn filled(root: &Path, runs: &[PathBuf]) -> Result<Vec<(String, String)>> {
+    let mut all: Vec<Findings> = Vec::new();
+    for run in runs {
+        let found = read(run)?;
+        match all.iter_mut().find(|other| other.experiment == found.experiment) {
+            Some(other) => other.text += &format!("\n{}", found.text),
+            None => all.push(found),
+        }
+    }
+    let page = |findings: &Findings| {
+        let path = format!("{PAGES}/{}.md", findings.experiment);
+        let old = fs::read_to_string(root.join(&path)).with_context(|| {
+            format!(
+                "the experiment '{}' has no page '{path}': write one, with the markers of its neighbours",
+                findings.experiment
+            )
+        })?;
+        let new = put(&old, &findings.text).with_context(|| format!("'{path}'"))?;
+        Ok((path, new))
+    };
+    all.iter().map(page).collect()
+}
+
+/// The table of a run, ready for a page.
+fn read(run: &Path) -> Result<Findings> {
+    let shown = run.display();
+    let header = fs::read_to_string(run.join("run.json")).with_context(|| {
+        format!(
+            "no run.json in '{shown}': name the folder of a run; that of a series holds one folder for each"
+        )
+    })?;
+    let header: Header = serde_json::from_str(&header)
+        .with_context(|| format!("'{shown}/run.json' does not name its experiment"))?;
+    let report = fs::read_to_string(run.join("report.md")).with_context(|| {
+        format!("no report.md in '{shown}': the run was cut off; `tare run --resume {shown}` ends it")
+    })?;
+    ensure!(
+        !report.contains(BEGIN) && !report.contains(END),
+        "'{shown}/report.md' holds a marker of the pages"
+    );
+    Ok(Findings { experiment: header.plan.experiment, text: fitted(&report) })
+}
+
+/// The page with `findings` between its markers, whatever was there.
+fn put(page: &str, findings: &str) -> Result<String> {
+    let Range { start, end } = place(page)?;
+    Ok(format!("{}\n\n{}\n\n{}", &page[..start], findings.trim(), &page[end..]))
+}
+
+/// What is between the lines of the markers.
+fn place(page: &str) -> Result<Range<usize>> {
+    let start = end_of_line(page, BEGIN)?;
+    let end = end_of_line(page, END)? - END.len();
+    ensure!(start <= end, "`{END}` comes before `{BEGIN}`: exchange them");
+    Ok(start..end)
+}
+
+/// Where the one line that is `marker` ends. A page may speak of a marker elsewhere.
+fn end_of_line(page: &str, marker: &str) -> Result<usize> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in page.split_inclusive('\n') {
+        if line.trim_end() == marker {
+            found.push(at + marker.len());
+        }
+        at += line.len();
+    }
+    match found.as_slice() {
+        [end] => Ok(*end),
+        [] => bail!("it lacks the line `{marker}`: add both markers where the findings belong"),
+        many => bail!("it has the line `{marker}` {} times: leave one", many.len()),
+    }
+}
+
+/// The text as `cargo xtask tidy` wants it, with its headings below that of the section that it goes into.
+fn fitted(report: &str) -> String {
+    let lines = || outside_of_code(report);
+    let top = lines().filter_map(|(line, is_code)| level(line).filter(|_| !is_code)).min();
+    let lower = "#".repeat(LEVEL_MIN.saturating_sub(top.unwrap_or(LEVEL_MIN)));
+    let mut out = String::new();
+    for (line, is_code) in lines() {
+        match line.trim_end() {
+            line if is_code || line.trim_start().starts_with('|') => out += line,
+            line if level(line).is_some() => out += &format!("{lower}{line}"),
+            line => out += &wrapped(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Each line, and whether it is code between fences, or such a fence.
+fn outside_of_code(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut is_inside = false;
+    text.lines().map(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_inside ^= is_fence;
+        (line, is_inside || is_fence)
+    })
+}
+
+/// The level of a heading; none for other lines.
+fn level(line: &str) -> Option<usize> {
+    let rest = line.trim_start_matches('#');
+    let level = line.len() - rest.len();
+    ((1..=6).contains(&level) && (rest.is_empty() || rest.starts_with(' '))).then_some(level)
+}
+
+/// A line of prose as several. Those of an item are indented as its text is.
+fn wrapped(line: &str) -> String {
+    let text = line.trim_start();
+    let indent = &line[..line.len() - text.len()];
+    let hanging = if text.starts_with("- ") || text.starts_with("* ") { "  " } else { "" };
+    let mut lines = vec![String::from(indent)];
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let current = lines.last_mut().expect("there is a first line");
+        let is_empty = current.trim().is_empty();
+        if is_empty
+            || begins_a_block(word)
+            || current.chars().count() + 1 + word.chars().count() <= LINE_CHARS
+        {
+            *current += if is_empty { "" } else { " " };
+            *current += word;
+        } else {
+            lines.push(format!("{indent}{hanging}{word}"));
+        }
+    }
+    lines.join("\n")
+}
+
+/// A word that Markdown would not take for prose at the begin of a line.
+fn begins_a_block(word: &str) -> bool {
+    let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    word.starts_with(['|', '>', '#', '=', '<', '~', '`', '+', '-', '*'])
+        || word.strip_suffix(['.', ')']).is_some_and(is_number)
+}
+
+#[cfg(test)]
+mod tests;
