@@ -21,7 +21,8 @@ setup: ## toolchains and Debian packages that are missing (scripts/setup.sh --ch
 build: setup ## the command `tare`, in target/release/
 	$(ENV) cargo build --release --locked
 
-# The command builds and verifies the services itself; the report goes into the folder of the run.
+# The command builds and verifies the services itself; the page and the table go into the folder of
+# the run, which is told at the end.
 bench: build ## weigh the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
 	$(ENV) target/release/tare run experiments/quick.toml $(ARGS)
 

