@@ -23,7 +23,7 @@ use crate::{
     catalogue,
     contract::{CheckId, Contract},
     link::Link,
-    process::{self, Supervisor},
+    process::{self, Supervisor, Throttle},
     run::{
         bench::{GRACE, SPIN, verify_options},
         cpus, drive, folder,
@@ -181,6 +181,8 @@ impl<'a> Bench<'a> {
         let process = &stage.ready.process;
         let halt = Arc::new(AtomicBool::new(false));
         let reading = || cpus::Reading::take(pinning, Monotonic.now_ns());
+        let throttle = Throttle::of(process.pid());
+        let throttled_ns = throttle.ns();
         let (cpu_ns, modes, before) = (process.cpu_ns()?, process.cpu_by_mode(), reading());
         let report = stage.generator.run_watched(&load, &halt, &mut |interval| {
             progress.hear(interval);
@@ -201,6 +203,8 @@ impl<'a> Bench<'a> {
         report.total.tally.reconcile()?;
         let mut figures = measure::figures(&report, progress.seconds);
         figures.server_cpu_ns = server_cpu_ns;
+        figures.throttled_ns =
+            throttle.ns().zip(throttled_ns).map(|(after, before)| after.saturating_sub(before));
         figures.server_user_ns = modes_after.user.saturating_sub(modes.user).as_nanos() as u64;
         figures.server_system_ns = modes_after.system.saturating_sub(modes.system).as_nanos() as u64;
         figures.link = stage.link.as_ref().map(measure::link).transpose()?;

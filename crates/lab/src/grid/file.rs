@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::Contract,
     document::{self, DocumentError},
-    figures::Check,
+    figures::{Check, Figures},
     link::LinkSpec,
 };
+
+mod mistake;
 
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";
@@ -110,16 +112,6 @@ pub(super) struct Part {
     /// Names of `[links]`, or `local`.
     #[serde(default = "local")]
     pub link: Many<String>,
-    #[serde(default)]
-    pub leave_out: Vec<LeaveOut>,
-}
-
-/// A point that was not published, and is not measured.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct LeaveOut {
-    pub messages: Option<u64>,
-    pub delay_ms: Option<u64>,
 }
 
 /// How requests arrive, with lists where there are several points.
@@ -252,6 +244,19 @@ impl Grid {
         Ok(())
     }
 
+    /// Proves that its checks ask for claims that `figures` has.
+    pub fn check_claims(&self, figures: &Figures) -> Result<(), DocumentError> {
+        let claims = || figures.claims.iter().map(|claim| claim.id.as_str());
+        match self.file.checks.iter().find(|check| !claims().any(|id| id == check.claim)) {
+            None => Ok(()),
+            Some(Check { claim, .. }) => {
+                let nearest = document::suggestion(claim, claims());
+                let message = format!("figures/{}.toml has no claim \"{claim}\"{nearest}", self.figures());
+                Err(self.mistake(claim, &message))
+            }
+        }
+    }
+
     /// Whether any of its points is over a slow link.
     pub fn has_links(&self) -> bool {
         self.file.parts.iter().any(|part| part.link.as_slice().iter().any(|name| name != LOCAL))
@@ -260,88 +265,6 @@ impl Grid {
     /// A mistake that only shows when names are looked up, at the line where a string begins with `value`.
     pub fn mistake(&self, value: &str, message: &str) -> DocumentError {
         DocumentError::at(&self.path, &self.text, &format!("\"{value}"), message)
-    }
-}
-
-impl File {
-    /// What contradicts itself: where, and why.
-    fn mistake(&self) -> Result<(), (String, String)> {
-        let services: Vec<&str> = self.rows.iter().map(|row| row.service.as_str()).collect();
-        let unknown = |name: &str, valid: &[&str]| {
-            (!valid.contains(&name)).then(|| document::suggestion(name, valid.iter().copied()))
-        };
-        for (place, service) in services.iter().enumerate() {
-            if services[..place].contains(service) {
-                return Err((
-                    format!("\"{service}\""),
-                    format!("two rows have the service \"{service}\": write \"{service}@2\""),
-                ));
-            }
-        }
-        for check in &self.checks {
-            for name in check.but.iter().chain(&check.to).chain([&check.of]).filter(|name| *name != "*") {
-                if let Some(nearest) = unknown(name, &services) {
-                    return Err((
-                        format!("\"{name}\""),
-                        format!("no row has the service \"{name}\"{nearest}"),
-                    ));
-                }
-            }
-        }
-        for part in &self.parts {
-            let at_part = |message: String| Err((format!("\"{}\"", part.name), message));
-            for name in part.services.iter().chain(&self.pivot) {
-                if let Some(nearest) = unknown(name, &services) {
-                    return Err((
-                        format!("\"{name}\""),
-                        format!("no row has the service \"{name}\"{nearest}"),
-                    ));
-                }
-            }
-            let links: Vec<&str> = self.links.keys().map(String::as_str).chain([LOCAL]).collect();
-            for name in part.link.as_slice() {
-                if let Some(nearest) = unknown(name, &links) {
-                    return Err((format!("\"{name}\""), format!("no link is called \"{name}\"{nearest}")));
-                }
-            }
-            if !(1..=100).contains(&part.rounds) {
-                return at_part(format!("\"rounds\" is {}; it must be 1 to 100", part.rounds));
-            }
-            if let Some(message) = part.load.mistake() {
-                return at_part(message);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Load {
-    fn mistake(&self) -> Option<String> {
-        let connections = |counts: &[usize]| {
-            let bad = counts.iter().find(|count| !(1..=20_000).contains(*count));
-            bad.map(|count| format!("{count} connections; it must be 1 to 20000"))
-        };
-        let positive =
-            |key: &str, is_positive: bool| (!is_positive).then(|| format!("\"{key}\" must be 1 or more"));
-        let lasts = |time: &jiff::SignedDuration| {
-            (!time.is_positive()).then(|| "\"duration\" must be more than 0".to_owned())
-        };
-        let is_rate = |rate: &f64| (1.0..=1e9).contains(rate);
-        match self {
-            Load::Closed { connections: counts, threads, duration, .. } => connections(counts.as_slice())
-                .or(positive("threads", !threads.as_slice().contains(&0)))
-                .or(lasts(duration)),
-            Load::Open { connections: count, threads, per_second, duration } => connections(&[*count])
-                .or(positive("threads", *threads > 0))
-                .or(positive("per-second", per_second.as_slice().iter().all(is_rate)))
-                .or(lasts(duration)),
-            Load::Sessions { connections, calls } => {
-                positive("connections", *connections > 0).or(positive("calls", *calls > 0))
-            }
-            Load::Batch { producers, messages } => {
-                connections(&[*producers]).or(positive("messages", !messages.as_slice().contains(&0)))
-            }
-        }
     }
 }
 

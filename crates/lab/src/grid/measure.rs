@@ -67,7 +67,7 @@ pub fn saturation_doubt(
         generator_cpu_ns: figures.generator_cpu_ns + figures.link_cpu_ns(),
         foreign_cpu_ns: figures.foreign_cpu_ns,
         books: Some(books),
-        throttled_ns: Some(0),
+        throttled_ns: figures.throttled_ns,
         ..Slice::default()
     };
     validity::throughput_doubt(&Shares::of(&[&slice], pinning, threads))

@@ -7,7 +7,7 @@ use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, 
 
 use super::{
     deadline,
-    file::{self, Cpus, Grid, Layout, LeaveOut, Part, Threads},
+    file::{self, Cpus, Grid, Layout, Part, Threads},
     record::{Cell, Record},
 };
 use crate::{
@@ -183,7 +183,14 @@ impl Planned for GridPlan {
 
     fn check(&self) -> Result<(), String> {
         let unknown = self.points.iter().flat_map(|point| &point.rows).find(|row| **row >= self.rows.len());
-        unknown.map_or(Ok(()), |row| Err(format!("a point names row {row} of {}", self.rows.len())))
+        if let Some(row) = unknown {
+            return Err(format!("a point names row {row} of {}", self.rows.len()));
+        }
+        let of_points = self.points.iter().map(|point| point.knobs.threads);
+        if of_points.chain(self.rows.iter().filter_map(|row| row.threads)).any(|threads| threads == 0) {
+            return Err("a service is told 0 threads".to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -292,9 +299,6 @@ fn points(
     let mut points = Vec::new();
     for published in part.load.offered() {
         for &delay_ms in part.delay_ms.as_slice() {
-            if part.leave_out.iter().any(|out| out.is(&published, delay_ms)) {
-                continue;
-            }
             for name in part.link.as_slice() {
                 // Another link is not the published one, and is not called like it.
                 let link = links.get(name).map(|spec| match wish.link {
@@ -339,17 +343,6 @@ impl Threads {
             Threads::Number(number) => number,
             Threads::Word(Cpus::Cpus) => cpus,
         }
-    }
-}
-
-impl LeaveOut {
-    fn is(&self, offered: &Offered, delay_ms: u64) -> bool {
-        let messages = match offered {
-            Offered::Batch { messages, .. } => Some(*messages),
-            _ => None,
-        };
-        self.delay_ms.is_none_or(|asked| asked == delay_ms)
-            && self.messages.is_none_or(|asked| Some(asked) == messages)
     }
 }
 

@@ -113,6 +113,9 @@ pub struct Figures {
     pub link: Option<LinkFigures>,
     /// Of what was neither the service nor the generator nor the link, on their CPUs; coarse.
     pub foreign_cpu_ns: Option<i64>,
+    /// How long the service was held back by a quota of CPU time; none where the kernel keeps no such books.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_ns: Option<u64>,
     /// From `exec` to the first right answer.
     pub start_up_ns: u64,
     /// Sum of the peaks of its processes.
@@ -202,15 +205,15 @@ impl Figures {
         if self.window_ns == 0 { 0.0 } else { self.answered_in_window as f64 * 1e9 / self.window_ns as f64 }
     }
 
-    /// All failures.
+    /// Wrong and missing answers, those among them that were still waited for when the load ended.
     pub fn failures(&self) -> u64 {
-        self.failed.values().chain(self.connection_failed.values()).sum()
+        self.failed.values().chain(self.connection_failed.values()).sum::<u64>() + self.in_flight
     }
 
     /// Why it tells nothing of how fast the service is: the generator or the machine was the limit, answers were wrong or missing,
     /// or there was none.
     pub fn trouble(&self) -> Option<String> {
-        let failures = self.failures() + self.in_flight;
+        let failures = self.failures();
         if let Some(doubt) = self.doubts.first() {
             Some(doubt.clone())
         } else if self.answered == 0 {

@@ -386,16 +386,20 @@ fn five_seconds(ours: &Ours) -> Option<(f64, f64)> {
 
 /// httperf's classes, of ours.
 fn errors() -> Vec<Column> {
+    fn of(ours: &Ours, names: &[&str]) -> u64 {
+        let kinds = [&ours.figures.failed, &ours.figures.connection_failed];
+        let all = names.iter().flat_map(|name| kinds.map(|kinds| kinds.get(*name)));
+        all.flatten().sum()
+    }
     fn count(ours: &Ours, names: &[&str]) -> Option<String> {
-        let of = |name: &&str| {
-            let kinds = [&ours.figures.failed, &ours.figures.connection_failed];
-            kinds.iter().filter_map(|kinds| kinds.get(*name)).sum::<u64>()
-        };
-        Some(names.iter().map(of).sum::<u64>().to_string())
+        Some(of(ours, names).to_string())
     }
     vec![
         own("total", |ours| Some(ours.figures.failures().to_string())),
-        own("client-timo", |ours| count(ours, &["response-timeout"])),
+        // What is still waited for at the end is of this class too.
+        own("client-timo", |ours| {
+            Some((of(ours, &["response-timeout"]) + ours.figures.in_flight).to_string())
+        }),
         own("socket-timo", |ours| count(ours, &["connect-timeout"])),
         own("connrefused", |ours| count(ours, &["refused"])),
         column(

@@ -105,7 +105,9 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, records: &[&CellRecor
         _ => None,
     });
     let ends_by_number = point.offered.requests().is_some();
-    let times: Vec<f64> = by_round.iter().map(|(_, figures)| principal(figures, ends_by_number)).collect();
+    // Where no round counts the row's reason stands beside it, and what went wrong is worth showing.
+    let shown = if sound.is_empty() { &every } else { &sound };
+    let times: Vec<f64> = shown.iter().map(|(_, figures)| principal(figures, ends_by_number)).collect();
     let is_whole = stuck.is_none();
     CellReport {
         row,
@@ -115,7 +117,7 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, records: &[&CellRecor
         makespan_ns: of(&sound, &|figures| Some(figures.elapsed_ns as f64))
             .filter(|_| ends_by_number && is_whole),
         cpu_ns_per_request: of(&every, &Figures::cpu_ns_per_request),
-        typical: middle(&times).map(|place| by_round[place].1.clone()),
+        typical: middle(&times).map(|place| shown[place].1.clone()),
         stuck,
         failed: some(|outcome| match outcome {
             Outcome::Failed(reason) => Some(reason),
@@ -141,7 +143,7 @@ fn trouble(by_round: &[(usize, Figures)]) -> Option<String> {
 /// Wrong and missing answers of all rounds, in a sentence.
 fn failures(by_round: &[(usize, Figures)]) -> Option<String> {
     let sum = |of: fn(&Figures) -> u64| by_round.iter().map(|(_, figures)| of(figures)).sum::<u64>();
-    let (failed, sent) = (sum(|figures| figures.failures() + figures.in_flight), sum(|figures| figures.sent));
+    let (failed, sent) = (sum(Figures::failures), sum(|figures| figures.sent));
     let first = by_round.iter().find_map(|(_, figures)| figures.first_failure.as_ref());
     let first = first.map_or(String::new(), |first| format!(", the first: {first}"));
     (failed > 0).then(|| format!("{failed} of {sent} requests failed{first}"))

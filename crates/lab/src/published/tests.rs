@@ -89,6 +89,40 @@ fn a_rate_that_is_not_the_services_is_none() {
     assert!(noisy(4).cpu_ns_per_request.is_some(), "its CPU time is its own all the same");
 }
 
+/// Latencies come from a round that counts, wherever one does.
+#[test]
+fn what_stands_beside_a_rate_is_of_a_round_that_counts() {
+    let kept = kept("restinio-2017", 0.1, |plan, cell| {
+        let mut figures = measured(plan, cell);
+        if cell.round < 3 {
+            figures.doubts.push("generator-bound: 99%".to_owned());
+            figures.latency.ns_mean = 1e12;
+        }
+        Outcome::Measured(figures)
+    });
+    for cell in &compute(&kept).points[0].cells {
+        let typical = cell.typical.as_ref();
+        assert!(typical.is_none_or(|figures| figures.doubts.is_empty()), "{:?}", cell.trouble);
+    }
+}
+
+#[test]
+fn a_request_that_was_never_answered_is_a_failure() {
+    let hung = |in_flight: u64| {
+        let kept = kept("abstract-2018", 0.1, |plan, cell| {
+            Outcome::Measured(CellFigures { in_flight, ..measured(plan, cell) })
+        });
+        let report = compute(&kept);
+        let claims = report.claims.iter().flat_map(|claim| &claim.checks);
+        claims
+            .filter(|check| check.found.contains(" failures of "))
+            .map(|check| check.verdict)
+            .collect::<Vec<_>>()
+    };
+    assert!(hung(0).contains(&Verdict::Confirmed) && !hung(0).contains(&Verdict::Refuted));
+    assert!(hung(1).contains(&Verdict::Refuted) && !hung(1).contains(&Verdict::Confirmed));
+}
+
 /// A service that answers half of what it is asked is done sooner, and must not be the fastest for that.
 #[test]
 fn a_service_that_fails_half_of_its_requests_has_no_makespan() {

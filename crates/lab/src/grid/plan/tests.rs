@@ -101,6 +101,29 @@ fn deadlines_come_from_the_plan() {
 }
 
 #[test]
+fn a_plan_from_elsewhere_is_looked_at_too() {
+    let plan = planned("restinio-2017", &Wish::default());
+    assert_eq!(plan.check(), Ok(()));
+    let mut told = plan.clone();
+    told.rows[0].threads = Some(0);
+    assert_eq!(told.check(), Err("a service is told 0 threads".to_owned()));
+    let mut told = plan;
+    told.points[0].knobs.threads = 0;
+    assert_eq!(told.check(), Err("a service is told 0 threads".to_owned()));
+}
+
+#[test]
+fn a_check_of_a_claim_that_was_not_made_names_the_nearest() {
+    let path = Path::new("x.toml");
+    let right = std::fs::read_to_string(root().join("experiments/published/restinio-2017.toml")).unwrap();
+    let grid = Grid::parse(path, &right.replacen("claim    = \"timers\"", "claim = \"tiemrs\"", 1)).unwrap();
+    let figures = Figures::load(&root().join("figures/restinio-2017.toml")).unwrap();
+    let told = grid.check_claims(&figures).unwrap_err().to_string();
+    let expected = "figures/restinio-2017.toml has no claim \"tiemrs\"; did you mean \"timers\"?";
+    assert!(told.starts_with("x.toml:") && told.ends_with(expected), "{told}");
+}
+
+#[test]
 fn mistakes_name_the_line_and_the_fix() {
     let path = Path::new("experiments/published/x.toml");
     let right = std::fs::read_to_string(root().join("experiments/published/restinio-2017.toml")).unwrap();
@@ -117,6 +140,15 @@ fn mistakes_name_the_line_and_the_fix() {
         error("pivot    = \"asio\"", "pivot = \"aiso\""),
         error("kind = \"closed\"", "kind = \"close\""),
         error("warm-up  =", "warmup ="),
+        error("warm-up  = \"500ms\"", "warm-up = \"-3s\""),
+        error("threads  = 1", "threads = 0"),
+        error("threads   = 40", "threads = 5000"),
+        error("at-most = 0.3333", "points = { part = \"pubished\" }\nat-most = 0.3"),
+        error("at-most = 0.3333", "points = { link = \"vpn\" }\nat-most = 0.3"),
+        error("at-most = 0.3333", ""),
+        error("metric  = \"throughput\"\nat-most = 0.3333", ""),
+        error("name     = \"sweep\"", "name = \"published\""),
+        error("duration = \"5s\"", "duration = \"5s\", think = [\"3s\", \"1s\"]"),
     ];
     insta::assert_snapshot!(errors.join("\n"));
 }

@@ -129,6 +129,7 @@ fn plan(
     grid.check_contracts(&workspace.contracts)?;
     let path = workspace.root.join("figures").join(format!("{}.toml", grid.figures()));
     let figures = Figures::load(&path)?;
+    grid.check_claims(&figures)?;
     let rows = rows(workspace, grid, services)?;
     let wish = args.grid.wish(scale)?;
     let plan = GridPlan::new(grid, &rows, figures, &wish, args.campaign.seed(), &cpus::available());
