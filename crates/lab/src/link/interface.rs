@@ -118,10 +118,11 @@ pub fn set(setting: &str, value: &str) -> Result<(), LinkError> {
 }
 
 /// Packets that this interface could not send on, since whoever reads them was too slow.
-pub fn unsent(name: &str) -> u64 {
+pub fn unsent(name: &'static str) -> Result<u64, LinkError> {
+    let failed = |source| LinkError::Interface { name, step: "asked for its books", source };
     // Not /proc/self: that is the namespace of the first thread.
-    let table = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    unsent_in(&table, name).unwrap_or(0)
+    let table = fs::read_to_string("/proc/thread-self/net/dev").map_err(failed)?;
+    unsent_in(&table, name).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))
 }
 
 fn unsent_in(table: &str, name: &str) -> Option<u64> {

@@ -225,14 +225,14 @@ impl Link {
         match &self.means {
             Means::UserSpace { pump, .. } => {
                 let unread = |namespace: &Namespace| namespace.within(|| interface::unsent(NAME));
-                let unread = unread(&self.client)? + unread(&self.server)?;
+                let unread = unread(&self.client)?? + unread(&self.server)??;
                 let [up, down] = pump.books();
                 Ok(Books { cpu_ns: pump.cpu_ns().ok(), up, down, unread })
             }
             Means::Netem => {
                 let way = |namespace: &Namespace| -> Result<WayBooks, LinkError> {
                     // It does not tell what was lost from what found a full queue, nor when anything came out.
-                    let [packets, bytes, lost] = namespace.within(netem::counted)?.unwrap_or_default();
+                    let [packets, bytes, lost] = namespace.within(netem::counted)??;
                     Ok(WayBooks { packets, bytes, lost, ..WayBooks::default() })
                 };
                 Ok(Books { cpu_ns: None, up: way(&self.client)?, down: way(&self.server)?, unread: 0 })

@@ -4,12 +4,12 @@
 //! No machine of this project has had netem so far: the pair of interfaces is tested, and what `tc` is told is tested as
 //! text, but no packet has gone through such a queue.
 
-use std::process::Command;
+use std::{io, process::Command};
 
 use rustix::thread::{CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities};
 
 use super::{
-    MTU, NAME,
+    LinkError, MTU, NAME,
     namespace::Namespace,
     spec::{LinkSpec, Queue, Way},
 };
@@ -32,8 +32,14 @@ pub fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<()
 }
 
 /// Packets, bytes, and packets that were lost or dropped, of the interface of the calling thread's namespace.
-pub fn counted() -> Option<[u64; 3]> {
-    counted_in(&tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).ok()?)
+pub fn counted() -> Result<[u64; 3], LinkError> {
+    let failed = |why: String| LinkError::Interface {
+        name: NAME,
+        step: "asked for its books",
+        source: io::Error::other(why),
+    };
+    let told = tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).map_err(failed)?;
+    counted_in(&told).ok_or_else(|| failed("tc tells of no netem".to_owned()))
 }
 
 fn counted_in(json: &str) -> Option<[u64; 3]> {
