@@ -10,7 +10,7 @@
 //! [`by_start`] finds the parts of such a campaign that have no process in common, which are its independent ones.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
-use crate::signed_rank::{Estimate, Interval, Method};
+use crate::signed_rank::{self, Estimate, Interval, Method};
 use crate::student;
 use crate::warning::Warning;
 
@@ -114,6 +114,19 @@ pub fn interval<V: AsRef<[f64]>>(starts: &[V], confidence: f64) -> Result<Estima
     Ok(Estimate { point, interval: Some(interval), n: starts.len(), warnings: Vec::new() })
 }
 
+/// Of values that are all independent, however many: by signed ranks where there are enough for them, which assumes no
+/// distribution, and below that each as a start of its own.
+///
+/// # Errors
+/// As [`interval`].
+pub fn interval_of_values(values: &[f64], confidence: f64) -> Result<Estimate, EstimateError> {
+    check_confidence(confidence)?;
+    match signed_rank::least_n(confidence) {
+        Some(enough) if values.len() >= enough => signed_rank::interval(values, confidence),
+        _ => interval(&values.chunks(1).collect::<Vec<_>>(), confidence),
+    }
+}
+
 /// The mean of the starts' means, and its standard error. Expects two starts or more.
 fn centre<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, f64), EstimateError> {
     let (between, slice, share) = parts(starts)?;
@@ -193,6 +206,16 @@ pub fn slices_per_start(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_ranked_from_six_on() {
+        let values = [1.0, 2.0, 4.0, 3.0, 5.0, 7.0];
+        let method = |n: usize| interval_of_values(&values[..n], 0.95).unwrap().interval.map(|found| found.method);
+        assert_eq!([method(1), method(5)], [None, Some(Method::StudentT)]);
+        assert_eq!(method(6), signed_rank::interval(&values, 0.95).unwrap().interval.map(|found| found.method));
+        assert_eq!(interval_of_values(&[], 0.95), Err(EstimateError::Empty));
+        assert!(interval_of_values(&values, 1.0).is_err());
+    }
 
     /// numpy 2.4.6 and scipy 1.17.1:
     /// ```python

@@ -2,7 +2,7 @@
 //! difference whose reason is known and seen, or a disagreement.
 
 use serde::Serialize;
-use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, signed_rank, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary, two_level};
 
 use super::{
     Shape,
@@ -194,12 +194,7 @@ fn is_narrow(estimate: Option<&RatioEstimate>) -> bool {
 /// logarithm: a median that a tool rounds to 0 ms.
 fn estimate(theirs: &[f64], ours: &[f64]) -> Option<RatioEstimate> {
     let logs = log_ratios(theirs, ours).ok()?;
-    let enough = signed_rank::least_n(DEFAULT_CONFIDENCE)?;
-    let estimate = match logs.len() >= enough {
-        true => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
-        false => two_level::interval(&logs.iter().map(|log| [*log]).collect::<Vec<_>>(), DEFAULT_CONFIDENCE),
-    };
-    Some(estimate.ok()?.into())
+    Some(two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()?.into())
 }
 
 #[cfg(test)]

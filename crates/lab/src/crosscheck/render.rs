@@ -7,6 +7,7 @@ use super::{
 use crate::report::{
     figures::{percent, rate, time},
     markdown::escape,
+    validity::SLICE_TAKEN_SHARE_MAX,
 };
 
 /// Metrics as lines of cells, the head first; `*` marks what decides.
@@ -162,7 +163,8 @@ fn remarks(report: &Report) -> Vec<String> {
 
 fn disturbed(opinion: &Opinion) -> Option<String> {
     let (tool, disturbed, all) = (opinion.tool, opinion.rounds_disturbed, opinion.pairs.len());
-    let taken = format!("{tool}: in {disturbed} of {all} rounds others took more than 10% of the CPUs");
+    let most = SLICE_TAKEN_SHARE_MAX * 100.0;
+    let taken = format!("{tool}: in {disturbed} of {all} rounds others took more than {most}% of the CPUs");
     match (disturbed, opinion.machine_noisy) {
         (0, _) => None,
         (_, false) => Some(format!("{taken}: they do not count")),

@@ -6,10 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Tool, reading::Latency};
-use crate::report::validity::{DROPPED_SHARE_MAX, SLICE_TAKEN_SHARE_MAX};
-
-/// More failures than this share of all requests, and a load has no figures: the limit of a campaign's rows.
-const FAILED_SHARE_MAX: f64 = 0.001;
+use crate::report::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX, SLICE_TAKEN_SHARE_MAX};
 
 /// What one generator saw of one load.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -79,7 +76,7 @@ impl Sample {
         if self.answered == 0 || self.per_second <= 0.0 {
             return Some(format!("no right answer: {}", self.complaints));
         }
-        let too_many = self.failed as f64 > all as f64 * FAILED_SHARE_MAX;
+        let too_many = self.failed as f64 > all as f64 * FAILURE_SHARE_MAX;
         too_many.then(|| format!("{} of {all} requests failed: {}", self.failed, self.complaints))
     }
 }

@@ -1,10 +1,7 @@
 //! A figure from the rounds of a cell, with its interval.
 
 use serde::Serialize;
-use tare_stats::{DEFAULT_CONFIDENCE, signed_rank, two_level};
-
-/// From so many rounds on the interval is the signed-rank one, which assumes no distribution; below it is Student's.
-const RANKED_FROM: usize = 6;
+use tare_stats::{DEFAULT_CONFIDENCE, two_level};
 
 /// A single round has no interval. Checks take it for known within this factor; tables show it without.
 pub const SINGLE_FACTOR: f64 = 1.25;
@@ -24,13 +21,7 @@ impl Estimate {
     /// From values above 0, one a round; none where there is none.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-        let estimate = if logs.len() < RANKED_FROM {
-            let starts: Vec<&[f64]> = logs.chunks(1).collect();
-            two_level::interval(&starts, DEFAULT_CONFIDENCE)
-        } else {
-            signed_rank::interval(&logs, DEFAULT_CONFIDENCE)
-        };
-        let estimate = estimate.ok()?;
+        let estimate = two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()?;
         Some(Estimate {
             value: estimate.point.exp(),
             interval: estimate.interval.map(|interval| (interval.low.exp(), interval.high.exp())),
