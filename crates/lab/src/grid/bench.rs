@@ -81,15 +81,11 @@ impl<'a> Bench<'a> {
     pub fn new(
         plan: &'a GridPlan,
         services: Vec<catalogue::Service>,
-        contracts: Vec<&Contract>,
+        contracts: Vec<Contract>,
         supervisor: &'a Supervisor,
         run: &Path,
         interrupt: Arc<AtomicBool>,
     ) -> Bench<'a> {
-        let of_point = |(point, contract): (&Point, &Contract)| {
-            contract.narrowed(&point.requests).unwrap_or_else(|| contract.clone())
-        };
-        let contracts = plan.points.iter().zip(contracts).map(of_point).collect();
         Bench { plan, services, contracts, supervisor, run: run.to_owned(), interrupt }
     }
 

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     catalogue::Row,
+    contract::Contract,
     experiment::Knobs,
     figures::{Check, Figures},
     link::LinkSpec,
@@ -97,6 +98,11 @@ pub struct Counted {
     /// What its last build took, in seconds, where nothing of an earlier one was there.
     pub build_s: Option<f64>,
 }
+
+/// The part whose table was published; others are ours.
+pub const PUBLISHED: &str = "published";
+/// The part that is only done where `--sweep` asks for it: a matrix of threads and connections.
+pub const SWEEP: &str = "sweep";
 
 /// One load, for all services that take part in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -466,6 +472,11 @@ impl Point {
         };
         let round_trips = if self.offered.opens_before() { 1 } else { 2 };
         self.rtt_ns() * round_trips + turns * self.knobs.delay_ms * 1_000_000
+    }
+
+    /// The contract that is its load, of the whole one; none where that lost a request since the plan was made.
+    pub fn narrowed(&self, whole: &Contract) -> Option<Contract> {
+        if self.requests.is_empty() { Some(whole.clone()) } else { whole.narrowed(&self.requests) }
     }
 
     /// Whether it is a number of messages: then the result is how long they took.

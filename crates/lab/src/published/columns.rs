@@ -5,7 +5,7 @@ use crate::{
     figures::{ConnectionTime, Latency, Row},
     grid::{
         Layout,
-        plan::{Offered, Point},
+        plan::{Offered, PUBLISHED, Point, SWEEP},
         record::{Figures, Spread},
     },
     report::{
@@ -13,9 +13,6 @@ use crate::{
         table::{Cell, left, right},
     },
 };
-
-/// The part whose table was published; others are ours.
-pub const PUBLISHED: &str = "published";
 
 /// A table with its title.
 pub struct Table {
@@ -41,7 +38,7 @@ struct Ours<'a> {
 pub fn tables(report: &Report) -> Vec<Table> {
     let mut tables = Vec::new();
     let (sweep, rows): (Vec<&PointReport>, Vec<&PointReport>) =
-        report.points.iter().partition(|point| point.point.part == "sweep");
+        report.points.iter().partition(|point| point.point.part == SWEEP);
     for point in rows {
         let is_published = point.point.part == PUBLISHED;
         for (title, columns) in layouts(report.layout, is_published) {

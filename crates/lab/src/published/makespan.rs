@@ -24,7 +24,7 @@ enum Unit {
     MsPerMessage,
 }
 
-/// The grid and the other aspects; none where there is nothing but local sweeps.
+/// The grid and the other aspects.
 pub fn tables(report: &Report) -> Vec<Table> {
     vec![grid(report), aspects(report)]
 }

@@ -25,8 +25,9 @@ use crate::{
     run::{environment::Environment, plan::Excluded},
 };
 
+pub use crate::grid::plan::{PUBLISHED, SWEEP};
 pub use check::{CheckReport, ClaimReport, Verdict, messages_published, place};
-pub use columns::{PUBLISHED, pauses};
+pub use columns::pauses;
 pub use compute::compute;
 pub use estimate::Estimate;
 pub use render::{markdown, text};

@@ -125,7 +125,6 @@ fn begin(
 ) -> anyhow::Result<Option<(PathBuf, Report)>> {
     let path = args.experiment.as_ref().context("an experiment is needed")?;
     let mut experiment = Experiment::load(path)?;
-    ensure!(!args.grid.any(), "--scale and its like: only experiments in experiments/published/ have them");
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
     }

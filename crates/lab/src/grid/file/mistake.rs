@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use super::{Check, File, LOCAL, Load, Part, Threads};
-use crate::{document, figures::Where};
+use crate::{document, figures::Where, grid::plan::SWEEP};
 
 type Mistake = (String, String);
 
@@ -64,6 +64,11 @@ impl File {
         let at_part = |message: String| Err((quoted(&part.name), message));
         if self.parts[..place].iter().any(|other| other.name == part.name) {
             return at_part(format!("two parts are called \"{}\"", part.name));
+        }
+        if part.sweep != (part.name == SWEEP) {
+            return at_part(format!(
+                "a part is called \"{SWEEP}\" where it has \"sweep = true\", and only there"
+            ));
         }
         part.services.iter().try_for_each(|name| self.is_row(name))?;
         part.link.as_slice().iter().try_for_each(|name| self.is_link(name))?;

@@ -148,6 +148,7 @@ fn mistakes_name_the_line_and_the_fix() {
         error("at-most = 0.3333", ""),
         error("metric  = \"throughput\"\nat-most = 0.3333", ""),
         error("name     = \"sweep\"", "name = \"published\""),
+        error("name     = \"sweep\"", "name = \"scan\""),
         error("duration = \"5s\"", "duration = \"5s\", think = [\"3s\", \"1s\"]"),
     ];
     insta::assert_snapshot!(errors.join("\n"));

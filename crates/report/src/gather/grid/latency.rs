@@ -2,7 +2,7 @@
 
 use tare_lab::{
     grid::{Layout, record::PROBABILITIES},
-    published::PUBLISHED,
+    published::{PUBLISHED, SWEEP},
 };
 
 use super::{
@@ -43,7 +43,7 @@ impl At<'_> {
 
 /// None where a layout says nothing of latency.
 pub fn section(grid: &Grid) -> Option<Section> {
-    let part = |part: &str| part != "sweep";
+    let part = |part: &str| part != SWEEP;
     let has_latency = matches!(grid.report.layout, Layout::Percentiles | Layout::Latency);
     let entries = if has_latency { grid.entries(part) } else { Vec::new() };
     // The longest stands in the tables of its load: on an axis of nines it would be at infinity.

@@ -2,7 +2,7 @@
 
 use tare_lab::{
     grid::{plan::Offered, record::Figures},
-    published::{PUBLISHED, pauses},
+    published::{PUBLISHED, SWEEP, pauses},
     report::figures::{rate, time},
 };
 
@@ -14,8 +14,6 @@ use super::{
     Entry, Grid,
 };
 use crate::document::{Chart, Scale, Section, Shape, Unit};
-
-const SWEEP: &str = "sweep";
 
 /// One for each part of a file that was not published.
 pub fn sections(grid: &Grid) -> Vec<Section> {

@@ -63,7 +63,11 @@ impl Session<'_> {
         past: &[Record],
     ) -> anyhow::Result<Report> {
         let plan = &header.plan;
-        let contracts = plan.points.iter().map(|point| self.workspace.contract(&point.contract));
+        let contracts = plan.points.iter().map(|point| {
+            let whole = self.workspace.contract(&point.contract)?;
+            let lost = || format!("contract \"{}\" has lost a request of \"{}\"", point.contract, point.part);
+            point.narrowed(whole).with_context(lost)
+        });
         let contracts = contracts.collect::<anyhow::Result<Vec<_>>>()?;
         let services = self.rows.iter().map(|row| row.service.clone()).collect();
         let interrupt = Arc::clone(&self.interrupt);
