@@ -131,6 +131,10 @@ fn scale(kept: &mut Kept, row: &str, factor: f64) {
     }
 }
 
+fn few_blocks(kept: &mut Kept) {
+    kept.records.retain(|record| !matches!(record, Record::Slice(slice) if slice.block > 2));
+}
+
 fn without_end(kept: &mut Kept) {
     kept.records.retain(|record| !matches!(record, Record::Ended { .. }));
 }
@@ -149,9 +153,7 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("two next to the pivot", |kept| {
             scale(kept, "asio", 0.7);
         }),
-        ("few blocks", |kept| {
-            kept.records.retain(|record| !matches!(record, Record::Slice(slice) if slice.block > 2));
-        }),
+        ("few blocks", few_blocks),
         ("one service", |kept| only(kept, &["pivot"])),
         ("one with figures", |kept| only(kept, &["axum", "dying", "absent"])),
         ("failures only", |kept| only(kept, &["dying", "absent"])),
@@ -169,6 +171,24 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     ];
     let answers = cases.map(|(name, change)| format!("{name}: {}", answer_of(change)));
     insta::assert_snapshot!(answers.join("\n"));
+}
+
+/// Few blocks and a single service have no tiers, so nothing is called so.
+#[test]
+fn a_heading_names_tiers_only_where_there_are_some() {
+    let heading = |change: fn(&mut Kept)| {
+        let mut kept = kept(8);
+        change(&mut kept);
+        let section = sound(folder(&kept).path()).sections.swap_remove(0);
+        let table = section.table.unwrap();
+        let is_shown = |key: &str| table.columns.iter().any(|column| column.key == key && !column.hidden);
+        (section.id, section.title, is_shown("tier"), is_shown("ranks"))
+    };
+    let told = |title: &str, ranked| ("tiers".to_owned(), title.to_owned(), ranked, ranked);
+    assert_eq!(heading(|_| {}), told("Tiers", true));
+    assert_eq!(heading(few_blocks), told("Services", false));
+    assert_eq!(heading(|kept| only(kept, &["pivot"])), told("Services", false));
+    assert_eq!(heading(|kept| only(kept, &["dying"])), told("Services", false));
 }
 
 #[test]

@@ -16,7 +16,23 @@ struct Row<'a> {
     planned: Option<&'a PlannedRow>,
 }
 
-const LEAD: &str = "One row a service. Rows of one tier are not separated from the first of it: the data support no finer order.";
+const TIERS_LEAD: &str = "One row a service. Rows of one tier are not separated from the first of it: the data support no finer order.";
+
+const UNRANKED_LEAD: &str = "One row a service, in the order of what was measured. That is no ranking: which rows can be told \
+                             apart is not known.";
+
+const ALONE_LEAD: &str = "One row a service.";
+
+/// Heading, lead and caption: of tiers only where there are some.
+fn heading(report: &Report) -> [&'static str; 3] {
+    match &report.tiers {
+        Some(tiers) if tiers.are_known() => ["Tiers", TIERS_LEAD, "Services, best first"],
+        _ if report.rows.iter().filter(|row| row.state == State::Measured).count() > 1 => {
+            ["Services", UNRANKED_LEAD, "Services"]
+        }
+        _ => ["Services", ALONE_LEAD, "Services"],
+    }
+}
 
 pub fn section(kept: &Kept, report: &Report) -> Section {
     let plan = &kept.header.plan;
@@ -26,9 +42,10 @@ pub fn section(kept: &Kept, report: &Report) -> Section {
     fields.extend(figures(&report.pivot));
     fields.extend(facets(&plan.contract));
     fields.extend(extent());
-    let kept_for_some = ["title", "reason", "warnings"];
-    let table = spare(table("Services, best first", fields, rows), &kept_for_some);
-    let mut section = Section::new("tiers", "Tiers", LEAD, table);
+    let kept_for_some = ["tier", "ranks", "title", "reason", "warnings"];
+    let [title, lead, caption] = heading(report);
+    let table = spare(table(caption, fields, rows), &kept_for_some);
+    let mut section = Section::new("tiers", title, lead, table);
     section.charts.extend(chart(report));
     let of_tiers = report.tiers.as_ref().and_then(|tiers| tiers.lines().into_iter().next());
     match of_tiers {
