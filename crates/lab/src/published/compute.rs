@@ -10,7 +10,10 @@ use crate::{
         plan::{GridPlan, GridPlanRow, Offered, Point},
         record::{CellRecord, Ending, Figures, LinkFigures, Outcome, Record},
     },
-    report::figures::time,
+    report::{
+        figures::time,
+        notes::{machine_noisy, share_taken},
+    },
     run::folder::Kept,
 };
 
@@ -213,7 +216,9 @@ fn link_notes(kept: &Kept<GridPlan, Record>) -> Option<String> {
 
 fn notes(kept: &Kept<GridPlan, Record>) -> Vec<String> {
     let plan = &kept.header.plan;
-    let mut notes = Vec::new();
+    let figures = kept.records.iter().filter_map(cell_of).filter_map(|cell| cell.outcome.figures());
+    let taken = figures.filter_map(|figures| Some((figures.foreign_cpu_ns?, figures.elapsed_ns)));
+    let mut notes = Vec::from_iter(machine_noisy(share_taken(&plan.pinning, taken)));
     if plan.scale != 1.0 {
         notes.push(format!(
             "done at scale {}: times, numbers of messages and of connections are that part of the published ones",

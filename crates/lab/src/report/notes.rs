@@ -4,6 +4,7 @@ use tare_stats::{DEFAULT_CONFIDENCE, Looks, Warning, signed_rank};
 
 use super::{books::Books, rounds::Rounds};
 use crate::run::{
+    cpus::Pinning,
     folder::Kept,
     plan::Plan,
     record::{Ending, Record, Slice},
@@ -14,14 +15,32 @@ const FOREIGN_SHARE: f64 = 0.05;
 
 /// The share of the measured CPUs that went to others, over all slices.
 pub(super) fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
+    let taken = records.iter().filter_map(|record| match record {
+        Record::Slice(Slice { foreign_cpu_ns, elapsed_ns, .. }) => Some(((*foreign_cpu_ns)?, *elapsed_ns)),
+        _ => None,
+    });
+    share_taken(&plan.pinning, taken)
+}
+
+/// The share of the measured CPUs that went to others: of what they took, each with the time in which they took it.
+pub(crate) fn share_taken(pinning: &Pinning, taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let (mut foreign_ns, mut all_ns) = (0.0, 0.0);
-    for record in records {
-        if let Record::Slice(Slice { foreign_cpu_ns: Some(ns), elapsed_ns, .. }) = record {
-            foreign_ns += *ns as f64;
-            all_ns += *elapsed_ns as f64 * plan.pinning.all().len() as f64;
-        }
+    for (ns, elapsed_ns) in taken {
+        foreign_ns += ns as f64;
+        all_ns += elapsed_ns as f64 * pinning.all().len() as f64;
     }
     (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
+}
+
+/// What a reader is told where others took much of the measured CPUs, over a whole run.
+pub(crate) fn machine_noisy(share: Option<f64>) -> Option<String> {
+    share.filter(|share| *share > FOREIGN_SHARE).map(|share| {
+        format!(
+            "machine-noisy: others took {:.0}% of the measured CPUs: trust CPU per request more than throughput, or run \
+             again on a quiet machine",
+            share * 100.0
+        )
+    })
 }
 
 /// All notes, the gravest first.
@@ -35,13 +54,7 @@ pub(super) fn notes(
 ) -> Vec<String> {
     let plan = &kept.header.plan;
     let mut notes = kept.damage.clone();
-    if let Some(share) = foreign.filter(|share| *share > FOREIGN_SHARE) {
-        notes.push(format!(
-            "machine-noisy: others took {:.0}% of the measured CPUs: trust CPU per request more than throughput, or run \
-             again on a quiet machine",
-            share * 100.0
-        ));
-    }
+    notes.extend(machine_noisy(foreign));
     if !plan.pinning.apart() {
         notes
             .push("services and generator share one CPU: throughput says what both cost together".to_owned());

@@ -92,7 +92,10 @@ fn entries_table(entries: Vec<Entry>, cpus: usize) -> Table {
         }),
         field(
             number("foreign_cpu_share", "others", Unit::Share)
-                .help("of the measured CPUs; ticks of 10 ms make it coarse"),
+                .help(
+                    "of the measured CPUs; idle time is counted in ticks of 10 ms: of a short slice it is coarse, and may be \
+                     more than there was",
+                ),
             move |entry: &Entry| entry.weighed.foreign_cpu_share(cpus).map(six_digits),
         ),
         field(number("is_left_out", "left out", Unit::Flag).facet(), |entry: &Entry| {

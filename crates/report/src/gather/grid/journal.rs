@@ -1,9 +1,12 @@
 //! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
 //! should have been.
 
-use tare_lab::grid::{
-    plan::Offered,
-    record::{CellRecord, Figures, Outcome, Record},
+use tare_lab::{
+    grid::{
+        plan::Offered,
+        record::{CellRecord, Figures, Outcome, Record},
+    },
+    run::cpus::TICK_NS,
 };
 
 use super::{
@@ -14,6 +17,10 @@ use super::{
     Grid, load,
 };
 use crate::document::{Chart, Scale, Section, Shape, Unit};
+
+/// Idle time is counted in ticks, so of a cell that is shorter the share that others took may be off by more than a tenth of
+/// all there was: that is no figure.
+const OTHERS_KNOWN_FROM_NS: u64 = 10 * TICK_NS;
 
 /// One cell in one round.
 #[derive(Clone, Copy)]
@@ -82,6 +89,12 @@ impl<'a> Round<'a> {
     fn share(&self, cpu_ns: f64, cpus: usize) -> Option<f64> {
         let elapsed_ns = self.measured()?.elapsed_ns as f64;
         (elapsed_ns > 0.0 && cpus > 0).then(|| cpu_ns / elapsed_ns / cpus as f64)
+    }
+
+    /// The share of so many CPUs that others took.
+    fn others_share(&self, cpus: usize) -> Option<f64> {
+        let of = self.measured().filter(|of| of.elapsed_ns >= OTHERS_KNOWN_FROM_NS)?;
+        self.share(of.foreign_cpu_ns?.max(0) as f64, cpus)
     }
 }
 
@@ -202,9 +215,10 @@ pub fn validity(grid: &Grid) -> Option<Section> {
             round.share(round.measured()?.link.as_ref()?.cpu_ns? as f64, generated)
         }),
         field(
-            column("foreign_cpu_share", "others", Unit::Share)
-                .help("Neither service nor generator nor link, on their CPUs; coarse."),
-            |round: &Round| round.share(round.measured()?.foreign_cpu_ns?.max(0) as f64, served + generated),
+            column("foreign_cpu_share", "others", Unit::Share).help(
+                "Neither service nor generator nor link, on their CPUs; none of cells of less than 100 ms.",
+            ),
+            |round: &Round| round.others_share(grid.plan.pinning.all().len()),
         ),
         field(
             column("in_flight_mean", "in flight", Unit::Number)
@@ -221,5 +235,14 @@ pub fn validity(grid: &Grid) -> Option<Section> {
         rounds.len()
     );
     let shown = quiet(table("Cells by what took the CPUs", fields, rounds.iter().cloned()));
-    Some(Section::new("validity", "Validity", &lead, shown))
+    let is_short = |round: &&Round| round.measured().is_some_and(|of| of.elapsed_ns < OTHERS_KNOWN_FROM_NS);
+    let section = Section::new("validity", "Validity", &lead, shown);
+    Some(match rounds.iter().filter(is_short).count() {
+        0 => section,
+        short => section.note(format!(
+            "what others took is not told of {short} of {} cells, which are shorter than 100 ms: idle time is counted in \
+             ticks of 10 ms",
+            rounds.len()
+        )),
+    })
 }

@@ -108,6 +108,37 @@ fn a_grid_of_failures_only_has_the_first_reason() {
     assert!(found.sections.iter().all(|section| section.id != "seconds"));
 }
 
+/// Each cell lasted so long, and others took that much of it.
+fn disturbed(elapsed_ns: u64, taken_ns: i64) -> Grid {
+    kept("abstract-2018", 0.1, |plan, cell| {
+        let figures = measured(plan, cell);
+        Outcome::Measured(Figures { elapsed_ns, foreign_cpu_ns: Some(taken_ns), ..figures })
+    })
+}
+
+#[test]
+fn what_others_took_is_told_at_the_head_from_the_share_on_that_campaigns_have() {
+    let noisy = |taken_ns: i64| told(&disturbed(1_000_000_000, taken_ns)).notes.remove(0);
+    let expected = "machine-noisy: others took 6% of the measured CPUs: ";
+    assert!(noisy(120_000_000).starts_with(expected), "of two CPUs: {}", noisy(120_000_000));
+    assert!(!noisy(90_000_000).contains("machine-noisy"), "{}", noisy(90_000_000));
+}
+
+/// Of 10 ms on two CPUs a tick more or less is half of all there was.
+#[test]
+fn what_others_took_of_a_short_cell_is_not_known() {
+    let validity = |elapsed_ns: u64| {
+        let document = told(&disturbed(elapsed_ns, 25_000_000));
+        let section = document.sections.into_iter().find(|section| section.id == "validity").unwrap();
+        let others = section.table.unwrap().values("foreign_cpu_share").next().unwrap().clone();
+        (others, section.notes)
+    };
+    assert_eq!(validity(100_000_000), (Value::Number(0.125), Vec::new()));
+    let (others, notes) = validity(10_000_000);
+    assert_eq!((others, notes.len()), (Value::None, 1));
+    assert!(notes[0].starts_with("what others took is not told of 11 of 11 cells, "), "{notes:?}");
+}
+
 #[test]
 fn a_series_tells_how_its_experiments_fared() {
     let folder = tempfile::tempdir().unwrap();
