@@ -92,30 +92,46 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
     facts
 }
 
-/// Who holds most, beside the next one; who holds nothing.
+/// Who holds most, as far as that is told apart; who holds nothing.
 fn answer(report: &SloReport) -> String {
     let holding: Vec<(&SloRow, &Level)> =
         report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
     let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
-    let level = |row: &SloRow, level: &Level| {
+    let level = |(row, level): &(&SloRow, &Level)| {
         let bound = if row.bound == Some(Bound::AtLeast) { "at least " } else { "" };
         let ends = level.low.zip(level.high);
         let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", rate(low), rate(high)));
         format!("{bound}{}{ends}", rate(level.value))
     };
-    let Some((first, most)) = holding.first() else { return nothing(report) };
-    let mut answer = format!("{} holds {} up to {}", first.label, report.slo, level(first, most));
-    if let Some((second, next)) = holding.get(1) {
-        let apart = most.low.zip(next.high).is_some_and(|(low, high)| low > high);
-        let told = if apart { "next is" } else { "not told apart from" };
-        answer += &format!(", {told} {} with {}", second.label, level(second, next));
-    }
+    let Some(first) = holding.first() else { return nothing(report) };
+    let tied: Vec<&str> = holding
+        .iter()
+        .filter(|other| other.0.label == first.0.label || !is_above(first.1, other))
+        .map(|(row, _)| row.label.as_str())
+        .collect();
+    let (label, held) = (&first.0.label, level(first));
+    let told = match (tied.as_slice(), holding.get(1)) {
+        (_, None) => format!("{label} holds up to {held}"),
+        ([_], Some(next)) => {
+            format!("{label} holds most, up to {held}; next is {} with {}", next.0.label, level(next))
+        }
+        (tied, _) => {
+            format!("{} holds most, not told apart; {label} holds up to {held}", campaign::either(tied))
+        }
+    };
     let hopeless = report.rows.iter().filter(|row| row.bound == Some(Bound::Below));
     let hopeless: Vec<&str> = hopeless.map(|row| row.label.as_str()).collect();
-    if !hopeless.is_empty() {
-        answer += &format!("; no rate holds for {}", hopeless.join(", "));
-    }
-    answer + "."
+    let hopeless = match hopeless.as_slice() {
+        [] => String::new(),
+        labels => format!("; no rate holds for {}", labels.join(", ")),
+    };
+    format!("Under {}: {told}{hopeless}.", report.slo)
+}
+
+/// Whether all of the one's interval is above all that the other may hold.
+fn is_above(one: &Level, (row, other): &(&SloRow, &Level)) -> bool {
+    let most = other.high.filter(|_| row.bound != Some(Bound::AtLeast));
+    one.low.zip(most).is_some_and(|(low, high)| low > high)
 }
 
 fn nothing(report: &SloReport) -> String {
@@ -493,11 +509,29 @@ mod tests {
     #[test]
     fn a_service_that_holds_nothing_is_told_beside_one_that_holds_all() {
         let found = told(&searched(&[("hopeless", 0.0), ("endless", 1e9)], 6));
-        let expected = "endless holds p99=10ms, errors=0.1% up to at least 11.0 k/s (11.0 k/s to 11.0 k/s); \
+        let expected = "Under p99=10ms, errors=0.1%: endless holds up to at least 11.0 k/s (11.0 k/s to 11.0 k/s); \
                         no rate holds for hopeless.";
         assert_eq!(found.answer, expected);
         let hopeless = told(&searched(&[("hopeless", 0.0)], 2)).answer;
         assert_eq!(hopeless, "No service holds p99=10ms, errors=0.1% at any rate that was tried.");
+    }
+
+    #[test]
+    fn who_holds_most_is_said_as_far_as_intervals_tell() {
+        let of = |services: &[(&str, f64)], starts| told(&searched(services, starts)).answer;
+        let begins = |answer: String, expected: &str| {
+            let expected = format!("Under p99=10ms, errors=0.1%: {expected}");
+            assert!(answer.starts_with(&expected), "{answer}");
+        };
+        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 6), "quick holds most, up to ");
+        begins(
+            of(&[("one", 8_000.0), ("two", 8_010.0)], 6),
+            "one or two holds most, not told apart; one holds up to ",
+        );
+        let endless = of(&[("endless", 1e9), ("without-end", 1e9), ("slow", 3_000.0)], 6);
+        begins(endless, "endless or without-end holds most, not told apart; ");
+        // One start has no interval.
+        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 1), "quick or slow holds most, not told apart; ");
     }
 
     #[test]

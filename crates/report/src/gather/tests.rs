@@ -142,7 +142,7 @@ fn without_end(kept: &mut Kept) {
 #[test]
 fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     type Change = fn(&mut Kept);
-    let cases: [(&str, Change); 14] = [
+    let cases: [(&str, Change); 17] = [
         ("a tie with the pivot", |_| {}),
         ("faster than the pivot", |kept| scale(kept, "asio", 1.3)),
         ("two ahead of the pivot", |kept| {
@@ -153,7 +153,15 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("two next to the pivot", |kept| {
             scale(kept, "asio", 0.7);
         }),
+        ("nothing told apart", |kept| only(kept, &["pivot", "asio"])),
+        ("the pivot alone is first", |kept| {
+            only(kept, &["pivot", "axum"]);
+        }),
         ("few blocks", few_blocks),
+        ("few blocks without a pivot", |kept| {
+            few_blocks(kept);
+            kept.header.plan.pivot = "gone".to_owned();
+        }),
         ("one service", |kept| only(kept, &["pivot"])),
         ("one with figures", |kept| only(kept, &["axum", "dying", "absent"])),
         ("failures only", |kept| only(kept, &["dying", "absent"])),
@@ -170,6 +178,10 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("cut off", without_end),
     ];
     let answers = cases.map(|(name, change)| format!("{name}: {}", answer_of(change)));
+    let begins = |answer: &String| {
+        answer.split_once(": ").is_some_and(|(_, said)| said.starts_with(char::is_uppercase))
+    };
+    assert!(answers.iter().all(begins), "one begins with the name of a service: {answers:?}");
     insta::assert_snapshot!(answers.join("\n"));
 }
 
@@ -197,7 +209,7 @@ fn what_a_user_stopped_says_so() {
         without_end(kept);
         kept.records.push(Record::Ended { reason: Ending::Interrupted, elapsed_ns: 1 });
     });
-    assert!(answer.starts_with("Interrupted after 8 blocks: "), "{answer}");
+    assert!(answer.starts_with("Interrupted after 8 blocks. Fastest: "), "{answer}");
 }
 
 /// What is said of a folder, and the sections that have a table.

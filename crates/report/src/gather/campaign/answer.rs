@@ -8,22 +8,24 @@ use tare_lab::{
     run::record::Ending,
 };
 
-/// The sentence.
+use crate::{document::Unit, gather::fields::span};
+
+/// A sentence or two, each beginning with a capital letter, whatever services are called.
 pub fn answer(report: &Report) -> String {
     let measured: Vec<&RowReport> = report.rows.iter().filter(|row| row.state == State::Measured).collect();
     let said = match measured.as_slice() {
         [] => return nothing(report),
         [only] => alone(only, report),
         all => match report.tiers.as_ref().filter(|tiers| tiers.are_known()) {
-            Some(tiers) => format!("{}; {}", first(tiers, report), extent(tiers, report)),
+            Some(tiers) => format!("{}. {}", first(tiers, report), extent(tiers, report)),
             None => without_order(all, report),
         },
     };
     let blocks = several(report.blocks, "block");
     match report.ending {
         // One that goes on looks like one that was cut off.
-        None => format!("So far ({blocks}): {said}."),
-        Some(Ending::Interrupted) => format!("Interrupted after {blocks}: {said}."),
+        None => format!("So far, after {blocks}. {said}."),
+        Some(Ending::Interrupted) => format!("Interrupted after {blocks}. {said}."),
         Some(_) => format!("{said}."),
     }
 }
@@ -38,20 +40,27 @@ fn nothing(report: &Report) -> String {
     if unmeasured > 0 && !report.rows.iter().any(is_wrong) {
         return format!("No figures for {}: no block is complete.", several(unmeasured, "service"));
     }
-    let words = ["failed", "invalid", "left out", "unmeasured"];
-    let count = |word: &&str| report.rows.iter().filter(|row| row.state.word() == *word).count();
-    let counts = words.iter().map(|word| (count(word), *word)).filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-    let gravest = words.iter().find_map(|word| report.rows.iter().find(|row| row.state.word() == *word));
+    let gravest = WITHOUT.iter().find_map(|word| report.rows.iter().find(|row| row.state.word() == *word));
     let row = gravest.unwrap_or(first);
     let reason = row.state.reason().unwrap_or_default();
     format!(
-        "No figures for {}: {}; {}: {}.",
+        "No figures for {}: {}. The first reason: {}: {}.",
         several(report.rows.len(), "service"),
-        counts.join(", "),
+        without(report).unwrap_or_default(),
         row.label,
         reason.trim_end_matches('.')
     )
+}
+
+/// The states of rows that have no figures, the gravest first.
+const WITHOUT: [&str; 4] = ["failed", "invalid", "left out", "unmeasured"];
+
+/// `1 failed, 2 left out`; none where every row has figures.
+fn without(report: &Report) -> Option<String> {
+    let count = |word: &&str| report.rows.iter().filter(|row| row.state.word() == *word).count();
+    let counts = WITHOUT.iter().map(|word| (count(word), *word)).filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
 }
 
 /// There is nothing to compare it with.
@@ -59,89 +68,66 @@ fn alone(row: &RowReport, report: &Report) -> String {
     let rate = row.requests_per_second.map(|per_second| format!("{} requests/s", rate(per_second)));
     let cpu = row.cpu_ns_per_request.map(|ns| format!("{} of CPU a request", time(ns)));
     let figures: Vec<String> = rate.into_iter().chain(cpu).collect();
-    let others = match report.rows.len() - 1 {
-        0 => "and nothing to compare it with".to_owned(),
-        1 => format!("and the other one has no figures ({})", why_without(report)),
-        more => format!("and the other {more} have no figures ({})", why_without(report)),
-    };
     let figures = if figures.is_empty() { "no valid throughput".to_owned() } else { figures.join(" at ") };
-    format!("{}: {figures}, {others}", row.label)
-}
-
-fn why_without(report: &Report) -> String {
-    let without = report.rows.iter().filter(|row| row.state != State::Measured);
-    let mut words: Vec<&str> = without.map(|row| row.state.word()).collect();
-    words.sort_unstable();
-    words.dedup();
-    words.join(", ")
-}
-
-/// With too few blocks there are ratios and no order.
-fn without_order(measured: &[&RowReport], report: &Report) -> String {
-    let others = measured.iter().filter(|row| row.label != report.pivot);
-    let related = others.filter_map(|row| Some((row, row.ratio.as_ref()?)));
-    let best = related.max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio));
-    match best {
-        Some((row, ratio)) => format!(
-            "{} has the most, {} of {}'s throughput; {} to rank {}",
-            row.label,
-            share(ratio),
-            report.pivot,
-            not_enough(report.blocks),
-            several(measured.len(), "service")
-        ),
-        None => format!("{} to rank {}", not_enough(report.blocks), several(measured.len(), "service")),
+    match without(report) {
+        None => format!("One service, {}: {figures}, and nothing to compare it with", row.label),
+        Some(others) => format!("Only {} has figures: {figures}. Of the others {others}", row.label),
     }
 }
 
-/// Who is first, who else may be, and how far that is from the pivot.
+/// With too few blocks there are figures and no order.
+fn without_order(measured: &[&RowReport], report: &Report) -> String {
+    let why = match &report.tiers {
+        Some(tiers) if tiers.blocks == 1 => "1 block is not enough".to_owned(),
+        Some(tiers) => format!("{} blocks are not enough", tiers.blocks),
+        None => "no block has a figure of each".to_owned(),
+    };
+    let others = measured.iter().filter(|row| row.label != report.pivot);
+    let ratios = others.filter_map(|row| Some((row.label.as_str(), row.ratio.as_ref()?.ratio)));
+    let ratios = span(Unit::Share, ratios).map(|span| format!("{span} of {}'s throughput", report.pivot));
+    let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
+    let rates = || span(Unit::PerSecond, rates).map(|span| format!("{span} requests/s"));
+    let figures = ratios.or_else(rates).map_or(String::new(), |span| format!(". Measured: {span}"));
+    let count = several(measured.len(), "service");
+    format!("No ranking of {count}: {why}{figures}")
+}
+
+/// Who is first, as far as that is known, and how far that is from the pivot.
 fn first(tiers: &Tiers, report: &Report) -> String {
     let (best, worth) = match tiers.by {
-        Metric::Throughput => ("fastest", "throughput"),
-        Metric::CpuPerRequest => ("cheapest", "CPU per request"),
+        Metric::Throughput => ("Fastest", "throughput"),
+        Metric::CpuPerRequest => ("Cheapest", "CPU per request"),
     };
+    let pivot = report.pivot.as_str();
     let of_tier = |tier: usize| -> Vec<&str> {
         tiers.rows.iter().filter(|place| place.tier == tier).map(|place| place.row.as_str()).collect()
     };
     let top = of_tier(1);
-    let Some((leader, ties)) = top.split_first() else { return String::new() };
-    let pivot = report.pivot.as_str();
-    if *leader == pivot {
-        return behind_the_pivot(tiers, report, ties, best, worth);
-    }
-    let tied = match ties {
-        [] => String::new(),
-        ties => format!(" and not separated from {}", listed(ties)),
+    // The pivot does nothing, so it is no news that it is first: the news is who comes nearest.
+    let (lead, named) = match top.as_slice() {
+        [only] if *only == pivot => {
+            let next = of_tier(2);
+            if next.is_empty() {
+                return format!("{best}: {pivot}");
+            }
+            (format!("{best}: {pivot}. Next: "), next)
+        }
+        _ => (format!("{best}: "), top.clone()),
     };
-    match (related(report, leader, tiers.by), ties) {
-        (Some(ratio), [only]) if *only == pivot => {
-            format!("{leader} is {best}{tied}: {ratio} of its {worth}")
+    let told = |label: &str| match related(report, label, tiers.by) {
+        Some(ratio) => format!("{ratio} of {pivot}'s {worth}"),
+        None => unrelated(report, label, tiers.by),
+    };
+    match named.as_slice() {
+        [only] => format!("{lead}{only}, with {}", told(only)),
+        tied => {
+            let shown = tied.iter().find(|label| **label != pivot).unwrap_or(&tied[0]);
+            if tied.len() == tiers.rows.len() {
+                let best = best.to_lowercase();
+                return format!("No service is told apart as the {best}; {shown} has {}", told(shown));
+            }
+            format!("{lead}{}, not told apart; {shown} has {}", either(tied), told(shown))
         }
-        (Some(ratio), _) => format!("{leader} is {best}{tied}: {ratio} of {pivot}'s {worth}"),
-        (None, _) => format!("{leader} is {best}{tied}{}", unrelated(report, leader, tiers.by)),
-    }
-}
-
-/// The pivot does nothing, so it is no news that it is first: the news is who comes nearest.
-fn behind_the_pivot(tiers: &Tiers, report: &Report, ties: &[&str], best: &str, worth: &str) -> String {
-    let pivot = report.pivot.as_str();
-    let tier = if ties.is_empty() { 2 } else { 1 };
-    let near: Vec<&str> = tiers
-        .rows
-        .iter()
-        .filter(|place| place.tier == tier && place.row != pivot)
-        .map(|place| place.row.as_str())
-        .collect();
-    let Some((next, others)) = near.split_first() else { return format!("{pivot} is {best}") };
-    let ratio = related(report, next, tiers.by).unwrap_or("an unknown share".to_owned());
-    let figure = format!("{ratio} of its {worth}");
-    match (tier, others.is_empty()) {
-        (1, true) => format!("{next} is not separated from {pivot}, which is {best}: {figure}"),
-        (1, false) => {
-            format!("{} are not separated from {pivot}, which is {best}: {next} has {figure}", listed(&near))
-        }
-        (_, true) => format!("{next} comes nearest to {pivot}: {figure}"),
-        (_, false) => format!("{} come nearest to {pivot}: {next} has {figure}", listed(&near)),
     }
 }
 
@@ -172,9 +158,9 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
     let figure = match by {
         Metric::Throughput => row
             .and_then(|row| row.requests_per_second)
-            .map(|per_second| format!(": {} requests/s", rate(per_second))),
+            .map(|per_second| format!("{} requests/s", rate(per_second))),
         Metric::CpuPerRequest => {
-            row.and_then(|row| row.cpu_ns_per_request).map(|ns| format!(": {} of CPU a request", time(ns)))
+            row.and_then(|row| row.cpu_ns_per_request).map(|ns| format!("{} of CPU a request", time(ns)))
         }
     };
     let pivot = report.rows.iter().find(|row| row.label == report.pivot);
@@ -186,7 +172,7 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
             None => String::new(),
         },
     };
-    figure.unwrap_or_default() + &why
+    figure.unwrap_or("no figure".to_owned()) + &why
 }
 
 /// How much of an order there is.
@@ -203,19 +189,15 @@ fn extent(tiers: &Tiers, report: &Report) -> String {
     format!("{} over {}{by}{without}", several(count, "tier"), several(tiers.rows.len(), "service"))
 }
 
-/// `a`, `a and b`, `a, b and c`, `a, b and 4 others`.
-fn listed(labels: &[&str]) -> String {
+/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: those of whom one is first, and it is not known which.
+pub fn either(labels: &[&str]) -> String {
     match labels {
         [] => String::new(),
         [only] => (*only).to_owned(),
-        [one, other] => format!("{one} and {other}"),
-        [one, two, three] => format!("{one}, {two} and {three}"),
-        [one, two, rest @ ..] => format!("{one}, {two} and {} others", rest.len()),
+        [one, other] => format!("{one} or {other}"),
+        [one, two, three] => format!("one of {one}, {two} and {three}"),
+        [one, two, rest @ ..] => format!("one of {one}, {two} and {} others", rest.len()),
     }
-}
-
-fn not_enough(blocks: usize) -> String {
-    if blocks == 1 { "1 block is not enough".to_owned() } else { format!("{blocks} blocks are not enough") }
 }
 
 fn several(count: usize, what: &str) -> String {

@@ -20,6 +20,7 @@ use tare_lab::{
 
 use crate::document::{Document, FORMAT, Kind, Section, Status};
 
+pub use answer::either;
 pub use checks::of_exclusion;
 pub use environment::{checkout, command, facts, machine, section as environment};
 pub use latency::lost_histograms;

@@ -1,12 +1,19 @@
-//! The answer of a published experiment in a sentence: how its claims fared, and who is fastest here.
+//! The answer of a published experiment in a sentence or two: how its claims fared, and who is fastest here as far as intervals
+//! tell. Medians alone rank nobody.
+
+use std::collections::BTreeSet;
 
 use tare_lab::{
     grid::{plan::Offered, record::Ending},
-    published::{CellReport, PUBLISHED, PointReport, Verdict},
+    published::{CellReport, Estimate, PUBLISHED, PointReport, Verdict},
     report::figures::{rate, time, times},
 };
 
-use super::{Grid, load};
+use super::{
+    super::{campaign::either, fields::span},
+    Grid, load,
+};
+use crate::document::Unit;
 
 /// One sentence, or two.
 pub fn answer(grid: &Grid) -> String {
@@ -66,10 +73,11 @@ pub fn tally(verdicts: &[Verdict]) -> Option<String> {
         [first, second, third] => format!("{first}, {second}, and {third}"),
         parts => parts.join(" and "),
     };
-    (!verdicts.is_empty()).then(|| format!("Of {} claims {told}", verdicts.len()))
+    let claims = if verdicts.len() == 1 { "claim" } else { "claims" };
+    (!verdicts.is_empty()).then(|| format!("Of {} {claims} {told}", verdicts.len()))
 }
 
-/// Of batches: who has the shortest time at most loads. Of others: who answers most where the load leaves it a choice.
+/// Of batches: who has the shortest time under which load. Of others: who answers most where the load leaves it a choice.
 fn fastest(grid: &Grid) -> Option<String> {
     if grid.is_of_batches() {
         return shortest(grid);
@@ -77,67 +85,148 @@ fn fastest(grid: &Grid) -> Option<String> {
     let is_free = |point: &&PointReport| {
         matches!(point.point.offered, Offered::Closed { .. } | Offered::Sessions { .. })
     };
-    let measured = |point: &PointReport| -> Vec<usize> {
-        // One that is wrong is not compared by how fast it is.
-        let own = point.cells.iter().filter(|cell| cell.per_second.is_some());
-        own.map(|cell| cell.row).filter(|row| grid.report.rows[*row].complaint.is_none()).collect()
-    };
     let is_bound = |point: &PointReport| point.cells.iter().any(|cell| cell.load_bound.is_some());
-    let points = || grid.report.points.iter().filter(is_free).filter(|point| measured(point).len() > 1);
-    let point = points().find(|point| !is_bound(point));
-    let Some(point) = point else {
-        return points().next().map(|_| "The load and not the services set the rate.".to_owned());
-    };
-    let mut rows = measured(point);
-    let of = |row: &usize| point.cell(*row).and_then(|cell| cell.per_second);
-    rows.sort_by(|a, b| {
-        of(b)
-            .map(|rate| rate.value)
-            .partial_cmp(&of(a).map(|rate| rate.value))
-            .unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let (first, second) = (of(&rows[0])?, of(&rows[1])?);
-    let (label, other) = (&grid.report.rows[rows[0]].label, &grid.report.rows[rows[1]].label);
-    let beside = match first.interval.zip(second.interval) {
-        Some((first, second)) if first.0 <= second.1 => format!("not told apart from {other}"),
-        Some(_) => format!("{} the rate of {other}", times(first.value / second.value)),
-        None => format!("{} the rate of {other} (one round each)", times(first.value / second.value)),
+    let rates = |point| figures(grid, point, |cell| cell.per_second);
+    let free = || grid.report.points.iter().filter(is_free).filter(|point| !rates(point).is_empty());
+    let unbound = || free().filter(|point| !is_bound(point));
+    let Some(point) = unbound().find(|point| rates(point).len() > 1).or_else(|| unbound().next()) else {
+        return free().next().map(|_| "The load and not the services set the rate.".to_owned());
     };
     let part = match point.point.part.as_str() {
         PUBLISHED => String::new(),
         part => format!(" in \"{part}\", which was not published"),
     };
-    Some(format!("Fastest here{part}: {label} with {}/s, {beside}.", rate(first.value)))
+    let mut rates = rates(point);
+    rates.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+    Some(of_rates(&rates, &part))
 }
 
-fn shortest(grid: &Grid) -> Option<String> {
-    let best = |point: &PointReport| -> Option<usize> {
-        let timed = |cell: &CellReport| Some((cell.makespan_ns?.value, cell.row));
-        let times = point.cells.iter().filter_map(timed);
-        times.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
-    };
-    let winners: Vec<usize> = grid.report.points.iter().filter_map(best).collect();
-    let wins = |row: &usize| winners.iter().filter(|winner| *winner == row).count();
-    let most = (0..grid.report.rows.len()).max_by_key(|row| (wins(row), std::cmp::Reverse(*row)))?;
-    let label = &grid.report.rows[most].label;
-    if winners.is_empty() {
-        return None;
-    }
-    let loads = winners.len();
-    let stuck = grid.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.stuck.is_some());
-    let mut stuck: Vec<usize> = stuck.map(|cell| cell.row).collect();
-    stuck.dedup();
-    stuck.sort_unstable();
-    stuck.dedup();
-    let stuck: Vec<&str> = stuck.into_iter().map(|row| grid.report.rows[row].label.as_str()).collect();
-    let stuck =
-        if stuck.is_empty() { String::new() } else { format!(" Stuck at some: {}.", stuck.join(", ")) };
-    Some(match loads {
-        1 => {
-            let point = grid.report.points.iter().find(|point| best(point).is_some())?;
-            let took = point.cell(most)?.makespan_ns?.value;
-            format!("Shortest time here at {}: {label} with {}.{stuck}", load(&point.point), time(took))
+/// What rates say of who is first.
+fn of_rates(best_first: &[(&str, Estimate)], part: &str) -> String {
+    let shown = |value: f64| format!("{} requests/s", rate(value));
+    let all = best_first.iter().map(|(label, rate)| (*label, rate.value));
+    let all = span(Unit::PerSecond, all).unwrap_or_default();
+    let tied = tied(best_first, |first, other| first.0 > other.1);
+    match (tied.as_slice(), best_first) {
+        (_, []) => String::new(),
+        (_, [(label, only)]) => format!("Only {label} has a rate{part}: {}.", shown(only.value)),
+        _ if best_first.iter().all(|(_, rate)| rate.interval.is_none()) => {
+            format!("One round is no ranking. Measured{part}: {all} requests/s.")
         }
-        _ => format!("Shortest time here: {label}, at {} of {loads} loads.{stuck}", wins(&most)),
-    })
+        ([label], [(_, first), (other, second), ..]) => {
+            let ratio = times(first.value / second.value);
+            format!("Fastest here{part}: {label} with {}, {ratio} the rate of {other}.", shown(first.value))
+        }
+        (tied, _) if tied.len() == best_first.len() => {
+            format!(
+                "None of {} services is told apart as the fastest here{part}: {all} requests/s.",
+                tied.len()
+            )
+        }
+        (tied, [(label, first), ..]) => {
+            let first = shown(first.value);
+            format!("Fastest here{part}: {}, not told apart; {label} has {first}.", either(tied))
+        }
+    }
+}
+
+/// The figure of each service under a load. One that is wrong is not compared by how fast it is.
+fn figures<'a>(
+    grid: &Grid<'a>,
+    point: &'a PointReport,
+    of: impl Fn(&CellReport) -> Option<Estimate>,
+) -> Vec<(&'a str, Estimate)> {
+    let right = point.cells.iter().map(|cell| (&grid.report.rows[cell.row], cell));
+    let right = right.filter(|(row, _)| row.complaint.is_none());
+    right.filter_map(|(row, cell)| Some((row.label.as_str(), of(cell)?))).collect()
+}
+
+/// The first, and all that are not told apart from it: those of which `is_apart` does not hold of both intervals. A figure of one
+/// round has none, and is told apart from nothing.
+fn tied<'a>(
+    best_first: &[(&'a str, Estimate)],
+    is_apart: fn((f64, f64), (f64, f64)) -> bool,
+) -> Vec<&'a str> {
+    let Some((_, first)) = best_first.first() else { return Vec::new() };
+    let is_apart = |other: &Estimate| {
+        first.interval.zip(other.interval).is_some_and(|(one, other)| is_apart(one, other))
+    };
+    let tied = best_first.iter().enumerate().filter(|(place, (_, other))| *place == 0 || !is_apart(other));
+    tied.map(|(_, (label, _))| *label).collect()
+}
+
+/// Under how many loads which service is the shortest, where the intervals tell.
+fn shortest(grid: &Grid) -> Option<String> {
+    let times = |point| {
+        let mut times = figures(grid, point, |cell| cell.makespan_ns);
+        times.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+        times
+    };
+    let loads: Vec<(&PointReport, Vec<(&str, Estimate)>)> = grid
+        .report
+        .points
+        .iter()
+        .map(|point| (point, times(point)))
+        .filter(|(_, times)| times.len() > 1)
+        .collect();
+    let winners: Vec<&str> = loads.iter().filter_map(|(_, times)| winner(times)).collect();
+    let has_interval = loads.iter().flat_map(|(_, times)| times).any(|(_, time)| time.interval.is_some());
+    let told = match loads.as_slice() {
+        [] => None,
+        _ if !has_interval => Some("One round is no ranking.".to_owned()),
+        [(point, times)] => Some(of_one_load(point, times, winners.first().copied())),
+        all => Some(of_loads(all.len(), &winners)),
+    };
+    let told: Vec<String> = told.into_iter().chain(stuck(grid)).collect();
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// The one that is told apart from all others.
+fn winner<'a>(shortest_first: &[(&'a str, Estimate)]) -> Option<&'a str> {
+    let tied = tied(shortest_first, is_shorter);
+    tied.first().copied().filter(|_| tied.len() == 1)
+}
+
+fn is_shorter(first: (f64, f64), other: (f64, f64)) -> bool {
+    first.1 < other.0
+}
+
+fn of_one_load(point: &PointReport, best_first: &[(&str, Estimate)], winner: Option<&str>) -> String {
+    let (label, took) = (best_first[0].0, time(best_first[0].1.value));
+    let at = load(&point.point);
+    match winner {
+        Some(_) => format!("Shortest time here at {at}: {label} with {took}."),
+        None => {
+            let tied = tied(best_first, is_shorter);
+            format!("Shortest time here at {at}: {}, not told apart; {label} has {took}.", either(&tied))
+        }
+    }
+}
+
+/// `Shortest time here: restinio at 3 of 13 loads, pistache at 1; not told apart at the other 9.`
+fn of_loads(loads: usize, winners: &[&str]) -> String {
+    let mut wins: Vec<(&str, usize)> = Vec::new();
+    for winner in winners {
+        match wins.iter_mut().find(|(label, _)| label == winner) {
+            Some((_, count)) => *count += 1,
+            None => wins.push((winner, 1)),
+        }
+    }
+    wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let Some(((most, count), others)) = wins.split_first() else {
+        return format!("Shortest time here: not told apart at any of {loads} loads.");
+    };
+    let others: String = others.iter().map(|(label, count)| format!(", {label} at {count}")).collect();
+    let untold = match loads - winners.len() {
+        0 => String::new(),
+        untold => format!("; not told apart at {untold}"),
+    };
+    format!("Shortest time here: {most} at {count} of {loads} loads{others}{untold}.")
+}
+
+fn stuck(grid: &Grid) -> Option<String> {
+    let stuck = grid.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.stuck.is_some());
+    let rows: BTreeSet<usize> = stuck.map(|cell| cell.row).collect();
+    let labels: Vec<&str> = rows.into_iter().map(|row| grid.report.rows[row].label.as_str()).collect();
+    (!labels.is_empty()).then(|| format!("Stuck at some loads: {}.", labels.join(", ")))
 }

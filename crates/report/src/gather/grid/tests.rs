@@ -139,6 +139,39 @@ fn what_others_took_of_a_short_cell_is_not_known() {
     assert!(notes[0].starts_with("what others took is not told of 11 of 11 cells, "), "{notes:?}");
 }
 
+/// The last sentences of the answer, of a run in which rows got the figures of others; none for one that failed.
+fn ranking(name: &str, rounds: usize, as_row: fn(usize) -> Option<usize>) -> String {
+    let grid = kept(name, 0.1, |plan, cell| match as_row(cell.row) {
+        Some(row) => Outcome::Measured(measured(plan, Cell { row, ..cell })),
+        None => Outcome::Failed("exit status 1".to_owned()),
+    });
+    let is_kept = |record: &Record| !matches!(record, Record::Cell(cell) if cell.cell.round >= rounds);
+    let grid = Grid { records: grid.records.into_iter().filter(is_kept).collect(), ..grid };
+    let answer = told(&grid).answer;
+    answer.split_once("scale 0.1. ").map_or(answer.clone(), |(_, said)| said.to_owned())
+}
+
+#[test]
+fn who_is_first_is_said_as_far_as_intervals_tell() {
+    let rates = |rounds, as_row| ranking("restinio-2017", rounds, as_row);
+    let times = |rounds, as_row| ranking("rest-cpp-2020", rounds, as_row);
+    let answers = [
+        ("a clear winner", rates(6, Some)),
+        ("two are first", rates(6, |row| Some(row.max(1)))),
+        ("four are first", rates(6, |row| Some(row.max(3)))),
+        ("nothing is told apart", rates(6, |_| Some(0))),
+        ("one service", rates(6, |row| (row == 1).then_some(row))),
+        ("failures only", rates(6, |_| None)),
+        ("one round", rates(1, Some)),
+        ("batches with a clear winner", times(6, Some)),
+        ("batches of which nothing is told apart", times(6, |_| Some(0))),
+        ("batches of one service", times(6, |row| (row == 2).then_some(row))),
+        ("batches of failures only", times(6, |_| None)),
+        ("batches of one round", times(1, Some)),
+    ];
+    assert_snapshot!(answers.map(|(name, answer)| format!("{name}: {answer}")).join("\n"));
+}
+
 #[test]
 fn a_series_tells_how_its_experiments_fared() {
     let folder = tempfile::tempdir().unwrap();
