@@ -434,9 +434,22 @@ impl Offered {
         }
     }
 
+    /// The time or the number that ends it, where that of `published`, a load of the same kind, is another one: `12 s instead of
+    /// 600 s`.
+    pub fn instead_of(&self, published: &Offered) -> Option<String> {
+        let size = |offered: &Offered| match offered {
+            Offered::Closed { duration_ns, .. } | Offered::Open { duration_ns, .. } => {
+                (seconds(*duration_ns), "")
+            }
+            Offered::Sessions { connections, .. } => (connections.to_string(), " connections"),
+            Offered::Batch { messages, .. } => (messages.to_string(), " messages"),
+        };
+        let ((here, what), (there, _)) = (size(self), size(published));
+        (here != there).then(|| format!("{here}{what} instead of {there}"))
+    }
+
     /// The line for a head.
     pub fn describe(&self) -> String {
-        let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
         match self {
             Offered::Closed { connections, threads, duration_ns, think_ns } => {
                 let think = think_ns.map_or(String::new(), |(least, most)| {
@@ -461,6 +474,10 @@ impl Offered {
             }
         }
     }
+}
+
+fn seconds(ns: u64) -> String {
+    format!("{} s", ns as f64 / 1e9)
 }
 
 impl Point {

@@ -14,6 +14,7 @@ use crate::{
         plan::{Offered, Point},
         record::Figures,
     },
+    report::figures::time,
 };
 
 /// What a run says to a claim.
@@ -35,6 +36,9 @@ pub struct ClaimReport {
     pub text: String,
     /// All checks together.
     pub verdict: Verdict,
+    /// What it was measured for, where that is another time or number than the published one: `12 s instead of 600 s`. A
+    /// verdict says no more than that. None too where the run does not say.
+    pub measured_for: Option<String>,
     /// One after another; none where nothing is asked of a run.
     pub checks: Vec<CheckReport>,
 }
@@ -88,6 +92,14 @@ impl Verdict {
     }
 }
 
+impl ClaimReport {
+    /// The verdict in words, and how far it reaches: `confirmed for 12 s instead of 600 s`.
+    pub fn verdict_text(&self) -> String {
+        let reach = self.measured_for.as_ref().map_or(String::new(), |reach| format!(" for {reach}"));
+        format!("{}{reach}", self.verdict.text())
+    }
+}
+
 impl CheckReport {
     /// Without a figure.
     fn in_words(what: String, found: String, verdict: Verdict) -> CheckReport {
@@ -98,9 +110,9 @@ impl CheckReport {
 /// What the run says to each claim.
 pub fn judge(report: &Report, checks: &[Check]) -> Vec<ClaimReport> {
     let claims = report.published.claims.iter().map(|claim| {
-        let own = checks.iter().filter(|check| check.claim == claim.id);
+        let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
         let answers: Vec<(Quantifier, Vec<CheckReport>)> =
-            own.map(|check| (check.holds, check.answer(report))).collect();
+            own.iter().map(|check| (check.holds, check.answer(report))).collect();
         let verdicts = answers.iter().map(|(holds, reports)| {
             let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
             match holds {
@@ -110,9 +122,23 @@ pub fn judge(report: &Report, checks: &[Check]) -> Vec<ClaimReport> {
         });
         let verdict = Verdict::all(verdicts);
         let checks = answers.into_iter().flat_map(|(_, reports)| reports).collect();
-        ClaimReport { text: claim.text.clone(), verdict, checks }
+        let measured_for = measured_for(report, &own).filter(|_| verdict != Verdict::CannotBeTold);
+        ClaimReport { text: claim.text.clone(), verdict, measured_for, checks }
     });
     claims.collect()
+}
+
+/// What the loads that a claim is checked at were done for, as far as that is not what was published.
+fn measured_for(report: &Report, checks: &[&Check]) -> Option<String> {
+    let points = report.points.iter().map(|point| &point.point);
+    let asked = points.filter(|point| checks.iter().any(|check| check.points.is(point)));
+    let mut parts: Vec<String> = Vec::new();
+    for part in asked.filter_map(|point| point.offered.instead_of(&point.published)) {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 impl Check {
@@ -255,13 +281,15 @@ fn stuck(cell: &CellReport, claimed: bool, what: String) -> CheckReport {
 fn failures(cell: &CellReport, claimed: u64, what: String) -> CheckReport {
     let of = |figures: &Figures| (figures.failures(), figures.sent);
     let all = cell.by_round.iter().map(|(_, figures)| of(figures));
+    let elapsed_ns: u64 = cell.by_round.iter().map(|(_, figures)| figures.elapsed_ns).sum();
     let (failed, sent) = all.fold((0, 0), |sum, round| (sum.0 + round.0, sum.1 + round.1));
     let verdict = match (cell.rounds, failed == claimed) {
         (0, _) => Verdict::CannotBeTold,
         (_, true) => Verdict::Confirmed,
         (_, false) => Verdict::Refuted,
     };
-    CheckReport::in_words(what, format!("{failed} failures of {sent} requests"), verdict)
+    let found = format!("{failed} failures of {sent} requests in {}", time(elapsed_ns as f64));
+    CheckReport::in_words(what, found, verdict)
 }
 
 impl Where {

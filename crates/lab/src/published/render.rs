@@ -32,7 +32,7 @@ pub fn text(report: &Report, colours: bool) -> String {
     for claim in &report.claims {
         out += &format!(
             "{} {}\n",
-            paint.with(claim.colour(), &format!("{}:", claim.verdict.text())),
+            paint.with(claim.colour(), &format!("{}:", claim.verdict_text())),
             claim.text
         );
         for check in &claim.checks {
@@ -70,7 +70,7 @@ pub fn markdown(report: &Report) -> String {
                 format!("{}: {what}: {found}", check.verdict.text())
             })
             .collect();
-        out += &format!("| {} | {} | {} |\n", escape(&claim.text), claim.verdict.text(), found.join("<br>"));
+        out += &format!("| {} | {} | {} |\n", escape(&claim.text), claim.verdict_text(), found.join("<br>"));
     }
     out
 }

@@ -123,6 +123,36 @@ fn a_request_that_was_never_answered_is_a_failure() {
     assert!(hung(1).contains(&Verdict::Refuted) && !hung(1).contains(&Verdict::Confirmed));
 }
 
+/// That no request fails in ten minutes is not shown by twelve seconds.
+#[test]
+fn a_verdict_says_for_what_time_or_number_it_was_found() {
+    let verdicts = |name: &str, scale: f64| {
+        let report = report(name, scale);
+        report.claims.iter().map(ClaimReport::verdict_text).collect::<Vec<String>>()
+    };
+    assert_eq!(verdicts("abstract-2018", 1.0), ["refuted", "confirmed", "confirmed"]);
+    let reach = "for 12 s instead of 600 s";
+    let expected = [format!("refuted {reach}"), format!("confirmed {reach}"), format!("confirmed {reach}")];
+    assert_eq!(verdicts("abstract-2018", 0.02), expected);
+    let batches = verdicts("rest-cpp-2020", 0.01);
+    let reach = "for 10 messages instead of 1000, 2 messages instead of 200";
+    assert!(batches.iter().any(|verdict| verdict.ends_with(reach)), "{batches:?}");
+    assert!(batches.iter().any(|verdict| verdict == "cannot be told here"), "{batches:?}");
+    let sessions = verdicts("simple-web-server-2019", 0.05);
+    assert!(
+        sessions.iter().any(|verdict| verdict.contains("1000 connections instead of 20000")),
+        "{sessions:?}"
+    );
+    let report = report("abstract-2018", 0.02);
+    assert!(text(&report, false).contains("\nconfirmed for 12 s instead of 600 s: no request fails in ten"));
+    assert!(markdown(&report).contains(" | confirmed for 12 s instead of 600 s | "));
+    let json = serde_json::to_value(&report.claims[2]).unwrap();
+    assert_eq!(
+        (&json["verdict"], &json["measured_for"]),
+        (&"confirmed".into(), &"12 s instead of 600 s".into())
+    );
+}
+
 /// A service that answers half of what it is asked is done sooner, and must not be the fastest for that.
 #[test]
 fn a_service_that_fails_half_of_its_requests_has_no_makespan() {

@@ -32,6 +32,10 @@ pub fn verdicts(grid: &Grid) -> Option<Section> {
         // First what is short: whoever writes a table names its rows by the first text of each.
         field(text("id", "claim"), |(id, _): &Judged| (*id).to_owned()),
         field(text("verdict", "verdict here"), |(_, claim): &Judged| word(claim.verdict)),
+        field(
+            text("measured_for", "measured for").help("Where it is not the published time or number."),
+            |(_, claim): &Judged| claim.measured_for.clone(),
+        ),
         field(text("claim", "what was claimed"), |(_, claim): &Judged| claim.text.clone()),
         field(text("evidence", "what decided it"), |(_, claim): &Judged| decisive(claim)),
         field(column("holding", "comparisons that hold", Unit::Count).hidden(), count(Verdict::Confirmed)),
@@ -39,7 +43,7 @@ pub fn verdicts(grid: &Grid) -> Option<Section> {
         field(column("untold", "that cannot be told", Unit::Count).hidden(), count(Verdict::CannotBeTold)),
     ];
     let lead = "Each claim is checked by comparisons that stand in the experiment's file. One that is refuted refutes it; \
-                one that cannot be told leaves it open.";
+                one that cannot be told leaves it open. A verdict says nothing of a longer load than it was measured for.";
     Some(Section::new(
         "claims",
         "Does it still hold?",

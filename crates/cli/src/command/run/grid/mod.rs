@@ -172,5 +172,9 @@ pub fn claims_in_words(report: &Report) -> String {
     let words = [Verdict::Confirmed, Verdict::Refuted, Verdict::CannotBeTold];
     let words: Vec<String> =
         words.iter().map(|verdict| format!("{} {}", count(*verdict), verdict.text())).collect();
-    words.join(", ")
+    let scale = match report.scale {
+        1.0 => String::new(),
+        scale => format!(", at scale {scale}"),
+    };
+    words.join(", ") + &scale
 }
