@@ -211,7 +211,7 @@
 
   // src/series.js
   function drawing(table, chart, rows) {
-    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart) };
+    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
     const nameAt = names(table);
@@ -236,6 +236,7 @@
         y,
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
+        bound: bound(chart.x_scale, number(values, at.bound)),
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
@@ -252,6 +253,9 @@
     }
     return typeof value2 === "number" ? coordinate(scale, value2) : null;
   }
+  function bound(scale, value2) {
+    return value2 === null ? null : coordinate(scale, value2);
+  }
   function span(table, column2, row, scale) {
     const both = ends(table, column2, row);
     if (!both) return null;
@@ -264,8 +268,9 @@
     for (const { points: points2 } of series) {
       for (const point of points2) {
         const both = way === "x" ? point.xEnds : point.yEnds;
-        low = Math.min(low, point[way], both?.[0] ?? Infinity);
-        high = Math.max(high, point[way], both?.[1] ?? -Infinity);
+        const bound2 = way === "x" ? point.bound : null;
+        low = Math.min(low, point[way], both?.[0] ?? Infinity, bound2 ?? Infinity);
+        high = Math.max(high, point[way], both?.[1] ?? -Infinity, bound2 ?? -Infinity);
       }
     }
     return [low, high];
@@ -295,7 +300,7 @@
       grid: { left: 8, right: ends2 ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)]
+      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...bounds(request), ...labels(request)]
     };
   }
   function drawn(request, series, at, shift) {
@@ -505,6 +510,21 @@
           if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
         }
         return { type: "group", children };
+      }
+    }];
+  }
+  function bounds({ series }) {
+    const bounded = series.flatMap((one) => one.points).filter((point) => point.bound !== null);
+    if (bounded.length === 0) return [];
+    return [{
+      ...STILL,
+      type: "custom",
+      z: 2,
+      data: bounded.map((point) => [point.bound, point.y]),
+      renderItem: (item, api) => {
+        const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
+        const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
+        return { type: "line", shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 }, style };
       }
     }];
   }

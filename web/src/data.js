@@ -25,6 +25,7 @@
  * @property {Scale} y_scale
  * @property {string|null} series
  * @property {string|null} n
+ * @property {string|null} bound
  * @property {string|null} apart
  * @property {[string, string]|null} only
  * @property {number|null} first

@@ -61,7 +61,7 @@ export function option(request) {
     grid: { left: 8, right: ends ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: axisOption(request, "x"),
     yAxis: axisOption(request, "y"),
-    series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)],
+    series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...bounds(request), ...labels(request)],
   };
 }
 
@@ -330,6 +330,24 @@ function whiskers(request, series, color, at = 0) {
         if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
       }
       return { type: "group", children };
+    },
+  }];
+}
+
+/**
+ * How far the figure of each row may go: a dashed mark across it.
+ * @param {Request} request
+ * @returns {object[]}
+ */
+function bounds({ series }) {
+  const bounded = series.flatMap((one) => one.points).filter((point) => point.bound !== null);
+  if (bounded.length === 0) return [];
+  return [{
+    ...STILL, type: "custom", z: 2, data: bounded.map((point) => [point.bound, point.y]),
+    renderItem: (/** @type {{ dataIndex: number }} */ item, /** @type {{ coord: (pair: (number|null)[]) => number[] }} */ api) => {
+      const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
+      const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
+      return { type: "line", shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 }, style };
     },
   }];
 }

@@ -12,6 +12,7 @@ import { ends, names, number, place } from "./data.js";
  * @property {number} y
  * @property {[number, number]|null} xEnds
  * @property {[number, number]|null} yEnds
+ * @property {number|null} bound On the horizontal axis.
  * @property {boolean} apart
  */
 /** @typedef {{ name: string, points: Point[] }} Series */
@@ -24,7 +25,7 @@ import { ends, names, number, place } from "./data.js";
  * @returns {Drawing}
  */
 export function drawing(table, chart, rows) {
-  const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart) };
+  const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
   const [only, text] = chart.only ?? [null, null];
   const onlyAt = place(table, only);
   const nameAt = names(table);
@@ -51,6 +52,7 @@ export function drawing(table, chart, rows) {
       y,
       xEnds: span(table, columnX, values, chart.x_scale),
       yEnds: span(table, columnY, values, chart.y_scale),
+      bound: bound(chart.x_scale, number(values, at.bound)),
       apart: at.apart >= 0 && values[at.apart] === true,
     });
     count += 1;
@@ -76,6 +78,14 @@ function where(scale, value, categories) {
 }
 
 /**
+ * @param {Scale} scale
+ * @param {number|null} value
+ */
+function bound(scale, value) {
+  return value === null ? null : coordinate(scale, value);
+}
+
+/**
  * @param {Table} table
  * @param {Column} column
  * @param {Value[]} row
@@ -92,7 +102,7 @@ function span(table, column, row, scale) {
 }
 
 /**
- * The smallest and the largest coordinate, whiskers included.
+ * The smallest and the largest coordinate, whiskers and bounds included.
  * @param {Series[]} series
  * @param {"x"|"y"} way
  * @returns {[number, number]}
@@ -102,8 +112,9 @@ export function extent(series, way) {
   for (const { points } of series) {
     for (const point of points) {
       const both = way === "x" ? point.xEnds : point.yEnds;
-      low = Math.min(low, point[way], both?.[0] ?? Infinity);
-      high = Math.max(high, point[way], both?.[1] ?? -Infinity);
+      const bound = way === "x" ? point.bound : null;
+      low = Math.min(low, point[way], both?.[0] ?? Infinity, bound ?? Infinity);
+      high = Math.max(high, point[way], both?.[1] ?? -Infinity, bound ?? -Infinity);
     }
   }
   return [low, high];

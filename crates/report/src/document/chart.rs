@@ -21,6 +21,8 @@ pub struct Chart {
     pub series: Option<String>,
     /// Key of the column that says how many blocks, slices or answers a point is made of: for who points at it.
     pub n: Option<String>,
+    /// Key of a column of the unit of `x`: how far a figure may go before it means something else, as a mark across each row.
+    pub bound: Option<String>,
     /// Key of a flag: such rows are drawn, and not joined to others: dropped slices.
     pub apart: Option<String>,
     /// Rows of this text alone are drawn: a column and the text, where a table has more than one kind of row.
@@ -70,6 +72,7 @@ impl Chart {
             y_scale: if shape == Shape::Bars { Scale::Names } else { Scale::Linear },
             series: None,
             n: None,
+            bound: None,
             apart: None,
             only: None,
             first: None,

@@ -116,6 +116,12 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
         format!("no text for series {:?}", chart.series),
     );
     must(chart.n.iter().all(is_number_of), format!("no number {:?}", chart.n));
+    let bounds =
+        |key: &String| unit_of(table, key).is_some_and(|unit| Some(unit) == unit_of(table, &chart.x));
+    must(
+        chart.bound.iter().all(bounds),
+        format!("no bound {:?} of the unit of \"{}\"", chart.bound, chart.x),
+    );
     must(chart.apart.iter().all(|key| has(key, Unit::Flag)), format!("no flag {:?}", chart.apart));
     let only = |[key, text]: &[String; 2]| {
         has(key, Unit::Text) && table.values(key).any(|value| value.text() == Some(text))
@@ -170,6 +176,7 @@ mod tests {
         let bad = Section::new("tiers", "Tiers", "", bad).chart(Chart {
             x: "label".to_owned(),
             n: Some("n".to_owned()),
+            bound: Some("label".to_owned()),
             alt: String::new(),
             only: Some(["label".to_owned(), "b".to_owned()]),
             ..chart

@@ -155,9 +155,13 @@ fn metrics(found: &Comparison) -> Section {
     if known.is_empty() {
         return section.note("there is no block that both have");
     }
-    let alt = format!("Candidate by baseline, with intervals. {}", known.join(" "));
+    let alt = format!(
+        "Candidate by baseline, with intervals and the bound of each metric that decides. {}",
+        known.join(" ")
+    );
     let chart = Chart::new(Shape::Points, "ratio", "metric", &alt).scales(Scale::Linear, Scale::Names);
-    section.chart(chart)
+    let title = "Effects, with the bound of a regression as a dashed mark".to_owned();
+    section.chart(Chart { title, bound: Some("bound_ratio".to_owned()), ..chart })
 }
 
 /// `throughput: 0.90x (0.89x to 0.91x), bound 0.97x.`

@@ -25,9 +25,13 @@ fn section(of: &Section) -> String {
 }
 
 fn chart(of: &Chart) -> String {
-    let Chart { shape, title, x, y, x_scale, y_scale, .. } = of;
+    let Chart { shape, title, x, y, x_scale, y_scale, bound, .. } = of;
     let series = of.series.as_ref().map_or(String::new(), |series| format!(" by {series}"));
-    format!("chart \"{title}\": {shape:?} of {y} ({y_scale:?}) over {x} ({x_scale:?}){series}: {}\n", of.alt)
+    let bound = bound.as_ref().map_or(String::new(), |bound| format!(", bound {bound}"));
+    format!(
+        "chart \"{title}\": {shape:?} of {y} ({y_scale:?}) over {x} ({x_scale:?}){series}{bound}: {}\n",
+        of.alt
+    )
 }
 
 fn table(of: &Table) -> String {
