@@ -8,6 +8,7 @@ mod latency;
 mod slices;
 mod starts;
 mod tiers;
+mod untold;
 mod validity;
 mod wire;
 
@@ -48,7 +49,7 @@ pub fn document(kept: &Kept, run: &Path) -> Document {
 /// The sections of any run of slices in blocks: that of a comparison too.
 pub fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(kept, run);
-    vec![
+    let sections = vec![
         tiers::section(kept, report),
         tiers::cost::section(report),
         latency::curves(report, &curves),
@@ -61,9 +62,9 @@ pub fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
         wire::section(kept, report, run),
         validity::section(kept, report),
         validity::books(report),
-        validity::pairs(report),
-        environment::section(&report.environment),
-    ]
+    ];
+    let last = validity::pairs(report).into_iter().chain([environment::section(&report.environment)]);
+    untold::gathered(sections.into_iter().chain(last).collect())
 }
 
 /// How far a run of slices in blocks came. One that goes on looks like one that was cut off: whoever carries it out knows.

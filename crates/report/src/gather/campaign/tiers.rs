@@ -48,9 +48,15 @@ pub fn section(kept: &Kept, report: &Report) -> Section {
     let mut section = Section::new("tiers", title, lead, table);
     section.charts.extend(chart(report));
     let of_tiers = report.tiers.as_ref().and_then(|tiers| tiers.lines().into_iter().next());
-    match of_tiers {
+    let section = match of_tiers {
         Some(line) => section.note(line),
         None => section.note("no tiers: fewer than two rows have figures"),
+    };
+    match &report.tiers {
+        Some(tiers) if tiers.are_known() && tiers.not_separated.is_empty() => {
+            section.note("all rows that stand side by side are told apart")
+        }
+        _ => section,
     }
 }
 

@@ -197,18 +197,10 @@ pub fn books(report: &Report) -> Section {
 const PAIRS_LEAD: &str = "Rows that stand side by side and cannot be told apart, and how many more blocks would separate them if \
                           they differ by as much as it seems.";
 
-/// Pairs that the data cannot tell apart.
-pub fn pairs(report: &Report) -> Section {
-    let without = |why: String| Section::without("pairs", "What cannot be told apart", PAIRS_LEAD).note(why);
-    let Some(tiers) = &report.tiers else {
-        return without("there are not two rows with figures".to_owned());
-    };
-    if !tiers.are_known() {
-        return without(tiers.lines().join("; "));
-    }
-    if tiers.not_separated.is_empty() {
-        return without("all rows that stand side by side are told apart".to_owned());
-    }
+/// Pairs that the data cannot tell apart, where there are some. Why there are no tiers, or that all are told apart, stands below
+/// the main table.
+pub fn pairs(report: &Report) -> Option<Section> {
+    let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;
     // Each says what would separate the pair at its place, below the line that says what tiers are.
     let lines = tiers.lines();
     let words = |line: &str| line.rsplit_once(": ").map_or(line, |(_, words)| words).to_owned();
@@ -226,8 +218,9 @@ pub fn pairs(report: &Report) -> Section {
     ];
     let pairs = tiers.not_separated.iter().zip(words);
     let table = table("Pairs that are not separated, the soonest first", fields, pairs);
-    Section::new("pairs", "What cannot be told apart", PAIRS_LEAD, table).note(format!(
+    let section = Section::new("pairs", "What cannot be told apart", PAIRS_LEAD, table);
+    Some(section.note(format!(
         "of all such pairs, the {} that would be told apart soonest",
         tiers.not_separated.len()
-    ))
+    )))
 }

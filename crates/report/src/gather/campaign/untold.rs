@@ -1,0 +1,31 @@
+//! What a run does not tell, in one section: a run of an older tare, or one that was asked for little, would have a heading and a
+//! sentence for each.
+
+use crate::{
+    document::{Column, Section, Unit},
+    gather::fields::{field, table},
+};
+
+use super::lost_histograms;
+
+const LEAD: &str = "What a run of this kind may tell, and why this one does not.";
+
+/// The sections that have a table, and one that names the others. What is damaged stays where it is looked for.
+pub fn gathered(sections: Vec<Section>) -> Vec<Section> {
+    let is_told = |section: &Section| section.table.is_some() || lost_histograms(section).is_some();
+    let (mut told, untold): (Vec<Section>, Vec<Section>) = sections.into_iter().partition(is_told);
+    if untold.is_empty() {
+        return told;
+    }
+    let fields = vec![
+        field(Column::new("what", "what", Unit::Text), |section: &Section| section.title.clone()),
+        field(Column::new("why", "why not", Unit::Text), |section: &Section| section.notes.join("; ")),
+    ];
+    told.push(Section::new(
+        "untold",
+        "What this run does not tell",
+        LEAD,
+        table("What is not told", fields, untold),
+    ));
+    told
+}
