@@ -220,7 +220,8 @@ impl Check {
             (None, Some(differing)) => format!("{} / the same at {}", place(&point.point), differing.text()),
             _ => place(&point.point),
         };
-        let what = format!("{} of {label}{relation}", metric.text());
+        let unit = if is_ratio { "" } else { metric.unit_text() };
+        let what = format!("{}{unit} of {label}{relation}", metric.text());
         match estimate {
             Some(estimate) => {
                 // A count has no noise, so one round tells it.
@@ -357,6 +358,14 @@ impl Metric {
             Metric::LatencyMsMax => "longest latency",
             Metric::LatencyMaxOfP99 => "longest latency / p99",
             Metric::ConnectionStdevOfMean => "standard deviation / mean of connection times",
+        }
+    }
+
+    /// For behind a figure of it that is no ratio: ` in ms`.
+    fn unit_text(self) -> &'static str {
+        match self {
+            Metric::LatencyMsP50 | Metric::LatencyMsP99 | Metric::LatencyMsMax => " in ms",
+            _ => "",
         }
     }
 

@@ -1,7 +1,7 @@
 //! Tables: columns with a unit, rows of values. Numbers are whole in base units (nanoseconds, bytes, shares of 1); how a person
 //! reads them follows from the unit.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tare_lab::report::figures;
 
 /// Columns, and rows of as many values.
@@ -68,8 +68,7 @@ pub enum Unit {
 }
 
 /// One cell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Not known, or not to be said: another column has the reason.
     None,
@@ -79,6 +78,19 @@ pub enum Value {
     Number(f64),
     /// A flag.
     Flag(bool),
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match (self, self.whole()) {
+            (Value::None, _) => to.serialize_none(),
+            (Value::Text(text), _) => to.serialize_str(text),
+            // A count is 6 and not 6.0, which readers with types refuse.
+            (Value::Number(_), Some(whole)) => to.serialize_i64(whole),
+            (Value::Number(number), None) => to.serialize_f64(*number),
+            (Value::Flag(flag), _) => to.serialize_bool(*flag),
+        }
+    }
 }
 
 impl Table {
@@ -211,6 +223,15 @@ impl Value {
             Value::Number(number) => unit.show(*number),
             Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         }
+    }
+
+    /// A number that is whole and that a double holds exactly.
+    #[must_use]
+    pub fn whole(&self) -> Option<i64> {
+        const LIMIT: f64 = (1_u64 << 53) as f64;
+        self.number()
+            .filter(|number| number.fract() == 0.0 && number.abs() <= LIMIT)
+            .map(|number| number as i64)
     }
 
     /// The number, where it is one.

@@ -203,7 +203,7 @@ fn state(row: &SloRow) -> &'static str {
 /// A line for each service.
 fn capacity(report: &SloReport) -> Section {
     let ns = Unit::Nanoseconds;
-    let mut fields = vec![field(text("service", "service"), |row: &SloRow| row.label.clone())];
+    let mut fields = vec![field(text("label", "service"), |row: &SloRow| row.label.clone())];
     fields.extend(between(column("capacity_per_second", "holds up to", Unit::PerSecond), |row: &SloRow| {
         row.capacity.as_ref().map(Between::from)
     }));
@@ -243,7 +243,7 @@ fn capacity(report: &SloReport) -> Section {
         row.label,
         Unit::PerSecond.show(most.value)
     );
-    let chart = Chart::new(Shape::Bars, "capacity_per_second", "service", &alt);
+    let chart = Chart::new(Shape::Bars, "capacity_per_second", "label", &alt);
     section.chart(Chart { n: Some("starts".to_owned()), ..chart })
 }
 
@@ -268,7 +268,7 @@ fn starts(slo: &SloPlan, kept: &Kept) -> Section {
         .collect();
     let rate = Unit::PerSecond;
     let fields = vec![
-        field(text("service", "service").facet(), |(label, ..): &Row| (*label).to_owned()),
+        field(text("label", "service").facet(), |(label, ..): &Row| (*label).to_owned()),
         field(column("start", "start", Unit::Count), |(_, place, ..): &Row| place + 1),
         field(column("closed_per_second", "closed loop", rate), |(_, _, start, _): &Row| {
             start.capacity_per_second()
@@ -310,7 +310,7 @@ fn starts(slo: &SloPlan, kept: &Kept) -> Section {
         "The capacity that each start came to, a line for each service; {found} of {} starts found one.",
         rows.len()
     );
-    let chart = Chart::new(Shape::Lines, "start", "capacity_per_second", &alt).series("service");
+    let chart = Chart::new(Shape::Lines, "start", "capacity_per_second", &alt).series("label");
     section.chart(chart.scales(Scale::Linear, Scale::Log))
 }
 
@@ -334,7 +334,7 @@ fn windows(slo: &SloPlan, kept: &Kept) -> Section {
         field(text("search", "search").hidden(), |window: &Window| {
             format!("{}, start {}", window.slice.row, window.start)
         }),
-        field(text("service", "service").facet(), |window: &Window| window.slice.row.clone()),
+        field(text("label", "service").facet(), |window: &Window| window.slice.row.clone()),
         field(column("start", "start", Unit::Count), |window: &Window| window.start),
         field(column("window", "window", Unit::Count), |window: &Window| window.number),
         field(column("offered_per_second", "rate tried", Unit::PerSecond), per_second),
@@ -367,7 +367,7 @@ fn windows(slo: &SloPlan, kept: &Kept) -> Section {
     let alt = format!(
         "{all} windows, {void} of them void: the share of bad requests rises with the rate that was tried."
     );
-    let share = Chart::new(Shape::Points, "offered_per_second", "bad_share", &alt).series("service");
+    let share = Chart::new(Shape::Points, "offered_per_second", "bad_share", &alt).series("label");
     let share = share.scales(Scale::Log, Scale::Linear);
     let apart = Some("is_void".to_owned());
     let share = Chart {

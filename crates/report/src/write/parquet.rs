@@ -88,17 +88,11 @@ fn kind(table: &Table, place: usize, unit: Unit) -> Physical {
     let all = |fits: fn(&Value) -> bool| values().all(|value| *value == Value::None || fits(value));
     match unit {
         Unit::Flag if all(|value| matches!(value, Value::Flag(_))) => Physical::BOOLEAN,
-        Unit::Count if all(|value| whole(value).is_some()) => Physical::INT64,
+        Unit::Count if all(|value| value.whole().is_some()) => Physical::INT64,
         Unit::Text | Unit::Flag => Physical::BYTE_ARRAY,
         _ if all(|value| value.number().is_some()) => Physical::DOUBLE,
         _ => Physical::BYTE_ARRAY,
     }
-}
-
-/// A number that is whole and that a double holds exactly.
-fn whole(value: &Value) -> Option<i64> {
-    const LIMIT: f64 = (1_u64 << 53) as f64;
-    value.number().filter(|number| number.fract() == 0.0 && number.abs() <= LIMIT).map(|number| number as i64)
 }
 
 fn flag(value: &Value) -> Option<bool> {
@@ -125,7 +119,7 @@ fn write_column(column: &mut ColumnWriter, table: &Table, place: usize) -> Resul
             writer.write_batch(&values, Some(&there), None)
         }
         ColumnWriter::Int64ColumnWriter(writer) => {
-            let (values, there) = present(table, place, whole);
+            let (values, there) = present(table, place, Value::whole);
             writer.write_batch(&values, Some(&there), None)
         }
         ColumnWriter::DoubleColumnWriter(writer) => {

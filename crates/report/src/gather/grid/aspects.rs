@@ -31,7 +31,7 @@ pub fn section(grid: &Grid) -> Option<Section> {
         |of: fn(&Aspect) -> u8| move |(.., aspect): &Row| aspect.map(|aspect| u64::from(of(aspect)));
     let count = Unit::Count;
     let fields = vec![
-        field(text("service", "service"), |(row, ..): &Row| row.label.clone()),
+        field(text("label", "service"), |(row, ..): &Row| row.label.clone()),
         field(text("language", "language").facet(), |(_, planned, _): &Row| planned.planned.language.clone()),
         field(text("framework", "framework"), |(_, planned, _): &Row| planned.planned.framework.clone()),
         field(text("version", "version"), |(row, ..): &Row| row.version.clone()),

@@ -30,7 +30,10 @@ fn of_cells(report: &Report, cells: &[&CellReport]) -> (Verdict, String) {
     }
     let count = |of: fn(&CellReport) -> bool| cells.iter().filter(|cell| of(cell)).count();
     let (measured, stuck) = (count(|cell| cell.rounds > 0), count(|cell| cell.stuck.is_some()));
-    let of_all = format!("measured under {measured} of {} loads", cells.len());
+    let of_all = match cells.len() {
+        1 => "measured".to_owned(),
+        all => format!("measured under {measured} of {all} loads"),
+    };
     match (measured, stuck) {
         (0, 0) => (Verdict::Inconclusive, "not measured yet".to_owned()),
         (_, 0) => (Verdict::Passed, of_all),

@@ -106,9 +106,9 @@ pub fn rounds(grid: &Grid) -> Option<Section> {
     let fields = vec![
         field(text("cell", "cell").hidden(), Round::name),
         field(text("load", "load").facet(), Round::load),
-        field(text("service", "service").facet(), Round::label),
+        field(text("label", "service").facet(), Round::label),
         field(column("round", "round", Unit::Count), |round: &Round| round.record.cell.round + 1),
-        field(column("throughput_per_second", "req/s", Unit::PerSecond), |round: &Round| {
+        field(column("requests_per_second", "req/s", Unit::PerSecond), |round: &Round| {
             round.measured().map(Figures::per_second)
         }),
         field(column("message_ns", "a message", ns), Round::message_ns),
@@ -147,7 +147,7 @@ pub fn rounds(grid: &Grid) -> Option<Section> {
     }
     let (key, what) = match is_of_batches {
         true => ("message_ns", "Time for a message"),
-        false => ("throughput_per_second", "Requests a second"),
+        false => ("requests_per_second", "Requests a second"),
     };
     let out = rounds.iter().filter(|round| round.reason().is_some()).count();
     let alt =
@@ -167,7 +167,7 @@ pub fn failures(grid: &Grid) -> Option<Section> {
     let rows: Vec<(&Round, &String, u64)> = classes.filter(|(.., count)| *count > 0).collect();
     let fields = vec![
         field(text("load", "load").facet(), |(round, ..): &(&Round, &String, u64)| round.load()),
-        field(text("service", "service").facet(), |(round, ..): &(&Round, &String, u64)| round.label()),
+        field(text("label", "service").facet(), |(round, ..): &(&Round, &String, u64)| round.label()),
         field(column("round", "round", Unit::Count), |(round, ..): &(&Round, &String, u64)| {
             round.record.cell.round + 1
         }),
@@ -202,7 +202,7 @@ pub fn validity(grid: &Grid) -> Option<Section> {
     };
     let fields = vec![
         field(text("load", "load").facet(), Round::load),
-        field(text("service", "service").facet(), Round::label),
+        field(text("label", "service").facet(), Round::label),
         field(column("round", "round", Unit::Count), |round: &Round| round.record.cell.round + 1),
         field(column("service_cpu_share", "service's CPUs", Unit::Share), |round: &Round| {
             round.share(round.measured()?.server_cpu_ns as f64, served)

@@ -60,11 +60,11 @@ pub fn section(grid: &Grid) -> Option<Section> {
     let ns = Unit::Nanoseconds;
     let fields = vec![
         field(text("load", "load").facet(), |at: &At| at.entry.load()),
-        field(text("service", "service").facet(), |at: &At| at.entry.label().to_owned()),
+        field(text("label", "service").facet(), |at: &At| at.entry.label().to_owned()),
         field(column("percentile", "percentile", Unit::Percentile), |at: &At| at.probability),
         field(column("latency_ns", "latency", ns), |at: &At| at.ns),
         field(column("latency_ns_published", "published", ns), At::published),
-        field(column("latency_ratio", "here / published", Unit::Times), ratio),
+        field(column("latency_of_published", "here / published", Unit::Times), ratio),
         field(column("requests", "requests", Unit::Count).hidden(), |at: &At| {
             at.entry.figures().map(|of| of.latency.count)
         }),
@@ -84,7 +84,7 @@ pub fn section(grid: &Grid) -> Option<Section> {
             title,
             n: Some("requests".to_owned()),
             only: Some(["load".to_owned(), part.to_owned()]),
-            ..chart.series("service").scales(Scale::Percentile, Scale::Log)
+            ..chart.series("label").scales(Scale::Percentile, Scale::Log)
         }
     };
     let lead = "From the instant each request was due, of the round in the middle. The longest stands in the tables of the loads.";

@@ -30,8 +30,8 @@ fn section(grid: &Grid, part: &str) -> Option<Section> {
     let quantile = |key: &str, title: &str, probability: f64| {
         field(column(key, title, ns), move |entry: &Entry| entry.figures()?.latency.ns_at(probability))
     };
-    let mut fields = vec![field(text("service", "service"), |entry: &Entry| entry.label().to_owned())];
-    fields.extend(between(column("throughput_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
+    let mut fields = vec![field(text("label", "service"), |entry: &Entry| entry.label().to_owned())];
+    fields.extend(between(column("requests_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
         entry.cell?.per_second.map(Between::from)
     }));
     fields.push(field(column("cpu_ns_per_request", "CPU/request", ns), |entry: &Entry| {
@@ -74,7 +74,7 @@ fn section(grid: &Grid, part: &str) -> Option<Section> {
                 time(worst.0),
                 worst.1
             );
-            Chart::new(Shape::Bars, "latency_ns_p99", "service", &alt)
+            Chart::new(Shape::Bars, "latency_ns_p99", "label", &alt)
         }
         _ => {
             let alt = format!(
@@ -82,8 +82,8 @@ fn section(grid: &Grid, part: &str) -> Option<Section> {
                 best.1,
                 rate(best.0)
             );
-            let chart = Chart::new(Shape::Points, "throughput_per_second", "cpu_ns_per_request", &alt);
-            chart.series("service").scales(Scale::Log, Scale::Log)
+            let chart = Chart::new(Shape::Points, "requests_per_second", "cpu_ns_per_request", &alt);
+            chart.series("label").scales(Scale::Log, Scale::Log)
         }
     };
     Some(section.chart(Chart { n: Some("rounds".to_owned()), ..chart }))
@@ -101,13 +101,13 @@ pub fn sweep(grid: &Grid) -> Option<Section> {
     let best = best.max_by(|a, b| a.0.total_cmp(&b.0));
     let size = |entry: &Entry| entry.point.point.offered.connections();
     let mut fields = vec![
-        field(text("service", "service"), |entry: &Entry| entry.label().to_owned()),
+        field(text("label", "service"), |entry: &Entry| entry.label().to_owned()),
         field(column("connections", "connections", Unit::Count), |entry: &Entry| size(entry).total),
         field(text("generator_threads", "generator threads").facet(), |entry: &Entry| {
             size(entry).threads.to_string()
         }),
     ];
-    fields.extend(between(column("throughput_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
+    fields.extend(between(column("requests_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
         entry.cell?.per_second.map(Between::from)
     }));
     fields.push(field(column("rounds", "rounds", Unit::Count), |entry: &Entry| {
@@ -133,6 +133,6 @@ pub fn sweep(grid: &Grid) -> Option<Section> {
         at.total,
         at.threads
     );
-    let chart = Chart::new(Shape::Lines, "connections", "throughput_per_second", &alt);
+    let chart = Chart::new(Shape::Lines, "connections", "requests_per_second", &alt);
     Some(section.chart(Chart { n: Some("rounds".to_owned()), ..chart.series("generator_threads") }))
 }

@@ -27,7 +27,7 @@ const MS: f64 = 1e6;
 pub fn section(grid: &Grid) -> Option<Section> {
     let entries = grid.entries(|part| part == PUBLISHED || grid.is_of_batches());
     let first = entries.first()?;
-    let mut fields: Fields = vec![field(text("service", "service"), |entry: &Entry| entry.label())];
+    let mut fields: Fields = vec![field(text("label", "service"), |entry: &Entry| entry.label())];
     let languages = |entry: &Entry| entry.planned.planned.language.clone();
     if entries.iter().any(|entry| languages(entry) != languages(first)) {
         fields.push(field(text("language", "language").facet(), languages));
@@ -121,8 +121,9 @@ fn beside<'a>(
     let (mine, theirs) = (here.clone(), there.clone());
     let ratio = move |entry: &Entry<'a>| Some(mine(entry)?.over(theirs(entry).filter(|value| *value > 0.0)?));
     let published = Column::new(&format!("{key}_published"), &format!("{title}, published"), unit);
-    let over = Column::new(&format!("{key}_ratio"), &format!("{title}, here / published"), Unit::Times)
-        .help("Machines and versions differ: what is alike for all services is the machine.");
+    let over =
+        Column::new(&format!("{key}_of_published"), &format!("{title}, here / published"), Unit::Times)
+            .help("Machines and versions differ: what is alike for all services is the machine.");
     let mut fields: Fields = between(column, here).into();
     fields.push(field(published, there));
     fields.extend(between(over, ratio));
@@ -166,13 +167,13 @@ fn pair<'a>(key: &str, title: &str, unit: Unit, (here, there): Pair) -> [(Column
     [
         (column(key, title, unit), Box::new(own)),
         (column(&format!("{key}_published"), &format!("{title}, published"), unit), Box::new(theirs)),
-        (column(&format!("{key}_ratio"), &over, Unit::Times).hidden(), Box::new(ratio)),
+        (column(&format!("{key}_of_published"), &over, Unit::Times).hidden(), Box::new(ratio)),
     ]
 }
 
 fn throughput<'a>(there: fn(&figures::Row) -> Option<f64>) -> Fields<'a> {
     beside(
-        column("throughput_per_second", "req/s", Unit::PerSecond),
+        column("requests_per_second", "req/s", Unit::PerSecond),
         |entry| entry.cell?.per_second.map(Between::from),
         move |entry| entry.published().and_then(there),
     )
@@ -182,7 +183,7 @@ fn percentages<'a>(grid: &Grid<'a>) -> Fields<'a> {
     let pivot = grid.plan.pivot.as_deref().unwrap_or("the pivot");
     let mut fields = throughput(|row| row.value);
     fields.extend(beside(
-        column("of_pivot_share", &format!("of {pivot}"), Unit::Share).bar(),
+        column("throughput_ratio", &format!("of {pivot}"), Unit::Share).bar(),
         |entry| entry.cell?.of_pivot.map(Between::from),
         |entry| Some(entry.published()?.percent? / 100.0),
     ));
@@ -374,7 +375,7 @@ fn stdev(spread: &Spread) -> Option<f64> {
 fn charts(grid: &Grid, table: &Table) -> Vec<Chart> {
     let (key, unit, what) = match grid.report.layout {
         Layout::Makespan => ("message_ns", Unit::Nanoseconds, "time for a message"),
-        _ => ("throughput_per_second", Unit::PerSecond, "requests a second"),
+        _ => ("requests_per_second", Unit::PerSecond, "requests a second"),
     };
     let mut charts = Vec::new();
     if let Some(range) = range(table, key, unit) {
@@ -382,28 +383,28 @@ fn charts(grid: &Grid, table: &Table) -> Vec<Chart> {
             Layout::Makespan => {
                 let alt =
                     format!("A line of points for each load, a point for each service: {what} {range}.");
-                let chart = Chart::new(Shape::Points, key, "load", &alt).series("service");
+                let chart = Chart::new(Shape::Points, key, "load", &alt).series("label");
                 Chart { title: "Here".to_owned(), ..chart.scales(Scale::Log, Scale::Names) }
             }
             Layout::Percent => {
-                let shares = self::range(table, "of_pivot_share", Unit::Share).unwrap_or_default();
+                let shares = self::range(table, "throughput_ratio", Unit::Share).unwrap_or_default();
                 let alt = format!("Requests a second as a share of the pivot's: {shares}.");
                 Chart {
                     title: "Here".to_owned(),
-                    ..Chart::new(Shape::Bars, "of_pivot_share", "service", &alt)
+                    ..Chart::new(Shape::Bars, "throughput_ratio", "label", &alt)
                 }
             }
             _ => Chart {
                 title: "Here".to_owned(),
-                ..Chart::new(Shape::Bars, key, "service", &format!("A bar for each service: {what} {range}."))
+                ..Chart::new(Shape::Bars, key, "label", &format!("A bar for each service: {what} {range}."))
             },
         });
     }
-    let ratio = format!("{key}_ratio");
+    let ratio = format!("{key}_of_published");
     if table.values(&ratio).filter(|value| value.number().is_some()).count() > 1 {
         let ratios = self::range(table, &ratio, Unit::Times).unwrap_or_default();
         let alt = format!("Published {what} against those measured here; here / published {ratios}.");
-        let chart = Chart::new(Shape::Points, &format!("{key}_published"), key, &alt).series("service");
+        let chart = Chart::new(Shape::Points, &format!("{key}_published"), key, &alt).series("label");
         charts.push(Chart {
             title: "Published against here".to_owned(),
             ..chart.scales(Scale::Log, Scale::Log)
@@ -414,6 +415,6 @@ fn charts(grid: &Grid, table: &Table) -> Vec<Chart> {
 
 /// `from 1.02 ms (restinio) to 40.2 ms (cpp-httplib)`.
 fn range(table: &Table, key: &str, unit: Unit) -> Option<String> {
-    let named = table.values("service").zip(table.values(key));
+    let named = table.values("label").zip(table.values(key));
     span(unit, named.filter_map(|(name, value)| Some((name.text()?, value.number()?))))
 }

@@ -47,9 +47,9 @@ pub fn section(grid: &Grid) -> Option<Section> {
     let fields = vec![
         field(text("cell", "cell").hidden(), |at: &At| at.name.clone()),
         field(text("load", "load").facet(), |at: &At| at.entry.load()),
-        field(text("service", "service").facet(), |at: &At| at.entry.label().to_owned()),
+        field(text("label", "service").facet(), |at: &At| at.entry.label().to_owned()),
         field(column("until_ns", "until", ns), |at: &At| at.until_ns),
-        field(column("throughput_per_second", "answers/s", Unit::PerSecond), per_second),
+        field(column("requests_per_second", "answers/s", Unit::PerSecond), per_second),
         field(column("latency_ns_max", "longest", ns), |at: &At| at.second.latency_ns_max),
         field(
             column("is_short", "short", Unit::Flag)
@@ -74,7 +74,7 @@ pub fn section(grid: &Grid) -> Option<Section> {
         ..Chart::new(Shape::Lines, "until_ns", y, &alt).series("cell").scales(Scale::Linear, scale)
     };
     let section = Section::new("seconds", "Second by second", lead, shown);
-    let section = section.chart(chart("Answers a second", "throughput_per_second", Scale::Linear));
+    let section = section.chart(chart("Answers a second", "requests_per_second", Scale::Linear));
     Some(section.chart(chart("The longest answer of each second", "latency_ns_max", Scale::Log)))
 }
 
