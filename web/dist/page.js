@@ -284,6 +284,7 @@
   var END_LABELS_MAX = 12;
   var LABEL_HEIGHT = 13;
   var LABEL_WIDTH = 112;
+  var BOUND_HEIGHT = 20;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
     if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
@@ -389,7 +390,10 @@
       renderItem: (item, api) => {
         const grid = item.coordSys;
         const isInside = (box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
-        if (item.dataIndex === 0 || !taken) taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
+        if (item.dataIndex === 0 || !taken) {
+          taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
+          for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
+        }
         const point = all[item.dataIndex];
         const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
         const long = pen?.measureText(text).width ?? text.length * 7;
@@ -403,6 +407,9 @@
         return { type: "text", x: places[at][0], y: places[at][1], style };
       }
     }];
+  }
+  function around([x, y]) {
+    return [x - 2, y - BOUND_HEIGHT / 2, x + 2, y + BOUND_HEIGHT / 2];
   }
   function overlap(one, other) {
     return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
@@ -524,7 +531,7 @@
       renderItem: (item, api) => {
         const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
         const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
-        return { type: "line", shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 }, style };
+        return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
       }
     }];
   }

@@ -37,6 +37,8 @@ const END_LABELS_MAX = 12;
 const LABEL_HEIGHT = 13;
 /** Nor are they longer. */
 const LABEL_WIDTH = 112;
+/** Pixels of the mark across a row: nearly all of it. */
+const BOUND_HEIGHT = 20;
 
 const TEXT = { color: "var(--muted)", fontSize: 12 };
 
@@ -182,7 +184,10 @@ function labels({ chart, series, drawing, width }) {
     renderItem: (/** @type {Item} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
       const grid = item.coordSys;
       const isInside = (/** @type {number[]} */ box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
-      if (item.dataIndex === 0 || !taken) taken = all.map((point) => api.coord(pair(point))).map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+      if (item.dataIndex === 0 || !taken) {
+        taken = all.map((point) => api.coord(pair(point))).map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+        for (const point of all) if (point.bound !== null) taken.push(around(api.coord([point.bound, point.y])));
+      }
       const point = all[item.dataIndex];
       const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
       const long = pen?.measureText(text).width ?? text.length * 7;
@@ -196,6 +201,14 @@ function labels({ chart, series, drawing, width }) {
       return { type: "text", x: places[at][0], y: places[at][1], style };
     },
   }];
+}
+
+/**
+ * Where the mark of a bound is.
+ * @param {number[]} at
+ */
+function around([x, y]) {
+  return [x - 2, y - BOUND_HEIGHT / 2, x + 2, y + BOUND_HEIGHT / 2];
 }
 
 /**
@@ -347,7 +360,7 @@ function bounds({ series }) {
     renderItem: (/** @type {{ dataIndex: number }} */ item, /** @type {{ coord: (pair: (number|null)[]) => number[] }} */ api) => {
       const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
       const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
-      return { type: "line", shape: { x1: x, y1: y - 10, x2: x, y2: y + 10 }, style };
+      return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
     },
   }];
 }

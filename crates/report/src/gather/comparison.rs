@@ -145,9 +145,10 @@ fn metrics(found: &Comparison) -> Section {
         (!remarks.is_empty()).then(|| remarks.join("; "))
     }));
     let lead = format!(
-        "The candidate passes where every metric that decides excludes a regression of {} with its whole interval, and fails \
-         where one of them shows it. The confidence is that over all looks together.",
-        percent(found.delta)
+        "The candidate passes where every metric that decides excludes a regression of {delta} with its whole interval. It fails \
+         where one of them is worse for certain, its whole interval on the worse side of 1x, and by {delta} or more as it is \
+         estimated. The confidence is that over all looks together.",
+        delta = percent(found.delta)
     );
     let shown = quiet(table("Metrics of both", fields, found.figures.iter().cloned()));
     let section = Section::new("metrics", "Effect by metric", &lead, shown);

@@ -1,4 +1,4 @@
-//! What came out of a campaign, in one sentence: the first thing that is read. It claims no order that the data do not support.
+//! What came out of a campaign, in a sentence or two: what is read first. It claims no order that the data do not support.
 
 use tare_lab::{
     report::{
@@ -44,7 +44,7 @@ fn nothing(report: &Report) -> String {
     let row = gravest.unwrap_or(first);
     let reason = row.state.reason().unwrap_or_default();
     format!(
-        "No figures for {}: {}. The first reason: {}: {}.",
+        "No figures for {}: {}. The gravest reason: {}: {}.",
         several(report.rows.len(), "service"),
         without(report).unwrap_or_default(),
         row.label,

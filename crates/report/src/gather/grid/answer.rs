@@ -174,7 +174,7 @@ fn shortest(grid: &Grid) -> Option<String> {
     let told = match loads.as_slice() {
         [] => None,
         _ if !has_interval => Some("One round is no ranking.".to_owned()),
-        [(point, times)] => Some(of_one_load(point, times, winners.first().copied())),
+        [(point, times)] => Some(of_one_load(point, times)),
         all => Some(of_loads(all.len(), &winners)),
     };
     let told: Vec<String> = told.into_iter().chain(stuck(grid)).collect();
@@ -191,19 +191,16 @@ fn is_shorter(first: (f64, f64), other: (f64, f64)) -> bool {
     first.1 < other.0
 }
 
-fn of_one_load(point: &PointReport, best_first: &[(&str, Estimate)], winner: Option<&str>) -> String {
-    let (label, took) = (best_first[0].0, time(best_first[0].1.value));
+fn of_one_load(point: &PointReport, shortest_first: &[(&str, Estimate)]) -> String {
+    let (label, took) = (shortest_first[0].0, time(shortest_first[0].1.value));
     let at = load(&point.point);
-    match winner {
-        Some(_) => format!("Shortest time here at {at}: {label} with {took}."),
-        None => {
-            let tied = tied(best_first, is_shorter);
-            format!("Shortest time here at {at}: {}, not told apart; {label} has {took}.", either(&tied))
-        }
+    match tied(shortest_first, is_shorter).as_slice() {
+        [_] => format!("Shortest time here at {at}: {label} with {took}."),
+        tied => format!("Shortest time here at {at}: {}, not told apart; {label} has {took}.", either(tied)),
     }
 }
 
-/// `Shortest time here: restinio at 3 of 13 loads, pistache at 1; not told apart at the other 9.`
+/// `Shortest time here: restinio at 3 of 13 loads, pistache at 1; not told apart at 9.`
 fn of_loads(loads: usize, winners: &[&str]) -> String {
     let mut wins: Vec<(&str, usize)> = Vec::new();
     for winner in winners {
