@@ -1030,12 +1030,21 @@
 
   // src/table.js
   var PAGE_ROWS = 100;
+  var SHORT_LETTERS_MAX = 32;
+  function writtenRows(body) {
+    const rows = /* @__PURE__ */ new Map();
+    for (const row of body.querySelectorAll("tr[data-row]")) {
+      const next2 = row.nextElementSibling;
+      rows.set(Number(row.getAttribute("data-row")), next2?.classList.contains("said") ? [row, next2] : [row]);
+    }
+    return rows;
+  }
   function tableOf(box, table, id, position) {
     const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
     const isLong = element.hasAttribute("data-long");
     const fold = box.closest("details.fold");
     const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
-    const written = new Map([...body.children].filter((row) => row instanceof HTMLElement).map((row) => [Number(row.dataset.row), row]));
+    const written = writtenRows(body);
     const nameAt = names(table);
     const places = heads.map((head) => Number(head.dataset.place));
     const status = make("span", { class: "tell", role: "status" });
@@ -1046,8 +1055,9 @@
     let stale = true;
     for (const head of heads) {
       const at = Number(head.dataset.place);
-      const sort = button(head.textContent ?? "", () => turn(at));
-      head.replaceChildren(sort);
+      const sort = button("", () => turn(at));
+      sort.append(...head.childNodes);
+      head.append(sort);
     }
     function turn(at) {
       const first = !["text"].includes(table.columns[at].unit);
@@ -1064,7 +1074,7 @@
       const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
-      body.replaceChildren(...shownRows.map((row) => written.get(row) ?? made(row)));
+      body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
       element.classList.toggle("sorted", sorting !== null);
       for (const head of heads) {
         const isIt = Number(head.dataset.place) === sorting?.place;
@@ -1100,7 +1110,7 @@
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-        cell.append(numeric ? text : make("bdi", {}, text));
+        cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
         const both = typeof value2 === "number" ? ends(table, column2, values) : null;
         if (both) cell.append(" ", make("small", {}, interval(column2, both)));
         line.append(cell);

@@ -13,6 +13,22 @@ import { csv, save } from "./save.js";
 
 /** Rows of a long table that are in the page at once. */
 const PAGE_ROWS = 100;
+/** As in write/html/table.rs. */
+const SHORT_LETTERS_MAX = 32;
+
+/**
+ * Rows that crates/report wrote, each with the line below it, where that says more.
+ * @param {HTMLElement} body
+ * @returns {Map<number, Element[]>}
+ */
+function writtenRows(body) {
+  const rows = new Map();
+  for (const row of body.querySelectorAll("tr[data-row]")) {
+    const next = row.nextElementSibling;
+    rows.set(Number(row.getAttribute("data-row")), next?.classList.contains("said") ? [row, next] : [row]);
+  }
+  return rows;
+}
 
 /**
  * @param {HTMLElement} box
@@ -26,8 +42,7 @@ export function tableOf(box, table, id, position) {
   const isLong = element.hasAttribute("data-long");
   const fold = box.closest("details.fold");
   const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
-  /** @type {Map<number, HTMLElement>} */
-  const written = new Map([...body.children].filter((row) => row instanceof HTMLElement).map((row) => [Number(row.dataset.row), row]));
+  const written = writtenRows(body);
   const nameAt = names(table);
   const places = heads.map((head) => Number(head.dataset.place));
   const status = make("span", { class: "tell", role: "status" });
@@ -40,8 +55,9 @@ export function tableOf(box, table, id, position) {
 
   for (const head of heads) {
     const at = Number(head.dataset.place);
-    const sort = button(head.textContent ?? "", () => turn(at));
-    head.replaceChildren(sort);
+    const sort = button("", () => turn(at));
+    sort.append(...head.childNodes);
+    head.append(sort);
   }
 
   /** First what is probably asked for: the largest number, or the first name. Then the other way, then as it was. */
@@ -61,7 +77,7 @@ export function tableOf(box, table, id, position) {
     const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
     position.page = Math.min(position.page, count - 1);
     const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
-    body.replaceChildren(...shownRows.map((row) => written.get(row) ?? made(row)));
+    body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
     // Rules between tiers mean something in the order of the table only.
     element.classList.toggle("sorted", sorting !== null);
     for (const head of heads) {
@@ -102,7 +118,7 @@ export function tableOf(box, table, id, position) {
       const numeric = column.unit !== "text" && column.unit !== "flag";
       const attributes = { "data-value": raw, class: numeric && "number" };
       const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-      cell.append(numeric ? text : make("bdi", {}, text));
+      cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
       const both = typeof value === "number" ? ends(table, column, values) : null;
       if (both) cell.append(" ", make("small", {}, interval(column, both)));
       line.append(cell);

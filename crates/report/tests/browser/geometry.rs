@@ -52,6 +52,29 @@ fn nothing_overlaps_and_nothing_is_cut_off_at_any_width() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// Tables that are wider than their frame, folded ones too.
+const WIDE: &str = "
+    for (const fold of document.querySelectorAll('main details')) fold.open = true;
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return [...document.querySelectorAll('.table')]
+        .map(box => [box.id, box.querySelector('table').offsetWidth, box.clientWidth])
+        .filter(([, wide, room]) => wide > room)";
+
+/// Nobody looks for columns beyond an edge, and a printer cuts them off.
+#[test]
+fn on_a_desk_and_on_paper_tables_are_as_wide_as_their_frames() {
+    let Some(browser) = Browser::open() else { return };
+    // A4 between its margins.
+    for (media, size) in [("screen", SIZES[0]), ("print", (703, 1032))] {
+        browser.prefer(media, &[]);
+        browser.resize(size);
+        for page in pages::all() {
+            browser.visit(&page.file);
+            assert_eq!(browser.run(WIDE, &[]), json!([]), "{}, {media}", page.name);
+        }
+    }
+}
+
 /// What finds overlaps must find one.
 #[test]
 fn a_page_that_was_broken_on_purpose_is_found_broken() {

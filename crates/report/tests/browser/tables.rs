@@ -87,6 +87,28 @@ fn a_click_on_a_head_sorts_by_the_raw_value() {
     }
 }
 
+/// Each row that says more on a line below itself, and what it says.
+const SAID: &str = "
+    return [...document.querySelectorAll('main .part.main tr.said')].map(line => [
+        Number(line.previousElementSibling.dataset.row), line.querySelector('p:last-child bdi').textContent])";
+
+#[test]
+fn what_is_said_below_a_row_goes_where_the_row_goes() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("failures");
+    let (section, table) = main_table(page).unwrap();
+    let said = |row: u64| table.rows[row as usize][table.place("reason").unwrap()].text().unwrap();
+    browser.visit(&page.file);
+    for place in shown(&browser, section) {
+        browser.click(&head(section, place));
+        let lines: Vec<(u64, String)> = serde_json::from_value(browser.run(SAID, &[])).unwrap();
+        assert_eq!(lines.len(), table.rows.len());
+        for (row, text) in lines {
+            assert_eq!(text, said(row), "below row {row}, sorted by {}", table.columns[place].key);
+        }
+    }
+}
+
 /// As people order names, which the browser knows: with the digits in them as numbers.
 #[test]
 fn names_are_sorted_as_people_do_it() {

@@ -3,12 +3,19 @@
 use super::TABLE_ROWS_MAX;
 use crate::document::{Column, Table, Unit, Value};
 
+/// Columns from which on a table has no room for sentences beside its numbers: they stand on a line of their own.
+const CROWDED_COLUMNS_MIN: usize = 9;
+/// Letters up to which a text is a word or two, and not a sentence.
+const SHORT_LETTERS_MAX: usize = 32;
+
 /// A table of a page.
 pub struct TableView<'a> {
     pub table: &'a Table,
     pub heads: Vec<Head<'a>>,
     /// None where the table is so long that the script makes it.
     pub rows: Option<Vec<RowView<'a>>>,
+    /// It has so many columns that each of them must be narrow.
+    pub crowded: bool,
     /// It is closed at first, since its charts say more.
     pub folded: bool,
 }
@@ -21,6 +28,13 @@ pub struct Head<'a> {
     pub numeric: bool,
 }
 
+impl Head<'_> {
+    /// Its title, where it may be broken: a browser does not break behind a stroke by itself.
+    pub fn pieces(&self) -> impl Iterator<Item = &str> {
+        self.column.title.split_inclusive('/')
+    }
+}
+
 /// A row of a table.
 pub struct RowView<'a> {
     /// Another tier begins with it.
@@ -28,6 +42,8 @@ pub struct RowView<'a> {
     /// It is of every second tier.
     pub band: bool,
     pub cells: Vec<Cell<'a>>,
+    /// Sentences below it, each with the title of its column.
+    pub said: Vec<(&'a str, &'a str)>,
 }
 
 /// What is in a cell.
@@ -57,21 +73,27 @@ pub struct Bar {
 }
 
 impl<'a> TableView<'a> {
-    /// The main table of a page says below the name of a row what it can be filtered by: columns of words would leave no
-    /// room for those of numbers.
+    /// The main table of a page, and any with many columns, says below the name of a row what it can be filtered by: columns
+    /// of words would leave no room for those of numbers. Sentences stand below such a row, for the same reason.
     pub fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
         let short = table.rows.len() <= TABLE_ROWS_MAX;
         let mut heads = heads(table);
         let name = heads.iter().find(|head| head.column.unit == Unit::Text).map(|head| head.place);
+        let crowded = short && heads.len() >= CROWDED_COLUMNS_MIN;
         let is_below = |head: &Head<'_>| {
-            main && short && head.column.facet && head.column.unit == Unit::Text && Some(head.place) != name
+            let has_room = !short || !(main || crowded);
+            !has_room && head.column.facet && head.column.unit == Unit::Text && Some(head.place) != name
         };
         let below = heads.iter().filter(|head| is_below(head)).map(|head| head.place);
-        let below: Vec<usize> = below.filter(|place| !table.is_alike(*place)).collect();
+        let below: Vec<usize> = below.filter(|place| !main || !table.is_alike(*place)).collect();
         heads.retain(|head| !is_below(head));
-        let rows = short.then(|| rows(table, &heads, name, &below));
+        let is_said = |head: &Head<'_>| crowded && Some(head.place) != name && has_sentences(table, head);
+        let said: Vec<usize> = heads.iter().filter(|head| is_said(head)).map(|head| head.place).collect();
+        heads.retain(|head| !said.contains(&head.place));
+        let beside = Beside { name, below, said };
+        let rows = short.then(|| rows(table, &heads, &beside));
         let folded = rows.is_none() || (folded && table.rows.len() > 3);
-        TableView { table, heads, rows, folded }
+        TableView { table, heads, rows, crowded, folded }
     }
 
     pub fn count(&self) -> usize {
@@ -90,7 +112,27 @@ fn heads(table: &Table) -> Vec<Head<'_>> {
     shown.map(|(place, column)| Head { column, place, numeric: column.unit.is_numeric() }).collect()
 }
 
-fn rows<'a>(table: &'a Table, heads: &[Head<'_>], name: Option<usize>, below: &[usize]) -> Vec<RowView<'a>> {
+/// What is filtered by is a word, however long somebody made it.
+fn has_sentences(table: &Table, head: &Head<'_>) -> bool {
+    let is_text = head.column.unit == Unit::Text && !head.column.facet;
+    is_text && table.rows.iter().filter_map(|row| row.get(head.place)?.text()).any(is_long)
+}
+
+fn is_long(text: &str) -> bool {
+    text.chars().nth(SHORT_LETTERS_MAX).is_some()
+}
+
+/// Places of columns that are not cells like others.
+struct Beside {
+    /// It names rows.
+    name: Option<usize>,
+    /// They stand below the name.
+    below: Vec<usize>,
+    /// They stand below the row.
+    said: Vec<usize>,
+}
+
+fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowView<'a>> {
     let tier = table.place("tier");
     let scales: Vec<f64> = heads.iter().map(|head| scale(table, head)).collect();
     let (mut before, mut tiers): (Option<&Value>, usize) = (None, 0);
@@ -100,16 +142,20 @@ fn rows<'a>(table: &'a Table, heads: &[Head<'_>], name: Option<usize>, below: &[
         let cells = heads.iter().zip(&scales).map(|(head, scale)| {
             let cell = Cell::new(table, row, head, *scale);
             let chip = Some(head.place) == tier && cell.numeric && !cell.value.is_empty();
-            if Some(head.place) != name {
+            if Some(head.place) != beside.name {
                 return Cell { chip, ..cell };
             }
-            let below = below.iter().filter_map(|place| row.get(*place)?.text());
+            let below = beside.below.iter().filter_map(|place| row.get(*place)?.text());
             Cell { names: true, below: below.collect(), ..cell }
         });
         let cells = cells.collect();
         let begins = before.is_some() && before != of_tier;
         tiers += usize::from(begins);
-        rows.push(RowView { tier: begins, band: tiers % 2 == 1, cells });
+        let said = beside.said.iter().filter_map(|place| {
+            let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
+            Some((table.columns[*place].title.as_str(), text))
+        });
+        rows.push(RowView { tier: begins, band: tiers % 2 == 1, cells, said: said.collect() });
         before = of_tier;
     }
     rows
@@ -165,6 +211,6 @@ impl Cell<'_> {
 impl Cell<'_> {
     /// It may not fit: all of it is shown to who points at it.
     pub fn is_long(&self) -> bool {
-        self.text.len() > 32
+        is_long(&self.text)
     }
 }

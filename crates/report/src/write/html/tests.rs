@@ -59,6 +59,37 @@ fn a_table_and_its_charts() {
     insta::assert_snapshot!(between(&page, "<main id=\"main\">", "</main>"));
 }
 
+/// A table of `columns` columns of numbers, with a sentence and a facet.
+fn crowded(columns: usize) -> Document {
+    let mut document = small();
+    let mut heads: Vec<Column> = (0..columns)
+        .map(|place| Column::new(&format!("n_{place}"), &format!("n/{place}"), Unit::Count))
+        .collect();
+    heads.insert(0, Column::new("service", "service", Unit::Text));
+    heads.push(Column::new("state", "state", Unit::Text).facet());
+    heads.push(Column::new("why", "why", Unit::Text));
+    let mut table = Table::new("Many columns", heads);
+    for why in [Value::from("a sentence of more letters than a word has, <b>"), Value::None] {
+        let mut row: Vec<Value> = (0..columns).map(Value::from).collect();
+        row.insert(0, "asio".into());
+        row.extend(["measured".into(), why]);
+        table.rows.push(row);
+    }
+    document.sections.push(Section::new("many", "Many", "All.", table));
+    document
+}
+
+#[test]
+fn sentences_stand_below_the_rows_of_a_table_with_many_columns() {
+    let page = |columns| {
+        let page = html(&crowded(columns)).unwrap();
+        between(&page, "aria-label=\"Many columns\" tabindex=\"0\">", "</div>\n").to_owned()
+    };
+    insta::assert_snapshot!(page(7));
+    let few = page(3);
+    assert!(!few.contains("said") && few.contains("data-place=\"5\">why</th>"), "{few}");
+}
+
 #[test]
 fn no_name_ends_an_element() {
     let page = html(&small()).unwrap();
