@@ -211,7 +211,7 @@
 
   // src/series.js
   function drawing(table, chart, rows) {
-    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
+    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart) };
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
     const nameAt = names(table);
@@ -236,7 +236,6 @@
         y,
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
-        bound: bound(chart.x_scale, number(values, at.bound)),
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
@@ -253,9 +252,6 @@
     }
     return typeof value2 === "number" ? coordinate(scale, value2) : null;
   }
-  function bound(scale, value2) {
-    return value2 === null ? null : coordinate(scale, value2);
-  }
   function span(table, column2, row, scale) {
     const both = ends(table, column2, row);
     if (!both) return null;
@@ -268,9 +264,8 @@
     for (const { points: points2 } of series) {
       for (const point of points2) {
         const both = way === "x" ? point.xEnds : point.yEnds;
-        const bound2 = way === "x" ? point.bound : null;
-        low = Math.min(low, point[way], both?.[0] ?? Infinity, bound2 ?? Infinity);
-        high = Math.max(high, point[way], both?.[1] ?? -Infinity, bound2 ?? -Infinity);
+        low = Math.min(low, point[way], both?.[0] ?? Infinity);
+        high = Math.max(high, point[way], both?.[1] ?? -Infinity);
       }
     }
     return [low, high];
@@ -284,11 +279,11 @@
   var END_LABELS_MAX = 12;
   var LABEL_HEIGHT = 13;
   var LABEL_WIDTH = 112;
-  var BOUND_HEIGHT = 20;
+  var POINTS_HEIGHT = 30;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
     if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
-    const each = series.length > 1 ? 12 * series.length + 8 : 22;
+    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
     return Math.max(drawing2.categories.length, 1) * each + 56;
   }
   function option(request) {
@@ -301,7 +296,7 @@
       grid: { left: 8, right: ends2 ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...bounds(request), ...labels(request)]
+      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)]
     };
   }
   function drawn(request, series, at, shift) {
@@ -322,7 +317,7 @@
     const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
     const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
     if (scale === "names") {
-      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : 190, overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
       return {
         type: "category",
         data: drawing2.categories,
@@ -377,7 +372,9 @@
   var family = () => getComputedStyle(document.body).fontFamily;
   function labels({ chart, series, drawing: drawing2, width }) {
     if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
+    const isNamed = (point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name;
     const all = series.flatMap((one) => one.points);
+    if (all.every(isNamed)) return [];
     const pen = document.createElement("canvas").getContext("2d");
     const fontFamily = family();
     if (pen) pen.font = `11.5px ${fontFamily}`;
@@ -390,10 +387,7 @@
       renderItem: (item, api) => {
         const grid = item.coordSys;
         const isInside = (box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
-        if (item.dataIndex === 0 || !taken) {
-          taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
-          for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
-        }
+        if (item.dataIndex === 0 || !taken) taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
         const point = all[item.dataIndex];
         const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
         const long = pen?.measureText(text).width ?? text.length * 7;
@@ -407,9 +401,6 @@
         return { type: "text", x: places[at][0], y: places[at][1], style };
       }
     }];
-  }
-  function around([x, y]) {
-    return [x - 2, y - BOUND_HEIGHT / 2, x + 2, y + BOUND_HEIGHT / 2];
   }
   function overlap(one, other) {
     return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
@@ -520,21 +511,6 @@
       }
     }];
   }
-  function bounds({ series }) {
-    const bounded = series.flatMap((one) => one.points).filter((point) => point.bound !== null);
-    if (bounded.length === 0) return [];
-    return [{
-      ...STILL,
-      type: "custom",
-      z: 2,
-      data: bounded.map((point) => [point.bound, point.y]),
-      renderItem: (item, api) => {
-        const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
-        const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
-        return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
-      }
-    }];
-  }
   function barShift(count, at) {
     if (count === 1) return 0;
     const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
@@ -605,9 +581,10 @@
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
     const ring = make("div", { class: "ring", hidden: true });
     const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
+    const key = make("ul", { class: "key", "aria-hidden": "true" });
     plot.replaceWith(area);
     area.append(plot, ring, tip);
-    area.before(legend);
+    area.before(legend, key);
     plot.tabIndex = 0;
     const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
     let all = { series: [], categories: [], points: 0 };
@@ -698,6 +675,13 @@
       legend.replaceChildren(...chips);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
     }
+    function print() {
+      draw();
+      const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
+      key.replaceChildren(
+        ...drawnNow.map(({ name }) => make("li", {}, swatch(look(name), chart.shape === "lines"), make("bdi", {}, name)))
+      );
+    }
     function change(names2) {
       for (const [name, on] of names2) switched.set(name, on);
       refresh();
@@ -726,7 +710,7 @@
         if (isFirst) prepare();
         refresh();
       },
-      draw,
+      print,
       end() {
         sight.disconnect();
         size.disconnect();
@@ -1259,9 +1243,9 @@
   function printable() {
     let opened = [];
     addEventListener("beforeprint", () => {
-      opened = [...document.querySelectorAll("details.fold:not([open]), details.meanings:not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
+      opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
       for (const fold of opened) fold.open = true;
-      for (const one of pictures) one.draw();
+      for (const one of pictures) one.print();
     });
     addEventListener("afterprint", () => {
       for (const fold of opened) fold.open = false;

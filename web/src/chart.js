@@ -16,7 +16,7 @@ import { nearest, words } from "./tip.js";
 /**
  * @typedef {object} Picture
  * @property {(rows: number[]) => void} show These rows, from now on.
- * @property {() => void} draw Now, whether it is in sight or not.
+ * @property {() => void} print Drawn now, whether it is in sight or not, with a legend for paper.
  * @property {() => void} end
  */
 
@@ -53,9 +53,10 @@ export function picture(figure, table, chart, look, switched) {
   const tip = make("div", { class: "tip", hidden: true, role: "status" });
   const ring = make("div", { class: "ring", hidden: true });
   const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
+  const key = make("ul", { class: "key", "aria-hidden": "true" });
   plot.replaceWith(area);
   area.append(plot, ring, tip);
-  area.before(legend);
+  area.before(legend, key);
   plot.tabIndex = 0;
 
   const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
@@ -167,6 +168,15 @@ export function picture(figure, table, chart, look, switched) {
     if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
   }
 
+  /** Paper has no buttons: what is drawn is named, and what is not drawn is not. */
+  function print() {
+    draw();
+    const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
+    key.replaceChildren(
+      ...drawnNow.map(({ name }) => make("li", {}, swatch(look(name), chart.shape === "lines"), make("bdi", {}, name))),
+    );
+  }
+
   /** @param {[string, boolean][]} names */
   function change(names) {
     for (const [name, on] of names) switched.set(name, on);
@@ -199,7 +209,7 @@ export function picture(figure, table, chart, look, switched) {
       if (isFirst) prepare();
       refresh();
     },
-    draw,
+    print,
     end() {
       sight.disconnect();
       size.disconnect();

@@ -143,11 +143,11 @@ function printable() {
   /** @type {HTMLDetailsElement[]} */
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details.fold:not([open]), details.meanings:not([open])")]
+    opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")]
       .filter((fold) => fold instanceof HTMLDetailsElement)
       .filter((fold) => !fold.querySelector("table[data-long]"));
     for (const fold of opened) fold.open = true;
-    for (const one of pictures) one.draw();
+    for (const one of pictures) one.print();
   });
   addEventListener("afterprint", () => {
     for (const fold of opened) fold.open = false;

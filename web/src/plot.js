@@ -40,6 +40,9 @@ const LABEL_WIDTH = 112;
 /** Pixels of the mark across a row: nearly all of it. */
 const BOUND_HEIGHT = 20;
 
+/** Pixels of a row of points, with names above and below it. */
+const POINTS_HEIGHT = 30;
+
 const TEXT = { color: "var(--muted)", fontSize: 12 };
 
 /**
@@ -48,7 +51,8 @@ const TEXT = { color: "var(--muted)", fontSize: 12 };
  */
 export function height({ chart, drawing, series, width }) {
   if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
-  const each = series.length > 1 ? 12 * series.length + 8 : 22;
+  // Bars of several series stand below each other; points of them in one line.
+  const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
   return Math.max(drawing.categories.length, 1) * each + 56;
 }
 
@@ -105,7 +109,7 @@ function axisOption(request, way) {
   // A coordinate of 0 is nothing special: it may be 1 on an axis of factors.
   const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
   if (scale === "names") {
-    const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : 190, overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+    const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
     return {
       type: "category", data: drawing.categories, inverse: way === "y", axisLine: line, axisTick: { show: false }, axisLabel: label,
       ...(way === "x" ? title : {}),
@@ -173,7 +177,10 @@ const family = () => getComputedStyle(document.body).fontFamily;
  */
 function labels({ chart, series, drawing, width }) {
   if (chart.shape !== "points" || drawing.points > LABELS_MAX) return [];
+  // Who is named at the axis is not named again.
+  const isNamed = (/** @type {Point} */ point) => chart.y_scale === "names" && drawing.categories[point.y] === point.name;
   const all = series.flatMap((one) => one.points);
+  if (all.every(isNamed)) return [];
   const pen = document.createElement("canvas").getContext("2d");
   const fontFamily = family();
   if (pen) pen.font = `11.5px ${fontFamily}`;

@@ -95,7 +95,7 @@ fn a_page_that_was_broken_on_purpose_is_found_broken() {
     }
 }
 
-/// On paper there are no buttons, all tables that a page has are open, and nothing is cut off at the right.
+/// On paper there are no buttons, all tables that a page has are open, and legends name what is drawn.
 #[test]
 fn on_paper_everything_is_there() {
     let Some(browser) = Browser::open() else { return };
@@ -107,10 +107,21 @@ fn on_paper_everything_is_there() {
         let state = browser.run(
             "return [[...document.querySelectorAll('button:not(thead button), input, select')]
                  .filter(one => one.checkVisibility()).map(one => one.outerHTML.slice(0, 80)),
-                 getComputedStyle(document.body).backgroundColor]",
+                 getComputedStyle(document.body).backgroundColor,
+                 [...document.querySelectorAll('figure.chart')].filter(figure => {
+                     const names = all => JSON.stringify([...figure.querySelectorAll(all)].filter(one => one.textContent)
+                         .map(one => one.textContent));
+                     const legend = figure.querySelectorAll('.legend [aria-pressed]').length > 1
+                         ? names('.legend [aria-pressed=true]') : '[]';
+                     return names('.key li') !== legend || ![...figure.querySelectorAll('.key li')].every(one => one.checkVisibility());
+                 }).map(figure => figure.closest('section').id),
+                 [...document.querySelectorAll('main details:not([open], .facet)')].filter(fold => !fold.querySelector('[data-long]'))
+                     .map(fold => fold.className)]",
             &[],
         );
         assert_eq!(state[0], json!([]), "{}: controls on paper", page.name);
+        assert_eq!(state[2], json!([]), "{}: charts whose legend does not name what is drawn", page.name);
+        assert_eq!(state[3], json!([]), "{}: what is folded on paper", page.name);
         let white = ["rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"];
         assert!(
             white.contains(&state[1].as_str().unwrap()),
