@@ -58,10 +58,17 @@
     ]
   );
   var DASHES = ["solid", [6, 3], [2, 3]];
+  var VERDICTS = /* @__PURE__ */ new Map([
+    ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
+    ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
+    ["cannot be told", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }]
+  ]);
   function looks(order) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
       let at = places.get(name);
+      const verdict = at === void 0 ? VERDICTS.get(name) : void 0;
+      if (verdict) return verdict;
       if (at === void 0) {
         at = places.size;
         places.set(name, at);

@@ -20,12 +20,24 @@ const SYMBOLS = /** @type {const} */ ([
 /** @type {("solid"|number[])[]} */
 const DASHES = ["solid", [6, 3], [2, 3]];
 
+/**
+ * What is no service but what came out of a comparison: the same colour and symbol in every page, in tables as in charts.
+ * @type {Map<string, Look>}
+ */
+const VERDICTS = new Map([
+  ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
+  ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
+  ["cannot be told", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }],
+]);
+
 /** @param {string[]} order Names in the order of the main table: the first ones are told apart most easily. */
 export function looks(order) {
   const places = new Map(order.map((name, at) => [name, at]));
   /** @param {string} name @returns {Look} */
   return (name) => {
     let at = places.get(name);
+    const verdict = at === undefined ? VERDICTS.get(name) : undefined;
+    if (verdict) return verdict;
     if (at === undefined) {
       at = places.size;
       places.set(name, at);

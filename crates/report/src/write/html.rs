@@ -45,6 +45,8 @@ struct Page<'a> {
     document: &'a Document,
     served: Option<&'a Served>,
     sections: Vec<SectionView<'a>>,
+    /// Those that have nothing to show but why: in one list at the end, where each would be a heading over a line.
+    silent: Vec<&'a Section>,
     json: String,
 }
 
@@ -88,9 +90,12 @@ pub fn frame(title: &str, main: &str) -> Result<String, askama::Error> {
 }
 
 fn page(document: &Document, served: Option<&Served>) -> Result<String, askama::Error> {
-    let sections = document.sections.iter().enumerate();
-    let sections = sections.map(|(place, section)| SectionView::new(section, place == 0)).collect();
-    Page { document, served, sections, json: text::embedded(document) }.render()
+    let all = document.sections.iter().enumerate();
+    let (shown, silent): (Vec<_>, Vec<_>) =
+        all.partition(|(place, section)| *place == 0 || section.table.is_some());
+    let sections = shown.into_iter().map(|(place, section)| SectionView::new(section, place == 0)).collect();
+    let silent = silent.into_iter().map(|(_, section)| section).collect();
+    Page { document, served, sections, silent, json: text::embedded(document) }.render()
 }
 
 impl<'a> SectionView<'a> {

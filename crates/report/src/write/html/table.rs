@@ -58,8 +58,10 @@ pub struct Cell<'a> {
     pub value: String,
     /// `99.2% .. 104.7%`.
     pub interval: Option<String>,
-    /// What its row is, below its name.
-    pub below: Vec<&'a str>,
+    /// What its row is, below its name: texts and their tones.
+    pub below: Vec<(&'a str, &'static str)>,
+    /// How a verdict is coloured, and nothing of what is none.
+    pub tone: &'static str,
     pub bar: Option<Bar>,
 }
 
@@ -122,6 +124,18 @@ fn is_long(text: &str) -> bool {
     text.chars().nth(SHORT_LETTERS_MAX).is_some()
 }
 
+/// A verdict has one colour in all pages, in tables as in charts (`VERDICTS` in `web/src/looks.js`).
+fn tone(column: &Column, text: &str) -> &'static str {
+    if column.key != "verdict" {
+        return "";
+    }
+    match text.to_lowercase().as_str() {
+        "holds" | "pass" | "faster" | "cheaper" => "good",
+        "does not hold" | "fail" | "slower" | "dearer" | "service failed" | "not built" => "bad",
+        _ => "open",
+    }
+}
+
 /// Places of columns that are not cells like others.
 struct Beside {
     /// It names rows.
@@ -145,7 +159,10 @@ fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowVie
             if Some(head.place) != beside.name {
                 return Cell { chip, ..cell };
             }
-            let below = beside.below.iter().filter_map(|place| row.get(*place)?.text());
+            let below = beside.below.iter().filter_map(|place| {
+                let text = row.get(*place)?.text()?;
+                Some((text, tone(&table.columns[*place], text)))
+            });
             Cell { names: true, below: below.collect(), ..cell }
         });
         let cells = cells.collect();
@@ -193,6 +210,7 @@ impl Cell<'_> {
             names: false,
             chip: false,
             below: Vec::new(),
+            tone: value.text().map_or("", |text| tone(column, text)),
             numeric: head.numeric,
             text: value.show(column.unit),
             value: match value {

@@ -91,6 +91,36 @@ fn sentences_stand_below_the_rows_of_a_table_with_many_columns() {
 }
 
 #[test]
+fn a_verdict_has_its_colour_and_nothing_else_has_one() {
+    let mut document = small();
+    let columns = vec![Column::new("id", "id", Unit::Text), Column::new("verdict", "verdict", Unit::Text)];
+    let mut table = Table::new("Claims", columns);
+    for word in ["holds", "does not hold", "cannot be told"] {
+        table.rows.push(vec![word.into(), word.into()]);
+    }
+    document.sections.push(Section::new("claims", "Claims", "All.", table));
+    let page = html(&document).unwrap();
+    for (tone, word) in [("good", "holds"), ("bad", "does not hold"), ("open", "cannot be told")] {
+        assert!(
+            page.contains(&format!("<td data-value=\"{word}\"><bdi class=\"{tone}\">{word}</bdi>")),
+            "{word}"
+        );
+        assert!(page.contains(&format!("data-value=\"{word}\"><bdi>{word}</bdi></th>")), "{word}");
+    }
+}
+
+#[test]
+fn what_has_nothing_to_show_is_one_list_at_the_end() {
+    let mut document = small();
+    document.sections.push(Section::without("wire", "Wire parity", "Bytes.").note("No bytes."));
+    let last = document.sections[0].clone();
+    document.sections.push(Section { id: "again".to_owned(), ..last });
+    let page = html(&document).unwrap();
+    assert_eq!(page.matches("<h2").count(), 3, "two sections with tables, and the list");
+    insta::assert_snapshot!(between(&page, "<section class=\"part\" id=\"nothing-of\"", "</section>"));
+}
+
+#[test]
 fn no_name_ends_an_element() {
     let page = html(&small()).unwrap();
     assert!(!page.contains("<script>alert"));
