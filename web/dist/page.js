@@ -176,7 +176,8 @@
     return unit === "count" ? Math.max(1, factor * ten) : factor * ten;
   }
   function linear(low, high, unit, count) {
-    let [min, max] = [low > 0 && low < high * 0.6 ? 0 : low, high];
+    const isCounted = unit === "count" && low === 1 && high <= count;
+    let [min, max] = [low > 0 && low < high * 0.6 && !isCounted ? 0 : low, high];
     if (min === max) [min, max] = [min > 0 ? 0 : min - 1, max > 0 ? max * 1.05 : max + 1];
     const one = step((max - min) / count, unit);
     const [first, last] = [Math.floor(min / one + 1e-9), Math.ceil(max / one - 1e-9)];
@@ -285,7 +286,7 @@
   var LABELS_MAX = 120;
   var END_LABELS_MAX = 12;
   var LABEL_HEIGHT = 13;
-  var LABEL_WIDTH = 112;
+  var LABEL_WIDTH = { least: 112, share: 0.28 };
   var POINTS_HEIGHT = 30;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
@@ -296,19 +297,20 @@
   function option(request) {
     const { chart, width } = request;
     const ends2 = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
-    const shifts = ends2 ? apartFromEachOther(request) : null;
+    const room = ends2 ? labelWidth(request) : 0;
+    const shifts = ends2 ? apartFromEachOther(request, room) : null;
     return {
       animation: false,
       textStyle: { fontFamily: family() },
-      grid: { left: 8, right: ends2 ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)]
+      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...labels(request)]
     };
   }
-  function drawn(request, series, at, shift) {
+  function drawn(request, series, at, label) {
     if (request.chart.shape === "bars") return bars(request, series, at);
-    return request.chart.shape === "lines" ? lines(request, series, shift) : points(request, series, request.drawing.points);
+    return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
   }
   function axisOf({ chart, x, y, series, width }, way) {
     const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
@@ -352,16 +354,20 @@
   function nearest(ticks, at) {
     return ticks.find((one) => Math.abs(one.at - at) <= 1e-6 * Math.max(1, Math.abs(at)))?.text ?? "";
   }
-  function apartFromEachOther(request) {
+  function labelWidth({ series, width }) {
+    const longest = Math.max(0, ...series.map((one) => textWidth(one.name, 11)));
+    return Math.max(LABEL_WIDTH.least, Math.min(Math.ceil(longest) + 2, Math.floor(width * LABEL_WIDTH.share)));
+  }
+  function apartFromEachOther(request, room) {
     const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
-    const [wide, high] = [request.width - 190, height(request) - 76];
+    const [wide, high] = [request.width - 78 - room, height(request) - 76];
     const ends2 = request.series.map(({ points: points2 }, at) => {
       const last = points2.findLast((point) => !point.apart);
       return { at, x: last ? (last.x - x.min) / (x.max - x.min) * wide : 0, y: last ? (y.max - last.y) / (y.max - y.min) * high : 0 };
     });
     ends2.sort((one, other) => one.y - other.y);
     const places = ends2.map((one) => one.y);
-    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < LABEL_WIDTH;
+    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < room;
     for (let at = 0; at < places.length; at += 1) {
       for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
     }
@@ -377,14 +383,19 @@
   }
   var pair = (point) => [point.x, point.y];
   var family = () => getComputedStyle(document.body).fontFamily;
+  var pen;
+  function textWidth(text, size) {
+    pen ??= document.createElement("canvas").getContext("2d");
+    if (!pen) return text.length * size * 0.6;
+    pen.font = `${size}px ${family()}`;
+    return pen.measureText(text).width;
+  }
   function labels({ chart, series, drawing: drawing2, width }) {
     if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
     const isNamed = (point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name;
     const all = series.flatMap((one) => one.points);
     if (all.every(isNamed)) return [];
-    const pen = document.createElement("canvas").getContext("2d");
     const fontFamily = family();
-    if (pen) pen.font = `11.5px ${fontFamily}`;
     let taken = null;
     return [{
       ...STILL,
@@ -397,7 +408,7 @@
         if (item.dataIndex === 0 || !taken) taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
         const point = all[item.dataIndex];
         const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
-        const long = pen?.measureText(text).width ?? text.length * 7;
+        const long = textWidth(text, 11.5);
         const [x, y] = api.coord(pair(point));
         const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
         const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
@@ -413,7 +424,7 @@
     return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
   }
   var STILL = { silent: true, emphasis: { disabled: true }, animation: false };
-  function lines(request, series, shift) {
+  function lines(request, series, label) {
     const { color, symbol, dash } = request.look(series.name);
     const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
     const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
@@ -427,14 +438,14 @@
         showSymbol: false,
         lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
         endLabel: {
-          show: shift !== null,
+          show: label !== null,
           formatter: series.name,
           color: "var(--ink)",
           fontSize: 11,
-          width: LABEL_WIDTH,
+          width: label?.room,
           overflow: "truncate",
           distance: 8,
-          offset: [0, shift ?? 0]
+          offset: [0, label?.shift ?? 0]
         }
       },
       { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 }

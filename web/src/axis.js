@@ -50,8 +50,9 @@ function step(about, unit) {
  * @returns {Axis}
  */
 function linear(low, high, unit, count) {
-  // What is all positive begins at nothing, unless that would make everything a line at the top.
-  let [min, max] = [low > 0 && low < high * 0.6 ? 0 : low, high];
+  // What is all positive begins at nothing, unless that would make everything a line at the top, or is counted from one.
+  const isCounted = unit === "count" && low === 1 && high <= count;
+  let [min, max] = [low > 0 && low < high * 0.6 && !isCounted ? 0 : low, high];
   if (min === max) [min, max] = [min > 0 ? 0 : min - 1, max > 0 ? max * 1.05 : max + 1];
   const one = step((max - min) / count, unit);
   const [first, last] = [Math.floor(min / one + 1e-9), Math.ceil(max / one - 1e-9)];

@@ -21,6 +21,7 @@ import { extent } from "./series.js";
  * @property {number} width
  */
 
+/** @typedef {{ room: number, shift: number }} EndLabel How wide it may be, and how much lower than its line it stands. */
 /** @typedef {{ dataIndex: number, coordSys: { x: number, y: number, width: number, height: number } }} Item */
 
 /** Up to here, every point of a line has its symbol. */
@@ -35,10 +36,10 @@ const LABELS_MAX = 120;
 const END_LABELS_MAX = 12;
 /** Pixels from one of them to the next. */
 const LABEL_HEIGHT = 13;
-/** Nor are they longer. */
-const LABEL_WIDTH = 112;
 /** Pixels of the mark across a row: nearly all of it. */
 const BOUND_HEIGHT = 20;
+/** As wide may all of them be, and as a share of a wide chart: names of cells begin alike. */
+const LABEL_WIDTH = { least: 112, share: 0.28 };
 
 /** Pixels of a row of points, with names above and below it. */
 const POINTS_HEIGHT = 30;
@@ -60,14 +61,15 @@ export function height({ chart, drawing, series, width }) {
 export function option(request) {
   const { chart, width } = request;
   const ends = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
-  const shifts = ends ? apartFromEachOther(request) : null;
+  const room = ends ? labelWidth(request) : 0;
+  const shifts = ends ? apartFromEachOther(request, room) : null;
   return {
     animation: false,
     textStyle: { fontFamily: family() },
-    grid: { left: 8, right: ends ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    grid: { left: 8, right: ends ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: axisOption(request, "x"),
     yAxis: axisOption(request, "y"),
-    series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...bounds(request), ...labels(request)],
+    series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)],
   };
 }
 
@@ -75,12 +77,12 @@ export function option(request) {
  * @param {Request} request
  * @param {Series} series
  * @param {number} at
- * @param {number|null} shift Its name stands where it ends, so much lower.
+ * @param {EndLabel|null} label Its name stands where it ends.
  * @returns {object[]}
  */
-function drawn(request, series, at, shift) {
+function drawn(request, series, at, label) {
   if (request.chart.shape === "bars") return bars(request, series, at);
-  return request.chart.shape === "lines" ? lines(request, series, shift) : points(request, series, request.drawing.points);
+  return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
 }
 
 /**
@@ -135,20 +137,30 @@ function nearest(ticks, at) {
 }
 
 /**
+ * How wide names at the ends of lines are.
+ * @param {Request} request
+ */
+function labelWidth({ series, width }) {
+  const longest = Math.max(0, ...series.map((one) => textWidth(one.name, 11)));
+  return Math.max(LABEL_WIDTH.least, Math.min(Math.ceil(longest) + 2, Math.floor(width * LABEL_WIDTH.share)));
+}
+
+/**
  * How much lower the name at the end of each line stands, so that names are a line of text apart.
  * @param {Request} request
+ * @param {number} room How wide names are.
  * @returns {number[]}
  */
-function apartFromEachOther(request) {
+function apartFromEachOther(request, room) {
   const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
-  const [wide, high] = [request.width - 190, height(request) - 76];
+  const [wide, high] = [request.width - 78 - room, height(request) - 76];
   const ends = request.series.map(({ points }, at) => {
     const last = points.findLast((point) => !point.apart);
     return { at, x: last ? ((last.x - x.min) / (x.max - x.min)) * wide : 0, y: last ? ((y.max - last.y) / (y.max - y.min)) * high : 0 };
   });
   ends.sort((one, other) => one.y - other.y);
   const places = ends.map((one) => one.y);
-  const areNear = (/** @type {number} */ one, /** @type {number} */ other) => Math.abs(ends[one].x - ends[other].x) < LABEL_WIDTH;
+  const areNear = (/** @type {number} */ one, /** @type {number} */ other) => Math.abs(ends[one].x - ends[other].x) < room;
   // Down, as far as those above need; and up again, where that went below the axis.
   for (let at = 0; at < places.length; at += 1) {
     for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
@@ -170,6 +182,20 @@ const pair = (point) => [point.x, point.y];
 /** Text that we place ourselves is not told it by the library. */
 const family = () => getComputedStyle(document.body).fontFamily;
 
+/** @type {CanvasRenderingContext2D|null|undefined} */
+let pen;
+
+/**
+ * @param {string} text
+ * @param {number} size
+ */
+function textWidth(text, size) {
+  pen ??= document.createElement("canvas").getContext("2d");
+  if (!pen) return text.length * size * 0.6;
+  pen.font = `${size}px ${family()}`;
+  return pen.measureText(text).width;
+}
+
 /**
  * Names beside points, wherever one is free: of symbols, and of the names of points that came before.
  * @param {Request} request
@@ -181,9 +207,7 @@ function labels({ chart, series, drawing, width }) {
   const isNamed = (/** @type {Point} */ point) => chart.y_scale === "names" && drawing.categories[point.y] === point.name;
   const all = series.flatMap((one) => one.points);
   if (all.every(isNamed)) return [];
-  const pen = document.createElement("canvas").getContext("2d");
   const fontFamily = family();
-  if (pen) pen.font = `11.5px ${fontFamily}`;
   /** @type {number[][]|null} */
   let taken = null;
   return [{
@@ -197,7 +221,7 @@ function labels({ chart, series, drawing, width }) {
       }
       const point = all[item.dataIndex];
       const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
-      const long = pen?.measureText(text).width ?? text.length * 7;
+      const long = textWidth(text, 11.5);
       const [x, y] = api.coord(pair(point));
       const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
       const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
@@ -232,9 +256,9 @@ const STILL = { silent: true, emphasis: { disabled: true }, animation: false };
 /**
  * @param {Request} request
  * @param {Series} series
- * @param {number|null} shift
+ * @param {EndLabel|null} label
  */
-function lines(request, series, shift) {
+function lines(request, series, label) {
   const { color, symbol, dash } = request.look(series.name);
   const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
   const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
@@ -246,8 +270,8 @@ function lines(request, series, shift) {
     {
       ...STILL, type: "line", data: joined.map(pair), showSymbol: false, lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
       endLabel: {
-        show: shift !== null, formatter: series.name, color: "var(--ink)", fontSize: 11, width: LABEL_WIDTH, overflow: "truncate", distance: 8,
-        offset: [0, shift ?? 0],
+        show: label !== null, formatter: series.name, color: "var(--ink)", fontSize: 11, width: label?.room, overflow: "truncate", distance: 8,
+        offset: [0, label?.shift ?? 0],
       },
     },
     { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 },

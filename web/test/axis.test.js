@@ -9,6 +9,12 @@ test("an axis in equal steps begins at nothing, unless all would be at its top",
   assert.deepEqual(texts("linear", "per-second", 150e3, 180e3, 4), ["150 k", "160 k", "170 k", "180 k"]);
 });
 
+test("a few rounds that are counted from one begin there", () => {
+  assert.deepEqual(texts("linear", "count", 1, 3, 5), ["1", "2", "3"]);
+  assert.equal(texts("linear", "count", 1, 40, 5)[0], "0");
+  assert.equal(texts("linear", "per-second", 1, 3, 5)[0], "0");
+});
+
 test("a single value has an axis too", () => {
   const { min, max } = axis("linear", "count", 7, 7, 5);
   assert.ok(min <= 7 && max > 7);
