@@ -2,9 +2,11 @@
 // Tare needs no node. `node build.js --check` writes nothing, and fails where `dist/` is not what the sources give.
 
 import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-process.chdir(import.meta.dirname);
+// `import.meta.dirname` would be shorter, and wants a newer node than the 18 of Debian 12.
+process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 
 // What those ask for whose work is in the bundle: it goes into every page.
 const licence = async (path) => (await readFile(`node_modules/${path}`, "utf8")).trim().replace(/[ \t]+$/gm, "");

@@ -209,3 +209,31 @@ fn what_is_embedded_is_what_the_sources_give() {
         assert!(ran.status.success(), "npm run {script}: {}", String::from_utf8_lossy(&said));
     }
 }
+
+/// Who works here may have a newer one, which does not tell that something would fail there.
+#[test]
+fn the_node_of_debian_12_is_enough_for_web() {
+    const DEBIAN: (u32, u32) = (18, 20);
+    const NEWER: [&str; 2] = ["import.meta.dirname", "import.meta.filename"];
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    let lock = std::fs::read_to_string(web.join("package-lock.json")).unwrap();
+    let lock: serde_json::Value = serde_json::from_str(&lock).unwrap();
+    let packages = lock["packages"].as_object().unwrap();
+    let asked =
+        packages.iter().filter_map(|(name, package)| Some((name, package["engines"]["node"].as_str()?)));
+    for (name, range) in asked {
+        let least = range.strip_prefix(">=").unwrap_or_else(|| panic!("{name:?} asks for node {range:?}"));
+        let mut numbers = least.trim().split('.').map(|number| number.parse::<u32>().unwrap());
+        let least = (numbers.next().unwrap(), numbers.next().unwrap_or(0));
+        assert!(least <= DEBIAN, "{name:?} asks for node {range:?}");
+    }
+    let tests = std::fs::read_dir(web.join("test")).unwrap().map(|entry| entry.unwrap().path());
+    let run =
+        tests.filter(|path| path.extension().is_some_and(|end| end == "js")).chain([web.join("build.js")]);
+    for path in run {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let found = NEWER.iter().find(|word| code.contains(*word));
+        assert_eq!(found, None, "{}", path.display());
+    }
+}
