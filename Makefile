@@ -15,10 +15,12 @@ ARGS ?=
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-setup: ## toolchains and Debian packages that are missing (scripts/setup.sh --check only tells)
+setup: ## what is missing of toolchains and Debian packages (scripts/setup.sh --check only tells)
 	@scripts/setup.sh
 
-build: setup ## the command `tare`, in target/release/
+# Without what only tests need, such as a browser: that is hundreds of MB more, and more that can fail.
+build: ## the command `tare`, in target/release/
+	@scripts/setup.sh bench
 	$(ENV) cargo build --release --locked
 
 # The command builds and verifies the services itself; the page and the table go into the folder of

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Brings what Tare and its services are built with: Debian packages, and the toolchains that Debian 12 has too old.
 #
-#   scripts/setup.sh            install what is missing, and nothing else
-#   scripts/setup.sh --check    print what is missing; status 1 if anything is
+#   scripts/setup.sh            install what is missing, and nothing else: for a run, and for all tests
+#   scripts/setup.sh bench      for a run alone: what Tare and its services are built with
+#   --check, after either       print what is missing; status 1 if anything is
 #
 # What a service needs is read from the [[requires]] of its manifest: if `command` fails, `debian` is installed. So a
 # new service needs no change here. A need of a service that cannot be met is told and no error, since Tare then shows
@@ -46,13 +47,17 @@ rust_dir() {
 
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
+only=                                     # `bench`, where that is all that was asked for
+readonly for_tests=(lint crosscheck page) # they have no part in a run
+
 need_command=() # words parted by 0x1f
 need_packages=()
 need_for=()
 declare -A need_index=() # of a command: several services may need the same
 
-need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that nothing goes
+need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that nothing goes; or one of for_tests
     local known=${need_index[$2]-}
+    [[ $only != bench || " ${for_tests[*]} " != *" $1 "* ]] || return 0
     if [[ -n $known ]]; then
         need_for[known]+=" $1"
         need_packages[known]+=" $3"
@@ -68,7 +73,7 @@ need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that
 rust_is_here() { rust_dir >/dev/null; }
 go_is_here() { is_new go version "$go_wanted"; }
 locust_is_here() { command -v locust; }
-venv_is_here() { { go_is_here && locust_is_here; } || python3 -m ensurepip --version; }
+venv_is_here() { { go_is_here && { [[ $only == bench ]] || locust_is_here; }; } || python3 -m ensurepip --version; }
 wrk_is_here() { command -v wrk; } # asked for its version it fails, and httperf loads port 80
 h2load_is_here() { command -v h2load; }
 httperf_is_here() { command -v httperf; }
@@ -285,8 +290,10 @@ main() {
         hash -r
         install_go || say 'Go could not be installed'
         install_dotnet || say '.NET could not be installed'
-        install_locust || say 'locust could not be installed'
-        install_web || say 'what web/ needs could not be installed'
+        if [[ $only != bench ]]; then
+            install_locust || say 'locust could not be installed'
+            install_web || say 'what web/ needs could not be installed'
+        fi
     fi
     link_rust
     if ((${#missing[@]})); then
@@ -302,8 +309,9 @@ main() {
     [[ ! -d $tools ]] || say "some of it is in $tools: before running tare by hand, type: . scripts/env.sh"
 }
 
+if [[ ${1-} == bench ]]; then only=$1 && shift; fi
 case ${1-} in
     '' | --check) main "$@" ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" ;;
-    *) say "unknown argument '$1': there is only --check"; exit 1 ;;
+    *) say "unknown argument '$1': there are only bench and --check"; exit 1 ;;
 esac

@@ -1,0 +1,49 @@
+//! What `scripts/setup.sh` would install on a machine that has nothing but the commands that the script is written with.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Every Debian has them.
+const BASE: [&str; 11] =
+    ["awk", "bash", "cat", "dirname", "env", "paste", "sed", "sort", "tail", "tr", "uname"];
+
+/// Who wants what is missing, by what the script tells with `--check`.
+fn wanted_by(words: &[&str]) -> BTreeSet<String> {
+    let machine = tempfile::tempdir().unwrap();
+    let [bin, checkout] = ["bin", "checkout"].map(|name| machine.path().join(name));
+    fs::create_dir(&bin).unwrap();
+    fs::create_dir(&checkout).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let programs = |name| std::env::split_paths(&path).map(move |folder: PathBuf| folder.join(name));
+    for name in BASE {
+        symlink(programs(name).find(|program| program.is_file()).unwrap(), bin.join(name)).unwrap();
+    }
+    // Without `.tare` and `web`, where this checkout may have what was installed.
+    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+    for name in ["Cargo.toml", "scripts", "services"] {
+        symlink(root.join(name), checkout.join(name)).unwrap();
+    }
+    let mut script = Command::new(bin.join("bash"));
+    script.arg(checkout.join("scripts/setup.sh")).args(words).arg("--check");
+    let ran = script.env_clear().env("PATH", &bin).env("HOME", machine.path()).output().unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let told = String::from_utf8(ran.stdout).unwrap();
+    let names = told.lines().flat_map(|line| line.rsplit_once("wanted by: ").unwrap().1.split(", "));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_run_wants_nothing_that_only_tests_need() {
+    let (all, run) = (wanted_by(&[]), wanted_by(&["bench"]));
+    // Whether there is a `cargo clippy` the script does not ask PATH alone.
+    let tests: Vec<&str> = all.difference(&run).map(String::as_str).filter(|who| *who != "lint").collect();
+    assert_eq!(tests, ["crosscheck", "page"]);
+    assert!(run.is_subset(&all), "{run:?}");
+    assert!(["tare", "express", "flask", "gin"].into_iter().all(|name| run.contains(name)), "{run:?}");
+}
