@@ -12,6 +12,8 @@ pub mod document;
 pub mod endure;
 pub mod experiment;
 pub mod figures;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod grid;
 pub mod judge;
 pub mod link;

@@ -2,7 +2,6 @@
 //! code as without one. No test here depends on how fast anything is, only on what cannot be faster.
 
 use std::{
-    io::{self, Write},
     net::{Ipv4Addr, TcpListener},
     path::Path,
     sync::{
@@ -16,7 +15,8 @@ use tare_lab::{
     catalogue::{Catalogue, Pivot, Service},
     contract::Contract,
     experiment::Knobs,
-    link::{CLIENT, Link, LinkError},
+    fixture,
+    link::{CLIENT, Link},
     pivot,
     process::{Isolation, Supervisor, free_port, port_in_use},
     run::{
@@ -37,15 +37,9 @@ const DELAY_MS: u64 = 5;
 const ROUND_TRIP_NS: u64 = 2 * DELAY_MS * 1_000_000;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// None where this machine allows no links, which is told past the harness.
+/// None where this machine allows no links.
 fn link(test: &str, spec: &str) -> Option<Link> {
-    match Link::create(&spec.parse().unwrap(), &[], 1) {
-        Err(error @ (LinkError::NewNamespace(_) | LinkError::Tun(_))) => {
-            let _told = io::stderr().write_all(format!("skipped: {test}: {error}\n").as_bytes());
-            None
-        }
-        made => Some(made.unwrap()),
-    }
+    fixture::link(test, Link::create(&spec.parse().unwrap(), &[], 1))
 }
 
 fn contract() -> Contract {

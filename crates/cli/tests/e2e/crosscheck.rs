@@ -4,24 +4,13 @@
 use std::path::Path;
 
 use rustix::process::Signal;
+use tare_lab::fixture::has_program;
 
 use crate::support::{USUAL, Workspace, alone, send, within};
 
-/// Whether a tool is on this machine; said by name where it is not.
-fn has(tool: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let here = std::env::split_paths(&path).any(|folder: std::path::PathBuf| folder.join(tool).is_file());
-    if !here {
-        let all = std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1");
-        assert!(!all, "{tool} is not on this machine, and nothing may be skipped");
-        eprintln!("SKIPPED: {tool} is not on this machine");
-    }
-    here
-}
-
 #[test]
 fn the_pivot_by_wrk_and_by_us() {
-    if !has("wrk") {
+    if !has_program("crosscheck", "wrk") {
         return;
     }
     let _alone = alone();
@@ -53,7 +42,7 @@ fn the_pivot_by_wrk_and_by_us() {
 
 #[test]
 fn what_was_cut_off_leaves_nothing_and_tells_what_is_known() {
-    if !has("wrk") {
+    if !has_program("crosscheck", "wrk") {
         return;
     }
     let _alone = alone();

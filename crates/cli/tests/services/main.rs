@@ -5,9 +5,10 @@
 #[allow(dead_code, unused_imports, reason = "the end-to-end tests use all of it, these tests a part")]
 mod support;
 
-use std::{io::Write, time::Duration};
+use std::time::Duration;
 
 use serde_json::Value;
+use tare_lab::fixture::{excuse, nothing_may_be_skipped};
 
 use support::{alone, real_root, row, start, state, wrong_of};
 
@@ -40,13 +41,17 @@ fn build(words: &[&str]) -> Vec<String> {
         match line["result"].as_str().unwrap() {
             "built" | "current" => built.push(name),
             result => {
-                let told = format!("{result}: {name}: {}", line["reason"].as_str().unwrap());
+                let reason = line["reason"].as_str().unwrap();
                 let excused = match result {
-                    "missing" => NOWHERE.contains(&name.as_str()) || !everything_is_asked(),
-                    "skipped" => !everything_is_asked(),
+                    "missing" => NOWHERE.contains(&name.as_str()) || !nothing_may_be_skipped(),
+                    "skipped" => !nothing_may_be_skipped(),
                     _ => false,
                 };
-                if excused { skip(&told) } else { wrong.push(told) }
+                if excused {
+                    excuse(&name, reason)
+                } else {
+                    wrong.push(format!("{result}: {name}: {reason}"))
+                }
             }
         }
     }
@@ -60,15 +65,6 @@ fn rows_of(names: &[String]) -> Vec<String> {
     let ids = listed.as_array().unwrap().iter().map(|line| line["service"].as_str().unwrap().to_owned());
     let is_built = |id: &String| names.iter().any(|name| Some(name.as_str()) == id.split(':').next());
     ids.filter(is_built).collect()
-}
-
-fn everything_is_asked() -> bool {
-    std::env::var("TARE_TEST_ALL").as_deref() == Ok("1")
-}
-
-/// Not by `eprintln!`, which the test harness keeps to itself where nothing fails.
-fn skip(what: &str) {
-    let _ = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
 }
 
 #[test]

@@ -4,17 +4,16 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::{
-    browser::{Browser, skip},
-    pages,
-};
+use tare_lab::fixture::skip;
+
+use crate::{browser::Browser, pages};
 
 /// None where it is not installed: told by name.
 fn axe() -> Option<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/axe-core/axe.min.js");
     let found = fs::read_to_string(&file).ok();
     if found.is_none() {
-        skip("axe-core is not in web/node_modules: scripts/setup.sh installs it");
+        skip("accessibility", "axe-core is not in web/node_modules: make setup installs it");
     }
     found
 }

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, Permissions},
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -12,6 +12,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tare_lab::fixture::has_program;
 use thirtyfour::{
     ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver, action_chain::ActionChain,
 };
@@ -52,7 +53,10 @@ pub type Size = (u32, u32);
 impl Browser {
     /// None where there is no browser on this machine: that is told by name, and a failure where nothing may be skipped.
     pub fn open() -> Option<Browser> {
-        if !["chromium", "chromedriver", "setpriv"].into_iter().all(is_here) {
+        if !["chromium", "chromedriver", "setpriv"]
+            .into_iter()
+            .all(|program| has_program("the page", program))
+        {
             return None;
         }
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -293,19 +297,4 @@ fn is_of(process: &Path, argument: &str) -> bool {
 /// `ChromeDriver was started successfully on port 41234.`
 fn port_of(line: &str) -> Option<u16> {
     line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
-}
-
-/// Whether a program is on this machine; said by name where it is not.
-pub fn is_here(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder: PathBuf| folder.join(program).is_file());
-    found || skip(&format!("{program} is not on this machine: scripts/setup.sh installs it"))
-}
-
-/// Tells what is skipped, and is `false`. Not by `eprintln!`, which the test harness keeps to itself where nothing fails.
-pub fn skip(what: &str) -> bool {
-    let all = std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1");
-    assert!(!all, "{what}, and nothing may be skipped");
-    let _told = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
-    false
 }
