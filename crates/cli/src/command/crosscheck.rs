@@ -82,8 +82,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let declares = row.service.contracts.contains(&contract.name);
     ensure!(declares, "\"{}\" does not declare the contract \"{}\"", row.label, contract.name);
     let request = crosscheck::fixed_get(contract, args.request.as_deref())?;
-    let found: Vec<Found> = asked.iter().filter_map(|tool| tool.find(&workspace.root)).collect();
-    let plan = plan(args, found)?;
+    let plan = plan(args, Tool::find(&asked, &workspace.root))?;
     let missing = asked.into_iter().filter(|tool| plan.tools.iter().all(|found| found.tool != *tool));
     let missing: Vec<Missing> = missing.map(|tool| Missing { tool, install: tool.install() }).collect();
     tell(&plan, &row, request, &missing);

@@ -53,12 +53,13 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     workspace.tell_broken();
     let (services, mend) = missing(&workspace.catalogue);
     let kernel = machine::examine(&cpus::available());
-    let isolation = Vec::new();
+    let found = Tool::find(&Tool::ALL, &workspace.root);
     let tools = Tool::ALL.map(|tool| ToolFinding {
         tool,
-        version: tool.find(&workspace.root).map(|found| found.version),
+        version: found.iter().find(|found| found.tool == tool).map(|found| found.version.clone()),
         install: tool.install(),
     });
+    let isolation = Vec::new();
     let environment = Environment::read(isolation);
     let report = Report { environment, kernel, tools: tools.into(), services, mend };
     match args.json {
@@ -111,7 +112,10 @@ fn text(report: &Report) -> String {
     out += &format!("\n{}\n", paint("1", "second opinions"));
     for ToolFinding { tool, version, install } in &report.tools {
         out += &match version {
-            Some(version) => format!("  {} {:<18} {version}\n", paint("32", "ok  "), tool.name()),
+            Some(version) => {
+                let version = if version.is_empty() { "tells no version" } else { version.as_str() };
+                format!("  {} {:<18} {version}\n", paint("32", "ok  "), tool.name())
+            }
             None => format!("  {} {:<18} missing; mend: {install}\n", paint("33", "less"), tool.name()),
         };
     }

@@ -3,10 +3,17 @@
 use std::{
     fmt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
+    time::Duration,
 };
 
-use crate::catalogue::{Requirement, Service};
+use crate::{
+    catalogue::{Requirement, Service},
+    process::Asked,
+};
+
+/// Some compile a line of C++, and on a machine that builds meanwhile.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// A requirement that this machine does not meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,11 +71,8 @@ fn probe(requirement: &Requirement, folder: &Path) -> Result<String, Missing> {
         true => folder.join(program),
         false => PathBuf::from(program),
     };
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
+    let output = Asked::put(Command::new(program).args(arguments).current_dir(folder), ANSWER_WITHIN)
+        .and_then(Asked::answer)
         .map_err(|error| missing(format!("cannot run: {error}")))?;
     if !output.status.success() {
         return Err(missing(format!("ended with {}", output.status)));

@@ -1,12 +1,18 @@
 //! The generators that are asked: their names, where they are, and how to get them. What they print is read elsewhere.
 
 use std::{
-    fmt,
+    fmt, io,
     path::{Path, PathBuf},
     process::Command,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
+
+use crate::process::Asked;
+
+/// How long a tool has to tell its version: locust takes a second.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// A load generator that is not ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,7 +35,7 @@ pub struct Found {
     pub tool: Tool,
     /// Its program.
     pub program: PathBuf,
-    /// What it says of itself, without its name.
+    /// What it says of itself, without its name. Empty where it says none.
     pub version: String,
 }
 
@@ -62,23 +68,35 @@ impl Tool {
         }
     }
 
-    /// Its program: on `PATH`, or where the set-up of the checkout at `root` puts it.
-    pub fn find(self, root: &Path) -> Option<Found> {
+    /// Those of `tools` that are on `PATH`, or where the set-up of the checkout at `root` puts them. They are asked for
+    /// their versions side by side.
+    pub fn find(tools: &[Tool], root: &Path) -> Vec<Found> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let own = root.join(".tare").join("tools").join("bin");
-        let folders = std::env::split_paths(&path).chain([own]);
-        let program = folders.map(|folder| folder.join(self.name())).find(|program| program.is_file())?;
-        let version = self.ask_version(&program);
-        Some(Found { tool: self, program, version })
+        Tool::find_in(tools, &std::env::split_paths(&path).chain([own]).collect::<Vec<_>>(), ANSWER_WITHIN)
+    }
+
+    fn find_in(tools: &[Tool], folders: &[PathBuf], within: Duration) -> Vec<Found> {
+        let program = |tool: Tool| {
+            let mut programs = folders.iter().map(|folder| folder.join(tool.name()));
+            Some((tool, programs.find(|program| program.is_file())?))
+        };
+        let programs = tools.iter().filter_map(|tool| program(*tool));
+        let asked: Vec<_> =
+            programs.map(|(tool, program)| (tool, tool.ask_version(&program, within), program)).collect();
+        let found = asked.into_iter().map(|(tool, asked, program)| {
+            let output = asked.and_then(Asked::answer);
+            let text = output.map(|output| [output.stdout, output.stderr].concat()).unwrap_or_default();
+            Found { tool, program, version: version_in(&String::from_utf8_lossy(&text)) }
+        });
+        found.collect()
     }
 
     /// wrk takes the question for a mistake, so its status says nothing. httperf would go on to load port 80 of this
     /// machine; with `--help` it does not.
-    fn ask_version(self, program: &Path) -> String {
+    fn ask_version(self, program: &Path, within: Duration) -> io::Result<Asked> {
         let words: &[&str] = if self == Tool::Httperf { &["-V", "--help"] } else { &["--version"] };
-        let output = Command::new(program).args(words).output();
-        let text = output.map(|output| [output.stdout, output.stderr].concat()).unwrap_or_default();
-        version_in(&String::from_utf8_lossy(&text))
+        Asked::put(Command::new(program).args(words), within)
     }
 }
 
@@ -103,6 +121,8 @@ impl fmt::Display for Found {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt, time::Instant};
+
     use super::*;
 
     #[test]
@@ -117,6 +137,22 @@ mod tests {
         ] {
             assert_eq!(version_in(text), version, "{text}");
         }
+    }
+
+    #[test]
+    fn one_that_does_not_answer_has_no_version_and_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = [("wrk", "sleep 60"), ("h2load", "read -r line || echo h2load nghttp2/1.52.0")];
+        for (name, script) in programs {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        }
+        let began = Instant::now();
+        let found = Tool::find_in(&Tool::ALL, &[folder.path().to_owned()], Duration::from_secs(2));
+        assert!(began.elapsed() < Duration::from_secs(30));
+        let told: Vec<_> = found.iter().map(|found| (found.tool, found.version.as_str())).collect();
+        assert_eq!(told, [(Tool::Wrk, ""), (Tool::H2load, "1.52.0")]);
     }
 
     #[test]

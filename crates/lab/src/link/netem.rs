@@ -4,7 +4,7 @@
 //! No machine of this project has had netem so far: the pair of interfaces is tested, and what `tc` is told is tested as
 //! text, but no packet has gone through such a queue.
 
-use std::{io, process::Command};
+use std::{io, process::Command, time::Duration};
 
 use rustix::thread::{CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities};
 
@@ -13,6 +13,10 @@ use super::{
     namespace::Namespace,
     spec::{LinkSpec, Queue, Way},
 };
+use crate::process::Asked;
+
+/// `tc` answers at once, or not at all.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// What netem counts beyond the IP packet.
 const ETHERNET_BYTES: u64 = 14;
@@ -54,7 +58,8 @@ fn counted_in(json: &str) -> Option<[u64; 3]> {
 /// On a thread that ends soon: it gives away a right that no service shall have.
 fn tc(arguments: &[String]) -> Result<String, String> {
     pass_on_rights().map_err(|error| format!("tc cannot be given the right to do it: {error}"))?;
-    let output = Command::new("tc").args(arguments).output().map_err(|error| format!("tc: {error}"))?;
+    let output = Asked::put(Command::new("tc").args(arguments), ANSWER_WITHIN).and_then(Asked::answer);
+    let output = output.map_err(|error| format!("tc: {error}"))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => {

@@ -11,6 +11,7 @@
 pub mod cgroup;
 pub mod keeper;
 
+mod ask;
 mod fallback;
 mod folder;
 mod group;
@@ -27,6 +28,7 @@ mod syscall;
 mod tail;
 mod throttle;
 
+pub use ask::Asked;
 pub use cgroup::{Accounting, Freezer, Isolation, Killing};
 pub use job::{Ended, Job, Limits, run_to_end};
 pub use keeper::{Keeper, KeeperError};
