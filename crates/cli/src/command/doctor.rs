@@ -52,7 +52,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = Workspace::open(global)?;
     workspace.tell_broken();
     let (services, mend) = missing(&workspace.catalogue);
-    let kernel = machine::examine(&cpus::available());
+    let mut kernel = machine::examine(&cpus::available());
     let found = Tool::find(&Tool::ALL, &workspace.root);
     let tools = Tool::ALL.map(|tool| ToolFinding {
         tool,
@@ -61,6 +61,8 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     });
     let isolation = Vec::new();
     let environment = Environment::read(isolation);
+    // Last: nothing that was asked before may depend on the user namespace that it may enter.
+    kernel.push(machine::enter_and_try_slow_link());
     let report = Report { environment, kernel, tools: tools.into(), services, mend };
     match args.json {
         true => print_json(&report)?,
