@@ -204,6 +204,7 @@ fn what_means_nothing_to_it_is_refused_with_the_fix() {
         [
             error(&["--scale", "2"]),
             error(&["--budget", "3m"]),
+            error(&["--delta", "1%"]),
             error(&["--services", "honst"]),
             error(&["--sweep"]),
         ]

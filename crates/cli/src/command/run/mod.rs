@@ -48,7 +48,7 @@ pub struct Args {
             "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`, folders such as
-    /// `./mine`, which have a slash
+    /// `./mine`, which have a slash. A published experiment has rows of its own: of those, by the names of their services
     #[arg(long, value_delimiter = ',')]
     services: Vec<String>,
     /// The row that the others are related to, instead of the experiment's
@@ -61,9 +61,9 @@ pub struct Args {
     /// `tiers:cpu`
     #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
     until: until::Asked,
-    /// Up to which difference two rows are as good as equal
-    #[arg(long, default_value = "3%", value_parser = words::delta)]
-    delta: f64,
+    /// Up to which difference two rows are as good as equal, where `--until` is to find that out: 3% unless given
+    #[arg(long, value_parser = words::delta)]
+    delta: Option<f64>,
     #[command(flatten)]
     campaign: campaign::Words,
     #[command(flatten)]
@@ -77,6 +77,7 @@ impl Args {
             ("--pivot", self.pivot.is_some()),
             ("--budget", self.budget.is_some()),
             ("--until", self.until != until::Asked::Budget),
+            ("--delta", self.delta.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
@@ -137,7 +138,7 @@ fn begin(
     }
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
     let mut plan = Plan::new(&experiment, &rows, args.campaign.seed(), pinning);
-    until::enter(&mut plan, args.until, args.delta)?;
+    until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
     if args.campaign.dry_run {
         dry::show_plan(&plan, format)?;
         return Ok(None);

@@ -11,6 +11,9 @@ use tare_lab::{
 
 use crate::command::compare::words;
 
+/// Up to which difference two rows are as good as equal, where nothing else is asked for.
+pub const DELTA: f64 = 0.03;
+
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
