@@ -58,17 +58,10 @@
     ]
   );
   var DASHES = ["solid", [6, 3], [2, 3]];
-  var VERDICTS = /* @__PURE__ */ new Map([
-    ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
-    ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
-    ["cannot be told", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }]
-  ]);
   function looks(order) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
       let at = places.get(name);
-      const verdict = at === void 0 ? VERDICTS.get(name) : void 0;
-      if (verdict) return verdict;
       if (at === void 0) {
         at = places.size;
         places.set(name, at);
@@ -176,8 +169,7 @@
     return unit === "count" ? Math.max(1, factor * ten) : factor * ten;
   }
   function linear(low, high, unit, count) {
-    const isCounted = unit === "count" && low === 1 && high <= count;
-    let [min, max] = [low > 0 && low < high * 0.6 && !isCounted ? 0 : low, high];
+    let [min, max] = [low > 0 && low < high * 0.6 ? 0 : low, high];
     if (min === max) [min, max] = [min > 0 ? 0 : min - 1, max > 0 ? max * 1.05 : max + 1];
     const one = step((max - min) / count, unit);
     const [first, last] = [Math.floor(min / one + 1e-9), Math.ceil(max / one - 1e-9)];
@@ -286,31 +278,29 @@
   var LABELS_MAX = 120;
   var END_LABELS_MAX = 12;
   var LABEL_HEIGHT = 13;
-  var LABEL_WIDTH = { least: 112, share: 0.28 };
-  var POINTS_HEIGHT = 30;
+  var LABEL_WIDTH = 112;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
     if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
-    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
+    const each = series.length > 1 ? 12 * series.length + 8 : 22;
     return Math.max(drawing2.categories.length, 1) * each + 56;
   }
   function option(request) {
     const { chart, width } = request;
     const ends2 = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
-    const room = ends2 ? labelWidth(request) : 0;
-    const shifts = ends2 ? apartFromEachOther(request, room) : null;
+    const shifts = ends2 ? apartFromEachOther(request) : null;
     return {
       animation: false,
       textStyle: { fontFamily: family() },
-      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+      grid: { left: 8, right: ends2 ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...labels(request)]
+      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)]
     };
   }
-  function drawn(request, series, at, label) {
+  function drawn(request, series, at, shift) {
     if (request.chart.shape === "bars") return bars(request, series, at);
-    return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
+    return request.chart.shape === "lines" ? lines(request, series, shift) : points(request, series, request.drawing.points);
   }
   function axisOf({ chart, x, y, series, width }, way) {
     const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
@@ -326,7 +316,7 @@
     const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
     const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
     if (scale === "names") {
-      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : 190, overflow: "truncate", interval: way === "y" ? 0 : "auto" };
       return {
         type: "category",
         data: drawing2.categories,
@@ -354,20 +344,16 @@
   function nearest(ticks, at) {
     return ticks.find((one) => Math.abs(one.at - at) <= 1e-6 * Math.max(1, Math.abs(at)))?.text ?? "";
   }
-  function labelWidth({ series, width }) {
-    const longest = Math.max(0, ...series.map((one) => textWidth(one.name, 11)));
-    return Math.max(LABEL_WIDTH.least, Math.min(Math.ceil(longest) + 2, Math.floor(width * LABEL_WIDTH.share)));
-  }
-  function apartFromEachOther(request, room) {
+  function apartFromEachOther(request) {
     const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
-    const [wide, high] = [request.width - 78 - room, height(request) - 76];
+    const [wide, high] = [request.width - 190, height(request) - 76];
     const ends2 = request.series.map(({ points: points2 }, at) => {
       const last = points2.findLast((point) => !point.apart);
       return { at, x: last ? (last.x - x.min) / (x.max - x.min) * wide : 0, y: last ? (y.max - last.y) / (y.max - y.min) * high : 0 };
     });
     ends2.sort((one, other) => one.y - other.y);
     const places = ends2.map((one) => one.y);
-    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < room;
+    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < LABEL_WIDTH;
     for (let at = 0; at < places.length; at += 1) {
       for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
     }
@@ -383,19 +369,12 @@
   }
   var pair = (point) => [point.x, point.y];
   var family = () => getComputedStyle(document.body).fontFamily;
-  var pen;
-  function textWidth(text, size) {
-    pen ??= document.createElement("canvas").getContext("2d");
-    if (!pen) return text.length * size * 0.6;
-    pen.font = `${size}px ${family()}`;
-    return pen.measureText(text).width;
-  }
   function labels({ chart, series, drawing: drawing2, width }) {
     if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
-    const isNamed = (point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name;
     const all = series.flatMap((one) => one.points);
-    if (all.every(isNamed)) return [];
+    const pen = document.createElement("canvas").getContext("2d");
     const fontFamily = family();
+    if (pen) pen.font = `11.5px ${fontFamily}`;
     let taken = null;
     return [{
       ...STILL,
@@ -408,7 +387,7 @@
         if (item.dataIndex === 0 || !taken) taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
         const point = all[item.dataIndex];
         const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
-        const long = textWidth(text, 11.5);
+        const long = pen?.measureText(text).width ?? text.length * 7;
         const [x, y] = api.coord(pair(point));
         const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
         const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
@@ -424,7 +403,7 @@
     return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
   }
   var STILL = { silent: true, emphasis: { disabled: true }, animation: false };
-  function lines(request, series, label) {
+  function lines(request, series, shift) {
     const { color, symbol, dash } = request.look(series.name);
     const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
     const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
@@ -438,14 +417,14 @@
         showSymbol: false,
         lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
         endLabel: {
-          show: label !== null,
-          formatter: series.name,
+          show: shift !== null,
+          formatter: () => series.name,
           color: "var(--ink)",
           fontSize: 11,
-          width: label?.room,
+          width: LABEL_WIDTH,
           overflow: "truncate",
           distance: 8,
-          offset: [0, label?.shift ?? 0]
+          offset: [0, shift ?? 0]
         }
       },
       { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 }
@@ -599,10 +578,9 @@
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
     const ring = make("div", { class: "ring", hidden: true });
     const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
-    const key = make("ul", { class: "key", "aria-hidden": "true" });
     plot.replaceWith(area);
     area.append(plot, ring, tip);
-    area.before(legend, key);
+    area.before(legend);
     plot.tabIndex = 0;
     const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
     let all = { series: [], categories: [], points: 0 };
@@ -693,13 +671,6 @@
       legend.replaceChildren(...chips);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
     }
-    function print() {
-      draw();
-      const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
-      key.replaceChildren(
-        ...drawnNow.map(({ name }) => make("li", {}, swatch(look(name), chart.shape === "lines"), make("bdi", {}, name)))
-      );
-    }
     function change(names2) {
       for (const [name, on] of names2) switched.set(name, on);
       refresh();
@@ -728,7 +699,7 @@
         if (isFirst) prepare();
         refresh();
       },
-      print,
+      draw,
       end() {
         sight.disconnect();
         size.disconnect();
@@ -770,8 +741,15 @@
     for (const section of sections) watch.observe(section);
     return () => watch.disconnect();
   }
+  function targetOf(hash) {
+    try {
+      return decodeURIComponent(hash.slice(1));
+    } catch {
+      return "";
+    }
+  }
   function openTarget() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(targetOf(location.hash));
     const fold = target?.closest("details.fold");
     if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
     fold.open = true;
@@ -951,15 +929,23 @@
       again = isAsking;
       if (isAsking) return;
       isAsking = true;
+      const page = await thisPage();
       try {
-        const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
-        if (answer.ok) answered(new DOMParser().parseFromString(await answer.text(), "text/html"));
-      } catch {
+        if (page !== null) answered(new DOMParser().parseFromString(page, "text/html"));
+      } finally {
+        isAsking = false;
+        if (again) ask();
       }
-      isAsking = false;
-      if (again) ask();
     };
     return ask;
+  }
+  async function thisPage() {
+    try {
+      const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
+      return answer.ok ? await answer.text() : null;
+    } catch {
+      return null;
+    }
   }
   function progressView() {
     const bar = make("progress", { max: 1, "aria-label": "Share of the expected time that is over" });
@@ -1032,21 +1018,12 @@
 
   // src/table.js
   var PAGE_ROWS = 100;
-  var SHORT_LETTERS_MAX = 32;
-  function writtenRows(body) {
-    const rows = /* @__PURE__ */ new Map();
-    for (const row of body.querySelectorAll("tr[data-row]")) {
-      const next2 = row.nextElementSibling;
-      rows.set(Number(row.getAttribute("data-row")), next2?.classList.contains("said") ? [row, next2] : [row]);
-    }
-    return rows;
-  }
   function tableOf(box, table, id, position) {
     const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
     const isLong = element.hasAttribute("data-long");
     const fold = box.closest("details.fold");
     const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
-    const written = writtenRows(body);
+    const written = new Map([...body.children].filter((row) => row instanceof HTMLElement).map((row) => [Number(row.dataset.row), row]));
     const nameAt = names(table);
     const places = heads.map((head) => Number(head.dataset.place));
     const status = make("span", { class: "tell", role: "status" });
@@ -1057,9 +1034,8 @@
     let stale = true;
     for (const head of heads) {
       const at = Number(head.dataset.place);
-      const sort = button("", () => turn(at));
-      sort.append(...head.childNodes);
-      head.append(sort);
+      const sort = button(head.textContent ?? "", () => turn(at));
+      head.replaceChildren(sort);
     }
     function turn(at) {
       const first = !["text"].includes(table.columns[at].unit);
@@ -1076,7 +1052,7 @@
       const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
-      body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
+      body.replaceChildren(...shownRows.map((row) => written.get(row) ?? made(row)));
       element.classList.toggle("sorted", sorting !== null);
       for (const head of heads) {
         const isIt = Number(head.dataset.place) === sorting?.place;
@@ -1112,7 +1088,7 @@
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-        cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
+        cell.append(numeric ? text : make("bdi", {}, text));
         const both = typeof value2 === "number" ? ends(table, column2, values) : null;
         if (both) cell.append(" ", make("small", {}, interval(column2, both)));
         line.append(cell);
@@ -1261,9 +1237,9 @@
   function printable() {
     let opened = [];
     addEventListener("beforeprint", () => {
-      opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
+      opened = [...document.querySelectorAll("details.fold:not([open]), details.meanings:not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
       for (const fold of opened) fold.open = true;
-      for (const one of pictures) one.print();
+      for (const one of pictures) one.draw();
     });
     addEventListener("afterprint", () => {
       for (const fold of opened) fold.open = false;

@@ -38,9 +38,21 @@ export function contents(main) {
   return () => watch.disconnect();
 }
 
+/**
+ * The id that a link leads to. One that is written wrongly leads nowhere.
+ * @param {string} hash
+ */
+export function targetOf(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+
 /** A link to a table that is folded opens it first. */
 export function openTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(targetOf(location.hash));
   const fold = target?.closest("details.fold");
   if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
   fold.open = true;

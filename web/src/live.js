@@ -89,16 +89,25 @@ function asking(answered) {
     again = isAsking;
     if (isAsking) return;
     isAsking = true;
+    const page = await thisPage();
     try {
-      const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
-      if (answer.ok) answered(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    } catch {
-      // The server has ended: what is shown stays true, and the browser goes on asking for events.
+      if (page !== null) answered(new DOMParser().parseFromString(page, "text/html"));
+    } finally {
+      isAsking = false;
+      if (again) ask();
     }
-    isAsking = false;
-    if (again) ask();
   };
   return ask;
+}
+
+/** None where the server has ended: what is shown stays true, and the browser goes on asking for events. */
+async function thisPage() {
+  try {
+    const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null;
+  }
 }
 
 /** How far the run is. A screen reader hears of each block, not of each slice. */

@@ -270,7 +270,7 @@ function lines(request, series, label) {
     {
       ...STILL, type: "line", data: joined.map(pair), showSymbol: false, lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
       endLabel: {
-        show: label !== null, formatter: series.name, color: "var(--ink)", fontSize: 11, width: label?.room, overflow: "truncate", distance: 8,
+        show: label !== null, formatter: () => series.name, color: "var(--ink)", fontSize: 11, width: label?.room, overflow: "truncate", distance: 8,
         offset: [0, label?.shift ?? 0],
       },
     },
