@@ -47,8 +47,9 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         None => runs::newest(global)?,
     };
     let format = if args.json { Format::Json } else { args.format };
-    if let Some(outcome) = series::show(&path, format)? {
-        return Ok(outcome);
+    if series::is_one(&path) {
+        ensure!(args.pivot.is_none(), "--pivot: a series has none; each of its experiments has its own");
+        return series::show(&path, args.recompute, format);
     }
     if folder::kind(&path)? == Kind::Grid {
         return show_grid(&path, &args, format);
@@ -81,7 +82,7 @@ fn show_grid(run: &Path, args: &Args, format: Format) -> anyhow::Result<Outcome>
 }
 
 /// Where it is asked for, whether the records still give the report that was kept when the run ended.
-fn same_as_kept(run: &Path, asked: bool, report: &impl serde::Serialize) -> anyhow::Result<Outcome> {
+pub fn same_as_kept(run: &Path, asked: bool, report: &impl serde::Serialize) -> anyhow::Result<Outcome> {
     if !asked {
         return Ok(Outcome::Fine);
     }

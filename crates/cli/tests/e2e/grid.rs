@@ -155,6 +155,8 @@ fn a_series_goes_on_where_it_was_cut_off() {
     send(tare.pid(), Signal::INT);
     let ran = tare.end().expect(130);
     assert!(ran.stdout.contains(": interrupted\n"), "{ran}");
+    let shown = workspace.tare(&["show", "all"]).expect(0);
+    assert!(shown.stderr.contains("other: not begun\n"), "{shown}");
     let before = journal(&first);
     let went_on = workspace.tare(&[&words[..], &["--json"]].concat()).expect(0).json();
     let reports = went_on.as_array().unwrap();
@@ -165,6 +167,7 @@ fn a_series_goes_on_where_it_was_cut_off() {
     assert_eq!(cells(&journal(&first)).len(), 8);
     let shown = workspace.tare(&["show", "all", "--json"]).expect(0).json();
     assert_eq!(shown, went_on);
+    a_series_is_recomputed_member_by_member(&workspace);
     let none = workspace.tare(&["run", "experiments/all.toml", "--services", "nobody"]).expect(1);
     assert_eq!(none.stderr, "error: --services: none of its experiments has a row \"nobody\"\n");
     // A service of one of them, and another of the other.
@@ -178,6 +181,28 @@ fn a_series_goes_on_where_it_was_cut_off() {
         .expect(0);
     let services: Vec<&str> = both.stdout.lines().filter(|line| line.starts_with("services")).collect();
     assert_eq!(services, ["services    1 (stalling)", "services    1 (honest@2)"]);
+}
+
+fn a_series_is_recomputed_member_by_member(workspace: &Workspace) {
+    let words = ["show", "all", "--recompute"];
+    let same = workspace.tare(&words).expect(0);
+    for name in ["small", "other"] {
+        assert!(same.stderr.contains(&format!("recomputed: the same as all/{name}/report.json")), "{same}");
+    }
+    let kept = workspace.root().join("all/other/report.json");
+    let text = fs::read_to_string(&kept).unwrap();
+    fs::write(&kept, text.replacen("\"title\": \"Small", "\"title\": \"Large", 1)).unwrap();
+    let other = workspace.tare(&words).expect(4);
+    assert!(other.stderr.contains("recomputed: the same as all/small/report.json"), "{other}");
+    assert!(
+        other.stderr.contains("recomputed: not the same as all/other/report.json: /title was"),
+        "{other}"
+    );
+    fs::remove_file(&kept).unwrap();
+    let gone = workspace.tare(&words).expect(1);
+    assert!(gone.stderr.contains("all/other/report.json"), "{gone}");
+    let pivot = workspace.tare(&["show", "all", "--pivot", "honest"]).expect(1);
+    assert_eq!(pivot.stderr, "error: --pivot: a series has none; each of its experiments has its own\n");
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::{
     command::{
         report::page,
         run::{Args, session::Session},
+        show::same_as_kept,
     },
     exit::Outcome,
     output::{Format, json, paint, print_json},
@@ -79,23 +80,46 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     told.end()
 }
 
-/// The tables of a series that was kept; nothing where the folder is none of a series.
-pub fn show(run: &Path, format: Format) -> anyhow::Result<Option<Outcome>> {
-    let Ok(text) = std::fs::read_to_string(run.join(HEAD)) else { return Ok(None) };
-    let head: Head = serde_json::from_str(&text).with_context(|| run.join(HEAD).display().to_string())?;
+/// The tables of a series that was kept, and where it is asked for whether its records still give them.
+pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outcome> {
+    let (mut told, mut outcome) = (Told::new(format), Outcome::Fine);
+    for name in head(run)?.members {
+        let member = run.join(&name);
+        if !has_begun(&member) {
+            anstream::eprintln!("{name}: not begun");
+            continue;
+        }
+        let report = published::compute(&folder::read(&member)?);
+        let same = same_as_kept(&member, recompute, &report);
+        told.report(report)?;
+        match same {
+            Ok(same) => outcome = outcome.graver(same),
+            // One that was cut off has kept no report: the others are looked at all the same.
+            Err(error) => {
+                told.error(&error);
+                outcome = outcome.graver(Outcome::SetUp);
+            }
+        }
+    }
+    told.end()?;
+    Ok(outcome)
+}
+
+fn has_begun(member: &Path) -> bool {
+    member.join("run.json").exists()
+}
+
+fn head(run: &Path) -> anyhow::Result<Head> {
+    let path = run.join(HEAD);
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let head: Head = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
     ensure!(
         head.format == FORMAT,
         "{}: format \"{}\", and this tare reads \"{FORMAT}\"",
         run.display(),
         head.format
     );
-    let mut told = Told::new(format);
-    for member in head.members.iter().map(|name| run.join(name)).filter(|path| path.join("run.json").exists())
-    {
-        told.report(published::compute(&folder::read(&member)?))?;
-    }
-    told.end()?;
-    Ok(Some(Outcome::Fine))
+    Ok(head)
 }
 
 /// Whether a folder is that of a series.
@@ -145,7 +169,7 @@ fn keep_head(all: &Path, series: &Series, members: &[Member]) -> anyhow::Result<
 /// A new run, the rest of one, or the report of one that has ended. What has begun goes on as it was planned then.
 fn measure(workspace: &mut Workspace, member: Member, all: &Path) -> anyhow::Result<Report> {
     let run = all.join(&member.name);
-    if !run.join("run.json").exists() {
+    if !has_begun(&run) {
         return begin(workspace, (member.plan, member.rows), &run, jiff::Timestamp::now());
     }
     let kept: Kept<GridPlan, Record> = folder::read(&run)?;
