@@ -155,6 +155,12 @@ fn a_series_goes_on_where_it_was_cut_off() {
     send(tare.pid(), Signal::INT);
     let ran = tare.end().expect(130);
     assert!(ran.stdout.contains(": interrupted\n"), "{ran}");
+    let refused = workspace.tare(&["run", "--resume", "all"]).expect(1);
+    let fix = "tare run experiments/all.toml --services honest --out all";
+    assert!(
+        refused.stderr.ends_with(&format!("it goes on by the command that began it, with --out: {fix}\n")),
+        "{refused}"
+    );
     let shown = workspace.tare(&["show", "all"]).expect(0);
     assert!(shown.stderr.contains("other: not begun\n"), "{shown}");
     let before = journal(&first);

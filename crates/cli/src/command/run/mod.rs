@@ -89,6 +89,9 @@ impl Args {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    if let Some(run) = &args.resume {
+        grid::series::refuse_to_resume(run)?;
+    }
     match (&args.resume, &args.experiment) {
         (Some(run), _) if folder::kind(run)? == Kind::Grid => {
             return grid::resume(global, run, args.campaign.format());

@@ -9,7 +9,10 @@ use tare_lab::{
     catalogue::Row,
     grid::{FORMAT, Grid, Series, plan::GridPlan, record::Record},
     published::{self, Report},
-    run::folder::{self, Kept},
+    run::{
+        about::About,
+        folder::{self, Kept},
+    },
 };
 
 use super::{begin, dry, outcome, plan, prepare_for_links, print_report, rows_of};
@@ -103,6 +106,21 @@ pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outco
     }
     told.end()?;
     Ok(outcome)
+}
+
+/// Says how a series goes on, where `run` is the folder of one: what was not begun is planned by its command alone.
+pub fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
+    if !is_one(run) {
+        return Ok(());
+    }
+    let members = head(run)?.members;
+    let about = members.iter().find_map(|name| About::read(&run.join(name)).ok().flatten());
+    let mut words = about.map(|about| about.command).unwrap_or_else(|| vec!["run ...".to_owned()]);
+    if !words.iter().any(|word| word == "--out" || word.starts_with("--out=")) {
+        words.extend(["--out".to_owned(), run.display().to_string()]);
+    }
+    let command = words.join(" ");
+    bail!("{}: a series: it goes on by the command that began it, with --out: tare {command}", run.display());
 }
 
 fn has_begun(member: &Path) -> bool {
