@@ -1,4 +1,4 @@
-//! Numbers as people read them: three or four digits and a unit.
+//! Numbers as people read them: three or four digits and a unit, or a word for what was counted.
 
 /// `183 k`, `1.24 M`, `512`.
 pub fn rate(per_second: f64) -> String {
@@ -36,6 +36,11 @@ pub fn percent(ratio: f64) -> String {
 /// A ratio as a multiple: `1.24x`.
 pub fn times(ratio: f64) -> String {
     format!("{}x", digits(ratio))
+}
+
+/// `1 block`, `3 blocks`: of what takes an "s" where there are several.
+pub fn several(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A bar of `width` characters for a ratio of 0 to 1, in eighths; what is more than 1 ends in an arrow.
@@ -76,6 +81,11 @@ mod tests {
             [bytes(3.41 * 1048576.0), bytes(2048.0), bytes(1048400.0)],
             ["3.41 MiB", "2.00 KiB", "1.00 MiB"]
         );
+    }
+
+    #[test]
+    fn what_is_counted_has_its_number() {
+        assert_eq!([0, 1, 2].map(|count| several(count, "block")), ["0 blocks", "1 block", "2 blocks"]);
     }
 
     #[test]

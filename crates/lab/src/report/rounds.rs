@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::validity::{DROPPED_SHARE_MAX, Disturbance, disturbance};
+use super::{
+    figures::several,
+    validity::{DROPPED_SHARE_MAX, Disturbance, disturbance},
+};
 use crate::run::{
     plan::Plan,
     record::{Record, Slice},
@@ -138,10 +141,6 @@ impl Dropped {
         }
         notes
     }
-}
-
-fn several(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// How many rounds of each block are whole: every row that has not failed has its slice in them. A block that was cut off

@@ -18,7 +18,7 @@ use tare_stats::{
 use super::{
     RowReport, State,
     compute::{Block, Blocks},
-    figures::time,
+    figures::{several, time},
 };
 use crate::run::{plan::Plan, record::Record};
 
@@ -206,8 +206,7 @@ impl Neighbours {
             minutes if minutes < 1.0 => format!(" ({})", time(ns as f64)),
             minutes => format!(" ({minutes:.0} min)"),
         });
-        let blocks = if blocks == 1 { "1 more block".to_owned() } else { format!("{blocks} more blocks") };
-        pair + &format!("about {blocks}{long} would separate them")
+        pair + &format!("about {}{long} would separate them", several(blocks, "more block"))
     }
 }
 

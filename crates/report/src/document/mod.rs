@@ -74,6 +74,44 @@ pub enum Status {
     CutOff,
 }
 
+impl Kind {
+    /// In words.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Kind::Campaign => "campaign",
+            Kind::Grid => "published experiment",
+            Kind::Capacity => "capacity under an SLO",
+            Kind::Comparison => "comparison",
+            Kind::History => "history",
+        }
+    }
+}
+
+impl Status {
+    /// As it stands in the data.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Interrupted => "interrupted",
+            Status::Running => "running",
+            Status::CutOff => "cut-off",
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Interrupted => "stopped by the user",
+            Status::Running => "still running",
+            Status::CutOff => "cut off",
+        }
+    }
+}
+
 /// A label and a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {

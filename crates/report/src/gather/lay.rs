@@ -1,4 +1,4 @@
-//! What grids, searches and comparisons lay their tables out with, above [`super::fields`].
+//! What grids, searches, comparisons and histories lay their tables and sentences out with, above [`super::fields`].
 
 use tare_lab::{published::Estimate, report::Level};
 
@@ -19,6 +19,12 @@ pub fn text(key: &str, title: &str) -> Column {
 pub fn quiet(table: Table) -> Table {
     let keys: Vec<String> = table.columns.iter().map(|column| column.key.clone()).collect();
     spare(table, &keys.iter().map(String::as_str).collect::<Vec<&str>>())
+}
+
+/// As a sentence begins.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl Between {
@@ -46,6 +52,14 @@ impl From<&Level> for Between {
 mod tests {
     use super::*;
     use crate::document::Value;
+
+    #[test]
+    fn a_sentence_begins_with_a_capital() {
+        assert_eq!(
+            ["of two", "\u{e9}t\u{e9}", "", "2 of"].map(capital),
+            ["Of two", "\u{c9}t\u{e9}", "", "2 of"]
+        );
+    }
 
     #[test]
     fn an_empty_column_stands_in_the_data_only() {

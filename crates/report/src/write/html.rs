@@ -10,7 +10,7 @@ mod text;
 
 use askama::Template;
 
-use crate::document::{Check, Document, Kind, Section, Status, Verdict};
+use crate::document::{Check, Document, Section, Verdict};
 use table::TableView;
 
 /// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: nobody
@@ -111,13 +111,7 @@ impl<'a> SectionView<'a> {
 
 impl Page<'_> {
     fn kind(&self) -> &'static str {
-        match self.document.kind {
-            Kind::Campaign => "campaign",
-            Kind::Grid => "published experiment",
-            Kind::Capacity => "capacity under an SLO",
-            Kind::Comparison => "comparison",
-            Kind::History => "history",
-        }
+        self.document.kind.text()
     }
 
     /// When the run began, to the second, as people write it. What is no time stays as it is.
@@ -149,11 +143,6 @@ impl Page<'_> {
 
     /// A name for the style, and what a reader is told.
     fn status(&self) -> (&'static str, &'static str) {
-        match self.document.status {
-            Status::Complete => ("complete", "complete"),
-            Status::Interrupted => ("interrupted", "stopped by the user"),
-            Status::Running => ("running", "still running"),
-            Status::CutOff => ("cut-off", "cut off"),
-        }
+        (self.document.status.name(), self.document.status.text())
     }
 }

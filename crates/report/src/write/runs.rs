@@ -3,7 +3,7 @@
 use askama::Template;
 use jiff::Timestamp;
 
-use crate::document::{Document, Kind, Status, Unit};
+use crate::document::{Document, Status, Unit};
 
 use super::html;
 
@@ -66,7 +66,7 @@ impl Listed {
             link: Some(link),
             title: document.title.clone(),
             began: document.began.clone(),
-            kind: words(document.kind).to_owned(),
+            kind: document.kind.text().to_owned(),
             state: if is_broken { State::Broken } else { State::Known(document.status) },
             text: if is_broken { document.damage.join(" ") } else { document.answer.clone() },
             bytes: None,
@@ -76,10 +76,8 @@ impl Listed {
     /// For the style, and for a reader.
     fn state(&self) -> (&'static str, &'static str) {
         match self.state {
-            State::Known(Status::Complete) => ("complete", "complete"),
-            State::Known(Status::Interrupted) => ("interrupted", "stopped by the user"),
-            State::Known(Status::Running) => ("running", "live"),
-            State::Known(Status::CutOff) => ("cut-off", "cut off"),
+            State::Known(Status::Running) => (Status::Running.name(), "live"),
+            State::Known(status) => (status.name(), status.text()),
             State::Unread => ("unread", "not read yet"),
             State::Broken => ("broken", "not readable"),
         }
@@ -95,16 +93,6 @@ impl Listed {
             Ok(began) => began.strftime("%Y-%m-%d %H:%M").to_string(),
             Err(_) => self.began.clone(),
         }
-    }
-}
-
-fn words(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Campaign => "campaign",
-        Kind::Grid => "published experiment",
-        Kind::Capacity => "capacity",
-        Kind::Comparison => "comparison",
-        Kind::History => "history",
     }
 }
 

@@ -10,10 +10,10 @@ use std::{
 };
 
 use serde_json::Value;
-use tare_lab::run::folder::{self, Kind};
+use tare_lab::run::folder;
 use tare_report::{
     Document,
-    document::Status,
+    document::{Kind, Status},
     gather,
     write::runs::{Listed, State},
 };
@@ -146,10 +146,12 @@ impl Place {
             |pointer: &str| head.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let title = Some(word("/plan/title")).filter(|title| !title.is_empty());
         let kind = match folder::kind(&self.path) {
-            Ok(Kind::Grid) => "published experiment",
-            Ok(Kind::Campaign) if self.path.join("slo.json").exists() => "capacity",
-            Ok(Kind::Campaign) if head.pointer("/plan/until/gate").is_some() => "comparison",
-            Ok(Kind::Campaign) => "campaign",
+            Ok(folder::Kind::Grid) => Kind::Grid.text(),
+            Ok(folder::Kind::Campaign) if self.path.join("slo.json").exists() => Kind::Capacity.text(),
+            Ok(folder::Kind::Campaign) if head.pointer("/plan/until/gate").is_some() => {
+                Kind::Comparison.text()
+            }
+            Ok(folder::Kind::Campaign) => Kind::Campaign.text(),
             Err(_) => "",
         };
         Listed {

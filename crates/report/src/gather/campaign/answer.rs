@@ -3,7 +3,7 @@
 use tare_lab::{
     report::{
         Metric, Ratio, Report, RowReport, State, Tiers,
-        figures::{percent, rate, time, times},
+        figures::{percent, rate, several, time, times},
     },
     run::record::Ending,
 };
@@ -198,8 +198,4 @@ pub fn either(labels: &[&str]) -> String {
         [one, two, three] => format!("one of {one}, {two} and {three}"),
         [one, two, rest @ ..] => format!("one of {one}, {two} and {} others", rest.len()),
     }
-}
-
-fn several(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

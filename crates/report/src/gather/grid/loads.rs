@@ -9,7 +9,7 @@ use tare_lab::{
 use super::{
     super::{
         fields::{Between, between, field, table},
-        lay::{column, quiet, text},
+        lay::{capital, column, quiet, text},
     },
     Entry, Grid,
 };
@@ -87,11 +87,6 @@ fn section(grid: &Grid, part: &str) -> Option<Section> {
         }
     };
     Some(section.chart(Chart { n: Some("rounds".to_owned()), ..chart }))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
 /// Connections and threads of the generator, and what one service answered.

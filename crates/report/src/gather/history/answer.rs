@@ -1,6 +1,10 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
-use tare_lab::{comparison, report::figures::percent, run::until::Metric};
+use tare_lab::{
+    comparison,
+    report::figures::{percent, several},
+    run::until::Metric,
+};
 use tare_stats::RatioEstimate;
 
 use super::{
@@ -10,6 +14,7 @@ use super::{
     scope::Scope,
 };
 use crate::document::Status;
+use crate::gather::lay::capital;
 
 /// More than so many names make no sentence.
 const NAMED_MAX: usize = 5;
@@ -24,7 +29,7 @@ pub fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
         return format!("Nothing can be compared: {reason}.");
     }
     let rows = count_rows(compared.iter().copied());
-    let of = if rows == 1 { "the one service".to_owned() } else { format!("{rows} services") };
+    let of = if rows == 1 { "the one service".to_owned() } else { several(rows, "service") };
     let between = between(scope);
     let mut parts = Vec::new();
     for metric in DECIDES {
@@ -66,15 +71,20 @@ fn nothing(compared: &[&Effect]) -> String {
 
 /// Such as `1 level changed: axum +7.2% CPU/request from #7 on`.
 fn changed(scope: &Scope, changes: &[Change]) -> Option<String> {
-    let named = changes.iter().take(NAMED_MAX).map(|change| {
+    let named = changes.iter().map(|change| {
         let by = comparison::change(change.ratio);
         format!("{} {by} {} from {} on", change.row, change.metric.name(), scope.runs[change.run].name)
     });
-    let named: Vec<String> = named.collect();
-    let more = changes.len().saturating_sub(NAMED_MAX);
+    let levels = several(changes.len(), "level");
+    (!changes.is_empty()).then(|| format!("{levels} changed: {}", listed(named, changes.len())))
+}
+
+/// `a, b and 2 more`: no more of them than make a sentence.
+fn listed(named: impl Iterator<Item = String>, count: usize) -> String {
+    let named: Vec<String> = named.take(NAMED_MAX).collect();
+    let more = count.saturating_sub(NAMED_MAX);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let levels = if changes.len() == 1 { "1 level" } else { &format!("{} levels", changes.len()) };
-    (!changes.is_empty()).then(|| format!("{levels} changed: {}{more}", named.join(", ")))
+    named.join(", ") + &more
 }
 
 fn count_rows<'a>(effects: impl Iterator<Item = &'a Effect>) -> usize {
@@ -99,10 +109,8 @@ fn part(compared: &[&Effect], metric: Metric, verdict: Verdict) -> Option<String
     let distance = |effect: &Effect| effect.ratio.as_ref().map_or(0.0, |ratio| ratio.ratio.ln().abs());
     found.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
     let word = found.first()?.word();
-    let named: Vec<String> = found.iter().take(NAMED_MAX).map(|effect| named(effect)).collect();
-    let more = found.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!("{} became {word}: {}{more}", found.len(), named.join(", ")))
+    let named = listed(found.iter().map(|effect| named(effect)), found.len());
+    Some(format!("{} became {word}: {named}", found.len()))
 }
 
 fn named(effect: &Effect) -> String {
@@ -120,11 +128,6 @@ fn change(ratio: &RatioEstimate) -> String {
         .map(|(low, high)| format!(" ({} .. {})", of(low).trim_end_matches('%'), of(high)))
         .unwrap_or_default();
     format!("{}{interval}", of(ratio.ratio))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What a reader must know, the gravest first.

@@ -3,7 +3,7 @@ use std::{fmt::Write as _, path::Path, process::Command};
 use tare_lab::fixture;
 
 use super::*;
-use crate::document::{Chart, Column, FORMAT, Fact, Shape, Table, Unit, Value};
+use crate::document::{Chart, Column, FORMAT, Fact, Kind, Shape, Status, Table, Unit, Value};
 
 fn small() -> Document {
     let columns = vec![

@@ -145,6 +145,7 @@ fn the_schema_has_every_word() {
     let scales = [Scale::Linear, Scale::Log, Scale::Percentile, Scale::Names];
     assert_eq!(words("/properties/kind"), written(KINDS));
     assert_eq!(words("/properties/status"), written(statuses));
+    assert_eq!(words("/properties/status"), written(statuses.map(Status::name)));
     assert_eq!(words("/$defs/column/properties/unit"), written(units));
     assert_eq!(words("/$defs/column/properties/unit"), written(units.map(Unit::name)));
     assert_eq!(words("/$defs/check/properties/verdict"), written(verdicts));
