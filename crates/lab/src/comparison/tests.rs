@@ -14,7 +14,12 @@ use crate::{
 fn kept(blocks: usize, ratio: f64) -> Kept {
     let records = (0..blocks).flat_map(|block| fixture::block(block, &[("a", 1.0), ("b", ratio)]));
     let ended = Record::Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
-    Kept { header: fixture::compared(), records: records.chain([ended]).collect(), damage: Vec::new() }
+    Kept {
+        header: fixture::compared(),
+        records: records.chain([ended]).collect(),
+        damage: Vec::new(),
+        goes_on: false,
+    }
 }
 
 fn verdict(kept: &Kept) -> (Verdict, String) {

@@ -22,7 +22,7 @@ impl UntilGate {
     /// For a run with this head.
     pub fn new(header: &Header) -> UntilGate {
         UntilGate {
-            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new() },
+            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new(), goes_on: true },
             blocks: 0,
         }
     }

@@ -96,5 +96,5 @@ pub fn kept(name: &str, scale: f64, outcome: impl Fn(&GridPlan, Cell) -> Outcome
         ..Environment::default()
     };
     let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, environment);
-    Kept { header, records, damage: Vec::new() }
+    Kept { header, records, damage: Vec::new(), goes_on: false }
 }

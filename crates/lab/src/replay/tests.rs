@@ -32,7 +32,7 @@ fn kept(times: f64) -> Kept {
     }
     let plan: Plan = serde_json::from_value(plan_json()).unwrap();
     let header = Header::new("", String::new(), plan, Environment::default());
-    Kept { header, records, damage: Vec::new() }
+    Kept { header, records, damage: Vec::new(), goes_on: false }
 }
 
 /// A plan as a folder holds it.

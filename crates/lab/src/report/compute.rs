@@ -18,7 +18,7 @@ use super::{
 use crate::run::{
     folder::Kept,
     plan::{Plan, PlannedRow},
-    record::{Open, Record, Slice, Started, Stopped},
+    record::{Open, Record, Slice, Started, Stopped, ending},
 };
 
 /// All that one row did in one block.
@@ -79,16 +79,12 @@ pub fn compute(kept: &Kept) -> Report {
 pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
-    let mut ended = None;
     for record in &kept.records {
-        match record {
-            Record::Failed { block, row, reason } => {
-                failures.entry(row.as_str()).or_insert_with(|| format!("block {}: {reason}", block + 1));
-            }
-            Record::Ended { reason, elapsed_ns } => ended = Some((*reason, *elapsed_ns)),
-            _ => {}
+        if let Record::Failed { block, row, reason } = record {
+            failures.entry(row.as_str()).or_insert_with(|| format!("block {}: {reason}", block + 1));
         }
     }
+    let ended = ending(&kept.records);
     let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
     let rounds = Rounds::of(plan, &kept.records);
     let pivot = blocks_of(&kept.records, &rounds, &plan.pivot);

@@ -59,9 +59,7 @@ pub(super) fn notes(
         notes
             .push("services and generator share one CPU: throughput says what both cost together".to_owned());
     }
-    if !kept.records.iter().any(|record| matches!(record, Record::Ended { .. })) {
-        notes.push("the run has no end: it was cut off, or it is still going on".to_owned());
-    }
+    notes.extend(kept.without_end().map(str::to_owned));
     let least = match looks {
         Some(looks) => looks.all().iter().find(|look| look.depth > 0).map(|look| look.n),
         None => signed_rank::least_n(DEFAULT_CONFIDENCE),

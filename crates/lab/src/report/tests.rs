@@ -68,7 +68,7 @@ fn kept() -> Kept {
     let records = (0..8)
         .flat_map(block_of)
         .chain([Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 }]);
-    Kept { header, records: records.collect(), damage: Vec::new() }
+    Kept { header, records: records.collect(), damage: Vec::new(), goes_on: false }
 }
 
 fn block_of(block: usize) -> Vec<Record> {

@@ -16,7 +16,12 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{campaign::Journal, environment::Environment, plan::Plan, record::Record};
+use super::{
+    campaign::Journal,
+    environment::Environment,
+    plan::Plan,
+    record::{Record, ending},
+};
 
 /// The version of the run folder's format: `major.minor`.
 pub const FORMAT: &str = "1.0";
@@ -146,6 +151,19 @@ pub struct Kept<P = Plan, R = Record> {
     pub records: Vec<R>,
     /// What could not be read.
     pub damage: Vec<String>,
+    /// Somebody was writing into it when it was read: there will be more.
+    pub goes_on: bool,
+}
+
+impl Kept {
+    /// What a reader is told of a campaign that has no end.
+    pub fn without_end(&self) -> Option<&'static str> {
+        match (ending(&self.records), self.goes_on) {
+            (Some(_), _) => None,
+            (None, true) => Some("the run goes on: what is here was measured so far"),
+            (None, false) => Some("the run has no end: it was cut off, or it is still going on"),
+        }
+    }
 }
 
 impl RunFolder {
@@ -247,18 +265,26 @@ pub fn kind(path: &Path) -> Result<Kind, FolderError> {
 /// Reads a run folder. A journal that was cut off or damaged gives the records that are whole, and says what is not.
 pub fn read<P: Planned>(path: &Path) -> Result<Kept<P, P::Record>, FolderError> {
     let header = read_header(path)?;
-    let (records, damage) = read_records(&read_journal(path)?);
-    Ok(Kept { header, records, damage })
+    let (journal, goes_on) = read_journal(path)?;
+    let (records, damage) = read_records(&journal);
+    Ok(Kept { header, records, damage, goes_on })
 }
 
-/// The bytes of the journal; none where there is no such file.
-fn read_journal(path: &Path) -> Result<Vec<u8>, FolderError> {
+/// The bytes of the journal, none where there is no such file, and whether somebody was writing it.
+fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
+    // Asked first: a run that ends in between is what its records say.
+    let goes_on = is_being_written(path);
     let journal = journal_path(path);
-    match fs::read(&journal) {
-        Ok(bytes) => Ok(bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(source) => Err(FolderError::Io { path: journal, source }),
+    let mut bytes = match fs::read(&journal) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(FolderError::Io { path: journal, source }),
+    };
+    if goes_on {
+        // A line that is being written now is no damage.
+        bytes.truncate(whole(&bytes));
     }
+    Ok((bytes, goes_on))
 }
 
 /// Reads the head alone.
@@ -357,6 +383,32 @@ mod tests {
         assert!(damage[0].starts_with("journal.ndjson:1: left out: unknown variant"), "{damage:?}");
     }
 
+    #[test]
+    fn a_run_goes_on_while_it_has_a_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let plan = crate::judge::fixture::compared().plan;
+        let header = Header::new("0.1.0", String::new(), plan, Environment::default());
+        let mut journal = RunFolder::create(path, &header).unwrap();
+        let interrupted = Record::Ended { reason: Ending::Interrupted, elapsed_ns: 5 };
+        let failed = Record::Failed { block: 0, row: "a".to_owned(), reason: "b".to_owned() };
+        let told = || {
+            let kept = read::<Plan>(path).unwrap();
+            (kept.goes_on, kept.without_end().map(|told| told.split(':').next().unwrap()))
+        };
+        assert_eq!(told(), (true, Some("the run goes on")));
+        journal.append(&interrupted).unwrap();
+        assert_eq!(told(), (true, None), "its writer is only about to go");
+        // Somebody goes on with it.
+        journal.append(&failed).unwrap();
+        assert_eq!(told(), (true, Some("the run goes on")));
+        journal.journal.write_all(b"{\"kind\":").unwrap();
+        assert_eq!(read::<Plan>(path).unwrap().damage, Vec::<String>::new(), "a line that is being written");
+        drop(journal);
+        assert_eq!(told(), (false, Some("the run has no end")));
+        assert_eq!(read::<Plan>(path).unwrap().damage.len(), 1);
+    }
+
     fn kept(records: usize) -> Kept<(), Record> {
         let environment = Environment::default();
         let header = Header {
@@ -368,7 +420,7 @@ mod tests {
             environment,
         };
         let record = Record::Failed { block: 0, row: "a".to_owned(), reason: "b".to_owned() };
-        Kept { header, records: vec![record; records], damage: Vec::new() }
+        Kept { header, records: vec![record; records], damage: Vec::new(), goes_on: false }
     }
 
     #[test]

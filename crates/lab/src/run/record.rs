@@ -219,6 +219,14 @@ pub enum Ending {
     Interrupted,
 }
 
+/// Why and when a campaign ended. One that was gone on with after an end has none until the next.
+pub fn ending(records: &[Record]) -> Option<(Ending, u64)> {
+    match records.last()? {
+        Record::Ended { reason, elapsed_ns } => Some((*reason, *elapsed_ns)),
+        _ => None,
+    }
+}
+
 impl Ending {
     /// In words for the foot of a table.
     pub fn text(self) -> &'static str {

@@ -190,7 +190,7 @@ pub fn campaign(plan: &Plan, machine: &mut Machine, judge: &mut impl Judge) -> K
     campaign::run(plan, parts, &[]).expect("memory does not fail");
     let header =
         Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());
-    Kept { header, records: journal.0, damage: Vec::new() }
+    Kept { header, records: journal.0, damage: Vec::new(), goes_on: false }
 }
 
 /// A plan of so many blocks over `rows`, the first of which is the pivot.

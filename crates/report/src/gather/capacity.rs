@@ -8,7 +8,7 @@ use tare_lab::{
         about::About,
         campaign::Judge,
         folder::Kept,
-        record::{Ending, Record, Slice},
+        record::{Record, Slice},
     },
     slo::{
         self, Found, SloPlan, SloReport,
@@ -22,12 +22,11 @@ use tare_load::schedule::parse::parse_rate;
 
 use super::{
     campaign,
+    ended::status,
     fields::{Between, between, field, table},
     lay::{column, quiet, text},
 };
-use crate::document::{
-    Chart, Check, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Unit, Verdict,
-};
+use crate::document::{Chart, Check, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Unit, Verdict};
 
 /// What is told of a search for capacity.
 pub fn document(slo: &SloPlan, kept: &Kept, run: &Path) -> Document {
@@ -41,11 +40,7 @@ pub fn document(slo: &SloPlan, kept: &Kept, run: &Path) -> Document {
         question: plan.question.clone(),
         answer: answer(&report),
         began: report.began.clone(),
-        status: match report.ending {
-            Some(Ending::Interrupted) => Status::Interrupted,
-            Some(_) => Status::Complete,
-            None => Status::CutOff,
-        },
+        status: status(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: report.notes.iter().filter(|note| !kept.damage.contains(note)).cloned().collect(),
         facts: facts(slo, kept, &report, about.as_ref()),
@@ -420,12 +415,17 @@ mod tests {
     use tare_lab::{
         experiment::{Knobs, LoadSetting, Point},
         judge::fixture,
-        run::{cpus::Pinning, folder::Header, plan::Plan, record::Open},
+        run::{
+            cpus::Pinning,
+            folder::Header,
+            plan::Plan,
+            record::{Ending, Open},
+        },
         slo::{Slo, plan::Setting},
     };
 
     use super::*;
-    use crate::gather::golden::text;
+    use crate::{document::Status, gather::golden::text};
 
     const NS: u64 = 1_000_000_000;
 
@@ -468,7 +468,7 @@ mod tests {
         }
         records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 60 * NS });
         let header = Header { plan, ..fixture::compared() };
-        (slo, Kept { header, records, damage: Vec::new() })
+        (slo, Kept { header, records, damage: Vec::new(), goes_on: false })
     }
 
     /// A second at a rate, with so many late answers.

@@ -91,7 +91,7 @@ pub fn kept(blocks: usize) -> Kept {
         records.extend(block_of(block));
     }
     records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 10_000 * MS });
-    Kept { header, records, damage: Vec::new() }
+    Kept { header, records, damage: Vec::new(), goes_on: false }
 }
 
 fn pilot(label: &str, share: f64) -> Record {

@@ -4,6 +4,7 @@ mod campaign;
 mod capacity;
 mod comparison;
 mod damage;
+mod ended;
 mod fields;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -81,10 +82,12 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
 
 /// What a gate asks of a run is answered when it has ended.
 fn not_passed_before_its_end(mut document: Document) -> Document {
-    if matches!(document.status, Status::Interrupted | Status::CutOff) {
-        let check = Check::new("complete", Verdict::Inconclusive, "the run did not come to its end");
-        document.checks.push(check);
-    }
+    let why = match document.status {
+        Status::Complete => return document,
+        Status::Running => "the run goes on",
+        Status::Interrupted | Status::CutOff => "the run did not come to its end",
+    };
+    document.checks.push(Check::new("complete", Verdict::Inconclusive, why));
     document
 }
 

@@ -257,6 +257,29 @@ fn what_a_user_stopped_says_so() {
     assert!(answer.starts_with("Interrupted after 8 blocks. Fastest: "), "{answer}");
 }
 
+#[test]
+fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
+    let run = folder(&kept(8));
+    journal(run.path(), |text| {
+        let end = text.trim_end().rfind('\n').unwrap();
+        let interrupted = Record::Ended { reason: Ending::Interrupted, elapsed_ns: 1 };
+        let more = Record::Block { block: 8, order: Vec::new(), elapsed_ns: 2 };
+        let lines = [interrupted, more].map(|record| serde_json::to_string(&record).unwrap() + "\n");
+        format!("{}\n{}", &text[..end], lines.concat())
+    });
+    let told = || {
+        let document = sound(run.path());
+        (document.status, document.notes.join("\n"), document.checks.last().unwrap().text.clone())
+    };
+    let (status, notes, check) = told();
+    assert_eq!((status, check.as_str()), (Status::CutOff, "the run did not come to its end"), "{notes}");
+    let writer = fs::OpenOptions::new().append(true).open(run.path().join("journal.ndjson")).unwrap();
+    writer.lock().unwrap();
+    let (status, notes, check) = told();
+    assert_eq!((status, check.as_str()), (Status::Running, "the run goes on"));
+    assert!(notes.contains("the run goes on: ") && !notes.contains("cut off, or"), "{notes}");
+}
+
 /// What is said of a folder, and the sections that have a table.
 fn told(run: &Path) -> String {
     let document = match gather(run) {

@@ -20,7 +20,7 @@ use tare_lab::{
         folder::{self, FolderError, Header, Kept, Planned, RunFolder},
         plan::{Plan, PlannedRow},
         prepare,
-        record::{Ending, Record},
+        record::{Ending, Record, ending},
         until::Until,
     },
     slo::{self, SloPlan, SloReport, judge::Searches},
@@ -132,13 +132,9 @@ impl<'a> Session<'a> {
     /// A run that has ended has not; nor has one whose services are no longer what they were.
     fn has_more_to_do(&self, kept: &Kept) -> anyhow::Result<()> {
         self.is_not_measured_now()?;
-        let ended = kept.records.iter().rev().find_map(|record| match record {
-            Record::Ended { reason, .. } => Some(*reason),
-            _ => None,
-        });
-        match ended {
-            None | Some(Ending::Interrupted) => {}
-            Some(reason) => {
+        match ending(&kept.records) {
+            None | Some((Ending::Interrupted, _)) => {}
+            Some((reason, _)) => {
                 let run = self.run.display();
                 bail!("{run}: nothing is left to do: {}; `tare show {run}` prints its table", reason.text())
             }

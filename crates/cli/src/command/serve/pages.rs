@@ -12,10 +12,11 @@ use tare_lab::run::folder;
 use tare_report::{
     Document,
     document::Status,
+    gather::gather,
     write::html::{self, Served},
 };
 
-use super::shelf::{self, Place, Stamp};
+use super::shelf::{Place, Stamp};
 
 /// Between two readings of a run that goes on, at the least.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
@@ -107,7 +108,7 @@ fn cpu_time() -> Duration {
 }
 
 fn make(name: &str, run: &Path) -> Result<Page, String> {
-    let mut document = shelf::document(run).map_err(|error| error.to_string())?;
+    let mut document = gather(run).map_err(|error| error.to_string())?;
     let running = document.status == Status::Running;
     if running {
         document.notes.insert(0, NOTE.to_owned());

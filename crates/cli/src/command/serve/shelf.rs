@@ -12,9 +12,8 @@ use std::{
 use serde_json::Value;
 use tare_lab::run::folder;
 use tare_report::{
-    Document,
     document::{Kind, Status},
-    gather,
+    gather::gather,
     write::runs::{Listed, State},
 };
 
@@ -47,21 +46,6 @@ impl Stamp {
         };
         Stamp([look(run.join("run.json")), look(folder::journal_path(run))])
     }
-}
-
-/// The document of a run, as it is now.
-pub fn document(run: &Path) -> Result<Document, gather::GatherError> {
-    // Asked before the records are read: a run that ends in between is shown as what its records say.
-    let is_running = folder::is_being_written(run);
-    let mut document = gather::gather(run)?;
-    if is_running && document.status == Status::CutOff {
-        document.status = Status::Running;
-        // Its records cannot tell.
-        if let Some(rest) = document.answer.strip_prefix("Cut off after ") {
-            document.answer = format!("So far, {rest}");
-        }
-    }
-    Ok(document)
 }
 
 impl Shelf {
@@ -130,7 +114,7 @@ impl Place {
 
     /// All that the list tells.
     fn read(&self) -> Listed {
-        let listed = match document(&self.path) {
+        let listed = match gather(&self.path) {
             Ok(document) => Listed::of(&self.name, Place::link(&self.name), &document),
             Err(_) if !self.path.join("run.json").exists() => self.other(),
             Err(error) => Listed { text: error.to_string(), ..self.head(State::Broken) },

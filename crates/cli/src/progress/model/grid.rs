@@ -31,7 +31,7 @@ pub struct Grid {
 impl Grid {
     /// With this head, after `past`.
     pub fn new(header: &Header<GridPlan>, past: &[Record]) -> Grid {
-        let kept = Kept { header: header.clone(), records: past.to_vec(), damage: Vec::new() };
+        let kept = Kept { header: header.clone(), records: past.to_vec(), damage: Vec::new(), goes_on: true };
         let mut cells = BTreeMap::new();
         for cell in conduct::order(&header.plan) {
             *cells.entry(cell.row).or_default() += 1;

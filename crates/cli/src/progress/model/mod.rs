@@ -94,7 +94,7 @@ impl<'a> Campaign<'a> {
         let left = Duration::from_nanos(plan.expected_ns());
         let mut campaign = Campaign {
             blocks: plan.blocks_expected() * plan.groups(),
-            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new() },
+            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new(), goes_on: true },
             question,
             phase,
             block: 0,

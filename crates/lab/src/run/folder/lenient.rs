@@ -63,9 +63,10 @@ pub fn read<P: Planned>(path: &Path, head: &Head) -> Result<Kept<P, P::Record>, 
     if !journal.exists() {
         damage.push("journal.ndjson is missing: nothing that was measured is left".to_owned());
     }
-    let (records, of_journal) = read_records(&read_journal(path)?);
+    let (journal, goes_on) = read_journal(path)?;
+    let (records, of_journal) = read_records(&journal);
     damage.extend(of_journal);
-    Ok(Kept { header, records, damage })
+    Ok(Kept { header, records, damage, goes_on })
 }
 
 /// Names of fields, and how often each was met.

@@ -26,7 +26,7 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
     let header =
         Header::new("", String::new(), Plan::new(&experiment, &rows, 1, pinning), Environment::default());
     Evidence::Campaign {
-        kept: Box::new(Kept { header, records, damage: Vec::new() }),
+        kept: Box::new(Kept { header, records, damage: Vec::new(), goes_on: false }),
         how: Some("so".to_owned()),
     }
 }

@@ -20,7 +20,7 @@ use crate::{
         environment::Environment,
         folder::Kept,
         plan::{Exclusion, Plan, PlannedRow},
-        record::{Ending, Record},
+        record::{Ending, Record, ending},
     },
 };
 
@@ -144,17 +144,14 @@ impl SloRow {
 pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
     let plan = &kept.header.plan;
     let mut searches = Searches::new(slo);
-    let (mut failures, mut ended) = (BTreeMap::new(), None);
+    let mut failures = BTreeMap::new();
     for record in &kept.records {
         searches.heard(record);
-        match record {
-            Record::Failed { block, row, reason } => {
-                failures.entry(row.as_str()).or_insert_with(|| format!("start {}: {reason}", block + 1));
-            }
-            Record::Ended { reason, elapsed_ns } => ended = Some((*reason, *elapsed_ns)),
-            _ => {}
+        if let Record::Failed { block, row, reason } = record {
+            failures.entry(row.as_str()).or_insert_with(|| format!("start {}: {reason}", block + 1));
         }
     }
+    let ended = ending(&kept.records);
     let mut rows: Vec<SloRow> =
         plan.rows.iter().map(|row| slo_row(slo, row, &searches, failures.get(row.label.as_str()))).collect();
     let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
@@ -167,7 +164,7 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
         load: load_text(plan),
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
         ending: ended.map(|(reason, _)| reason),
-        notes: notes(plan, kept, &rows, ended.is_none()),
+        notes: notes(plan, kept, &rows),
         rows,
         environment: kept.header.environment.clone(),
     }
@@ -302,14 +299,12 @@ fn load_text(plan: &Plan) -> String {
     )
 }
 
-fn notes(plan: &Plan, kept: &Kept, rows: &[SloRow], cut_off: bool) -> Vec<String> {
+fn notes(plan: &Plan, kept: &Kept, rows: &[SloRow]) -> Vec<String> {
     let mut notes = kept.damage.clone();
     if !plan.pinning.apart() {
         notes.push("services and generator share one CPU: each waits for the other".to_owned());
     }
-    if cut_off {
-        notes.push("the run has no end: it was cut off, or it is still going on".to_owned());
-    }
+    notes.extend(kept.without_end().map(str::to_owned));
     let few = rows.iter().filter(|row| row.state == State::Measured).map(|row| row.starts).min();
     let least = signed_rank::least_n(DEFAULT_CONFIDENCE).unwrap_or(0);
     if let Some(few) = few.filter(|few| (2..least).contains(few)) {

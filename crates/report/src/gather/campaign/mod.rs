@@ -16,10 +16,11 @@ use std::path::Path;
 
 use tare_lab::{
     report::{self, Report},
-    run::{about::About, folder::Kept, record::Ending},
+    run::{about::About, folder::Kept},
 };
 
-use crate::document::{Document, FORMAT, Kind, Section, Status};
+use super::ended::status;
+use crate::document::{Document, FORMAT, Kind, Section};
 
 pub use answer::either;
 pub use checks::of_exclusion;
@@ -37,7 +38,7 @@ pub fn document(kept: &Kept, run: &Path) -> Document {
         question: report.question.clone(),
         answer: answer::answer(&report),
         began: report.began.clone(),
-        status: status(&report),
+        status: status(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: notes.cloned().collect(),
         facts: facts(kept, &report, About::read(run).ok().flatten().as_ref()),
@@ -65,13 +66,4 @@ pub fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
     ];
     let last = validity::pairs(report).into_iter().chain([environment::section(&report.environment)]);
     untold::gathered(sections.into_iter().chain(last).collect())
-}
-
-/// How far a run of slices in blocks came. One that goes on looks like one that was cut off: whoever carries it out knows.
-pub fn status(report: &Report) -> Status {
-    match report.ending {
-        Some(Ending::Interrupted) => Status::Interrupted,
-        Some(_) => Status::Complete,
-        None => Status::CutOff,
-    }
 }

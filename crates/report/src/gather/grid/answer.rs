@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use tare_lab::{
-    grid::{plan::Offered, record::Ending},
+    grid::plan::Offered,
     published::{CellReport, Estimate, PUBLISHED, PointReport, Verdict},
     report::figures::{rate, time, times},
 };
@@ -13,15 +13,16 @@ use super::{
     super::{campaign::either, fields::span},
     Grid, load,
 };
-use crate::document::Unit;
+use crate::document::{Status, Unit};
 
 /// One sentence, or two.
 pub fn answer(grid: &Grid) -> String {
     let (done, all) = grid.report.cells;
-    let mut answer = match grid.report.ending {
-        Some(Ending::Complete) => String::new(),
-        Some(Ending::Interrupted) => format!("Interrupted after {done} of {all} cells. "),
-        None => format!("Cut off after {done} of {all} cells. "),
+    let mut answer = match grid.status() {
+        Status::Complete => String::new(),
+        Status::Interrupted => format!("Interrupted after {done} of {all} cells. "),
+        Status::Running => format!("So far, {done} of {all} cells. "),
+        Status::CutOff => format!("Cut off after {done} of {all} cells. "),
     };
     let figures = grid.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
     if !figures {

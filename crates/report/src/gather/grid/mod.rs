@@ -20,14 +20,14 @@ use tare_lab::{
     figures,
     grid::{
         plan::{GridPlan, GridPlanRow, Offered},
-        record::{Ending, Figures, Record},
+        record::{Figures, Record},
     },
     published::{CellReport, PUBLISHED, PointReport, Report, RowReport, compute, place},
     report::figures::time,
     run::{about::About, folder::Kept},
 };
 
-use super::campaign;
+use super::{campaign, ended::status};
 use crate::document::{Document, FORMAT, Fact, Kind, Status};
 
 pub use series::document as series;
@@ -59,11 +59,7 @@ pub fn document(kept: &Kept<GridPlan, Record>, run: &Path) -> Document {
         question: report.question.clone(),
         answer: answer::answer(&grid),
         began: report.began.clone(),
-        status: match report.ending {
-            Some(Ending::Complete) => Status::Complete,
-            Some(Ending::Interrupted) => Status::Interrupted,
-            None => Status::CutOff,
-        },
+        status: grid.status(),
         damage: kept.damage.clone(),
         notes: notes(&grid),
         facts: facts(&grid, About::read(run).ok().flatten().as_ref()),
@@ -102,6 +98,10 @@ impl<'a> Grid<'a> {
             cell: point.cell(row),
         };
         each.map(entry).collect()
+    }
+
+    fn status(&self) -> Status {
+        status(self.report.ending, self.kept.goes_on)
     }
 
     /// Whether each load is a number of messages: then what is shown is how long they took.

@@ -97,6 +97,10 @@ fn a_run_that_was_cut_off_says_so() {
     let answer = told(&grid).answer;
     let reason = "The first reason: restbed: not on this machine: no compiler";
     assert_eq!(answer, format!("Cut off after 0 of 36 cells. No service has a figure. {reason}"));
+    grid.goes_on = true;
+    let found = told(&grid);
+    assert_eq!(found.status, Status::Running);
+    assert!(found.answer.starts_with("So far, 0 of 36 cells. "), "{}", found.answer);
 }
 
 #[test]

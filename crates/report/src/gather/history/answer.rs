@@ -153,8 +153,12 @@ pub fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<S
         notes.push("the pivot is of one version and not of one build in all runs".to_owned());
     }
     for (run, status) in scope.runs.iter().map(|run| (run, run.status())) {
-        if status != Status::Complete {
-            notes.push(format!("{} did not end of its own accord: it counts as far as it got", run.name));
+        match status {
+            Status::Complete => {}
+            Status::Running => notes.push(format!("{} goes on: it counts as far as it is", run.name)),
+            Status::Interrupted | Status::CutOff => {
+                notes.push(format!("{} did not end of its own accord: it counts as far as it got", run.name));
+            }
         }
     }
     let is_told = |one: &&Difference| one.weight < Weight::Machine && !one.is_same;

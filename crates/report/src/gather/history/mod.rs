@@ -123,7 +123,7 @@ fn question(scope: &Scope) -> String {
 /// As good as the run that came least far.
 fn status(runs: &[Run]) -> Status {
     let all: Vec<Status> = runs.iter().map(Run::status).collect();
-    [Status::CutOff, Status::Interrupted]
+    [Status::CutOff, Status::Interrupted, Status::Running]
         .into_iter()
         .find(|status| all.contains(status))
         .unwrap_or(Status::Complete)

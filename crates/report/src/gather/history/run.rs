@@ -11,14 +11,13 @@ use tare_lab::{
             lenient::{self, Head},
         },
         plan::{Plan, PlannedRow},
-        record::{Ending, Record},
         until::Metric,
     },
     slo::SloPlan,
 };
 use tare_stats::{log_ratios, two_level};
 
-use crate::document::Status;
+use crate::{document::Status, gather::ended::status};
 
 /// A run that was read.
 #[derive(Debug)]
@@ -112,15 +111,7 @@ impl Run {
     }
 
     pub fn status(&self) -> Status {
-        let ending = self.kept.records.iter().rev().find_map(|record| match record {
-            Record::Ended { reason, .. } => Some(*reason),
-            _ => None,
-        });
-        match ending {
-            Some(Ending::Interrupted) => Status::Interrupted,
-            Some(_) => Status::Complete,
-            None => Status::CutOff,
-        }
+        status(self.report.ending, self.kept.goes_on)
     }
 
     /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the

@@ -358,7 +358,7 @@ pub fn environments(scope: &Scope) -> Section {
             run.place.as_str().into(),
             run.kept.header.began.as_str().into(),
             run.report.blocks.into(),
-            run.report.ending.map_or("cut off", |ending| ending.text()).into(),
+            run.report.ending.map_or(run.status().text(), |ending| ending.text()).into(),
             run.report.foreign_cpu_share.into(),
             run.level(pivot, Metric::Throughput).into(),
             run.level(pivot, Metric::Cpu).into(),

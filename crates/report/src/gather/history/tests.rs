@@ -95,7 +95,7 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
         }
     }
     records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 });
-    Run::of(format!("runs/day{day:02}"), Kept { header, records, damage: Vec::new() })
+    Run::of(format!("runs/day{day:02}"), Kept { header, records, damage: Vec::new(), goes_on: false })
 }
 
 fn slice(block: usize, label: &str, level: f64) -> [Record; 3] {

@@ -52,7 +52,7 @@ fn what_is_gathered_of_runs_fits_the_schema() {
     let [campaign, comparison, grid] = folders.each_ref().map(TempDir::path);
     fixture::write(&fixture::kept(8), campaign);
     let records = (0..14).flat_map(|block| judge::block(block, &[("a", 1.0), ("b", 0.9)])).collect();
-    keep(comparison, &Kept { header: judge::compared(), records, damage: Vec::new() });
+    keep(comparison, &Kept { header: judge::compared(), records, damage: Vec::new(), goes_on: false });
     keep(
         grid,
         &grids::kept("restinio-2017", 1.0, |plan, cell| Outcome::Measured(grids::measured(plan, cell))),
