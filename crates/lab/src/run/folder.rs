@@ -117,7 +117,7 @@ pub enum FolderError {
         wanted: Kind,
     },
     /// Another version of the format.
-    #[error("{}: the run folder has format \"{found}\", and this tare reads \"{FORMAT}\"", path.display())]
+    #[error("{}: the run folder has {}", path.display(), other_format(found))]
     Format {
         /// The folder.
         path: PathBuf,
@@ -311,6 +311,20 @@ fn read_head(path: &Path) -> Result<serde_json::Value, FolderError> {
     }
 }
 
+/// What is said of a format that is not [`FORMAT`]: who has an older one needs another Tare than who has a newer one.
+pub fn other_format(found: &str) -> String {
+    let version = |format: &str| -> Option<(u32, u32)> {
+        let (major, minor) = format.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let age = match version(found).zip(version(FORMAT)) {
+        Some((found, own)) if found > own => "newer than",
+        Some((found, own)) if found < own => "older than",
+        _ => return format!("format \"{found}\", and this tare reads \"{FORMAT}\""),
+    };
+    format!("format \"{found}\", {age} \"{FORMAT}\", which this tare reads")
+}
+
 /// `run.json` of any format.
 fn read_json(path: &Path) -> Result<serde_json::Value, FolderError> {
     let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
@@ -448,7 +462,11 @@ mod tests {
         let error = || read::<Plan>(folder.path()).unwrap_err().to_string();
         assert!(error().contains("not a run folder"));
         fs::write(folder.path().join("run.json"), "{\"format\":\"9.0\"}").unwrap();
-        assert!(error().contains("has format \"9.0\", and this tare reads \"1.0\""));
+        assert!(error().ends_with("has format \"9.0\", newer than \"1.0\", which this tare reads"));
+        fs::write(folder.path().join("run.json"), "{\"format\":\"0.10\"}").unwrap();
+        assert!(error().ends_with("has format \"0.10\", older than \"1.0\", which this tare reads"));
+        fs::write(folder.path().join("run.json"), "{\"format\":\"one\"}").unwrap();
+        assert!(error().ends_with("has format \"one\", and this tare reads \"1.0\""));
         fs::write(folder.path().join("run.json"), "{\"format\":\"1.0\"}").unwrap();
         assert!(error().contains("missing field"));
     }

@@ -72,6 +72,8 @@ pub enum Status {
     Running,
     /// It was cut off.
     CutOff,
+    /// Its records cannot be read, and nothing else tells.
+    Unknown,
 }
 
 impl Kind {
@@ -97,6 +99,7 @@ impl Status {
             Status::Interrupted => "interrupted",
             Status::Running => "running",
             Status::CutOff => "cut-off",
+            Status::Unknown => "unknown",
         }
     }
 
@@ -108,6 +111,7 @@ impl Status {
             Status::Interrupted => "stopped by the user",
             Status::Running => "still running",
             Status::CutOff => "cut off",
+            Status::Unknown => "end not known",
         }
     }
 }

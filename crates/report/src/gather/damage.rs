@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 use tare_lab::run::{
     about::{About, AboutError},
     folder::{
-        FORMAT as READS, FolderError,
+        FORMAT as READS, FolderError, is_being_written,
         lenient::{self, Head},
+        other_format,
     },
 };
 
@@ -47,12 +48,12 @@ pub fn about(run: &Path) -> Option<String> {
 
 /// Why this program cannot go on from a head that it has read.
 pub fn unknown(head: &Head) -> String {
-    let kind = head.value.get("kind").map(|kind| format!(" of kind {kind}")).unwrap_or_default();
-    format!(
-        "run.json has format \"{}\"{kind}, and this tare reads \"{READS}\": its figures are not shown; use the tare that wrote it{}",
-        head.format,
-        head.text(&["tare"]).map(|version| format!(" ({version})")).unwrap_or_default()
-    )
+    let what = match head.value.get("kind") {
+        Some(kind) if head.format == READS => format!("is of kind {kind}, which this tare does not know"),
+        _ => format!("has {}", other_format(&head.format)),
+    };
+    let wrote = head.text(&["tare"]).map(|version| format!(" ({version})")).unwrap_or_default();
+    format!("run.json {what}: its figures are not shown; use the tare that wrote it{wrote}")
 }
 
 /// A folder without a head that can be read: a series, something else, or a run of which the report alone is left.
@@ -94,7 +95,9 @@ fn json(path: &Path) -> Option<Json> {
 /// when it ended.
 pub fn head_only(run: &Path, head: &Head, reason: String) -> Document {
     let text = |keys: &[&str]| head.text(keys).map(ToOwned::to_owned);
-    let kept = json(&run.join("report.json")).and_then(|report| kept_table(&report));
+    let report = json(&run.join("report.json"));
+    let status = status(run, report.as_ref());
+    let kept = report.and_then(|report| kept_table(&report));
     let answer = match kept {
         Some(_) => {
             "The records of this run cannot be read; the table is the one that was kept when it ended."
@@ -112,12 +115,23 @@ pub fn head_only(run: &Path, head: &Head, reason: String) -> Document {
         question: question.unwrap_or_default(),
         answer: answer.to_owned(),
         began: text(&["began"]).unwrap_or_default(),
-        status: if kept.is_some() { Status::Complete } else { Status::CutOff },
+        status,
         damage: vec![reason],
         notes: Vec::new(),
         facts: seed.into_iter().chain(tare).collect(),
         checks: Vec::new(),
         sections: kept.into_iter().collect(),
+    }
+}
+
+/// How far a run came whose records cannot be read: as the report says that was kept when it ended.
+fn status(run: &Path, report: Option<&Json>) -> Status {
+    match report.and_then(|report| report.get("ending")) {
+        _ if is_being_written(run) => Status::Running,
+        Some(Json::String(ending)) if ending == "interrupted" => Status::Interrupted,
+        Some(Json::String(_)) => Status::Complete,
+        Some(_) => Status::CutOff,
+        None => Status::Unknown,
     }
 }
 

@@ -85,7 +85,7 @@ fn not_passed_before_its_end(mut document: Document) -> Document {
     let why = match document.status {
         Status::Complete => return document,
         Status::Running => "the run goes on",
-        Status::Interrupted | Status::CutOff => "the run did not come to its end",
+        Status::Interrupted | Status::CutOff | Status::Unknown => "the run did not come to its end",
     };
     document.checks.push(Check::new("complete", Verdict::Inconclusive, why));
     document

@@ -149,6 +149,7 @@ fn status(status: Status) -> Option<&'static str> {
         Status::Interrupted => Some("Interrupted: what is here was measured until then."),
         Status::Running => Some("Still running: what is here was measured so far."),
         Status::CutOff => Some("Cut off: what is here was measured until then."),
+        Status::Unknown => Some("Whether the run came to its end is not known."),
     }
 }
 

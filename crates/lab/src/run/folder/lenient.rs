@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{FORMAT, FolderError, Kept, Kind, Planned, lines, read_journal};
+use super::{FORMAT, FolderError, Kept, Kind, Planned, lines, other_format, read_journal};
 
 /// What `run.json` holds, whatever it is.
 #[derive(Debug, Clone)]
@@ -48,10 +48,8 @@ impl Head {
 pub fn read<P: Planned>(path: &Path, head: &Head) -> Result<Kept<P, P::Record>, FolderError> {
     let mut damage = Vec::new();
     if head.format != FORMAT {
-        damage.push(format!(
-            "run.json has format \"{}\", and this tare reads \"{FORMAT}\": what is new in it is not shown",
-            head.format
-        ));
+        let other = other_format(&head.format);
+        damage.push(format!("run.json has {other}: what this tare does not know of it is not shown"));
     }
     let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
     let (header, unknown) = known::<super::Header<P>>(&head.value).map_err(not_a_run)?;

@@ -22,7 +22,7 @@ pub fn answer(grid: &Grid) -> String {
         Status::Complete => String::new(),
         Status::Interrupted => format!("Interrupted after {done} of {all} cells. "),
         Status::Running => format!("So far, {done} of {all} cells. "),
-        Status::CutOff => format!("Cut off after {done} of {all} cells. "),
+        Status::CutOff | Status::Unknown => format!("Cut off after {done} of {all} cells. "),
     };
     let figures = grid.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
     if !figures {

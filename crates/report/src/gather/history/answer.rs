@@ -156,7 +156,7 @@ pub fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<S
         match status {
             Status::Complete => {}
             Status::Running => notes.push(format!("{} goes on: it counts as far as it is", run.name)),
-            Status::Interrupted | Status::CutOff => {
+            Status::Interrupted | Status::CutOff | Status::Unknown => {
                 notes.push(format!("{} did not end of its own accord: it counts as far as it got", run.name));
             }
         }

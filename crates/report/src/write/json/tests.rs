@@ -141,7 +141,7 @@ fn the_schema_has_every_word() {
     ];
     let verdicts =
         [Verdict::Passed, Verdict::Failed, Verdict::Invalid, Verdict::Inconclusive, Verdict::LeftOut];
-    let statuses = [Status::Complete, Status::Interrupted, Status::Running, Status::CutOff];
+    let statuses = [Status::Complete, Status::Interrupted, Status::Running, Status::CutOff, Status::Unknown];
     let scales = [Scale::Linear, Scale::Log, Scale::Percentile, Scale::Names];
     assert_eq!(words("/properties/kind"), written(KINDS));
     assert_eq!(words("/properties/status"), written(statuses));
