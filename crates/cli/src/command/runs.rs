@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use tare_lab::run::folder::series;
 
-use super::run::grid::series;
 use crate::workspace::Global;
 
 /// The newest run of the checkout: names of run folders begin with the time.

@@ -174,6 +174,19 @@ fn a_series_goes_on_where_it_was_cut_off() {
     let shown = workspace.tare(&["show", "all", "--json"]).expect(0).json();
     assert_eq!(shown, went_on);
     a_series_is_recomputed_member_by_member(&workspace);
+    let gate = workspace.tare(&["report", "all", "--format", "junit"]).expect(0);
+    for name in ["small: honest", "other: honest"] {
+        assert!(gate.stdout.contains(&format!("<testcase name=\"{name}\"")), "{gate}");
+    }
+    let head = fs::read_to_string(workspace.root().join("all/series.json")).unwrap();
+    workspace.write("all/series.json", &head.replace("\"other\"", "\"../../other\""));
+    let refused = workspace.tare(&["show", "all"]).expect(1);
+    assert_eq!(refused.stderr, "error: all/series.json: names \"../../other\", which is no folder in it\n");
+    workspace.write("all/series.json", &head.replace("1.0", "2.0"));
+    let refused = workspace.tare(&["report", "all"]).expect(1);
+    let told = "has format \"2.0\", newer than \"1.0\", which this tare reads); each has a report of its own";
+    assert!(refused.stderr.contains(told), "{refused}");
+    workspace.write("all/series.json", &head);
     let none = workspace.tare(&["run", "experiments/all.toml", "--services", "nobody"]).expect(1);
     assert_eq!(none.stderr, "error: --services: none of its experiments has a row \"nobody\"\n");
     // A service of one of them, and another of the other.

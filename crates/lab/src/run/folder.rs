@@ -6,6 +6,7 @@
 //! is told from one that was cut off, and nobody goes on with a run that is being measured.
 
 pub mod lenient;
+pub mod series;
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -115,6 +116,14 @@ pub enum FolderError {
         found: Kind,
         /// What was wanted.
         wanted: Kind,
+    },
+    /// Not the folder of a series.
+    #[error("{}: {reason}", path.display())]
+    Series {
+        /// Its head.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
     },
     /// Another version of the format.
     #[error("{}: the run folder has {}", path.display(), other_format(found))]

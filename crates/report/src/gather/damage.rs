@@ -37,6 +37,14 @@ pub fn told(mut document: Document, mut found: Vec<String>) -> Document {
     document
 }
 
+/// What is wrong, where the sentence around it says with what.
+pub fn reason(error: FolderError) -> String {
+    match error {
+        FolderError::NotARun { reason, .. } | FolderError::Series { reason, .. } => reason,
+        error => error.to_string(),
+    }
+}
+
 /// That what was kept beside figures cannot be read.
 pub fn about(run: &Path) -> Option<String> {
     let reason = match About::read(run).err()? {
@@ -56,21 +64,15 @@ pub fn unknown(head: &Head) -> String {
     format!("run.json {what}: its figures are not shown; use the tare that wrote it{wrote}")
 }
 
-/// A folder without a head that can be read: a series, something else, or a run of which the report alone is left.
+/// A folder without a head that can be read: something else, or a run of which the report alone is left.
 pub fn without_a_head(run: &Path, error: FolderError) -> Result<Document, GatherError> {
     let path = run.to_owned();
     if let Some(reason) = lenient::why_none(run) {
         return Err(GatherError::NotARun { path, reason });
     }
-    if run.join("series.json").is_file() {
-        return Err(GatherError::Series { members: members(run), path });
-    }
     let Some(report) = json(&run.join("report.json")) else { return Err(error.into()) };
     let head = Head { format: String::new(), value: Json::Null };
-    let reason = match error {
-        FolderError::NotARun { reason, .. } => format!("run.json cannot be read: {reason}"),
-        error => error.to_string(),
-    };
+    let reason = format!("run.json cannot be read: {}", reason(error));
     let mut document = head_only(run, &head, reason);
     let text = |key: &str| report.get(key).and_then(Json::as_str).map(ToOwned::to_owned);
     document.title = text("title").unwrap_or(document.title);
@@ -79,12 +81,13 @@ pub fn without_a_head(run: &Path, error: FolderError) -> Result<Document, Gather
     Ok(document)
 }
 
-fn members(series: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(series).into_iter().flatten().filter_map(Result::ok);
+/// A folder of run folders that does not say which these are.
+pub fn of_a_series(run: &Path, error: FolderError) -> GatherError {
+    let entries = fs::read_dir(run).into_iter().flatten().filter_map(Result::ok);
     let mut members: Vec<PathBuf> =
         entries.map(|entry| entry.path()).filter(|path| path.join("run.json").is_file()).collect();
     members.sort();
-    members
+    GatherError::Series { path: run.to_owned(), reason: reason(error), members }
 }
 
 fn json(path: &Path) -> Option<Json> {

@@ -2,7 +2,7 @@
 
 use tare_lab::{grid, run};
 
-use crate::document::Status;
+use crate::document::{Check, Status, Verdict};
 
 /// By its last record. Without an end it goes on, or was cut off.
 pub fn status(ending: Option<impl Into<Status>>, goes_on: bool) -> Status {
@@ -11,6 +11,16 @@ pub fn status(ending: Option<impl Into<Status>>, goes_on: bool) -> Status {
         None if goes_on => Status::Running,
         None => Status::CutOff,
     }
+}
+
+/// What a gate is told of a run that has not come to its end.
+pub fn check(name: &str, status: Status) -> Option<Check> {
+    let why = match status {
+        Status::Complete => return None,
+        Status::Running => "the run goes on",
+        Status::Interrupted | Status::CutOff | Status::Unknown => "the run did not come to its end",
+    };
+    Some(Check::new(name, Verdict::Inconclusive, why))
 }
 
 impl From<run::record::Ending> for Status {

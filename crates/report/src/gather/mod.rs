@@ -21,14 +21,12 @@ use tare_lab::{
     run::folder::{
         FolderError, Kept, Kind,
         lenient::{self, Head},
+        series,
     },
     slo::SloPlan,
 };
 
-use crate::{
-    Document,
-    document::{Check, Status, Verdict},
-};
+use crate::Document;
 
 /// Why nothing can be told of a folder.
 #[derive(Debug, thiserror::Error)]
@@ -45,10 +43,16 @@ pub enum GatherError {
         reason: String,
     },
     /// A folder of run folders.
-    #[error("{}: is a series of experiments, and each has a report of its own: {}", path.display(), damage::listed(members))]
+    #[error(
+        "{}: is a series of experiments of which series.json cannot be read ({reason}); each has a report of its own: {}",
+        path.display(),
+        damage::listed(members)
+    )]
     Series {
         /// The folder.
         path: PathBuf,
+        /// Why it has no report.
+        reason: String,
         /// The run folders in it.
         members: Vec<PathBuf>,
     },
@@ -57,8 +61,8 @@ pub enum GatherError {
 /// What is told of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is told
 /// of as far as it can be read, and the document says what is missing.
 pub fn gather(run: &Path) -> Result<Document, GatherError> {
-    if let Some(series) = grid::series(run) {
-        return Ok(series);
+    if series::is_one(run) {
+        return grid::series(run).map_err(|error| damage::of_a_series(run, error));
     }
     let head = match Head::read(run) {
         Ok(head) => head,
@@ -82,12 +86,7 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
 
 /// What a gate asks of a run is answered when it has ended.
 fn not_passed_before_its_end(mut document: Document) -> Document {
-    let why = match document.status {
-        Status::Complete => return document,
-        Status::Running => "the run goes on",
-        Status::Interrupted | Status::CutOff | Status::Unknown => "the run did not come to its end",
-    };
-    document.checks.push(Check::new("complete", Verdict::Inconclusive, why));
+    document.checks.extend(ended::check("complete", document.status));
     document
 }
 
@@ -95,10 +94,7 @@ fn not_passed_before_its_end(mut document: Document) -> Document {
 fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
     let mut found = kept.damage.clone();
     let slo = SloPlan::read(run).unwrap_or_else(|error| {
-        let reason = match error {
-            FolderError::NotARun { reason, .. } => reason,
-            error => error.to_string(),
-        };
+        let reason = damage::reason(error);
         found.push(format!(
             "what was searched for cannot be read, and the run is shown as a campaign: {reason}"
         ));

@@ -100,7 +100,7 @@ impl Shelf {
 impl Place {
     /// Itself, or the runs of the series that it is.
     fn open(self) -> Vec<Place> {
-        if !self.path.join("series.json").is_file() {
+        if !folder::series::is_one(&self.path) {
             return vec![self];
         }
         let members = folders_in(&self.path).into_iter();

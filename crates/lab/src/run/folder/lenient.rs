@@ -7,7 +7,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{FORMAT, FolderError, Kept, Kind, Planned, lines, other_format, read_journal};
+use super::{
+    FORMAT, FolderError, Kept, Kind, Planned, lines, other_format, read_journal,
+    series::{self, SeriesHead},
+};
 
 /// What `run.json` holds, whatever it is.
 #[derive(Debug, Clone)]
@@ -32,7 +35,6 @@ impl Head {
 
     /// What it is the head of; none where this program knows no such kind, or not this major version.
     pub fn kind(&self) -> Option<Kind> {
-        let major = |format: &str| format.split('.').next().map(ToOwned::to_owned);
         let kind = self.value.get("kind").cloned();
         (major(&self.format) == major(FORMAT)).then_some(())?;
         kind.map_or(Some(Kind::default()), |kind| serde_json::from_value(kind).ok())
@@ -65,6 +67,34 @@ pub fn read<P: Planned>(path: &Path, head: &Head) -> Result<Kept<P, P::Record>, 
     let (records, of_journal) = read_records(&journal);
     damage.extend(of_journal);
     Ok(Kept { header, records, damage, goes_on })
+}
+
+/// The head of a series, as far as this program knows it, and what it does not: names that are paths are left out.
+pub fn series(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
+    let path = series::head_path(folder);
+    let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
+    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let (mut head, unknown) = known::<SeriesHead>(&value).map_err(wrong)?;
+    let mut damage = Vec::new();
+    if head.format != FORMAT {
+        let other = other_format(&head.format);
+        if major(&head.format) != major(FORMAT) {
+            return Err(wrong(format!("has {other}")));
+        }
+        damage.push(format!("series.json has {other}: what this tare does not know of it is not shown"));
+    }
+    if !unknown.is_empty() {
+        damage.push(format!("series.json: {}: left out", fields(&unknown)));
+    }
+    let refused = head.members.iter().filter_map(|name| series::why_no_name(name));
+    damage.extend(refused.map(|reason| format!("series.json {reason}: left out")));
+    head.members.retain(|name| series::why_no_name(name).is_none());
+    Ok((head, damage))
+}
+
+fn major(format: &str) -> Option<&str> {
+    format.split('.').next()
 }
 
 /// Names of fields, and how often each was met.

@@ -1,93 +1,188 @@
 //! A folder of several published experiments: what is in it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde_json::Value;
 use tare_lab::{
-    grid::record::Ending,
+    grid::{plan::GridPlan, record::Record},
     published::{Report, Verdict, compute},
-    run::folder,
+    run::folder::{
+        FolderError, Kept, Kind as Folder,
+        lenient::{self, Head},
+    },
 };
 
-use super::super::{
-    fields::{field, table},
-    lay::{column, quiet, text},
+use super::{
+    super::{
+        damage, ended,
+        fields::{field, table},
+        lay::{column, quiet, text},
+    },
+    answer::tally,
+    checks,
 };
-use super::answer::tally;
-use crate::document::{Document, FORMAT, Kind, Section, Status, Unit};
+use crate::document::{Check, Document, FORMAT, Kind, Section, Status, Unit, Verdict as Passes};
 
-/// An experiment of the series: its name, and its report or why there is none.
-type Member = (String, Result<Report, String>);
+/// An experiment of the series.
+#[derive(Debug, Clone)]
+struct Member {
+    name: String,
+    found: Found,
+}
 
-/// What is told of a folder with a `series.json`; none where it has none that can be read.
-pub fn document(run: &Path) -> Option<Document> {
-    let head: Value = serde_json::from_str(&std::fs::read_to_string(run.join("series.json")).ok()?).ok()?;
-    let names = head.get("members")?.as_array()?.iter().filter_map(Value::as_str);
-    let members: Vec<Member> = names.map(|name| (name.to_owned(), read(run.join(name)))).collect();
-    let told = || members.iter().filter_map(|(_, report)| report.as_ref().ok());
-    let title = head.get("title").and_then(Value::as_str).unwrap_or("Published experiments");
+#[derive(Debug, Clone)]
+enum Found {
+    /// It has no folder yet.
+    NotBegun,
+    /// Why nothing can be told of it.
+    Unreadable(String),
+    Told(Box<Report>, Status, Vec<String>),
+}
+
+/// What is told of a folder with a `series.json`.
+pub fn document(run: &Path) -> Result<Document, FolderError> {
+    let (head, mut damage) = lenient::series(run)?;
+    let members: Vec<Member> = head.members.iter().map(|name| Member::read(run, name)).collect();
+    damage.extend(members.iter().flat_map(Member::damage));
+    let told = || members.iter().filter_map(Member::report);
     let whole = told().filter(|report| report.is_complete()).count();
     let claims: Vec<Verdict> = told().flat_map(|report| &report.claims).map(|claim| claim.verdict).collect();
     let tally = tally(&claims).map_or(String::new(), |tally| format!(" {tally}."));
-    Some(Document {
+    Ok(Document {
         format: FORMAT,
         kind: Kind::Grid,
-        title: title.to_owned(),
+        title: head.title,
         question: "Do the published benchmarks still hold?".to_owned(),
         answer: format!("{whole} of {} experiments are complete.{tally}", members.len()),
         began: told().map(|report| report.began.clone()).min().unwrap_or_default(),
-        status: if whole == members.len() { Status::Complete } else { Status::CutOff },
-        damage: Vec::new(),
+        status: status(&members),
+        damage,
         notes: Vec::new(),
         facts: Vec::new(),
         sections: vec![section(&members)],
-        checks: Vec::new(),
+        checks: members.iter().flat_map(Member::checks).collect(),
     })
 }
 
-fn read(run: PathBuf) -> Result<Report, String> {
-    if !run.join("run.json").exists() {
-        return Err("not begun".to_owned());
+/// Complete with the last of them; else as the one that says most about why not.
+fn status(members: &[Member]) -> Status {
+    let has = |status: Status| {
+        members.iter().any(|member| matches!(&member.found, Found::Told(_, found, _) if *found == status))
+    };
+    let is_complete = |member: &Member| member.report().is_some_and(Report::is_complete);
+    match members.iter().all(is_complete) {
+        true => Status::Complete,
+        false if has(Status::Running) => Status::Running,
+        false if has(Status::Interrupted) => Status::Interrupted,
+        false => Status::CutOff,
     }
-    folder::read(&run).map(|kept| compute(&kept)).map_err(|error| error.to_string())
+}
+
+impl Member {
+    fn read(series: &Path, name: &str) -> Member {
+        let run = series.join(name);
+        let found = match run.join("run.json").exists() {
+            true => Found::read(&run),
+            false => Found::NotBegun,
+        };
+        Member { name: name.to_owned(), found }
+    }
+
+    fn report(&self) -> Option<&Report> {
+        match &self.found {
+            Found::Told(report, ..) => Some(report),
+            Found::NotBegun | Found::Unreadable(_) => None,
+        }
+    }
+
+    fn state(&self) -> &str {
+        match &self.found {
+            Found::NotBegun => "not begun",
+            Found::Unreadable(_) => "not readable",
+            Found::Told(_, status, _) => status.text(),
+        }
+    }
+
+    fn damage(&self) -> Vec<String> {
+        let own = match &self.found {
+            Found::NotBegun => &[][..],
+            Found::Unreadable(reason) => std::slice::from_ref(reason),
+            Found::Told(_, _, damage) => damage,
+        };
+        own.iter().map(|sentence| format!("{}: {sentence}", self.name)).collect()
+    }
+
+    /// What a gate asks of each of its rows, and that it came to its end.
+    fn checks(&self) -> Vec<Check> {
+        let named = |check: Check| Check { name: format!("{}: {}", self.name, check.name), ..check };
+        let not = |verdict, text: &str| vec![named(Check::new("complete", verdict, text))];
+        match &self.found {
+            Found::NotBegun => not(Passes::Inconclusive, "not begun"),
+            Found::Unreadable(reason) => not(Passes::Invalid, reason),
+            Found::Told(report, status, _) => {
+                let end = ended::check("complete", *status);
+                checks::checks(report).into_iter().chain(end).map(named).collect()
+            }
+        }
+    }
+}
+
+impl Found {
+    fn read(run: &Path) -> Found {
+        let head = match Head::read(run) {
+            Ok(head) => head,
+            Err(error) => {
+                return Found::Unreadable(format!("run.json cannot be read: {}", damage::reason(error)));
+            }
+        };
+        match head.kind() {
+            None => return Found::Unreadable(damage::unknown(&head)),
+            Some(Folder::Campaign) => {
+                return Found::Unreadable("it is a campaign, and no published experiment".to_owned());
+            }
+            Some(Folder::Grid) => {}
+        }
+        match lenient::read::<GridPlan>(run, &head) {
+            Ok(kept) => Found::of(kept),
+            Err(error) => {
+                Found::Unreadable(format!("run.json cannot be understood: {}", damage::reason(error)))
+            }
+        }
+    }
+
+    fn of(kept: Kept<GridPlan, Record>) -> Found {
+        let report = compute(&kept);
+        let status = ended::status(report.ending, kept.goes_on);
+        Found::Told(Box::new(report), status, kept.damage)
+    }
 }
 
 fn section(members: &[Member]) -> Section {
     let count = |verdict: Verdict| {
-        move |(_, report): &Member| {
-            let claims = &report.as_ref().ok()?.claims;
+        move |member: &Member| {
+            let claims = &member.report()?.claims;
             Some(claims.iter().filter(|claim| claim.verdict == verdict).count())
         }
     };
     let claims =
         |key: &str, title: &str, verdict: Verdict| field(column(key, title, Unit::Count), count(verdict));
     let fields = vec![
-        field(text("experiment", "experiment"), |(name, _): &Member| name.clone()),
-        field(text("title", "title"), |(_, report): &Member| {
-            report.as_ref().ok().map(|report| report.title.clone())
+        field(text("experiment", "experiment"), |member: &Member| member.name.clone()),
+        field(text("title", "title"), |member: &Member| member.report().map(|report| report.title.clone())),
+        field(text("state", "state").facet(), |member: &Member| member.state().to_owned()),
+        field(column("cells", "cells", Unit::Count), |member: &Member| {
+            member.report().map(|report| report.cells.0)
         }),
-        field(text("state", "state").facet(), |(_, report): &Member| match report {
-            Ok(report) => match report.ending {
-                Some(Ending::Complete) => "complete".to_owned(),
-                Some(Ending::Interrupted) => "interrupted".to_owned(),
-                None => "cut off".to_owned(),
-            },
-            Err(reason) => reason.clone(),
+        field(column("cells_planned", "of", Unit::Count), |member: &Member| {
+            member.report().map(|report| report.cells.1)
         }),
-        field(column("cells", "cells", Unit::Count), |(_, report): &Member| {
-            report.as_ref().ok().map(|report| report.cells.0)
-        }),
-        field(column("cells_planned", "of", Unit::Count), |(_, report): &Member| {
-            report.as_ref().ok().map(|report| report.cells.1)
-        }),
-        field(column("scale", "scale", Unit::Number), |(_, report): &Member| {
-            report.as_ref().ok().map(|report| report.scale)
+        field(column("scale", "scale", Unit::Number), |member: &Member| {
+            member.report().map(|report| report.scale)
         }),
         claims("holding", "claims that hold", Verdict::Confirmed),
         claims("not_holding", "that do not", Verdict::Refuted),
         claims("untold", "that cannot be told", Verdict::CannotBeTold),
-        field(column("elapsed_ns", "took", Unit::Nanoseconds), |(_, report): &Member| {
-            report.as_ref().ok().map(|report| report.elapsed_ns)
+        field(column("elapsed_ns", "took", Unit::Nanoseconds), |member: &Member| {
+            member.report().map(|report| report.elapsed_ns)
         }),
     ];
     let lead = "Each experiment has a folder of its own, and a report of its own.";

@@ -179,16 +179,60 @@ fn who_is_first_is_said_as_far_as_intervals_tell() {
 #[test]
 fn a_series_tells_how_its_experiments_fared() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(super::series(folder.path()), None, "it is none");
     let grid = complete("restinio-2017", 0.1);
     let run = folder.path().join("restinio-2017");
     let mut journal = RunFolder::create(&run, &grid.header).unwrap();
     grid.records.iter().for_each(|record| journal.append(record).unwrap());
     let head = r#"{"format": "1.0", "title": "All of them", "members": ["restinio-2017", "abstract-2018"]}"#;
     std::fs::write(folder.path().join("series.json"), head).unwrap();
-    let found = super::series(folder.path()).unwrap();
-    assert_eq!(found.check(), Vec::<String>::new());
+    let told = || {
+        let found = crate::gather::gather(folder.path()).unwrap();
+        assert_eq!(found.check(), Vec::<String>::new());
+        found
+    };
+    let found = told();
     assert_snapshot!("series", text(&found));
+    assert_eq!(found.status, Status::CutOff);
+    let check = found.checks.iter().find(|check| check.name == "restinio-2017: restbed").unwrap();
+    assert_eq!(check.verdict, Verdict::LeftOut, "{check:?}");
+    let last = found.checks.last().unwrap();
+    assert_eq!((last.name.as_str(), last.verdict), ("abstract-2018: complete", Verdict::Inconclusive));
+    // The second one begins.
+    let grid = complete("abstract-2018", 0.1);
+    let mut journal = RunFolder::create(&folder.path().join("abstract-2018"), &grid.header).unwrap();
+    grid.records[..3].iter().for_each(|record| journal.append(record).unwrap());
+    assert_eq!(told().status, Status::Running);
+    drop(journal);
+    assert_eq!(told().status, Status::CutOff);
+}
+
+#[test]
+fn what_is_damaged_in_a_series_is_told_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = complete("restinio-2017", 0.1);
+    for name in ["torn", "older", "campaign"] {
+        let mut journal = RunFolder::create(&folder.path().join(name), &grid.header).unwrap();
+        grid.records.iter().for_each(|record| journal.append(record).unwrap());
+    }
+    let edit = |name: &str, from: &str, to: &str| {
+        let path = folder.path().join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+    };
+    edit("torn/journal.ndjson", "\"kind\":\"cell\"", "\"kind\":\"ce");
+    edit("older/run.json", "\"format\": \"1.0\"", "\"format\": \"0.9\"");
+    edit("campaign/run.json", "\"kind\": \"grid\"", "\"kind\": \"campaign\"");
+    let outside = folder.path().join("torn");
+    let names = ["torn", "older", "campaign", "../../x", outside.to_str().unwrap()];
+    let head = serde_json::json!({"format": "1.0", "title": "T", "members": names});
+    std::fs::write(folder.path().join("series.json"), head.to_string()).unwrap();
+    let found = crate::gather::gather(folder.path()).unwrap();
+    assert_eq!(found.check(), Vec::<String>::new());
+    let told = found.damage.join("\n").replace(&folder.path().display().to_string(), "FOLDER");
+    assert_snapshot!("damage-in-a-series", told);
+    assert_eq!(found.sections[0].table.as_ref().unwrap().rows.len(), 3);
+    assert_eq!(found.status, Status::CutOff);
 }
 
 /// Records of another plan than the one beside them: as of a folder that was put together by hand.

@@ -1,17 +1,19 @@
 //! Several published experiments, one after another: `tare run experiments/published/all.toml`. Its folder holds a folder for
 //! each, and `series.json`, which says what they are; the same command goes on where one was cut off.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
-use serde::{Deserialize, Serialize};
+use anyhow::{bail, ensure};
 use tare_lab::{
     catalogue::Row,
-    grid::{FORMAT, Grid, Series, plan::GridPlan, record::Record},
+    grid::{Grid, Series, plan::GridPlan, record::Record},
     published::{self, Report},
     run::{
-        about::About,
-        folder::{self, Kept},
+        about::{About, quoted},
+        folder::{
+            self, Kept,
+            series::{self, SeriesHead},
+        },
     },
 };
 
@@ -23,24 +25,9 @@ use crate::{
         show::same_as_kept,
     },
     exit::Outcome,
-    output::{Format, json, paint, print_json},
+    output::{Format, paint, print_json},
     workspace::{Global, Workspace},
 };
-
-/// What makes a folder the folder of a series.
-const HEAD: &str = "series.json";
-
-/// `series.json`.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Head {
-    /// Version of this file's format.
-    format: String,
-    /// The title of the series.
-    title: String,
-    /// Names of the folders beside it, in order.
-    members: Vec<String>,
-}
 
 /// One experiment of it, planned.
 struct Member {
@@ -67,7 +54,8 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     }
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let all = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&name, jiff::Timestamp::now()));
-    keep_head(&all, &series, &members)?;
+    let names = members.iter().map(|member| member.name.clone()).collect();
+    SeriesHead::new(&series.title, names).keep(&all)?;
     let mut told = Told::new(format);
     for member in members {
         match measure(&mut workspace, member, &all) {
@@ -86,7 +74,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
 /// The tables of a series that was kept, and where it is asked for whether its records still give them.
 pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outcome> {
     let (mut told, mut outcome) = (Told::new(format), Outcome::Fine);
-    for name in head(run)?.members {
+    for name in SeriesHead::read(run)?.members {
         let member = run.join(&name);
         if !has_begun(&member) {
             anstream::eprintln!("{name}: not begun");
@@ -110,39 +98,21 @@ pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outco
 
 /// Says how a series goes on, where `run` is the folder of one: what was not begun is planned by its command alone.
 pub fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
-    if !is_one(run) {
+    if !series::is_one(run) {
         return Ok(());
     }
-    let members = head(run)?.members;
+    let members = SeriesHead::read(run)?.members;
     let about = members.iter().find_map(|name| About::read(&run.join(name)).ok().flatten());
     let mut words = about.map(|about| about.command).unwrap_or_else(|| vec!["run ...".to_owned()]);
     if !words.iter().any(|word| word == "--out" || word.starts_with("--out=")) {
         words.extend(["--out".to_owned(), run.display().to_string()]);
     }
-    let command = words.join(" ");
+    let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     bail!("{}: a series: it goes on by the command that began it, with --out: tare {command}", run.display());
 }
 
 fn has_begun(member: &Path) -> bool {
     member.join("run.json").exists()
-}
-
-fn head(run: &Path) -> anyhow::Result<Head> {
-    let path = run.join(HEAD);
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let head: Head = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-    ensure!(
-        head.format == FORMAT,
-        "{}: format \"{}\", and this tare reads \"{FORMAT}\"",
-        run.display(),
-        head.format
-    );
-    Ok(head)
-}
-
-/// Whether a folder is that of a series.
-pub fn is_one(run: &Path) -> bool {
-    run.join(HEAD).exists()
 }
 
 /// Those that have anything to do of what the command asks for, with their scales.
@@ -168,20 +138,6 @@ fn grids(series: &Series, args: &Args, path: &Path) -> anyhow::Result<Vec<(Grid,
 fn asked_of(grid: &Grid, args: &Args) -> Vec<String> {
     let is_there = |name: &&String| grid.rows().iter().any(|row| row.service == **name);
     args.services.iter().filter(is_there).cloned().collect()
-}
-
-/// Where it is there already it stays as it is.
-fn keep_head(all: &Path, series: &Series, members: &[Member]) -> anyhow::Result<()> {
-    let path: PathBuf = all.join(HEAD);
-    if path.exists() {
-        return Ok(());
-    }
-    let members = members.iter().map(|member| member.name.clone()).collect();
-    let head = Head { format: FORMAT.to_owned(), title: series.title.clone(), members };
-    let text = json(&head)?;
-    std::fs::create_dir_all(all)
-        .and_then(|()| std::fs::write(&path, text))
-        .with_context(|| path.display().to_string())
 }
 
 /// A new run, the rest of one, or the report of one that has ended. What has begun goes on as it was planned then.

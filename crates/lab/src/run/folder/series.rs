@@ -1,0 +1,118 @@
+//! A folder of several runs: `series.json`, which names the run folders in it.
+
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{FORMAT, FolderError, other_format};
+
+/// `series.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesHead {
+    /// [`FORMAT`] of the program that wrote it.
+    pub format: String,
+    /// The title of the series.
+    pub title: String,
+    /// Names of the run folders in it, in order. Of what was read each is a name and no path.
+    pub members: Vec<String>,
+}
+
+/// Where the head is.
+pub(super) fn head_path(folder: &Path) -> PathBuf {
+    folder.join("series.json")
+}
+
+/// Whether a folder is that of a series.
+pub fn is_one(folder: &Path) -> bool {
+    head_path(folder).is_file()
+}
+
+impl SeriesHead {
+    /// The head of a series that begins now.
+    pub fn new(title: &str, members: Vec<String>) -> SeriesHead {
+        SeriesHead { format: FORMAT.to_owned(), title: title.to_owned(), members }
+    }
+
+    /// Makes the folder that it is the head of. Where there is one already it stays as it is.
+    pub fn keep(&self, folder: &Path) -> Result<(), FolderError> {
+        let path = head_path(folder);
+        if path.exists() {
+            return Ok(());
+        }
+        let write = || {
+            let text = serde_json::to_string_pretty(self)? + "\n";
+            fs::create_dir_all(folder)?;
+            fs::write(&path, text)
+        };
+        write().map_err(|source| FolderError::Io { path: path.clone(), source })
+    }
+
+    /// Of this folder.
+    pub fn read(folder: &Path) -> Result<SeriesHead, FolderError> {
+        let wrong = |reason: String| FolderError::Series { path: head_path(folder), reason };
+        let text = fs::read_to_string(head_path(folder)).map_err(|error| wrong(error.to_string()))?;
+        let head: SeriesHead = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if head.format != FORMAT {
+            return Err(wrong(format!("has {}", other_format(&head.format))));
+        }
+        match head.members.iter().find_map(|name| why_no_name(name)) {
+            Some(reason) => Err(wrong(reason)),
+            None => Ok(head),
+        }
+    }
+}
+
+/// What is wrong with the name of a run folder: one that is a path leads out of the folder that was asked for.
+pub(super) fn why_no_name(name: &str) -> Option<String> {
+    let mut parts = Path::new(name).components();
+    let is_name =
+        matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name);
+    (!is_name).then(|| format!("names {name:?}, which is no folder in it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::lenient, *};
+
+    #[test]
+    fn names_lead_nowhere_else() {
+        for name in ["a", "restinio-2017", "a..b", "..."] {
+            assert_eq!(why_no_name(name), None);
+        }
+        for name in ["", ".", "..", "../x", "../../x", "/etc", "a/b", "a/", "./a", "a/../b"] {
+            assert!(why_no_name(name).is_some(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_is_read_as_it_was_kept_and_a_foreign_one_as_far_as_it_can_be() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_one(folder.path()));
+        let head = SeriesHead::new("All", vec!["a".to_owned(), "b".to_owned()]);
+        head.keep(folder.path()).unwrap();
+        SeriesHead::new("Another", Vec::new()).keep(folder.path()).unwrap();
+        assert_eq!(SeriesHead::read(folder.path()).unwrap(), head, "it stays as it is");
+        assert_eq!(lenient::series(folder.path()).unwrap(), (head, Vec::new()));
+        let cases = [
+            r#"{"format": "1.0", "title": "T", "members": ["a", "../../x"]}"#,
+            r#"{"format": "1.3", "title": "T", "members": ["a"], "mood": 1}"#,
+            r#"{"format": "2.0", "title": "T", "members": ["a"]}"#,
+            r#"{"format": "1.0", "title": "T"}"#,
+            "{\"format\"",
+        ];
+        let told = cases.map(|text| {
+            fs::write(head_path(folder.path()), text).unwrap();
+            let strictly = SeriesHead::read(folder.path()).unwrap_err().to_string();
+            let leniently = match lenient::series(folder.path()) {
+                Ok((head, damage)) => format!("{}; {}", head.members.join(", "), damage.join("; ")),
+                Err(error) => format!("error: {error}"),
+            };
+            format!("{text}\n  strictly: {strictly}\n  leniently: {leniently}")
+        });
+        insta::assert_snapshot!(told.join("\n").replace(&folder.path().display().to_string(), "FOLDER"));
+    }
+}
