@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
+use tare_lab::recompute;
 
 /// The form of what a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -67,7 +68,7 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// A value as JSON that people can read: what is printed, and what is kept in a run folder.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
+    Ok(recompute::json(value)?)
 }
 
 /// Pads columns to the width of their widest cell, two spaces between; the first row is the head.

@@ -21,6 +21,7 @@ pub mod machine;
 pub mod pivot;
 pub mod process;
 pub mod published;
+pub mod recompute;
 pub mod replay;
 pub mod report;
 pub mod revisions;

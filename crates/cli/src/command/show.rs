@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use serde_json::Value;
 use tare_lab::{
-    comparison, document, published,
+    comparison, document, published, recompute,
     report::{self, Report},
     run::folder::{self, Kept, Kind},
     slo::{self, SloPlan},
@@ -86,42 +85,14 @@ pub fn same_as_kept(run: &Path, asked: bool, report: &impl serde::Serialize) -> 
     if !asked {
         return Ok(Outcome::Fine);
     }
-    let path = run.join("report.json");
-    let kept = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let now = output::json(report)?;
-    if kept == now {
+    let path = recompute::kept_path(run);
+    let difference = recompute::difference(run, report).with_context(|| path.display().to_string())?;
+    let Some(what) = difference else {
         eprintln!("recomputed: the same as {}, to the last digit", path.display());
         return Ok(Outcome::Fine);
-    }
-    let what = match (serde_json::from_str(&kept), serde_json::from_str(&now)) {
-        (Ok(kept), Ok(now)) => difference("", &kept, &now).unwrap_or_else(|| "its layout differs".to_owned()),
-        (Err(error), _) | (_, Err(error)) => error.to_string(),
     };
     eprintln!("recomputed: not the same as {}: {what}", path.display());
     Ok(Outcome::MeasurementInvalid)
-}
-
-/// The first place where two values differ, and both of them.
-fn difference(place: &str, kept: &Value, now: &Value) -> Option<String> {
-    match (kept, now) {
-        (Value::Object(kept), Value::Object(now)) => {
-            let mut keys: Vec<&String> = kept.keys().collect();
-            keys.extend(now.keys().filter(|key| !kept.contains_key(*key)));
-            let value = |of: &serde_json::Map<String, Value>, key: &String| {
-                of.get(key).cloned().unwrap_or(Value::Null)
-            };
-            keys.into_iter()
-                .find_map(|key| difference(&format!("{place}/{key}"), &value(kept, key), &value(now, key)))
-        }
-        (Value::Array(kept), Value::Array(now)) if kept.len() == now.len() => {
-            let pairs = kept.iter().zip(now).enumerate();
-            pairs
-                .into_iter()
-                .find_map(|(index, (kept, now))| difference(&format!("{place}/{index}"), kept, now))
-        }
-        (kept, now) if kept == now => None,
-        (kept, now) => Some(format!("{place} was {kept} and is {now}")),
-    }
 }
 
 fn relate_to(kept: &mut Kept, pivot: String) -> anyhow::Result<()> {
@@ -140,24 +111,5 @@ pub fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
         Format::Text => print(&report::text(report, true, output::width())),
         Format::Markdown => print(&report::markdown(report)),
         Format::Json => print_json(report),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_first_difference_is_named_by_its_place() {
-        let kept = json!({"rows": [{"ratio": 1.5, "n": 12}, {"ratio": null}]});
-        assert_eq!(difference("", &kept, &kept), None);
-        let mut now = kept.clone();
-        now["rows"][0]["ratio"] = json!(1.500_000_1);
-        assert_eq!(difference("", &kept, &now).unwrap(), "/rows/0/ratio was 1.5 and is 1.5000001");
-        let longer = json!({"rows": kept["rows"], "tiers": 3});
-        assert_eq!(difference("", &kept, &longer).unwrap(), "/tiers was null and is 3");
-        assert_eq!(difference("", &json!([1]), &json!([1, 2])).unwrap(), " was [1] and is [1,2]");
     }
 }

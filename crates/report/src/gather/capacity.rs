@@ -11,7 +11,7 @@ use tare_lab::{
         record::{Record, Slice},
     },
     slo::{
-        self, Found, SloPlan, SloReport,
+        Found, SloPlan, SloReport,
         judge::{Searches, Start},
         objective::due,
         report::{Bound, Holds, SloRow},
@@ -29,8 +29,7 @@ use super::{
 use crate::document::{Chart, Check, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Unit, Verdict};
 
 /// What is told of a search for capacity.
-pub fn document(slo: &SloPlan, kept: &Kept, run: &Path) -> Document {
-    let report = slo::compute(slo, kept);
+pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
     let plan = &kept.header.plan;
     let about = About::read(run).ok().flatten();
     Document {
@@ -38,19 +37,19 @@ pub fn document(slo: &SloPlan, kept: &Kept, run: &Path) -> Document {
         kind: Kind::Capacity,
         title: plan.title.clone(),
         question: plan.question.clone(),
-        answer: answer(&report),
+        answer: answer(report),
         began: report.began.clone(),
         status: status(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: report.notes.iter().filter(|note| !kept.damage.contains(note)).cloned().collect(),
-        facts: facts(slo, kept, &report, about.as_ref()),
+        facts: facts(slo, kept, report, about.as_ref()),
         sections: vec![
-            capacity(&report),
+            capacity(report),
             starts(slo, kept),
             windows(slo, kept),
             campaign::environment(&report.environment),
         ],
-        checks: checks(&report, about.as_ref().and_then(at_least)),
+        checks: checks(report, about.as_ref().and_then(at_least)),
     }
 }
 
@@ -421,7 +420,7 @@ mod tests {
             plan::Plan,
             record::{Ending, Open},
         },
-        slo::{Slo, plan::Setting},
+        slo::{self, Slo, plan::Setting},
     };
 
     use super::*;
@@ -496,7 +495,7 @@ mod tests {
     }
 
     fn told((slo, kept): &(SloPlan, Kept)) -> Document {
-        let document = document(slo, kept, Path::new("runs/none"));
+        let document = document(slo, kept, &slo::compute(slo, kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use tare_lab::{
     comparison::{Comparison, Contender, Figure, Verdict as Outcome},
     judge::series,
+    report::Report,
     run::{
         folder::Kept,
         until::{Metric, percent},
@@ -19,8 +20,8 @@ use super::{
 use crate::document::{Chart, Check, Document, Fact, Kind, Scale, Section, Shape, Unit, Verdict};
 
 /// What is told of a comparison.
-pub fn document(found: &Comparison, kept: &Kept, run: &Path) -> Document {
-    let campaign = campaign::document(kept, run);
+pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
+    let campaign = campaign::document(kept, report, run);
     let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();
     let damage = &campaign.damage;
     let mut facts = facts(found);
@@ -252,7 +253,7 @@ mod tests {
     /// Without the sections of the campaign, which have their own tests.
     fn told(kept: &Kept) -> Document {
         let found = compute(kept).unwrap();
-        let mut document = document(&found, kept, Path::new("runs/none"));
+        let mut document = document(&found, kept, &tare_lab::report::compute(kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document.sections.retain(|section| ["metrics", "ratios"].contains(&section.id.as_str()));
         document.facts.truncate(4);

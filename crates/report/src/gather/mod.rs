@@ -16,14 +16,15 @@ mod lay;
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use tare_lab::{
-    comparison as lab_comparison,
+    comparison as lab_comparison, published, recompute, report,
     run::folder::{
         FolderError, Kept, Kind,
         lenient::{self, Head},
         series,
     },
-    slo::SloPlan,
+    slo::{self, SloPlan},
 };
 
 use crate::Document;
@@ -72,7 +73,10 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
         return Ok(damage::head_only(run, &head, damage::unknown(&head)));
     };
     let gathered = match kind {
-        Kind::Grid => lenient::read(run, &head).map(|kept| (grid::document(&kept, run), kept.damage)),
+        Kind::Grid => lenient::read(run, &head).map(|kept| {
+            let report = published::compute(&kept);
+            (compared_with_kept(grid::document(&kept, &report, run), &kept, &report, run), kept.damage)
+        }),
         Kind::Campaign => lenient::read(run, &head).map(|kept| of_blocks(&kept, run)),
     };
     match gathered {
@@ -102,13 +106,39 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
     });
     found.extend(damage::about(run));
     if let Some(slo) = slo {
-        return (capacity::document(&slo, kept, run), found);
+        let report = slo::compute(&slo, kept);
+        return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, &report, run), found);
     }
+    let report = report::compute(kept);
     let document = match lab_comparison::compute(kept) {
-        Some(compared) => comparison::document(&compared, kept, run),
-        None => campaign::document(kept, run),
+        Some(compared) => comparison::document(&compared, kept, &report, run),
+        None => campaign::document(kept, &report, run),
     };
-    (document, found)
+    (compared_with_kept(document, kept, &report, run), found)
+}
+
+/// With a note where the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
+/// or goes on gives other figures anyway, and says so.
+fn compared_with_kept<P, R>(
+    mut document: Document,
+    kept: &Kept<P, R>,
+    report: &impl Serialize,
+    run: &Path,
+) -> Document {
+    if kept.goes_on || !kept.damage.is_empty() {
+        return document;
+    }
+    // Many a run has no such file: it was cut off.
+    if let Ok(Some(what)) = recompute::difference(run, report) {
+        document.notes.insert(
+            0,
+            format!(
+                "this page is computed from the records, and the table that tare {} kept in report.json differs from it: {what}",
+                kept.header.tare
+            ),
+        );
+    }
+    document
 }
 
 #[cfg(test)]

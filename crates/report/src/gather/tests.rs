@@ -369,6 +369,32 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
 }
 
 #[test]
+fn a_kept_table_that_differs_is_a_note() {
+    let run = folder(&kept(8));
+    let mut report = tare_lab::report::compute(&kept(8));
+    let keep = |report: &tare_lab::report::Report| {
+        fs::write(run.path().join("report.json"), recompute::json(report).unwrap()).unwrap();
+    };
+    let note = || sound(run.path()).notes.into_iter().find(|note| note.contains("report.json"));
+    assert_eq!(note(), None, "there is none");
+    keep(&report);
+    assert_eq!(note(), None, "it is the same");
+    report.blocks = 7;
+    keep(&report);
+    assert_eq!(
+        note().unwrap(),
+        "this page is computed from the records, and the table that tare 0.1.0 kept in report.json differs from it: \
+         /blocks was 7 and is 8"
+    );
+    let writer = fs::OpenOptions::new().append(true).open(run.path().join("journal.ndjson")).unwrap();
+    writer.lock().unwrap();
+    assert_eq!(note(), None, "it is another table as long as the run goes on");
+    drop(writer);
+    journal(run.path(), |text| text + "{");
+    assert_eq!(note(), None, "damage is told as such");
+}
+
+#[test]
 fn what_is_no_run_folder_is_an_error_that_says_what_it_is() {
     let run = tempfile::tempdir().unwrap();
     let mut told = vec![format!("empty: {}", super::tests::told(run.path()))];
@@ -459,7 +485,7 @@ proptest! {
             slice.books = slice.books.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
-        let document = campaign::document(&kept, run.path());
+        let document = campaign::document(&kept, &report::compute(&kept), run.path());
         prop_assert_eq!(document.check(), Vec::<String>::new());
         prop_assert_eq!(missing(&document), Vec::<&str>::new());
         prop_assert!(document.answer.ends_with('.'));

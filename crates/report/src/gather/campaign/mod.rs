@@ -15,7 +15,7 @@ mod wire;
 use std::path::Path;
 
 use tare_lab::{
-    report::{self, Report},
+    report::Report,
     run::{about::About, folder::Kept},
 };
 
@@ -28,22 +28,21 @@ pub use environment::{checkout, command, facts, machine, section as environment}
 pub use latency::lost_histograms;
 
 /// What is told of a campaign.
-pub fn document(kept: &Kept, run: &Path) -> Document {
-    let report = report::compute(kept);
+pub fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
     let notes = report.notes.iter().filter(|note| !kept.damage.contains(note));
     Document {
         format: FORMAT,
         kind: Kind::Campaign,
         title: report.title.clone(),
         question: report.question.clone(),
-        answer: answer::answer(&report),
+        answer: answer::answer(report),
         began: report.began.clone(),
         status: status(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: notes.cloned().collect(),
-        facts: facts(kept, &report, About::read(run).ok().flatten().as_ref()),
-        checks: checks::checks(&report),
-        sections: sections(kept, &report, run),
+        facts: facts(kept, report, About::read(run).ok().flatten().as_ref()),
+        checks: checks::checks(report),
+        sections: sections(kept, report, run),
     }
 }
 

@@ -22,7 +22,7 @@ use tare_lab::{
         plan::{GridPlan, GridPlanRow, Offered},
         record::{Figures, Record},
     },
-    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, compute, place},
+    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, place},
     report::figures::time,
     run::{about::About, folder::Kept},
 };
@@ -33,9 +33,8 @@ use crate::document::{Document, FORMAT, Fact, Kind, Status};
 pub use series::document as series;
 
 /// What is told of a grid.
-pub fn document(kept: &Kept<GridPlan, Record>, run: &Path) -> Document {
-    let report = compute(kept);
-    let grid = Grid { plan: &kept.header.plan, report: &report, kept };
+pub fn document(kept: &Kept<GridPlan, Record>, report: &Report, run: &Path) -> Document {
+    let grid = Grid { plan: &kept.header.plan, report, kept };
     let sections = [
         claims::verdicts(&grid),
         published::section(&grid),
@@ -64,7 +63,7 @@ pub fn document(kept: &Kept<GridPlan, Record>, run: &Path) -> Document {
         notes: notes(&grid),
         facts: facts(&grid, About::read(run).ok().flatten().as_ref()),
         sections,
-        checks: checks::checks(&report),
+        checks: checks::checks(report),
     }
 }
 

@@ -7,7 +7,10 @@ use tare_lab::{
         plan::GridPlan,
         record::{Cell, Figures, Outcome, Record},
     },
-    published::fixture::{kept, measured},
+    published::{
+        compute,
+        fixture::{kept, measured},
+    },
     run::{
         campaign::Journal,
         folder::{Kept, RunFolder},
@@ -23,7 +26,7 @@ use crate::{
 type Grid = Kept<GridPlan, Record>;
 
 fn told(kept: &Grid) -> Document {
-    let document = document(kept, Path::new("runs/none"));
+    let document = document(kept, &compute(kept), Path::new("runs/none"));
     assert_eq!(document.check(), Vec::<String>::new());
     document
 }
