@@ -30,6 +30,15 @@ pub struct About {
     pub aspects: BTreeMap<String, Aspects>,
 }
 
+/// A word of a command line as a shell reads it back.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// What was checked out when a run began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,6 +115,14 @@ fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutErr
 mod tests {
     use super::*;
     use crate::verify::{Field, Framing};
+
+    #[test]
+    fn words_are_quoted_as_a_shell_reads_them_back() {
+        assert_eq!(
+            ["a-b/c.toml", "a b", "", "it's"].map(quoted),
+            ["a-b/c.toml", "'a b'", "''", "'it'\\''s'"]
+        );
+    }
 
     #[test]
     fn what_is_kept_is_read_again() {

@@ -25,6 +25,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
+use tare_lab::run::about::quoted;
 use tare_load::{
     Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings,
     generator::verdict::shortfall, judge,
@@ -243,13 +244,4 @@ fn command(words: impl Iterator<Item = String>, seed: Option<u64>) -> String {
     let seed = seed.map(|seed| format!("--seed {seed}"));
     let words = own.chain(words.skip(1).map(|word| quoted(&word))).chain(seed);
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }

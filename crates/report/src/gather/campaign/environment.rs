@@ -2,7 +2,13 @@
 
 use tare_lab::{
     report::{Report, figures},
-    run::{about::About, environment::Environment, folder::Kept, plan::Plan, until::Until},
+    run::{
+        about::{About, quoted},
+        environment::Environment,
+        folder::Kept,
+        plan::Plan,
+        until::Until,
+    },
 };
 
 use crate::{
@@ -106,26 +112,4 @@ pub fn checkout(about: Option<&About>) -> Option<Fact> {
     let revision = about?.revision.as_ref()?;
     let changed = if revision.changed { ", with changes" } else { "" };
     Some(Fact::code("Checkout", format!("{}{changed}", revision.commit)))
-}
-
-/// As a shell reads it back.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_as_a_shell_reads_them_back() {
-        assert_eq!(
-            ["a-b/c.toml", "a b", "", "it's"].map(quoted),
-            ["a-b/c.toml", "'a b'", "''", "'it'\\''s'"]
-        );
-    }
 }
