@@ -60,6 +60,24 @@ fn a_run_in_every_form() {
 }
 
 #[test]
+fn several_runs_are_told_of_in_the_folder_of_the_last_one_that_is_compared() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    workspace.write("experiments/tiny.toml", &experiment(&["honest"], 1));
+    for run in ["one", "two"] {
+        workspace.tare(&["run", "experiments/tiny.toml", "--out", run]).expect_measured();
+    }
+    workspace.write("other/run.json", "{\"format\":\"9.0\"}");
+    let told = workspace.tare(&["report", "two", "one", "other"]).expect(0);
+    assert!(told.stderr.contains("damaged: other: the run folder has format \"9.0\", newer than"), "{told}");
+    assert!(told.stderr.ends_with("written to one/history.html\n"), "{told}");
+    assert!(workspace.root().join("one/history.html").is_file());
+    assert_eq!(names(&workspace.root().join("other")), ["run.json"]);
+    workspace.tare(&["report", "two", "one", "other", "--format", "csv"]).expect(0);
+    assert!(workspace.root().join("one/history-csv").is_dir());
+}
+
+#[test]
 fn a_gate_ends_as_the_run_did() {
     let _alone = alone();
     let workspace = ran(1);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use tare_report::gather::history;
+use tare_report::gather::history::{self, History};
 
 use super::{
     Args, Form, content,
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::exit::Outcome;
 
-/// Two runs, the second by the first, or more of them in the order of time. What is written goes beside the last one that is
-/// named, and never in place of its own page.
+/// Two runs, the second by the first, or more of them in the order of time. What is written goes into the folder of the last
+/// one that is compared, whatever was named after it, and never in place of its own page.
 pub fn report(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
     match args.format {
         Form::Hgrm => {
@@ -24,7 +24,7 @@ pub fn report(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
         }
         _ => {}
     }
-    let document = history::history(runs)?;
+    let History { document, last } = history::history(runs)?;
     tell_damage(&document.damage);
     let content = content(&document, args.format, args.section.as_deref())?;
     let default = match args.format {
@@ -33,7 +33,6 @@ pub fn report(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
         Form::Parquet if args.section.is_none() => "history-parquet",
         _ => STDOUT,
     };
-    let Some(last) = runs.last() else { bail!("name two runs") };
-    content.deliver(&Destination::of(args.out.as_deref(), last, default))?;
+    content.deliver(&Destination::of(args.out.as_deref(), &last, default))?;
     Ok(Outcome::Fine)
 }

@@ -21,8 +21,9 @@ use deliver::{Content, Destination};
 /// Write down a run: as a page, as Markdown, for a spreadsheet, a notebook, a program or a CI server
 ///
 /// The page goes into the run folder; Markdown, JSON and JUnit XML go to stdout; CSV, Parquet and .hgrm are folders of files, in
-/// the run folder. With `--format junit` the status says what the gate found: 0, or that of a service that failed, a
-/// gate that is not passed, a measurement that is not valid, or of nothing that can be told.
+/// the run folder. Of several runs that is the folder of the last one that is compared (of two the second, else the newest), and
+/// names begin with `history` there. With `--format junit` the status says what the gate found: 0, or that of a service that
+/// failed, a gate that is not passed, a measurement that is not valid, or of nothing that can be told.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The run folder; the newest one in `runs/` where none is named. Two are compared, run against run; more are a history

@@ -11,6 +11,8 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
+use tare_lab::run::about::quoted;
+
 use comparable::{Difference, Weight};
 use run::Run;
 use scope::Scope;
@@ -48,9 +50,18 @@ fn because(left_out: &[String]) -> String {
     if left_out.is_empty() { String::new() } else { format!(": {}", left_out.join("; ")) }
 }
 
+/// Several runs in one document.
+#[derive(Debug)]
+pub struct History {
+    /// What is told of them.
+    pub document: Document,
+    /// Where the last one lies that it tells of: of two the second, else the newest.
+    pub last: PathBuf,
+}
+
 /// Two runs in the order that is given, or the history of more of them in the order of time. A folder that cannot be read
 /// is named and left out.
-pub fn history(runs: &[PathBuf]) -> Result<Document, HistoryError> {
+pub fn history(runs: &[PathBuf]) -> Result<History, HistoryError> {
     let (mut read, mut left_out) = (Vec::new(), Vec::new());
     for path in runs {
         match Run::read(path) {
@@ -58,11 +69,11 @@ pub fn history(runs: &[PathBuf]) -> Result<Document, HistoryError> {
             Err(error) => left_out.push(format!("{error}: left out")),
         }
     }
-    document(read, left_out)
+    of_runs(read, left_out)
 }
 
 /// What [`history`] makes of runs that were read.
-fn document(mut runs: Vec<Run>, mut damage: Vec<String>) -> Result<Document, HistoryError> {
+fn of_runs(mut runs: Vec<Run>, mut damage: Vec<String>) -> Result<History, HistoryError> {
     if runs.len() < 2 {
         return Err(HistoryError::TooFew { readable: runs.len(), left_out: damage });
     }
@@ -79,7 +90,8 @@ fn document(mut runs: Vec<Run>, mut damage: Vec<String>) -> Result<Document, His
     for run in &runs {
         damage.extend(run.kept.damage.iter().map(|sentence| format!("{}: {sentence}", run.name)));
     }
-    Ok(laid_out(&Scope::new(&runs, &differences), damage))
+    let last = PathBuf::from(&runs[runs.len() - 1].place);
+    Ok(History { document: laid_out(&Scope::new(&runs, &differences), damage), last })
 }
 
 fn laid_out(scope: &Scope, damage: Vec<String>) -> Document {
@@ -132,7 +144,7 @@ fn status(runs: &[Run]) -> Status {
 fn facts(runs: &[Run]) -> Vec<Fact> {
     let last = &runs[runs.len() - 1];
     let environment = &last.kept.header.environment;
-    let places: Vec<&str> = runs.iter().map(|run| run.place.as_str()).collect();
+    let places: Vec<String> = runs.iter().map(|run| quoted(&run.place)).collect();
     let mut facts = vec![
         Fact::new("Load", last.report.load.as_str()),
         Fact::new("Contract", last.plan().contract.as_str()),

@@ -138,11 +138,11 @@ fn pair() -> Vec<Run> {
 }
 
 fn of(runs: Vec<Run>) -> Document {
-    document(runs, Vec::new()).unwrap()
+    of_runs(runs, Vec::new()).unwrap().document
 }
 
 fn refusal(runs: Vec<Run>) -> String {
-    document(runs, Vec::new()).unwrap_err().to_string()
+    of_runs(runs, Vec::new()).unwrap_err().to_string()
 }
 
 fn table<'d>(document: &'d Document, id: &str) -> &'d Table {
@@ -327,16 +327,18 @@ fn two_machines_are_compared_by_their_pivots_alone() {
 }
 
 #[test]
+fn the_last_run_is_the_second_of_two_and_the_newest_of_more() {
+    let day = |day: u64| run(day, 1.0, &[PIVOT, STEADY], 6);
+    let last = |runs: Vec<Run>| of_runs(runs, Vec::new()).unwrap().last;
+    assert_eq!(last(vec![day(2), day(1)]), Path::new("runs/day01"));
+    assert_eq!(last(vec![day(2), day(3), day(1)]), Path::new("runs/day03"));
+}
+
+#[test]
 fn kernels_of_one_minor_version_are_one_machine() {
     let mut runs = pair();
     runs[1].kept.header.environment.kernel = "Linux 6.1.0-10-amd64".to_owned();
-    assert!(
-        document(runs, Vec::new())
-            .unwrap()
-            .notes
-            .iter()
-            .any(|note| note.starts_with("differs: kernel release"))
-    );
+    assert!(of(runs).notes.iter().any(|note| note.starts_with("differs: kernel release")));
     let mut runs = pair();
     runs[1].kept.header.environment.kernel = "Linux 6.12.1-amd64".to_owned();
     assert!(of(runs).notes[0].starts_with("the runs are of two machines"));
@@ -483,7 +485,8 @@ fn folders_that_cannot_be_read_are_named_and_the_others_compared() {
     let [one, other] =
         ["one", "other"].map(|name| written(folder.path(), name, &runs[usize::from(name == "other")]));
     let lost = folder.path().join("lost");
-    let found = history(&[one.clone(), lost.clone(), other.clone()]).unwrap();
+    let History { document: found, last } = history(&[one.clone(), other.clone(), lost.clone()]).unwrap();
+    assert_eq!(last, other, "the last one that is compared, and not the last one that is named");
     assert!(found.damage[0].contains("lost: not a run folder") && found.damage[0].ends_with(": left out"));
     let of_fast = cell(&found, "effects", &[("row", "fast"), ("metric", "throughput")], "effect");
     let same = cell(&of(pair()), "effects", &[("row", "fast"), ("metric", "throughput")], "effect");
@@ -494,7 +497,7 @@ fn folders_that_cannot_be_read_are_named_and_the_others_compared() {
     let journal = one.join("journal.ndjson");
     let whole = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, &whole[..whole.len() - 5]).unwrap();
-    let found = history(&[one, other]).unwrap();
+    let found = history(&[one, other]).unwrap().document;
     assert!(
         found.damage[0].starts_with("A: journal.ndjson: the last line is not whole"),
         "{:?}",
