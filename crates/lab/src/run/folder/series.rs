@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{FORMAT, FolderError, other_format};
 
@@ -55,10 +56,12 @@ impl SeriesHead {
     pub fn read(folder: &Path) -> Result<SeriesHead, FolderError> {
         let wrong = |reason: String| FolderError::Series { path: head_path(folder), reason };
         let text = fs::read_to_string(head_path(folder)).map_err(|error| wrong(error.to_string()))?;
-        let head: SeriesHead = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        if head.format != FORMAT {
-            return Err(wrong(format!("has {}", other_format(&head.format))));
+        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        // Before its fields: those of another format are not this one's mistakes.
+        if let Some(found) = value.get("format").and_then(Value::as_str).filter(|found| *found != FORMAT) {
+            return Err(wrong(format!("has {}", other_format(found))));
         }
+        let head: SeriesHead = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
         match head.members.iter().find_map(|name| why_no_name(name)) {
             Some(reason) => Err(wrong(reason)),
             None => Ok(head),
