@@ -24,7 +24,7 @@ use crate::{
     workspace::{self, Global},
 };
 use routes::App;
-use shelf::Shelf;
+use shelf::Folders;
 
 /// Show the runs in a browser: those that are kept, and those that go on while they do
 ///
@@ -40,7 +40,7 @@ pub struct Args {
 }
 
 pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let shelf = Shelf::new(folders(global, args)?);
+    let folders = Folders::new(folders(global, args)?);
     // Before there is a second thread: all that are started from here on are as idle as this one.
     if let Err(error) = process::run_when_idle() {
         eprintln!("cannot give way to other processes ({error}): do not look while you measure");
@@ -51,7 +51,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         .max_blocking_threads(4)
         .build()
         .context("cannot start a runtime")?;
-    let ended = runtime.block_on(serve(args.port, shelf, stop));
+    let ended = runtime.block_on(serve(args.port, folders, stop));
     // Who reads a folder just now is not waited for.
     runtime.shutdown_background();
     ended?;
@@ -70,7 +70,7 @@ fn folders(global: &Global, args: &Args) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Until a signal comes.
-async fn serve(port: u16, shelf: Shelf, stop: std::os::unix::net::UnixStream) -> anyhow::Result<()> {
+async fn serve(port: u16, folders: Folders, stop: std::os::unix::net::UnixStream) -> anyhow::Result<()> {
     stop.set_nonblocking(true).context("cannot listen for signals")?;
     let stop = UnixStream::from_std(stop).context("cannot listen for signals")?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -80,7 +80,7 @@ async fn serve(port: u16, shelf: Shelf, stop: std::os::unix::net::UnixStream) ->
     let address = listener.local_addr().context("cannot tell the address")?;
     print(&format!("http://{address}/\n"))?;
     tokio::select! {
-        ended = axum::serve(listener, App::new(shelf, address.port()).router()).into_future() => {
+        ended = axum::serve(listener, App::new(folders, address.port()).router()).into_future() => {
             ended.context("cannot serve")
         }
         stopped = stop.readable() => stopped.context("cannot listen for signals"),

@@ -15,6 +15,7 @@ use tare_report::{
     gather::gather,
     write::html::{self, Served},
 };
+use tokio::sync::OwnedMutexGuard;
 
 use super::shelf::{Place, Stamp};
 
@@ -39,11 +40,17 @@ pub struct Page {
 #[derive(Debug, Clone, Default)]
 pub struct Pages(Arc<Kept>);
 
+/// To read a folder.
+#[derive(Debug)]
+pub struct Turn {
+    _guard: OwnedMutexGuard<()>,
+}
+
 #[derive(Debug, Default)]
 struct Kept {
     pages: Mutex<HashMap<PathBuf, Made>>,
-    /// Held while a folder is read: one at a time. Apart, so that nobody who only asks waits for it.
-    reading: Mutex<()>,
+    /// Whose turn it is to read a folder: one at a time. Apart, so that nobody who only asks waits for it.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Clone)]
@@ -71,14 +78,25 @@ impl Pages {
         self.pages().get(run).map_or(PAUSE_MIN, Made::pause)
     }
 
-    /// The page of a run. It reads files, and is for a thread that may.
-    pub fn get(&self, name: &str, run: &Path) -> Result<Arc<Page>, String> {
-        let _one = self.0.reading.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The page of a run, where it was made and is still good. It looks at files, and is for a thread that may wait for a disk.
+    pub fn known(&self, run: &Path) -> Option<Arc<Page>> {
         let (at, stamp, running) = (Instant::now(), Stamp::of(run), folder::is_being_written(run));
-        let made = self.pages().get(run).filter(|made| made.is_good_at(at, stamp, running)).cloned();
-        if let Some(made) = made {
-            return Ok(made.page);
+        let pages = self.pages();
+        let made = pages.get(run).filter(|made| made.is_good_at(at, stamp, running))?;
+        Some(Arc::clone(&made.page))
+    }
+
+    /// Waits until a folder may be read. Nobody keeps a thread meanwhile, of which there are few for all who ask.
+    pub async fn turn(&self) -> Turn {
+        Turn { _guard: Arc::clone(&self.0.turn).lock_owned().await }
+    }
+
+    /// The page of a run, made now where nobody else did while one waited. For a thread that may wait for a disk.
+    pub fn get(&self, name: &str, run: &Path, _turn: Turn) -> Result<Arc<Page>, String> {
+        if let Some(page) = self.known(run) {
+            return Ok(page);
         }
+        let (stamp, running) = (Stamp::of(run), folder::is_being_written(run));
         let began = cpu_time();
         let page = Arc::new(make(name, run)?);
         let cpu = cpu_time().saturating_sub(began);

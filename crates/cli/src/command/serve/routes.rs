@@ -5,7 +5,7 @@ use std::{
     convert::Infallible,
     hash::{Hash, Hasher},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -25,7 +25,7 @@ use tare_report::write::{
     runs::{self, Listed},
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, watch},
     task::spawn_blocking,
     time::sleep,
 };
@@ -35,7 +35,7 @@ use super::{
     follow::{Followed, Live},
     guard::{self, Hosts, refusal},
     pages::{Page, Pages},
-    shelf::Shelf,
+    shelf::{Folders, Shelf},
 };
 
 /// Streams of events at once.
@@ -54,7 +54,9 @@ pub struct App(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     hosts: Hosts,
-    list: Mutex<List>,
+    folders: Folders,
+    /// Who waits for it keeps no thread.
+    list: Arc<Mutex<List>>,
     pages: Pages,
     followed: Followed,
     streams: Arc<Semaphore>,
@@ -67,10 +69,12 @@ struct List {
 }
 
 impl App {
-    pub fn new(shelf: Shelf, port: u16) -> App {
+    pub fn new(folders: Folders, port: u16) -> App {
+        let shelf = Shelf::new(folders.clone());
         App(Arc::new(Shared {
             hosts: Hosts::new(port),
-            list: Mutex::new(List { shelf, looked: None }),
+            folders,
+            list: Arc::new(Mutex::new(List { shelf, looked: None })),
             pages: Pages::default(),
             followed: Followed::default(),
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
@@ -91,37 +95,47 @@ impl App {
             .layer(middleware::from_fn_with_state(hosts, guard::guard))
     }
 
-    /// The list, looked at anew where it is old. It reads files, and is for a thread that may.
-    fn look(&self) -> Arc<Vec<Listed>> {
-        let mut list = self.0.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let began = Instant::now();
-        match &list.looked {
-            Some((at, runs)) if began < *at + LIST_EVERY => Arc::clone(runs),
-            _ => {
-                let runs = Arc::new(list.shelf.look(|| began.elapsed() < LIST_BUDGET));
-                list.looked = Some((Instant::now(), Arc::clone(&runs)));
-                runs
-            }
-        }
+    /// The list, looked at anew where it is old.
+    async fn look(&self) -> Result<Arc<Vec<Listed>>, Response> {
+        let mut list = Arc::clone(&self.0.list).lock_owned().await;
+        reading(move || list.look()).await
     }
 
     /// The folder of the run of this name.
     async fn find(&self, name: String) -> Result<PathBuf, Response> {
         let told = format!("no run is called {name:?}; the list of runs is at /");
-        let app = self.clone();
-        let find = move || app.0.list.lock().unwrap_or_else(PoisonError::into_inner).shelf.find(&name);
-        reading(find).await?.ok_or_else(|| refusal(StatusCode::NOT_FOUND, &told))
+        let folders = self.0.folders.clone();
+        reading(move || folders.find(&name)).await?.ok_or_else(|| refusal(StatusCode::NOT_FOUND, &told))
     }
 
     async fn page_of(&self, name: String) -> Result<Arc<Page>, Response> {
         let (path, pages) = (self.find(name.clone()).await?, self.0.pages.clone());
-        let page = reading(move || pages.get(&name, &path)).await?;
+        let (known, run) = (pages.clone(), path.clone());
+        if let Some(page) = reading(move || known.known(&run)).await? {
+            return Ok(page);
+        }
+        let turn = pages.turn().await;
+        let page = reading(move || pages.get(&name, &path, turn)).await?;
         page.map_err(|sentence| refusal(StatusCode::UNPROCESSABLE_ENTITY, &sentence))
     }
 
     /// A place for a stream, where there is one.
     fn stream(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0.streams).try_acquire_owned().ok()
+    }
+}
+
+impl List {
+    fn look(&mut self) -> Arc<Vec<Listed>> {
+        let began = Instant::now();
+        match &self.looked {
+            Some((at, runs)) if began < *at + LIST_EVERY => Arc::clone(runs),
+            _ => {
+                let runs = Arc::new(self.shelf.look(|| began.elapsed() < LIST_BUDGET));
+                self.looked = Some((Instant::now(), Arc::clone(&runs)));
+                runs
+            }
+        }
     }
 }
 
@@ -137,7 +151,7 @@ async fn reading<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -
 }
 
 async fn list(State(app): State<App>) -> Result<Response, Response> {
-    let runs = reading(move || app.look()).await?;
+    let runs = app.look().await?;
     let page = runs::page(&runs, "/events", jiff::Timestamp::now());
     page.map(|page| Html(page).into_response())
         .map_err(|error| refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()))
@@ -177,8 +191,7 @@ async fn list_events(State(app): State<App>) -> Result<Response, Response> {
         let _permit = permit;
         let mut seen = None;
         while !sender.is_closed() {
-            let looking = app.clone();
-            let Ok(runs) = reading(move || looking.look()).await else { break };
+            let Ok(runs) = app.look().await else { break };
             let now = digest(&runs);
             if seen.replace(now).is_some_and(|before| before != now)
                 && sender.send(Ok(named("list", "changed"))).await.is_err()
@@ -261,4 +274,37 @@ fn named(name: &str, data: &str) -> Event {
 fn stream_of(receiver: mpsc::Receiver<Result<Event, Infallible>>) -> Response {
     let alive = KeepAlive::new().interval(ALIVE_EVERY);
     Sse::new(ReceiverStream::new(receiver)).keep_alive(alive).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn who_waits_for_a_page_keeps_no_thread_from_the_others() {
+        let runs = tempfile::tempdir().unwrap();
+        std::fs::create_dir(runs.path().join("one")).unwrap();
+        std::fs::write(runs.path().join("one/run.json"), "{\"format\":\"9.0\"}").unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build();
+        runtime.unwrap().block_on(async {
+            let app = App::new(Folders::new(vec![runs.path().to_owned()]), 0);
+            let turn = app.0.pages.turn().await;
+            let ask = |app: App| async move { app.page_of("one".to_owned()).await.is_ok() };
+            let asked: Vec<_> = (0..8).map(|_| tokio::spawn(ask(app.clone()))).collect();
+            for _ in 0..3 {
+                let list = timeout(LONG, app.look()).await.expect("the list is not kept waiting");
+                assert_eq!(list.unwrap().len(), 1);
+            }
+            assert!(asked.iter().all(|asked| !asked.is_finished()), "they wait for their turn");
+            drop(turn);
+            for asked in asked {
+                assert!(timeout(LONG, asked).await.unwrap().unwrap());
+            }
+        });
+    }
 }

@@ -20,11 +20,24 @@ use tare_report::{
 /// Between the name of a series and that of a run in it. In no path.
 const OF_SERIES: char = ':';
 
-/// Folders of runs.
+/// Folders of runs, and the runs in them.
+#[derive(Debug, Clone)]
+pub struct Folders(Vec<PathBuf>);
+
+/// What is known of the runs.
 #[derive(Debug)]
 pub struct Shelf {
-    folders: Vec<PathBuf>,
-    known: HashMap<PathBuf, (Stamp, Listed)>,
+    folders: Folders,
+    known: HashMap<PathBuf, Known>,
+    /// Of those that are not read as long as a run goes on.
+    heads: HashMap<PathBuf, (Stamp, Listed)>,
+}
+
+/// A run that was read, as it was then.
+#[derive(Debug)]
+struct Known {
+    stamp: Stamp,
+    listed: Listed,
 }
 
 /// A run and the name by which it is asked for.
@@ -34,9 +47,15 @@ pub struct Place {
     pub path: PathBuf,
 }
 
-/// What changes when a run does: length and time of its head and of its journal.
+/// What changes when a run does: length and time of its head, of its journal, and of the folder, in which reports are put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp([Option<(u64, SystemTime)>; 2]);
+pub struct Stamp {
+    head: Seen,
+    journal: Seen,
+    folder: Seen,
+}
+
+type Seen = Option<(u64, SystemTime)>;
 
 impl Stamp {
     pub fn of(run: &Path) -> Stamp {
@@ -44,13 +63,27 @@ impl Stamp {
             let found = fs::metadata(path).ok()?;
             Some((found.len(), found.modified().ok()?))
         };
-        Stamp([look(run.join("run.json")), look(folder::journal_path(run))])
+        Stamp {
+            head: look(run.join("run.json")),
+            journal: look(folder::journal_path(run)),
+            folder: look(run.to_owned()),
+        }
+    }
+
+    /// The list says the same, but for the size.
+    fn has_the_records_of(&self, other: &Stamp) -> bool {
+        (self.head, self.journal) == (other.head, other.journal)
+    }
+
+    /// The head says the same: what kind of run it is stands in the files beside it too.
+    fn has_the_head_of(&self, other: &Stamp) -> bool {
+        (self.head, self.folder) == (other.head, other.folder)
     }
 }
 
-impl Shelf {
-    pub fn new(folders: Vec<PathBuf>) -> Shelf {
-        Shelf { folders, known: HashMap::new() }
+impl Folders {
+    pub fn new(folders: Vec<PathBuf>) -> Folders {
+        Folders(folders)
     }
 
     /// The run of this name: looked up among those that there are, so that no name leads elsewhere.
@@ -61,7 +94,7 @@ impl Shelf {
     /// All runs, those of a series each for itself. Of two with the same name the first folder's is meant.
     fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> = Vec::new();
-        for place in self.folders.iter().flat_map(|folder| folders_in(folder)).flat_map(Place::open) {
+        for place in self.0.iter().flat_map(|folder| folders_in(folder)).flat_map(Place::open) {
             if places.iter().all(|known| known.name != place.name) {
                 places.push(place);
             }
@@ -69,24 +102,38 @@ impl Shelf {
         places.sort_by(|one, other| other.cmp(one));
         places
     }
+}
+
+impl Shelf {
+    pub fn new(folders: Folders) -> Shelf {
+        Shelf { folders, known: HashMap::new(), heads: HashMap::new() }
+    }
 
     /// The list, newest first. Of what has changed it reads as many as there is time for; the others are said to be unread.
     pub fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<Listed> {
-        let places = self.places();
+        let places = self.folders.places();
         let running: Vec<bool> = places.iter().map(|place| folder::is_being_written(&place.path)).collect();
         let measuring = running.contains(&true);
         self.known.retain(|path, _| places.iter().any(|place| place.path == *path));
+        self.heads.retain(|path, _| places.iter().any(|place| place.path == *path));
         let mut list = Vec::with_capacity(places.len());
         for (place, running) in places.iter().zip(running) {
             let stamp = Stamp::of(&place.path);
-            let known = self.known.get(&place.path).filter(|(known, _)| *known == stamp && !running);
+            let known = self.known.get_mut(&place.path);
+            let known = known.filter(|known| known.stamp.has_the_records_of(&stamp) && !running);
             let listed = match known {
-                Some((_, listed)) => listed.clone(),
-                None if running => place.head(State::Known(Status::Running)),
-                None if measuring || !has_time() => place.head(State::Unread),
+                Some(known) => {
+                    if known.stamp != stamp && !measuring && has_time() {
+                        known.stamp = stamp;
+                        known.listed.bytes = Some(size(&place.path));
+                    }
+                    known.listed.clone()
+                }
+                None if running => self.head(place, stamp, State::Known(Status::Running)),
+                None if measuring || !has_time() => self.head(place, stamp, State::Unread),
                 None => {
                     let listed = place.read();
-                    self.known.insert(place.path.clone(), (stamp, listed.clone()));
+                    self.known.insert(place.path.clone(), Known { stamp, listed: listed.clone() });
                     listed
                 }
             };
@@ -94,6 +141,22 @@ impl Shelf {
         }
         list.sort_by_key(|listed| Reverse(listed.began.clone()));
         list
+    }
+}
+
+impl Shelf {
+    /// What its head tells, which is read once.
+    fn head(&mut self, place: &Place, stamp: Stamp, state: State) -> Listed {
+        let known = self.heads.get(&place.path).filter(|(known, _)| known.has_the_head_of(&stamp));
+        let head = match known {
+            Some((_, head)) => head.clone(),
+            None => {
+                let head = place.head(state);
+                self.heads.insert(place.path.clone(), (stamp, head.clone()));
+                head
+            }
+        };
+        Listed { state, ..head }
     }
 }
 
@@ -211,6 +274,8 @@ fn escaped(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{io::Write, time::Duration};
+
     use super::*;
 
     fn shelf(runs: &[&str]) -> (tempfile::TempDir, Shelf) {
@@ -218,16 +283,16 @@ mod tests {
         for run in runs {
             fs::create_dir_all(folder.path().join(run)).unwrap();
         }
-        let shelf = Shelf::new(vec![folder.path().join("runs"), folder.path().join("record")]);
-        (folder, shelf)
+        let folders = Folders::new(vec![folder.path().join("runs"), folder.path().join("record")]);
+        (folder, Shelf::new(folders))
     }
 
     #[test]
     fn a_name_leads_to_a_run_and_nowhere_else() {
         let (folder, shelf) = shelf(&["runs/one", "runs/.hidden", "record/one", "record/two", "secret"]);
         std::os::unix::fs::symlink(folder.path().join("secret"), folder.path().join("runs/link")).unwrap();
-        assert_eq!(shelf.find("one"), Some(folder.path().join("runs/one")));
-        assert_eq!(shelf.find("two"), Some(folder.path().join("record/two")));
+        assert_eq!(shelf.folders.find("one"), Some(folder.path().join("runs/one")));
+        assert_eq!(shelf.folders.find("two"), Some(folder.path().join("record/two")));
         for name in [
             "",
             ".",
@@ -242,7 +307,7 @@ mod tests {
             "two/../one",
             "one\0",
         ] {
-            assert_eq!(shelf.find(name), None, "{name:?}");
+            assert_eq!(shelf.folders.find(name), None, "{name:?}");
         }
     }
 
@@ -250,8 +315,8 @@ mod tests {
     fn runs_of_a_series_are_runs_of_their_own() {
         let (folder, shelf) = shelf(&["runs/all/first", "runs/all/second"]);
         fs::write(folder.path().join("runs/all/series.json"), "{}").unwrap();
-        assert_eq!(shelf.find("all:second"), Some(folder.path().join("runs/all/second")));
-        assert_eq!(shelf.find("all"), None);
+        assert_eq!(shelf.folders.find("all:second"), Some(folder.path().join("runs/all/second")));
+        assert_eq!(shelf.folders.find("all"), None);
     }
 
     #[test]
@@ -274,6 +339,61 @@ mod tests {
         assert!(list[2].text.contains("has format \"9.0\""), "{}", list[2].text);
         assert_eq!(list[0].link, None);
         assert_eq!(shelf.look(|| false), list, "what has not changed is not read again");
+    }
+
+    /// Other bytes of the same length, as if they had always been there.
+    fn replace(path: &Path, text: &str) {
+        let modified = fs::metadata(path).unwrap().modified().unwrap();
+        let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file.set_modified(modified).unwrap();
+    }
+
+    #[test]
+    fn heads_are_read_once_while_a_run_goes_on_and_all_is_read_after_it() {
+        let (folder, mut shelf) = shelf(&["runs/now", "runs/past"]);
+        for run in ["now", "past"] {
+            let head = folder.path().join("runs").join(run).join("run.json");
+            fs::write(head, "{\"format\":\"9.0\",\"plan\":{\"title\":\"A\"}}").unwrap();
+        }
+        let journal = fs::File::create(folder.path().join("runs/now/journal.ndjson")).unwrap();
+        journal.lock().unwrap();
+        let mut told = || {
+            let list = shelf.look(|| true);
+            list.into_iter().map(|listed| (listed.title, listed.state)).collect::<Vec<_>>()
+        };
+        let running = State::Known(Status::Running);
+        assert_eq!(told(), [("A".to_owned(), State::Unread), ("A".to_owned(), running)]);
+        for run in ["now", "past"] {
+            let head = folder.path().join("runs").join(run).join("run.json");
+            replace(&head, "{\"format\":\"9.0\",\"plan\":{\"title\":\"B\"}}");
+        }
+        assert_eq!(told(), [("A".to_owned(), State::Unread), ("A".to_owned(), running)]);
+        drop(journal);
+        assert_eq!(told(), [("B".to_owned(), State::Broken), ("B".to_owned(), State::Broken)]);
+    }
+
+    #[test]
+    fn sizes_follow_what_is_put_into_a_folder_but_not_while_a_run_goes_on() {
+        let (folder, mut shelf) = shelf(&["runs/now", "runs/past"]);
+        let past = folder.path().join("runs/past");
+        fs::write(past.join("run.json"), "{\"format\":\"9.0\"}").unwrap();
+        let mut size = || shelf.look(|| true).into_iter().find(|listed| listed.name == "past").unwrap().bytes;
+        assert_eq!(size(), Some(16));
+        // Two files may come within one tick of the file system's clock.
+        let put = |name: &str, seconds: u64| {
+            fs::write(past.join(name), name).unwrap();
+            let folder = fs::File::open(&past).unwrap();
+            folder.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        };
+        put("page", 1);
+        assert_eq!(size(), Some(20));
+        let journal = fs::File::create(folder.path().join("runs/now/journal.ndjson")).unwrap();
+        journal.lock().unwrap();
+        put("more", 2);
+        assert_eq!(size(), Some(20), "it is not read anew, and is not unread either");
+        drop(journal);
+        assert_eq!(size(), Some(24));
     }
 
     #[test]
