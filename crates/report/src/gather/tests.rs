@@ -269,6 +269,8 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     });
     let told = || {
         let document = sound(run.path());
+        let took = document.facts.iter().find(|fact| fact.label == "Took").unwrap();
+        assert_eq!(took.text, document.status.text());
         (document.status, document.notes.join("\n"), document.checks.last().unwrap().text.clone())
     };
     let (status, notes, check) = told();

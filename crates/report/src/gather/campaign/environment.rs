@@ -13,7 +13,10 @@ use tare_lab::{
 
 use crate::{
     document::{Column, Fact, Section, Unit},
-    gather::fields::{field, table},
+    gather::{
+        ended::status,
+        fields::{field, table},
+    },
 };
 
 const LEAD: &str = "What is known to move the figures of a machine, read before the first block.";
@@ -56,7 +59,8 @@ fn softirq(apart: Option<bool>) -> &'static str {
 /// For the head of the page.
 pub fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
     let (plan, environment) = (&kept.header.plan, &kept.header.environment);
-    let took = report.elapsed_ns.map_or("cut off".to_owned(), |ns| figures::time(ns as f64));
+    let how = status(report.ending, kept.goes_on).text();
+    let took = report.elapsed_ns.map_or_else(|| how.to_owned(), |ns| figures::time(ns as f64));
     let ending = report.ending.map_or(String::new(), |ending| format!(": {}", ending.text()));
     let mut facts = vec![
         Fact::new("Load", &report.load),
