@@ -58,10 +58,17 @@
     ]
   );
   var DASHES = ["solid", [6, 3], [2, 3]];
+  var VERDICTS = /* @__PURE__ */ new Map([
+    ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
+    ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
+    ["cannot be told", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }]
+  ]);
   function looks(order) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
       let at = places.get(name);
+      const verdict = at === void 0 ? VERDICTS.get(name) : void 0;
+      if (verdict) return verdict;
       if (at === void 0) {
         at = places.size;
         places.set(name, at);
@@ -169,7 +176,8 @@
     return unit === "count" ? Math.max(1, factor * ten) : factor * ten;
   }
   function linear(low, high, unit, count) {
-    let [min, max] = [low > 0 && low < high * 0.6 ? 0 : low, high];
+    const isCounted = unit === "count" && low === 1 && high <= count;
+    let [min, max] = [low > 0 && low < high * 0.6 && !isCounted ? 0 : low, high];
     if (min === max) [min, max] = [min > 0 ? 0 : min - 1, max > 0 ? max * 1.05 : max + 1];
     const one = step((max - min) / count, unit);
     const [first, last] = [Math.floor(min / one + 1e-9), Math.ceil(max / one - 1e-9)];
@@ -211,7 +219,7 @@
 
   // src/series.js
   function drawing(table, chart, rows) {
-    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart) };
+    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
     const nameAt = names(table);
@@ -236,6 +244,7 @@
         y,
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
+        bound: bound(chart.x_scale, number(values, at.bound)),
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
@@ -252,6 +261,9 @@
     }
     return typeof value2 === "number" ? coordinate(scale, value2) : null;
   }
+  function bound(scale, value2) {
+    return value2 === null ? null : coordinate(scale, value2);
+  }
   function span(table, column2, row, scale) {
     const both = ends(table, column2, row);
     if (!both) return null;
@@ -264,8 +276,9 @@
     for (const { points: points2 } of series) {
       for (const point of points2) {
         const both = way === "x" ? point.xEnds : point.yEnds;
-        low = Math.min(low, point[way], both?.[0] ?? Infinity);
-        high = Math.max(high, point[way], both?.[1] ?? -Infinity);
+        const bound2 = way === "x" ? point.bound : null;
+        low = Math.min(low, point[way], both?.[0] ?? Infinity, bound2 ?? Infinity);
+        high = Math.max(high, point[way], both?.[1] ?? -Infinity, bound2 ?? -Infinity);
       }
     }
     return [low, high];
@@ -278,29 +291,32 @@
   var LABELS_MAX = 120;
   var END_LABELS_MAX = 12;
   var LABEL_HEIGHT = 13;
-  var LABEL_WIDTH = 112;
+  var BOUND_HEIGHT = 20;
+  var LABEL_WIDTH = { least: 112, share: 0.28 };
+  var POINTS_HEIGHT = 30;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
     if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
-    const each = series.length > 1 ? 12 * series.length + 8 : 22;
+    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
     return Math.max(drawing2.categories.length, 1) * each + 56;
   }
   function option(request) {
     const { chart, width } = request;
     const ends2 = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
-    const shifts = ends2 ? apartFromEachOther(request) : null;
+    const room = ends2 ? labelWidth(request) : 0;
+    const shifts = ends2 ? apartFromEachOther(request, room) : null;
     return {
       animation: false,
       textStyle: { fontFamily: family() },
-      grid: { left: 8, right: ends2 ? 128 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts?.[at] ?? null)), ...labels(request)]
+      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
     };
   }
-  function drawn(request, series, at, shift) {
+  function drawn(request, series, at, label) {
     if (request.chart.shape === "bars") return bars(request, series, at);
-    return request.chart.shape === "lines" ? lines(request, series, shift) : points(request, series, request.drawing.points);
+    return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
   }
   function axisOf({ chart, x, y, series, width }, way) {
     const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
@@ -316,7 +332,7 @@
     const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
     const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
     if (scale === "names") {
-      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : 190, overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
       return {
         type: "category",
         data: drawing2.categories,
@@ -344,16 +360,20 @@
   function nearest(ticks, at) {
     return ticks.find((one) => Math.abs(one.at - at) <= 1e-6 * Math.max(1, Math.abs(at)))?.text ?? "";
   }
-  function apartFromEachOther(request) {
+  function labelWidth({ series, width }) {
+    const longest = Math.max(0, ...series.map((one) => textWidth(one.name, 11)));
+    return Math.max(LABEL_WIDTH.least, Math.min(Math.ceil(longest) + 2, Math.floor(width * LABEL_WIDTH.share)));
+  }
+  function apartFromEachOther(request, room) {
     const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
-    const [wide, high] = [request.width - 190, height(request) - 76];
+    const [wide, high] = [request.width - 78 - room, height(request) - 76];
     const ends2 = request.series.map(({ points: points2 }, at) => {
       const last = points2.findLast((point) => !point.apart);
       return { at, x: last ? (last.x - x.min) / (x.max - x.min) * wide : 0, y: last ? (y.max - last.y) / (y.max - y.min) * high : 0 };
     });
     ends2.sort((one, other) => one.y - other.y);
     const places = ends2.map((one) => one.y);
-    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < LABEL_WIDTH;
+    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < room;
     for (let at = 0; at < places.length; at += 1) {
       for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
     }
@@ -369,12 +389,19 @@
   }
   var pair = (point) => [point.x, point.y];
   var family = () => getComputedStyle(document.body).fontFamily;
+  var pen;
+  function textWidth(text, size) {
+    pen ??= document.createElement("canvas").getContext("2d");
+    if (!pen) return text.length * size * 0.6;
+    pen.font = `${size}px ${family()}`;
+    return pen.measureText(text).width;
+  }
   function labels({ chart, series, drawing: drawing2, width }) {
     if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
+    const isNamed = (point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name;
     const all = series.flatMap((one) => one.points);
-    const pen = document.createElement("canvas").getContext("2d");
+    if (all.every(isNamed)) return [];
     const fontFamily = family();
-    if (pen) pen.font = `11.5px ${fontFamily}`;
     let taken = null;
     return [{
       ...STILL,
@@ -384,10 +411,13 @@
       renderItem: (item, api) => {
         const grid = item.coordSys;
         const isInside = (box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
-        if (item.dataIndex === 0 || !taken) taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
+        if (item.dataIndex === 0 || !taken) {
+          taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
+          for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
+        }
         const point = all[item.dataIndex];
         const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
-        const long = pen?.measureText(text).width ?? text.length * 7;
+        const long = textWidth(text, 11.5);
         const [x, y] = api.coord(pair(point));
         const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
         const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
@@ -399,11 +429,14 @@
       }
     }];
   }
+  function around([x, y]) {
+    return [x - 2, y - BOUND_HEIGHT / 2, x + 2, y + BOUND_HEIGHT / 2];
+  }
   function overlap(one, other) {
     return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
   }
   var STILL = { silent: true, emphasis: { disabled: true }, animation: false };
-  function lines(request, series, shift) {
+  function lines(request, series, label) {
     const { color, symbol, dash } = request.look(series.name);
     const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
     const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
@@ -417,14 +450,14 @@
         showSymbol: false,
         lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
         endLabel: {
-          show: shift !== null,
+          show: label !== null,
           formatter: () => series.name,
           color: "var(--ink)",
           fontSize: 11,
-          width: LABEL_WIDTH,
+          width: label?.room,
           overflow: "truncate",
           distance: 8,
-          offset: [0, shift ?? 0]
+          offset: [0, label?.shift ?? 0]
         }
       },
       { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 }
@@ -508,6 +541,21 @@
       }
     }];
   }
+  function bounds({ series }) {
+    const bounded = series.flatMap((one) => one.points).filter((point) => point.bound !== null);
+    if (bounded.length === 0) return [];
+    return [{
+      ...STILL,
+      type: "custom",
+      z: 2,
+      data: bounded.map((point) => [point.bound, point.y]),
+      renderItem: (item, api) => {
+        const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
+        const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
+        return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
+      }
+    }];
+  }
   function barShift(count, at) {
     if (count === 1) return 0;
     const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
@@ -578,9 +626,10 @@
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
     const ring = make("div", { class: "ring", hidden: true });
     const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
+    const key = make("ul", { class: "key", "aria-hidden": "true" });
     plot.replaceWith(area);
     area.append(plot, ring, tip);
-    area.before(legend);
+    area.before(legend, key);
     plot.tabIndex = 0;
     const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
     let all = { series: [], categories: [], points: 0 };
@@ -671,6 +720,13 @@
       legend.replaceChildren(...chips);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
     }
+    function print() {
+      draw();
+      const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
+      key.replaceChildren(
+        ...drawnNow.map(({ name }) => make("li", {}, swatch(look(name), chart.shape === "lines"), make("bdi", {}, name)))
+      );
+    }
     function change(names2) {
       for (const [name, on] of names2) switched.set(name, on);
       refresh();
@@ -699,7 +755,7 @@
         if (isFirst) prepare();
         refresh();
       },
-      draw,
+      print,
       end() {
         sight.disconnect();
         size.disconnect();
@@ -1018,12 +1074,21 @@
 
   // src/table.js
   var PAGE_ROWS = 100;
+  var SHORT_LETTERS_MAX = 32;
+  function writtenRows(body) {
+    const rows = /* @__PURE__ */ new Map();
+    for (const row of body.querySelectorAll("tr[data-row]")) {
+      const next2 = row.nextElementSibling;
+      rows.set(Number(row.getAttribute("data-row")), next2?.classList.contains("said") ? [row, next2] : [row]);
+    }
+    return rows;
+  }
   function tableOf(box, table, id, position) {
     const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
     const isLong = element.hasAttribute("data-long");
     const fold = box.closest("details.fold");
     const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
-    const written = new Map([...body.children].filter((row) => row instanceof HTMLElement).map((row) => [Number(row.dataset.row), row]));
+    const written = writtenRows(body);
     const nameAt = names(table);
     const places = heads.map((head) => Number(head.dataset.place));
     const status = make("span", { class: "tell", role: "status" });
@@ -1034,8 +1099,9 @@
     let stale = true;
     for (const head of heads) {
       const at = Number(head.dataset.place);
-      const sort = button(head.textContent ?? "", () => turn(at));
-      head.replaceChildren(sort);
+      const sort = button("", () => turn(at));
+      sort.append(...head.childNodes);
+      head.append(sort);
     }
     function turn(at) {
       const first = !["text"].includes(table.columns[at].unit);
@@ -1052,7 +1118,7 @@
       const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
-      body.replaceChildren(...shownRows.map((row) => written.get(row) ?? made(row)));
+      body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
       element.classList.toggle("sorted", sorting !== null);
       for (const head of heads) {
         const isIt = Number(head.dataset.place) === sorting?.place;
@@ -1088,7 +1154,7 @@
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-        cell.append(numeric ? text : make("bdi", {}, text));
+        cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
         const both = typeof value2 === "number" ? ends(table, column2, values) : null;
         if (both) cell.append(" ", make("small", {}, interval(column2, both)));
         line.append(cell);
@@ -1237,9 +1303,9 @@
   function printable() {
     let opened = [];
     addEventListener("beforeprint", () => {
-      opened = [...document.querySelectorAll("details.fold:not([open]), details.meanings:not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
+      opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
       for (const fold of opened) fold.open = true;
-      for (const one of pictures) one.draw();
+      for (const one of pictures) one.print();
     });
     addEventListener("afterprint", () => {
       for (const fold of opened) fold.open = false;

@@ -8,7 +8,8 @@ test("a link that is written wrongly leads nowhere", () => {
 });
 
 test("the name at the end of a line is no template", () => {
-  Object.assign(globalThis, { document: { body: null }, getComputedStyle: () => ({ fontFamily: "sans-serif" }) });
+  const createElement = () => ({ getContext: () => null });
+  Object.assign(globalThis, { document: { body: null, createElement }, getComputedStyle: () => ({ fontFamily: "sans-serif" }) });
   const name = "{a} {b} {c}";
   const column = { key: "x", title: "X", unit: "number" };
   const points = [0, 1].map((at) => ({ row: at, name, x: at, y: at, xEnds: null, yEnds: null, apart: false }));

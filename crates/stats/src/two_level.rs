@@ -210,9 +210,13 @@ mod tests {
     #[test]
     fn values_are_ranked_from_six_on() {
         let values = [1.0, 2.0, 4.0, 3.0, 5.0, 7.0];
-        let method = |n: usize| interval_of_values(&values[..n], 0.95).unwrap().interval.map(|found| found.method);
+        let method =
+            |n: usize| interval_of_values(&values[..n], 0.95).unwrap().interval.map(|found| found.method);
         assert_eq!([method(1), method(5)], [None, Some(Method::StudentT)]);
-        assert_eq!(method(6), signed_rank::interval(&values, 0.95).unwrap().interval.map(|found| found.method));
+        assert_eq!(
+            method(6),
+            signed_rank::interval(&values, 0.95).unwrap().interval.map(|found| found.method)
+        );
         assert_eq!(interval_of_values(&[], 0.95), Err(EstimateError::Empty));
         assert!(interval_of_values(&values, 1.0).is_err());
     }

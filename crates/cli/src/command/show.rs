@@ -6,15 +6,11 @@ use anyhow::{Context, bail, ensure};
 use tare_lab::{
     comparison, document, published, recompute,
     report::{self, Report},
-    run::folder::{self, Kept, Kind},
+    run::folder::{self, Kept, Kind, series},
     slo::{self, SloPlan},
 };
 
-use super::{
-    compare::print_comparison,
-    run::grid::{self, series},
-    runs,
-};
+use super::{compare::print_comparison, run::grid, runs};
 use crate::{
     exit::Outcome,
     output::{self, Format, print, print_json},
@@ -48,7 +44,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let format = if args.json { Format::Json } else { args.format };
     if series::is_one(&path) {
         ensure!(args.pivot.is_none(), "--pivot: a series has none; each of its experiments has its own");
-        return series::show(&path, args.recompute, format);
+        return grid::series::show(&path, args.recompute, format);
     }
     if folder::kind(&path)? == Kind::Grid {
         return show_grid(&path, &args, format);
