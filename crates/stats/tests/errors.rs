@@ -192,7 +192,7 @@ fn each_order(values: &mut [f64], n: usize, visit: &mut impl FnMut(&[f64])) {
     for at in 0..n {
         each_order(values, n - 1, visit);
         if at + 1 < n {
-            values.swap(if n % 2 == 0 { at } else { 0 }, n - 1);
+            values.swap(if n.is_multiple_of(2) { at } else { 0 }, n - 1);
         }
     }
 }
