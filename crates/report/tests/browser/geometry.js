@@ -112,4 +112,15 @@ for (const element of document.querySelectorAll("body *:not(svg *)")) {
         problems.push(`wider than its <${element.localName}>: ${name(element)}`);
     }
 }
+
+// Bars of a column are compared by eye: each must have the same room.
+for (const body of document.querySelectorAll("tbody")) {
+    const columns = Map.groupBy(
+        [...body.querySelectorAll(".ratio")].filter(bar => bar.checkVisibility()), bar => bar.closest("td").cellIndex);
+    for (const bars of columns.values()) {
+        const rooms = bars.map(bar => bar.getBoundingClientRect());
+        const differ = side => Math.max(...rooms.map(room => room[side])) - Math.min(...rooms.map(room => room[side]));
+        if (differ("left") > 1 || differ("width") > 1) problems.push(`bars of one column by different scales: ${name(bars[0])}`);
+    }
+}
 return problems;

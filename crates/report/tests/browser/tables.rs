@@ -169,15 +169,14 @@ fn a_language_leaves_its_rows_alone_and_in_the_charts_too() {
     let left = column(&browser, section, names(table));
     assert_eq!(left, having(table, "language", "go"));
     assert!(left.len() > 1 && left.len() < all.len(), "{left:?}");
-    for drawn in drawn_names(&browser, &all) {
-        assert!(left.contains(&drawn), "{drawn} is still drawn");
-    }
+    only_these_are_drawn(&browser, &left, &all);
     browser.click(&mark(section, title, "go"));
     assert_eq!(column(&browser, section, names(table)), all);
 }
 
-/// Which of these names are to be seen in charts: in legends, at axes, beside points.
-fn drawn_names(browser: &Browser, names: &[String]) -> Vec<String> {
+/// Of `all` names, charts come to show only `left`: in legends, at axes, beside points. They are drawn one after another once
+/// they are in sight, so that the page stays quick, and so it is waited for.
+fn only_these_are_drawn(browser: &Browser, left: &[String], all: &[String]) {
     let script = "
         const texts = new Set();
         for (const figure of document.querySelectorAll('figure.chart')) {
@@ -185,11 +184,10 @@ fn drawn_names(browser: &Browser, names: &[String]) -> Vec<String> {
             await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
             for (const one of figure.querySelectorAll('svg text, .legend bdi')) texts.add(one.textContent);
         }
-        return args[0].filter(name => texts.has(name))";
-    let found = browser.run(script, &[json!(names)]);
-    let found: Vec<String> = serde_json::from_value(found).unwrap();
-    assert!(!found.is_empty(), "no name is to be seen in any chart");
-    found
+        const [left, all] = args;
+        const drawn = all.filter(name => texts.has(name));
+        return drawn.length > 0 && drawn.every(name => left.includes(name))";
+    browser.until(script, &[json!(left), json!(all)]);
 }
 
 #[test]
