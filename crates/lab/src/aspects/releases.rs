@@ -33,7 +33,8 @@ pub struct Release {
     pub used: String,
     /// The newest one that there was.
     pub newest: String,
-    /// When that was released, where the registry tells.
+    /// When that was released, where the registry tells. People write it with a dash, run folders have it as all JSON has.
+    #[serde(alias = "newest_date")]
     pub newest_date: Option<Date>,
     /// When the registry was asked.
     pub asked: Date,
@@ -87,6 +88,9 @@ mod tests {
         let of = |package: &str| releases.of(&package.parse().unwrap()).cloned();
         assert_eq!(of("pkg:npm/%40scope/web").unwrap().newest_date.unwrap().to_string(), "2026-04-14");
         assert_eq!(of("pkg:cargo/axum").unwrap().newest_date, None);
+        let kept = serde_json::to_value(of("pkg:npm/%40scope/web").unwrap()).unwrap();
+        assert_eq!(kept["newest_date"], "2026-04-14");
+        assert_eq!(serde_json::from_value::<Release>(kept).unwrap(), of("pkg:npm/%40scope/web").unwrap());
         assert_eq!(of("pkg:cargo/hyper"), None);
     }
 

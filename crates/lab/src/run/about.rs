@@ -9,12 +9,13 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::folder::service_folder;
+use super::folder::{self, other_format, service_folder};
 use crate::{aspects::Aspects, verify::Sent};
 
-/// The version of the format: `major.minor`.
-pub const FORMAT: &str = "1.0";
+/// The version of the format: that of the folder it lies in.
+pub const FORMAT: &str = folder::FORMAT;
 
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +61,14 @@ pub enum AboutError {
         /// What the system said.
         source: io::Error,
     },
+    /// Of another version.
+    #[error("{}: has {}", path.display(), other_format(format))]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What it has.
+        format: String,
+    },
     /// Not what the file should hold.
     #[error("{}: {source}", path.display())]
     Content {
@@ -78,7 +87,12 @@ impl About {
 
     /// Reads that of a run folder; none where it was not kept.
     pub fn read(run: &Path) -> Result<Option<About>, AboutError> {
-        read(run.join("about.json"))
+        let path = run.join("about.json");
+        let head = read::<Value>(path.clone())?;
+        match head.as_ref().and_then(|head| head["format"].as_str()) {
+            Some(format) if format != FORMAT => Err(AboutError::Format { path, format: format.to_owned() }),
+            _ => read(path),
+        }
     }
 }
 
@@ -135,6 +149,9 @@ mod tests {
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
         fs::write(run.path().join("about.json"), "{\"format\":\"1.0\",\"colour\":1}").unwrap();
         assert!(About::read(run.path()).unwrap_err().to_string().contains("unknown field `colour`"));
+        fs::write(run.path().join("about.json"), "{\"format\":\"1.1\",\"colour\":1}").unwrap();
+        let newer = About::read(run.path()).unwrap_err().to_string();
+        assert!(newer.ends_with("has format \"1.1\", newer than \"1.0\", which this tare reads"), "{newer}");
     }
 
     #[test]

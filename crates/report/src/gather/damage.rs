@@ -50,6 +50,7 @@ pub fn about(run: &Path) -> Option<String> {
     let reason = match About::read(run).err()? {
         AboutError::Content { source, .. } => source.to_string(),
         AboutError::Io { source, .. } => source.to_string(),
+        AboutError::Format { format, .. } => format!("it has {}", other_format(&format)),
     };
     Some(format!("about.json cannot be read, and with it command and aspects: {reason}"))
 }

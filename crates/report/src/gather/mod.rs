@@ -80,7 +80,10 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
         Kind::Campaign => lenient::read(run, &head).map(|kept| of_blocks(&kept, run)),
     };
     match gathered {
-        Ok((document, found)) => Ok(damage::told(not_passed_before_its_end(document), found)),
+        Ok((document, mut found)) => {
+            found.extend(damage::about(run));
+            Ok(damage::told(not_passed_before_its_end(document), found))
+        }
         Err(FolderError::NotARun { reason, .. }) => {
             Ok(damage::head_only(run, &head, format!("run.json cannot be understood: {reason}")))
         }
@@ -104,7 +107,6 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
         ));
         None
     });
-    found.extend(damage::about(run));
     if let Some(slo) = slo {
         let report = slo::compute(&slo, kept);
         return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, &report, run), found);
