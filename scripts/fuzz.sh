@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every target of crates/*/fuzz/, laid out as cargo-fuzz does, for FUZZ_SECONDS (30) each.
+# Runs every target of {crates,dev}/*/fuzz/, laid out as cargo-fuzz does, for FUZZ_SECONDS (30) each.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$top"
@@ -7,7 +7,7 @@ cd "$top"
 . scripts/env.sh
 
 shopt -s nullglob
-manifests=(crates/*/fuzz/Cargo.toml)
+manifests=(crates/*/fuzz/Cargo.toml dev/*/fuzz/Cargo.toml)
 if ((!${#manifests[@]})); then
     echo 'fuzz: no fuzz targets' >&2
 elif ! cargo fuzz --version >/dev/null 2>&1; then

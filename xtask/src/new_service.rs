@@ -1,7 +1,7 @@
 //! `cargo xtask new-service`: the skeleton of a service, from templates and from the commands of a sibling.
 //!
 //! Knows names, folders and the headings of a manifest. What a manifest may say is the business of the catalogue in
-//! `crates/lab`, which refuses the skeleton until it is filled in.
+//! `crates/service`, which refuses the skeleton until it is filled in.
 
 use std::fs;
 use std::io::Write;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_lab::recompute;
+use tare_analysis::recompute;
 
 /// The form of what a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

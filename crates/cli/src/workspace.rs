@@ -6,11 +6,11 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use tare_lab::{
+use tare_host::process::{Isolation, Supervisor, sweep};
+use tare_service::{
     build::Builder,
     catalogue::{self, Broken, Catalogue, Pivot, Row, SelectError},
     contract::{self, Contract},
-    process::{Isolation, Supervisor, sweep},
 };
 
 use crate::{exit::Outcome, output::paint};
@@ -52,7 +52,7 @@ impl Workspace {
     /// The contract of this name.
     pub fn contract(&self, name: &str) -> anyhow::Result<&Contract> {
         self.contracts.get(name).with_context(|| {
-            let nearest = tare_lab::document::suggestion(name, self.contracts.keys().map(String::as_str));
+            let nearest = tare_host::spelling::suggestion(name, self.contracts.keys().map(String::as_str));
             format!("unknown contract \"{name}\"{nearest}")
         })
     }

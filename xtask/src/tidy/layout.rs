@@ -1,7 +1,7 @@
 //! Rules for what must be where: crates that demand documentation, services that are complete and named as
 //! their folder.
 //!
-//! Reads two keys of a manifest. Whether the rest of it is right is for the catalogue of `crates/lab` to say.
+//! Reads two keys of a manifest. Whether the rest of it is right is for the catalogue of `crates/service` to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 

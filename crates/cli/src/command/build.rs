@@ -10,7 +10,7 @@ use std::{
 
 use indicatif::DecimalBytes;
 use serde::Serialize;
-use tare_lab::{
+use tare_service::{
     build::{self, BuildError, Built, Cost, Many, Site},
     catalogue::Service,
 };

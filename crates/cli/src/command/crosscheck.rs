@@ -1,24 +1,25 @@
 //! `tare crosscheck`: the same load by other generators, beside our own.
 
 use std::{fs, path::Path, sync::Arc, sync::atomic::Ordering, time::Duration};
+use tare_service::prove;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_lab::{
+use tare_crosscheck::{
+    self, Found, Pace, Plan, Report, Session, Shape, Tool,
+    judge::Verdict,
+    render,
+    report::{FORMAT, Missing, Opinion},
+};
+use tare_host::{
+    cpus::{self, Pinning},
+    process::Supervisor,
+};
+use tare_service::{
     build::Site,
     catalogue::Row,
     contract::{Contract, Request},
-    crosscheck::{
-        self, Found, Pace, Plan, Report, Session, Shape, Tool,
-        judge::Verdict,
-        render,
-        report::{FORMAT, Missing, Opinion},
-    },
-    experiment::Knobs,
-    process::Supervisor,
-    run::{
-        cpus::{self, Pinning},
-        prepare::{self, Proof},
-    },
+    knobs::Knobs,
+    prove::Proof,
 };
 
 use super::campaign;
@@ -81,7 +82,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let contract = workspace.contract(&args.contract)?;
     let declares = row.service.contracts.contains(&contract.name);
     ensure!(declares, "\"{}\" does not declare the contract \"{}\"", row.label, contract.name);
-    let request = crosscheck::fixed_get(contract, args.request.as_deref())?;
+    let request = tare_crosscheck::fixed_get(contract, args.request.as_deref())?;
     let plan = plan(args, Tool::find(&asked, &workspace.root))?;
     let missing = asked.into_iter().filter(|tool| plan.tools.iter().all(|found| found.tool != *tool));
     let missing: Vec<Missing> = missing.map(|tool| Missing { tool, install: tool.install() }).collect();
@@ -106,7 +107,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
 /// Those that were named, or all.
 fn tools(names: &[String]) -> anyhow::Result<Vec<Tool>> {
     let tool = |name: &String| {
-        let nearest = || tare_lab::document::suggestion(name, Tool::ALL.iter().map(|tool| tool.name()));
+        let nearest = || tare_host::spelling::suggestion(name, Tool::ALL.iter().map(|tool| tool.name()));
         Tool::named(name).ok_or_else(|| anyhow!("--tools: unknown tool \"{name}\"{}", nearest()))
     };
     let named = names.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
@@ -229,7 +230,7 @@ impl Command<'_> {
     fn prove(&self, supervisor: &Supervisor, folder: &Path) -> Option<String> {
         let (service, contract) = (&self.row.service, self.contract);
         let proof = Proof { knobs: &self.plan.knobs, seed: self.plan.seed, port: None };
-        match prepare::prove(service, contract, &proof, supervisor, folder) {
+        match prove::prove(service, contract, &proof, supervisor, folder) {
             Err(reason) => Some(reason),
             Ok(transcript) => transcript.reason().map(|reason| format!("failed verify: {reason}")),
         }

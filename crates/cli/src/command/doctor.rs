@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use tare_lab::{
-    catalogue::Catalogue,
-    crosscheck::Tool,
+use tare_crosscheck::Tool;
+use tare_host::{
+    cpus,
+    environment::Environment,
     machine::{self, Finding},
-    run::{cpus, environment::Environment},
 };
+use tare_service::catalogue::Catalogue;
 
 use crate::{
     exit::Outcome,
@@ -76,7 +77,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
     let (mut services, mut packages, mut setup) = (Vec::new(), BTreeSet::new(), false);
     for service in &catalogue.services {
-        if let Err(missing) = tare_lab::build::check_requirements(service) {
+        if let Err(missing) = tare_service::build::check_requirements(service) {
             // What neither a package nor the set-up brings, the service's own line says.
             setup |= !missing.debian.is_empty()
                 || missing.hint.as_ref().is_some_and(|hint| hint.contains("make setup"));

@@ -1,7 +1,7 @@
 //! `tare pivot`: the raw-socket server that every service is related to.
 
 use anyhow::Context;
-use tare_lab::{
+use tare_service::{
     contract,
     pivot::{self, misbehave::Fault},
 };

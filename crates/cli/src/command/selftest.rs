@@ -3,16 +3,15 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, ensure};
-use tare_lab::{
-    catalogue,
-    run::{
-        campaign::Watch,
-        cpus::{self, Pinning},
-        environment::Environment,
-        record::Record,
-    },
-    selftest::{self, Bench, Certificate, Finding, Judgement, Outcome as Seen, SelftestError, Site, Trial},
+use tare_bench::run::{campaign::Watch, record::Record};
+use tare_host::{
+    cpus::{self, Pinning},
+    environment::Environment,
 };
+use tare_selftest::{
+    self, Bench, Certificate, Finding, Judgement, Outcome as Seen, SelftestError, Site, Trial,
+};
+use tare_service::catalogue;
 
 use crate::{
     exit::Outcome,
@@ -71,9 +70,9 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 
 /// Those that were named, or all.
 fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
-    let all = selftest::trials(args.quick);
+    let all = tare_selftest::trials(args.quick);
     for name in &args.only {
-        let nearest = || tare_lab::document::suggestion(name, all.iter().map(|trial| trial.name));
+        let nearest = || tare_host::spelling::suggestion(name, all.iter().map(|trial| trial.name));
         ensure!(all.iter().any(|trial| trial.name == name), "unknown trial \"{name}\"{}", nearest());
     }
     let is_chosen = |trial: &Trial| args.only.is_empty() || args.only.iter().any(|name| name == trial.name);
@@ -129,7 +128,7 @@ fn certify(
     }
     progress.finish();
     Ok(Certificate {
-        format: selftest::FORMAT.to_owned(),
+        format: tare_selftest::FORMAT.to_owned(),
         tare: env!("CARGO_PKG_VERSION").to_owned(),
         began: began.to_string(),
         took_ns: findings.iter().map(|finding| finding.took_ns).sum(),

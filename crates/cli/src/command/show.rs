@@ -1,13 +1,17 @@
 //! `tare show`: prints the table of a run again, from its folder alone.
 
 use std::path::{Path, PathBuf};
+use tare_analysis::capacity;
+use tare_host::spelling::suggestion;
 
 use anyhow::{Context, bail, ensure};
-use tare_lab::{
-    comparison, document, published, recompute,
+use tare_analysis::{
+    comparison, published, recompute,
     report::{self, Report},
+};
+use tare_bench::{
     run::folder::{self, Kept, Kind, series},
-    slo::{self, SloPlan},
+    slo::SloPlan,
 };
 
 use super::{compare::print_comparison, run::grid, runs};
@@ -52,7 +56,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let mut kept = folder::read(&path)?;
     if let Some(slo) = SloPlan::read(&path)? {
         ensure!(args.pivot.is_none(), "--pivot: a search for capacity relates nothing to a row");
-        let report = slo::compute(&slo, &kept);
+        let report = capacity::compute(&slo, &kept);
         super::slo::print_report(&report, format)?;
         return same_as_kept(&path, args.recompute, &report);
     }
@@ -94,7 +98,7 @@ pub fn same_as_kept(run: &Path, asked: bool, report: &impl serde::Serialize) -> 
 fn relate_to(kept: &mut Kept, pivot: String) -> anyhow::Result<()> {
     let mut labels = kept.header.plan.rows.iter().map(|row| row.label.as_str());
     if !labels.clone().any(|label| label == pivot) {
-        let nearest = document::suggestion(&pivot, labels.by_ref());
+        let nearest = suggestion(&pivot, labels.by_ref());
         bail!("the run has no row \"{pivot}\"{nearest}");
     }
     kept.header.plan.pivot = pivot;

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use tare_lab::run::{campaign::Watch, record::Record};
+use tare_bench::run::{campaign::Watch, record::Record};
 
 use super::{
     Progress, duration,

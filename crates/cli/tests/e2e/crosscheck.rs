@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rustix::process::Signal;
-use tare_lab::fixture::has_program;
+use tare_host::fixture::has_program;
 
 use crate::support::{USUAL, Workspace, alone, send, within};
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use tare_lab::{fixture, link::Link};
+use tare_host::{fixture, link::Link};
 
 use crate::support::{USUAL, Workspace, alone, journal, send, within};
 

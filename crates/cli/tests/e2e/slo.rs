@@ -1,4 +1,4 @@
-//! `tare slo`: what it prints, keeps and ends with. How well it searches is shown without time, in tare-lab.
+//! `tare slo`: what it prints, keeps and ends with. How well it searches is shown without time, in tare-analysis.
 
 use std::fs;
 

@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use serde_json::Value;
-use tare_lab::fixture::{excuse, nothing_may_be_skipped};
+use tare_host::fixture::{excuse, nothing_may_be_skipped};
 
 use support::{alone, real_root, row, start, state, wrong_of};
 

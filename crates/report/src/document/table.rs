@@ -2,7 +2,7 @@
 //! reads them follows from the unit.
 
 use serde::{Serialize, Serializer};
-use tare_lab::report::figures;
+use tare_analysis::report::figures;
 
 /// Columns, and rows of as many values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -1,9 +1,13 @@
 //! A search for capacity under an SLO: what each service holds, and how the search came there.
 
 use std::{collections::BTreeMap, path::Path};
+use tare_analysis::capacity::SloReport;
 
-use tare_lab::{
+use tare_analysis::{
+    capacity::{Bound, Holds, SloRow},
     report::{Level, State},
+};
+use tare_bench::{
     run::{
         about::About,
         campaign::Judge,
@@ -11,10 +15,9 @@ use tare_lab::{
         record::{Record, Slice},
     },
     slo::{
-        Found, SloPlan, SloReport,
+        Found, SloPlan,
         judge::{Searches, Start},
         objective::due,
-        report::{Bound, Holds, SloRow},
     },
 };
 
@@ -411,17 +414,18 @@ mod tests {
     use std::time::Duration;
 
     use insta::assert_snapshot;
-    use tare_lab::{
-        experiment::{Knobs, LoadSetting, Point},
-        judge::fixture,
+    use tare_bench::{
+        experiment::{LoadSetting, Point},
+        fixture,
         run::{
-            cpus::Pinning,
             folder::Header,
             plan::Plan,
             record::{Ending, Open},
         },
-        slo::{self, Slo, plan::Setting},
+        slo::{Slo, plan::Setting},
     };
+    use tare_host::cpus::Pinning;
+    use tare_service::knobs::Knobs;
 
     use super::*;
     use crate::{document::Status, gather::golden::text};
@@ -495,7 +499,7 @@ mod tests {
     }
 
     fn told((slo, kept): &(SloPlan, Kept)) -> Document {
-        let document = document(slo, kept, &slo::compute(slo, kept), Path::new("runs/none"));
+        let document = document(slo, kept, &capacity::compute(slo, kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document
     }
@@ -536,7 +540,7 @@ mod tests {
     #[test]
     fn a_rate_that_was_asked_for_is_checked() {
         let about = |words: &[&str]| About {
-            format: tare_lab::run::about::FORMAT.to_owned(),
+            format: tare_bench::run::about::FORMAT.to_owned(),
             command: words.iter().map(|word| (*word).to_owned()).collect(),
             revision: None,
             aspects: BTreeMap::new(),
@@ -545,7 +549,7 @@ mod tests {
         assert_eq!(at_least(&about(&["slo", "a", "--at-least=5k"])), Some(5_000.0));
         assert_eq!(at_least(&about(&["slo", "a"])), None);
         let (slo, kept) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
-        let report = slo::compute(&slo, &kept);
+        let report = capacity::compute(&slo, &kept);
         let found: Vec<(String, Verdict, String)> = checks(&report, Some(5_000.0))
             .into_iter()
             .map(|check| (check.name, check.verdict, check.text))

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use tare_lab::{
+use tare_analysis::{
     comparison::{Comparison, Contender, Figure, Verdict as Outcome},
     judge::series,
     report::Report,
-    run::{
-        folder::Kept,
-        until::{Metric, percent},
-    },
+};
+use tare_bench::run::{
+    folder::Kept,
+    until::{Metric, percent},
 };
 
 use super::{
@@ -229,9 +229,9 @@ fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use tare_lab::{
-        comparison::compute,
-        judge::fixture,
+    use tare_analysis::comparison::compute;
+    use tare_bench::{
+        fixture,
         run::record::{Ending, Record},
     };
 
@@ -253,7 +253,8 @@ mod tests {
     /// Without the sections of the campaign, which have their own tests.
     fn told(kept: &Kept) -> Document {
         let found = compute(kept).unwrap();
-        let mut document = document(&found, kept, &tare_lab::report::compute(kept), Path::new("runs/none"));
+        let mut document =
+            document(&found, kept, &tare_analysis::report::compute(kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document.sections.retain(|section| ["metrics", "ratios"].contains(&section.id.as_str()));
         document.facts.truncate(4);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::Value as Json;
-use tare_lab::run::{
+use tare_bench::run::{
     about::{About, AboutError},
     folder::{
         FORMAT as READS, FolderError, is_being_written,

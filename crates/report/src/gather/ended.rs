@@ -1,6 +1,6 @@
 //! How far a run came, whatever kind of run it is.
 
-use tare_lab::{grid, run};
+use tare_bench::{grid, run};
 
 use crate::document::{Check, Status, Verdict};
 

@@ -1,6 +1,6 @@
 //! Tables from things: each column beside what is read from a thing for it.
 
-use tare_lab::report::Ratio;
+use tare_analysis::report::Ratio;
 
 use crate::document::{Column, Table, Unit, Value};
 

@@ -2,19 +2,21 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use tare_lab::{
-    catalogue::Style,
-    experiment::{Knobs, LoadSetting, Point},
+use tare_bench::{
+    experiment::{LoadSetting, Point},
     run::{
-        cpus::{Books, Pinning, Times},
-        environment::Environment,
         folder::{Header, Kept, histogram_path},
         plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
         record::{Ending, Latency, Open, Pilot, Record, Slice, Started, Stopped},
         until::Until,
     },
 };
+use tare_host::{
+    cpus::{Books, Pinning, Times},
+    environment::Environment,
+};
 use tare_load::latency::Histogram;
+use tare_service::{catalogue::Style, knobs::Knobs};
 
 /// Label, language, and throughput as a share of the pivot's.
 pub const ROWS: [(&str, &str, f64); 4] =

@@ -1,6 +1,6 @@
 //! What grids, searches, comparisons and histories lay their tables and sentences out with, above [`super::fields`].
 
-use tare_lab::{published::Estimate, report::Level};
+use tare_analysis::{published::Estimate, report::Level};
 
 use super::fields::{Between, spare};
 use crate::document::{Column, Table, Unit};

@@ -17,14 +17,14 @@ mod lay;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tare_lab::{
-    comparison as lab_comparison, published, recompute, report,
+use tare_analysis::{comparison as lab_comparison, published, recompute, report};
+use tare_bench::{
     run::folder::{
         FolderError, Kept, Kind,
         lenient::{self, Head},
         series,
     },
-    slo::{self, SloPlan},
+    slo::SloPlan,
 };
 
 use crate::Document;
@@ -108,7 +108,7 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
         None
     });
     if let Some(slo) = slo {
-        let report = slo::compute(&slo, kept);
+        let report = tare_analysis::capacity::compute(&slo, kept);
         return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, &report, run), found);
     }
     let report = report::compute(kept);

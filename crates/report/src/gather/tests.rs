@@ -2,13 +2,13 @@ use std::fs;
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use tare_lab::{
+use tare_bench::run::{
+    about::{About, Revision, keep_sent},
+    folder::{Kept, service_folder},
+    record::{Ending, Pilot, Record, Slice, Started, Stopped},
+};
+use tare_service::{
     aspects::{Aspects, Code, Dependencies, Licence, Source},
-    run::{
-        about::{About, Revision, keep_sent},
-        folder::{Kept, service_folder},
-        record::{Ending, Pilot, Record, Slice, Started, Stopped},
-    },
     verify::{Field, Framing, Sent},
 };
 
@@ -354,7 +354,7 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
             edit(run, |head| drop(head["plan"].as_object_mut().unwrap().remove("seed")));
         }),
         ("half a head and a report", |run| {
-            let report = tare_lab::report::compute(&kept(8));
+            let report = tare_analysis::report::compute(&kept(8));
             fs::write(run.join("report.json"), serde_json::to_vec(&report).unwrap()).unwrap();
             fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap();
         }),
@@ -373,8 +373,8 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
 #[test]
 fn a_kept_table_that_differs_is_a_note() {
     let run = folder(&kept(8));
-    let mut report = tare_lab::report::compute(&kept(8));
-    let keep = |report: &tare_lab::report::Report| {
+    let mut report = tare_analysis::report::compute(&kept(8));
+    let keep = |report: &tare_analysis::report::Report| {
         fs::write(run.path().join("report.json"), recompute::json(report).unwrap()).unwrap();
     };
     let note = || sound(run.path()).notes.into_iter().find(|note| note.contains("report.json"));

@@ -1,7 +1,7 @@
 //! Markdown for a README or a pull request: the answer, the main table, what must be known to believe it, and the smaller one
 //! of the other tables folded away.
 
-use tare_lab::report::markdown as lab_markdown;
+use tare_analysis::report::markdown as lab_markdown;
 
 use super::{Document, Section, visible};
 use crate::document::{Column, Fact, Status, Table, Value};

@@ -11,7 +11,7 @@ pub mod parquet;
 #[cfg(test)]
 mod samples;
 
-use tare_lab::document::suggestion;
+use tare_host::spelling::suggestion;
 
 use crate::document::{Document, Section, Table};
 

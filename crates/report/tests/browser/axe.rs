@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use tare_lab::fixture::skip;
+use tare_host::fixture::skip;
 
 use crate::{browser::Browser, pages};
 

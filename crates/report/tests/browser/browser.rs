@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tare_lab::fixture::has_program;
+use tare_host::fixture::has_program;
 use thirtyfour::{
     ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver, action_chain::ActionChain,
 };

@@ -1,9 +1,9 @@
 //! Who is compared: two rows of the catalogue, two folders, or two revisions of one folder.
 
 use anyhow::{Context, bail};
-use tare_lab::{
+use tare_host::spelling::suggestion;
+use tare_service::{
     catalogue::Row,
-    document,
     revisions::{self, Revision},
 };
 
@@ -77,7 +77,7 @@ pub fn contract(workspace: &Workspace, asked: Option<&str>, rows: &[Row; 2]) -> 
         workspace.contract(name)?;
         for row in rows {
             if !row.service.contracts.iter().any(|contract| contract == name) {
-                let has = document::suggestion(name, row.service.contracts.iter().map(String::as_str));
+                let has = suggestion(name, row.service.contracts.iter().map(String::as_str));
                 bail!("{} does not declare the contract \"{name}\"{has}", row.label);
             }
         }

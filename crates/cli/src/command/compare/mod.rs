@@ -7,17 +7,17 @@ pub mod words;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use tare_lab::{
-    catalogue::Row,
-    comparison::{self, Comparison, Verdict},
+use tare_analysis::comparison::{self, Comparison, Verdict};
+use tare_bench::{
     experiment::Experiment,
     run::{
-        cpus::{self, Pinning},
         folder,
         plan::Plan,
         until::{ALPHA, Gate, Metric, Until, looks},
     },
 };
+use tare_host::cpus::{self, Pinning};
+use tare_service::catalogue::Row;
 
 use super::campaign;
 use super::report::page;

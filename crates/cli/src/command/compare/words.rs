@@ -1,6 +1,7 @@
 //! Words of the command line that no library reads.
 
-use tare_lab::{document, run::until::Metric};
+use tare_bench::run::until::Metric;
+use tare_host::spelling::suggestion;
 
 /// `3%` or `0.03`.
 pub fn delta(text: &str) -> Result<f64, String> {
@@ -23,9 +24,9 @@ pub fn metric(text: &str) -> Result<Metric, String> {
         ("rss", Metric::Rss),
     ];
     let found = NAMES.iter().find(|(name, _)| *name == text);
-    found.map(|(_, metric)| *metric).ok_or_else(|| {
-        format!("unknown metric{}", document::suggestion(text, NAMES.iter().map(|(name, _)| *name)))
-    })
+    found
+        .map(|(_, metric)| *metric)
+        .ok_or_else(|| format!("unknown metric{}", suggestion(text, NAMES.iter().map(|(name, _)| *name))))
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tare_lab::{
+use tare_analysis::report::figures::{bytes, time};
+use tare_host::process::Supervisor;
+use tare_service::{
     aspects::{
         Aspects, Kept, Licence, Releases, Source,
         measure::{self, Trial},
@@ -12,8 +14,6 @@ use tare_lab::{
     build::{BuildError, Site},
     catalogue::{Row, Service},
     contract::Contract,
-    process::Supervisor,
-    report::figures::{bytes, time},
 };
 
 use super::{in_parallel, last, missing};

@@ -5,7 +5,7 @@ mod aspects;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
-use tare_lab::{
+use tare_service::{
     build::{self, Stamp},
     catalogue::{Row, Service, Setting, Style},
 };

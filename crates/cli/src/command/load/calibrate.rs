@@ -12,21 +12,14 @@ use std::{
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
-use tare_lab::{
-    catalogue::PIVOT,
-    experiment::Knobs,
-    report::figures,
-    run::{
-        cpus::{self, Pinning},
-        launch,
-        probe::Readiness,
-    },
-};
+use tare_analysis::report::figures;
+use tare_host::cpus::{self, Pinning};
 use tare_load::{
     Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
     Settings, Stop,
     schedule::{Arrivals, Process, Profile},
 };
+use tare_service::{catalogue::PIVOT, knobs::Knobs, launch, probe::Readiness};
 
 use crate::{
     exit::Outcome,

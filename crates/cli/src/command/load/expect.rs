@@ -9,8 +9,8 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_lab::run::probe::{self, AskError};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, http1::Response};
+use tare_service::probe::{self, AskError};
 
 /// From this status on an answer is right only where somebody says so.
 const ERROR_STATUS: u16 = 400;

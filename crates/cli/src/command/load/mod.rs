@@ -25,7 +25,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_lab::run::about::quoted;
+use tare_bench::run::about::quoted;
 use tare_load::{
     Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings,
     generator::verdict::shortfall, judge,

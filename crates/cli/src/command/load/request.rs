@@ -4,10 +4,11 @@
 //! headers of the user, and with a body `Content-Type` and `Content-Length`.
 
 use std::io::Read;
+use tare_host::spelling::suggestion;
 
 use anyhow::{Context, bail, ensure};
-use tare_lab::{contract::Contract, document};
 use tare_load::{Exchange, Expected, ExpectedBody};
+use tare_service::contract::Contract;
 
 use super::url::Url;
 
@@ -164,7 +165,7 @@ pub fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Contract> 
         let names: Vec<String> = contract.requests.iter().map(|request| request.name.clone()).collect();
         let found = contract.requests.iter_mut().find(|request| request.name == wanted.name);
         let request = found.with_context(|| {
-            let nearest = document::suggestion(&wanted.name, names.iter().map(String::as_str));
+            let nearest = suggestion(&wanted.name, names.iter().map(String::as_str));
             format!("--only: the contract \"{}\" has no request \"{}\"{nearest}", contract.name, wanted.name)
         })?;
         ensure!(!request.load, "--only: the request \"{}\" stands twice: give it a weight", wanted.name);

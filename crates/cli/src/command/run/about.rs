@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use tare_lab::{
+use tare_bench::run::{
+    about::{About, FORMAT, Revision},
+    plan::PlannedRow,
+};
+use tare_service::{
     aspects::{Aspects, Kept, Releases},
     catalogue::Row,
     revisions,
-    run::{
-        about::{About, FORMAT, Revision},
-        plan::PlannedRow,
-    },
 };
 
 use crate::{command::list::in_parallel, workspace::Workspace};

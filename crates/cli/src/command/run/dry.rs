@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tare_lab::run::{plan::Plan, until::Until};
+use tare_bench::run::{plan::Plan, until::Until};
 
 use crate::{
     output::{Format, print, print_json},

@@ -9,17 +9,17 @@ mod until;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use tare_lab::{
-    catalogue::{Row, SelectError},
+use tare_analysis::report::Report;
+use tare_bench::{
     experiment::Experiment,
-    report::Report,
     run::{
-        cpus::{self, Pinning},
         folder::{self, Kept, Kind},
         plan::{Plan, PlannedRow},
     },
     slo::SloPlan,
 };
+use tare_host::cpus::{self, Pinning};
+use tare_service::catalogue::{Row, SelectError};
 
 pub use dry::show_plan;
 
@@ -96,8 +96,10 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         (Some(run), _) if folder::kind(run)? == Kind::Grid => {
             return grid::resume(global, run, args.campaign.format());
         }
-        (_, Some(path)) if tare_lab::grid::is_series(path) => return grid::series::run(global, &args, path),
-        (_, Some(path)) if tare_lab::grid::is_grid(path) => return grid::run(global, &args, path),
+        (_, Some(path)) if tare_bench::grid::is_series(path) => {
+            return grid::series::run(global, &args, path);
+        }
+        (_, Some(path)) if tare_bench::grid::is_grid(path) => return grid::run(global, &args, path),
         _ => ensure!(
             !args.grid.any(),
             "--scale and its like: only experiments in experiments/published/ have them"

@@ -4,27 +4,28 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
+use tare_analysis::capacity::{self, SloReport};
 
 use anyhow::{Context, bail, ensure};
-use tare_lab::{
-    build::Site,
-    catalogue::Row,
+use tare_analysis::{
     comparison::{self, Comparison},
     judge::Jury,
-    process::Supervisor,
     report::{self, Report},
+};
+use tare_bench::{
     run::{
         bench::Bench,
         campaign::{self, Journal, Judge, Parts},
-        environment::Environment,
         folder::{self, FolderError, Header, Kept, Planned, RunFolder},
         plan::{Plan, PlannedRow},
         prepare,
         record::{Ending, Record, ending},
         until::Until,
     },
-    slo::{self, SloPlan, SloReport, judge::Searches},
+    slo::{SloPlan, judge::Searches},
 };
+use tare_host::{environment::Environment, process::Supervisor};
+use tare_service::{build::Site, catalogue::Row};
 
 use super::about;
 use crate::{
@@ -85,9 +86,9 @@ impl<'a> Session<'a> {
         let bench = self.bench(&header.plan)?.counting_within(slo.slo.limits_ns());
         let campaign = || Campaign::new(header, Some(slo), past);
         let ended = self.conduct(&header.plan, bench, journal, &mut Searches::new(slo), past, campaign);
-        let report = slo::compute(slo, &folder::read(&self.run)?);
+        let report = capacity::compute(slo, &folder::read(&self.run)?);
         ended?;
-        write_report(&self.run, &slo::report::markdown(&report), &report)?;
+        write_report(&self.run, &capacity::markdown(&report), &report)?;
         page::keep(&self.run, |text| self.progress.keep(text));
         Ok(report)
     }

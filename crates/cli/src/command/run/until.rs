@@ -1,13 +1,11 @@
 //! `--until`: what ends a run, beside its budget and its most blocks.
 
 use anyhow::ensure;
-use tare_lab::{
-    document,
-    run::{
-        plan::Plan,
-        until::{ALPHA, Metric, Tiers, Until, looks},
-    },
+use tare_bench::run::{
+    plan::Plan,
+    until::{ALPHA, Metric, Tiers, Until, looks},
 };
+use tare_host::spelling::suggestion;
 
 use crate::command::compare::words;
 
@@ -27,7 +25,7 @@ pub fn parse(text: &str) -> Result<Asked, String> {
         Some(("tiers", metric)) => words::metric(metric).map(Asked::Tiers),
         None if text == "tiers" => Ok(Asked::Tiers(Metric::Throughput)),
         None if text == "budget" => Ok(Asked::Budget),
-        _ => Err(format!("unknown end{}", document::suggestion(text, ["budget", "tiers", "tiers:cpu"]))),
+        _ => Err(format!("unknown end{}", suggestion(text, ["budget", "tiers", "tiers:cpu"]))),
     }
 }
 

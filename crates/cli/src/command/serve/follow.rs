@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use tare_lab::run::{
+use tare_bench::run::{
     folder::{self, FolderError, Kind},
     plan::Plan,
 };

@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_lab::process;
+use tare_host::process;
 use tokio::net::{TcpListener, UnixStream};
 
 use crate::{

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use serde::Serialize;
-use tare_lab::{
+use tare_bench::{
     grid::{self, plan::GridPlan, record::Cell},
     run::{
         plan::Plan,

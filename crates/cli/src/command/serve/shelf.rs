@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tare_lab::run::folder;
+use tare_bench::run::folder;
 use tare_report::{
     document::{Kind, Status},
     gather::gather,

@@ -4,24 +4,21 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
+use tare_analysis::capacity::{self, SloReport};
 
 use anyhow::{Context, ensure};
-use tare_lab::{
-    catalogue::Row,
-    experiment::{Knobs, LoadSetting},
+use tare_analysis::{
+    capacity::{Holds, SloRow},
     report::State,
-    run::{
-        cpus::{self, Pinning},
-        folder,
-        plan::Plan,
-    },
-    slo::{
-        self, Slo, SloPlan, SloReport,
-        plan::Setting,
-        report::{Holds, SloRow},
-    },
 };
+use tare_bench::{
+    experiment::LoadSetting,
+    run::{folder, plan::Plan},
+    slo::{Slo, SloPlan, plan::Setting},
+};
+use tare_host::cpus::{self, Pinning};
 use tare_load::schedule::parse;
+use tare_service::{catalogue::Row, knobs::Knobs};
 
 use super::campaign;
 use super::report::page;
@@ -180,8 +177,8 @@ fn words(slo: &SloPlan, plan: &Plan) -> String {
 /// Prints the report of a search to stdout.
 pub fn print_report(report: &SloReport, format: Format) -> anyhow::Result<()> {
     match format {
-        Format::Text => print(&slo::report::text(report, |cells| output::aligned(cells, 1))),
-        Format::Markdown => print(&slo::report::markdown(report)),
+        Format::Text => print(&capacity::text(report, |cells| output::aligned(cells, 1))),
+        Format::Markdown => print(&capacity::markdown(report)),
         Format::Json => print_json(report),
     }
 }

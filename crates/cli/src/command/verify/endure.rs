@@ -2,7 +2,7 @@
 //! contracts are left to the plain command: their proofs say nothing more about endurance.
 
 use serde::Serialize;
-use tare_lab::{
+use tare_service::{
     catalogue::Row,
     contract::Contract,
     endure::{self, Endurance, StageResult},

@@ -17,14 +17,14 @@ use std::{
 };
 
 use serde::Serialize;
-use tare_lab::{
+use tare_host::process::Supervisor;
+use tare_service::{
     build::{BuildError, Site},
     catalogue::Row,
     contract::{CheckId, Contract},
     endure::Stage,
-    experiment::Knobs,
-    process::Supervisor,
-    run::prepare::Proof,
+    knobs::Knobs,
+    prove::Proof,
 };
 
 use crate::{
@@ -209,7 +209,7 @@ impl Session<'_> {
 
     /// Where the output of a row goes.
     fn folder(&self, row: &Row) -> PathBuf {
-        self.folder.join(tare_lab::run::folder::file_name(&row.label))
+        self.folder.join(tare_service::catalogue::file_name(&row.label))
     }
 }
 

@@ -1,10 +1,10 @@
 //! The proof: every check of every contract.
 
 use serde::Serialize;
-use tare_lab::{
+use tare_service::prove;
+use tare_service::{
     catalogue::Row,
     contract::Contract,
-    run::prepare,
     verify::{CheckResult, Outcome as Found, Transcript},
 };
 
@@ -45,7 +45,7 @@ impl Verdict {
 
 pub fn prove(session: &Session, row: &Row, contract: &Contract) -> Result {
     let folder = session.folder(row);
-    match prepare::prove(&row.service, contract, &session.proof(), session.supervisor, &folder) {
+    match prove::prove(&row.service, contract, &session.proof(), session.supervisor, &folder) {
         Err(reason) => Result::NotStarted { reason },
         Ok(transcript) if transcript.passed() => Result::Passed { transcript },
         Ok(transcript) => Result::Failed { transcript },

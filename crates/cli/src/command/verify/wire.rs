@@ -2,12 +2,12 @@
 //! proof would take longer and say nothing about heads.
 
 use std::collections::BTreeSet;
+use tare_service::prove;
 
 use serde::Serialize;
-use tare_lab::{
+use tare_service::{
     catalogue::Row,
     contract::Contract,
-    run::prepare,
     verify::{Field, Sent},
 };
 
@@ -59,7 +59,7 @@ impl Work for Wire {
 
     fn look(&self, session: &Session, row: &Row, contract: &Contract) -> Verdict {
         let (proof, folder) = (session.proof(), session.folder(row));
-        let answers = prepare::weigh_answers(&row.service, contract, &proof, session.supervisor, &folder);
+        let answers = prove::weigh_answers(&row.service, contract, &proof, session.supervisor, &folder);
         let result = match answers {
             Ok(answers) => Result::Answered { answers },
             Err(reason) => Result::Failed { reason },
@@ -225,7 +225,7 @@ fn without(lines: &[Line], name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use tare_lab::verify::Framing;
+    use tare_service::verify::Framing;
 
     use super::*;
 

@@ -1,14 +1,17 @@
 //! The searches for capacity: what the starts that are over have found, and between which rates those of this block are.
 
 use std::collections::BTreeSet;
+use tare_analysis::capacity;
 
-use tare_lab::{
+use tare_analysis::{
+    capacity::SloRow,
     report::figures::{percent, rate},
+};
+use tare_bench::{
     run::folder::Kept,
     slo::{
-        self, Found, Search, SloPlan,
+        Found, Search, SloPlan,
         judge::{Searches, Start},
-        report::SloRow,
         search::CEILING,
     },
 };
@@ -18,7 +21,7 @@ use crate::progress::view::{Column, Range, Row, Scale, Table};
 
 /// As the starts that are over make it, and what is doubtful about it.
 pub fn table(plan: &SloPlan, kept: &Kept) -> (Table, Vec<String>) {
-    let report = slo::compute(plan, kept);
+    let report = capacity::compute(plan, kept);
     let rows: Vec<Row> = report.rows.iter().map(row).collect();
     let remarks = report.rows.iter().flat_map(|row| {
         row.warnings.iter().map(|warning| format!("{}: {warning}", row.label)).collect::<Vec<_>>()

@@ -1,9 +1,7 @@
 //! The effects of a comparison, against the bounds from which on they are regressions.
 
-use tare_lab::{
-    comparison::{self, Comparison, Figure, Verdict, change},
-    run::folder::Kept,
-};
+use tare_analysis::comparison::{self, Comparison, Figure, Verdict, change};
+use tare_bench::run::folder::Kept;
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 

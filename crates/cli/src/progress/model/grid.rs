@@ -2,14 +2,16 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use tare_lab::{
+use tare_analysis::{
+    published::{self, CellReport, Estimate, Report, RowReport},
+    report::figures::{percent, rate, time},
+};
+use tare_bench::{
     grid::{
         conduct,
         plan::GridPlan,
         record::{Cell, CellRecord, Record},
     },
-    published::{self, CellReport, Estimate, Report, RowReport},
-    report::figures::{percent, rate, time},
     run::folder::{Header, Kept},
 };
 

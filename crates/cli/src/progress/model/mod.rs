@@ -13,8 +13,8 @@ use std::{
     time::Duration,
 };
 
-use tare_lab::{
-    report::figures::rate,
+use tare_analysis::report::figures::rate;
+use tare_bench::{
     run::{
         campaign::Judge,
         folder::{Header, Kept},

@@ -1,16 +1,15 @@
 use insta::assert_snapshot;
-use tare_lab::{
-    catalogue::Style,
-    experiment::{Knobs, LoadSetting, Point},
+use tare_bench::{
+    experiment::{LoadSetting, Point},
     run::{
-        cpus::Pinning,
-        environment::Environment,
         plan::{Excluded, Exclusion, LatencyPlan, PlannedRow},
         record::{Ending, Latency, Open, Pilot, Started, Stopped},
         until::{ALPHA, Gate, Metric, looks},
     },
     slo::Slo,
 };
+use tare_host::{cpus::Pinning, environment::Environment};
+use tare_service::{catalogue::Style, knobs::Knobs};
 
 use super::*;
 use crate::progress::view::tests::drawn;
@@ -183,7 +182,7 @@ fn the_table_is_that_of_the_end() {
     let view = campaign.view(Duration::from_secs(7));
     assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
     assert_snapshot!(drawn(&view, 100, 8));
-    let report = tare_lab::report::compute(&campaign.kept);
+    let report = tare_analysis::report::compute(&campaign.kept);
     for (shown, row) in view.table.rows.iter().zip(&report.rows).skip(1) {
         let interval = row.ratio.as_ref().and_then(|ratio| ratio.low.zip(ratio.high));
         assert_eq!(shown.name, row.label);

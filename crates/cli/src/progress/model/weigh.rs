@@ -1,12 +1,10 @@
 //! The table of a run.
 
-use tare_lab::{
-    report::{
-        self, Ratio, Report, RowReport, State,
-        figures::{percent, rate, time, times},
-    },
-    run::folder::Kept,
+use tare_analysis::report::{
+    self, Ratio, Report, RowReport, State,
+    figures::{percent, rate, time, times},
 };
+use tare_bench::run::folder::Kept;
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 

@@ -1,4 +1,4 @@
-//! The program that the services of these tests run: `fake-service`, of the package tare-lab.
+//! The program that the services of these tests run: `fake-service`, of the package tare-service.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,7 +24,7 @@ fn build(folder: &Path) {
         name => name,
     };
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "tare-lab", "--bin", "fake-service", "--profile", profile])
+        .args(["build", "--quiet", "--package", "tare-service", "--bin", "fake-service", "--profile", profile])
         .arg("--target-dir")
         .arg(folder.parent().unwrap())
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -1,12 +1,10 @@
 //! What came out of a campaign, in a sentence or two: what is read first. It claims no order that the data do not support.
 
-use tare_lab::{
-    report::{
-        Metric, Ratio, Report, RowReport, State, Tiers,
-        figures::{percent, rate, several, time, times},
-    },
-    run::record::Ending,
+use tare_analysis::report::{
+    Metric, Ratio, Report, RowReport, State, Tiers,
+    figures::{percent, rate, several, time, times},
 };
+use tare_bench::run::record::Ending;
 
 use crate::{document::Unit, gather::fields::span};
 

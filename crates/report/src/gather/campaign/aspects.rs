@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use tare_lab::{
-    aspects::Aspects,
-    report::{Report, RowReport},
-    run::about::About,
-};
+use tare_analysis::report::{Report, RowReport};
+use tare_bench::run::about::About;
+use tare_service::aspects::Aspects;
 
 use crate::{
     document::{Column, Section, Unit},

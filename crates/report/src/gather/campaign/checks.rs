@@ -1,9 +1,7 @@
 //! What a gate asks of a campaign: that each row has figures, and that they are its own.
 
-use tare_lab::{
-    report::{Report, RowReport, State, figures},
-    run::plan::Exclusion,
-};
+use tare_analysis::report::{Report, RowReport, State, figures};
+use tare_bench::run::plan::Exclusion;
 
 use crate::document::{Check, Verdict};
 

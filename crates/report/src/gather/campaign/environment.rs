@@ -1,15 +1,13 @@
 //! Where it was measured, and how to do it again.
 
-use tare_lab::{
-    report::{Report, figures},
-    run::{
-        about::{About, quoted},
-        environment::Environment,
-        folder::Kept,
-        plan::Plan,
-        until::Until,
-    },
+use tare_analysis::report::{Report, figures};
+use tare_bench::run::{
+    about::{About, quoted},
+    folder::Kept,
+    plan::Plan,
+    until::Until,
 };
+use tare_host::environment::Environment;
 
 use crate::{
     document::{Column, Fact, Section, Unit},

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use tare_lab::{
+use tare_analysis::report::{OpenLatency, Report, RowReport, State};
+use tare_bench::{
     experiment::Point,
-    report::{OpenLatency, Report, RowReport, State},
     run::{
         folder::{Kept, histogram_path},
         record::Record,
@@ -229,8 +229,11 @@ pub fn against_load(report: &Report) -> Section {
             at.offered_per_second
         }),
     ];
-    let level =
-        |level: &tare_lab::report::Level| Between { value: level.value, low: level.low, high: level.high };
+    let level = |level: &tare_analysis::report::Level| Between {
+        value: level.value,
+        low: level.low,
+        high: level.high,
+    };
     let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
     fields.extend(between(ns("latency_ns_p50", "p50"), move |(_, at): &Point| Some(level(&at.p50_ns))));
     fields.extend(between(ns("latency_ns_p90", "p90"), move |(_, at): &Point| Some(level(&at.p90_ns))));

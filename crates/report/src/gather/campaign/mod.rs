@@ -14,10 +14,8 @@ mod wire;
 
 use std::path::Path;
 
-use tare_lab::{
-    report::Report,
-    run::{about::About, folder::Kept},
-};
+use tare_analysis::report::Report;
+use tare_bench::run::{about::About, folder::Kept};
 
 use super::ended::status;
 use crate::document::{Document, FORMAT, Kind, Section};

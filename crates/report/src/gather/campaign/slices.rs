@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use tare_lab::{
-    report::{
-        Report,
-        slices::{Fate, Weighed, slices},
-    },
-    run::{folder::Kept, record::Record},
+use tare_analysis::report::{
+    Report,
+    slices::{Fate, Weighed, slices},
 };
+use tare_bench::run::{folder::Kept, record::Record};
 
 use crate::{
     document::{Chart, Column, Section, Shape, Table, Unit},

@@ -1,14 +1,12 @@
 //! Of starts: how services warm up, how long they take to answer, what memory they need.
 
-use tare_lab::{
-    report::{
-        Report, RowReport, State,
-        slices::{BlockFigures, blocks},
-    },
-    run::{
-        folder::Kept,
-        record::{Pilot, Record},
-    },
+use tare_analysis::report::{
+    Report, RowReport, State,
+    slices::{BlockFigures, blocks},
+};
+use tare_bench::run::{
+    folder::Kept,
+    record::{Pilot, Record},
 };
 
 use crate::{

@@ -1,9 +1,7 @@
 //! The main table: every row that was asked for, those without figures with their reason.
 
-use tare_lab::{
-    report::{Report, RowReport, State},
-    run::{folder::Kept, plan::PlannedRow},
-};
+use tare_analysis::report::{Report, RowReport, State};
+use tare_bench::run::{folder::Kept, plan::PlannedRow};
 
 use crate::{
     document::{Chart, Column, Section, Shape, Unit, Value},

@@ -1,13 +1,13 @@
 //! Whether the figures mean what they say: what was left out, the generator's own share, counts that must agree, and the books
 //! of the CPUs' time.
 
-use tare_lab::{
-    report::{
-        Books, Neighbours, Report, RowReport,
-        slices::{Fate, Weighed, slices},
-        validity::{Disturbance, InFlight},
-    },
+use tare_analysis::report::{
+    Books, Neighbours, Report, RowReport,
+    slices::{Fate, Weighed, slices},
+};
+use tare_bench::{
     run::folder::Kept,
+    validity::{Disturbance, InFlight},
 };
 
 use crate::{

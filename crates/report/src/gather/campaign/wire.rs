@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use tare_lab::{
-    report::Report,
-    run::{about, folder::Kept},
-    verify::Sent,
-};
+use tare_analysis::report::Report;
+use tare_bench::run::{about, folder::Kept};
+use tare_service::verify::Sent;
 
 use crate::{
     document::{Chart, Column, Section, Shape, Table, Unit},

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use tare_lab::{
-    grid::plan::Offered,
+use tare_analysis::{
     published::{CellReport, Estimate, PUBLISHED, PointReport, Verdict},
     report::figures::{rate, time, times},
 };
+use tare_bench::grid::plan::Offered;
 
 use super::{
     super::{campaign::either, fields::span},

@@ -1,6 +1,7 @@
 //! What using a framework takes: what can be counted, beside the published opinions.
 
-use tare_lab::{figures::Aspect, grid::plan::GridPlanRow, published::RowReport};
+use tare_analysis::published::RowReport;
+use tare_bench::{figures::Aspect, grid::plan::GridPlanRow};
 
 use super::{
     super::{

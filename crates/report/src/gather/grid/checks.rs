@@ -1,7 +1,7 @@
 //! What a gate asks of a published experiment: the same as of a campaign, that each row has figures. A claim that is refuted is
 //! a finding, and a service that gets stuck as it was published to is one too: they stand in their sections, and fail nothing.
 
-use tare_lab::published::{CellReport, Report};
+use tare_analysis::published::{CellReport, Report};
 
 use crate::{
     document::{Check, Verdict},
@@ -10,7 +10,7 @@ use crate::{
 
 /// One check a row.
 pub fn checks(report: &Report) -> Vec<Check> {
-    let of_row = |(place, row): (usize, &tare_lab::published::RowReport)| {
+    let of_row = |(place, row): (usize, &tare_analysis::published::RowReport)| {
         if let Some(excluded) = &row.excluded {
             return Check::new(&row.label, of_exclusion(excluded.why), &excluded.reason);
         }

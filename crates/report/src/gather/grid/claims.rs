@@ -1,6 +1,6 @@
 //! The claims of a published benchmark, what this run says to each, and every comparison that it is said by.
 
-use tare_lab::published::{CheckReport, ClaimReport, PUBLISHED, Verdict};
+use tare_analysis::published::{CheckReport, ClaimReport, PUBLISHED, Verdict};
 
 use super::{
     super::{

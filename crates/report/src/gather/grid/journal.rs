@@ -1,13 +1,11 @@
 //! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
 //! should have been.
 
-use tare_lab::{
-    grid::{
-        plan::Offered,
-        record::{CellRecord, Figures, Outcome, Record},
-    },
-    run::cpus::TICK_NS,
+use tare_bench::grid::{
+    plan::Offered,
+    record::{CellRecord, Figures, Outcome, Record},
 };
+use tare_host::cpus::TICK_NS;
 
 use super::{
     super::{

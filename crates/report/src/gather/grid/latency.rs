@@ -1,9 +1,7 @@
 //! Latency by percentile, here and as published, for the layouts that have it.
 
-use tare_lab::{
-    grid::{Layout, record::PROBABILITIES},
-    published::{PUBLISHED, SWEEP},
-};
+use tare_analysis::published::{PUBLISHED, SWEEP};
+use tare_bench::grid::{Layout, record::PROBABILITIES};
 
 use super::{
     super::{

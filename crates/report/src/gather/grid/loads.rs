@@ -1,10 +1,10 @@
 //! Loads that were not published: what the published ones could not tell, and the sweep that chose one.
 
-use tare_lab::{
-    grid::{plan::Offered, record::Figures},
+use tare_analysis::{
     published::{PUBLISHED, SWEEP, pauses},
     report::figures::{rate, time},
 };
+use tare_bench::grid::{plan::Offered, record::Figures};
 
 use super::{
     super::{

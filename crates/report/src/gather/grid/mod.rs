@@ -16,14 +16,16 @@ mod tests;
 
 use std::path::Path;
 
-use tare_lab::{
+use tare_analysis::{
+    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, place},
+    report::figures::time,
+};
+use tare_bench::{
     figures,
     grid::{
         plan::{GridPlan, GridPlanRow, Offered},
         record::{Figures, Record},
     },
-    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, place},
-    report::figures::time,
     run::{about::About, folder::Kept},
 };
 
@@ -177,7 +179,7 @@ impl<'a> Entry<'a> {
 }
 
 /// A load, as tables name it.
-fn load(point: &tare_lab::grid::plan::Point) -> String {
+fn load(point: &tare_bench::grid::plan::Point) -> String {
     match point.offered {
         Offered::Batch { .. } => place(point).trim_start_matches(" at ").to_owned(),
         _ => point.part.clone(),

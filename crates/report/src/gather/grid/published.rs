@@ -1,13 +1,13 @@
 //! The published table, ours beside it: a line for each service and load, in the columns that the published one has.
 
-use tare_lab::{
+use tare_analysis::published::{PUBLISHED, messages_published};
+use tare_bench::{
     figures::{self, Seconds},
     grid::{
         Layout,
         plan::Offered,
         record::{Figures, Spread},
     },
-    published::{PUBLISHED, messages_published},
 };
 
 use super::{

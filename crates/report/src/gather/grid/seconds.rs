@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tare_lab::grid::record::{Outcome, Record, Second};
+use tare_bench::grid::record::{Outcome, Record, Second};
 
 use super::{
     super::{

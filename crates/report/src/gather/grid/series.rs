@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tare_lab::{
+use tare_analysis::published::{Report, Verdict, compute};
+use tare_bench::{
     grid::{plan::GridPlan, record::Record},
-    published::{Report, Verdict, compute},
     run::folder::{
         FolderError, Kept, Kind as Folder,
         lenient::{self, Head},

@@ -1,15 +1,15 @@
 use std::path::Path;
 
 use insta::assert_snapshot;
-use tare_lab::{
+use tare_analysis::published::{
+    compute,
+    fixture::{kept, measured},
+};
+use tare_bench::{
     grid::{
         fixture::ALL,
         plan::GridPlan,
         record::{Cell, Figures, Outcome, Record},
-    },
-    published::{
-        compute,
-        fixture::{kept, measured},
     },
     run::{
         campaign::Journal,

@@ -1,10 +1,10 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
-use tare_lab::{
+use tare_analysis::{
     comparison,
     report::figures::{percent, several},
-    run::until::Metric,
 };
+use tare_bench::run::until::Metric;
 use tare_stats::RatioEstimate;
 
 use super::{

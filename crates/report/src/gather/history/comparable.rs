@@ -4,7 +4,7 @@
 //! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the pivot, side by side. All
 //! else is told.
 
-use tare_lab::run::{plan::LatencyPlan, until::Metric};
+use tare_bench::run::{plan::LatencyPlan, until::Metric};
 
 use super::run::Run;
 
@@ -130,7 +130,7 @@ fn kernel(run: &Run) -> String {
 }
 
 fn latency(run: &Run) -> String {
-    let of = |plan: &LatencyPlan| plan.points.first().map(tare_lab::experiment::Point::label);
+    let of = |plan: &LatencyPlan| plan.points.first().map(tare_bench::experiment::Point::label);
     let point = run.plan().latency.as_ref().and_then(of);
     point.unwrap_or_else(|| "saturation".to_owned())
 }
@@ -176,7 +176,7 @@ fn rows(run: &Run) -> String {
 }
 
 fn until(run: &Run) -> String {
-    use tare_lab::run::until::Until;
+    use tare_bench::run::until::Until;
     match run.plan().until {
         Until::Budget => "its budget",
         Until::Gate(_) => "a verdict on a candidate",

@@ -1,7 +1,7 @@
 //! By how much each row differs, before and after: two runs by their blocks, more of them by runs. Everything is related to
 //! the pivot of the same block first, since the machine of one time is not that of another.
 
-use tare_lab::run::until::Metric;
+use tare_bench::run::until::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, RatioEstimate, holm, two_sample};
 
 use super::{

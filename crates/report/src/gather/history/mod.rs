@@ -11,7 +11,7 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use tare_lab::run::about::quoted;
+use tare_bench::run::about::quoted;
 
 use comparable::{Difference, Weight};
 use run::Run;

@@ -2,9 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use tare_lab::{
+use tare_analysis::{
     judge::series,
     report::{self, Report, RowReport, State, slices},
+};
+use tare_bench::{
     run::{
         folder::{
             FolderError, Kept, Kind,

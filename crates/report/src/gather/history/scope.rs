@@ -1,6 +1,6 @@
 //! What is compared with what: which runs stand before and which after, for each row.
 
-use tare_lab::run::until::Metric;
+use tare_bench::run::until::Metric;
 
 use super::{
     comparable::{Difference, Weight},

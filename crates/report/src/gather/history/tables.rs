@@ -1,6 +1,7 @@
 //! The sections of the document: tables, and charts that are views of them.
 
-use tare_lab::{report::figures::percent, run::until::Metric};
+use tare_analysis::report::figures::percent;
+use tare_bench::run::until::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, signed_rank, two_level};
 
 use super::{

@@ -1,19 +1,18 @@
 //! Runs made of arithmetic, compared.
 
 use insta::assert_snapshot;
-use tare_lab::{
-    catalogue::Style,
-    experiment::{Knobs, LoadSetting},
+use tare_bench::{
+    experiment::LoadSetting,
     run::{
         campaign::Journal,
-        cpus::Pinning,
-        environment::Environment,
         folder::{Header, Kept, RunFolder},
         plan::{Excluded, Exclusion, Plan, PlannedRow},
         record::{Ending, Latency, Record, Slice, Started, Stopped},
         until::Until,
     },
 };
+use tare_host::{cpus::Pinning, environment::Environment};
+use tare_service::{catalogue::Style, knobs::Knobs};
 
 use super::*;
 use crate::document::{Table, Value};

@@ -1,6 +1,6 @@
 use std::{fmt::Write as _, path::Path, process::Command};
 
-use tare_lab::fixture;
+use tare_host::fixture;
 
 use super::*;
 use crate::document::{Chart, Column, FORMAT, Fact, Kind, Shape, Status, Table, Unit, Value};

@@ -4,9 +4,8 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use proptest::prelude::*;
 use serde_json::Value;
-use tare_lab::{
-    grid::record::Outcome, judge::fixture as judge, published::fixture as grids, run::folder::Kept,
-};
+use tare_analysis::published::fixture as grids;
+use tare_bench::{fixture as judge, grid::record::Outcome, run::folder::Kept};
 use tempfile::TempDir;
 
 use super::*;

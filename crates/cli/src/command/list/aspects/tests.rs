@@ -1,5 +1,5 @@
 use jiff::{Timestamp, civil::date};
-use tare_lab::{
+use tare_service::{
     aspects::{Code, Dependencies, Measured, Release},
     build::Cost,
 };

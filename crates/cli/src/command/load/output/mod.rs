@@ -15,7 +15,7 @@ mod tests;
 
 use std::path::PathBuf;
 
-use tare_lab::report::figures;
+use tare_analysis::report::figures;
 
 pub use live::Live;
 

@@ -1,7 +1,7 @@
 //! Requests byte for byte.
 
 use insta::assert_snapshot;
-use tare_lab::contract::Contract;
+use tare_service::contract::Contract;
 
 use super::super::{request::*, url};
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, time::Duration};
 
-use tare_lab::grid::plan::GridPlan;
+use tare_bench::grid::plan::GridPlan;
 
 use crate::{
     exit::Outcome,

@@ -9,18 +9,17 @@ mod words;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use tare_lab::{
-    catalogue::Row,
+use tare_analysis::published::{self, Report, Verdict};
+use tare_bench::{
     figures::Figures,
     grid::{Grid, GridRow, plan::GridPlan, record::Record},
-    link::rights,
-    published::{self, Report, Verdict},
     run::{
-        cpus,
         folder::{self, Kept},
         plan::Exclusion,
     },
 };
+use tare_host::{cpus, link::rights};
+use tare_service::catalogue::Row;
 
 pub use words::GridWords;
 
@@ -148,7 +147,7 @@ fn rows(workspace: &Workspace, grid: &Grid, asked: &[String]) -> anyhow::Result<
     };
     let names: Vec<&str> = grid.rows().iter().map(|row| row.service.as_str()).collect();
     if let Some(unknown) = asked.iter().find(|name| !names.contains(&name.as_str())) {
-        let nearest = tare_lab::document::suggestion(unknown, names.iter().copied());
+        let nearest = tare_host::spelling::suggestion(unknown, names.iter().copied());
         bail!("--services: the experiment has no row \"{unknown}\"{nearest}");
     }
     let mut rows = Vec::new();

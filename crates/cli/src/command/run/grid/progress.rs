@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tare_lab::{
+use tare_bench::{
     grid::{
         conduct::Watch,
         plan::GridPlan,

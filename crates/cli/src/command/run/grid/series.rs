@@ -4,10 +4,9 @@
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use tare_lab::{
-    catalogue::Row,
+use tare_analysis::published::{self, Report};
+use tare_bench::{
     grid::{Grid, Series, plan::GridPlan, record::Record},
-    published::{self, Report},
     run::{
         about::{About, quoted},
         folder::{
@@ -16,6 +15,7 @@ use tare_lab::{
         },
     },
 };
+use tare_service::catalogue::Row;
 
 use super::{begin, dry, outcome, plan, prepare_for_links, print_report, rows_of};
 use crate::{

@@ -3,9 +3,9 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use anyhow::{Context, ensure};
-use tare_lab::{
+use tare_analysis::published::{self, Report};
+use tare_bench::{
     grid::{bench::Bench, conduct, plan::GridPlan, prepare, record::Record},
-    published::{self, Report},
     run::{
         folder::{self, Header, Kept, RunFolder},
         plan::PlannedRow,

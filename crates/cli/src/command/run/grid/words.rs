@@ -1,7 +1,8 @@
 //! What can be said of a grid on the command line.
 
 use anyhow::ensure;
-use tare_lab::{grid::plan::Wish, link::LinkSpec};
+use tare_bench::grid::plan::Wish;
+use tare_host::link::LinkSpec;
 
 /// Options of published experiments.
 #[derive(Debug, clap::Args)]

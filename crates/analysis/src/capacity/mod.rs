@@ -1,0 +1,314 @@
+//! From the records of a search to its figures. The unit is the fresh start: one search is one observation.
+
+mod render;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tare_stats::{DEFAULT_CONFIDENCE, Estimate, signed_rank, summary, two_level};
+
+pub use render::{markdown, text};
+
+use crate::report::{Level, State};
+use tare_bench::run::{
+    campaign::Judge,
+    folder::Kept,
+    plan::{Exclusion, Plan, PlannedRow},
+    record::{Ending, Record, ending},
+};
+use tare_bench::slo::{
+    Found, SloPlan,
+    judge::{Searches, Start, Window},
+};
+use tare_host::environment::Environment;
+
+/// The version of the JSON that a report is written as.
+pub const FORMAT: &str = "1.0";
+
+/// Everything that a table shows.
+#[derive(Debug, Clone, Serialize)]
+pub struct SloReport {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// What has to hold, in words.
+    pub slo: String,
+    /// When it began, RFC 3339.
+    pub began: String,
+    /// Orders and holes.
+    pub seed: u64,
+    /// The load in words.
+    pub load: String,
+    /// Time of the campaign, where it ended of its own accord.
+    pub elapsed_ns: Option<u64>,
+    /// Why it ended; none where it was cut off.
+    pub ending: Option<Ending>,
+    /// The highest capacity first; rows without one last.
+    pub rows: Vec<SloRow>,
+    /// What a reader must know to believe the table.
+    pub notes: Vec<String>,
+    /// Where it was measured.
+    pub environment: Environment,
+}
+
+/// One row.
+#[derive(Debug, Clone, Serialize)]
+pub struct SloRow {
+    /// Unique within the run.
+    pub label: String,
+    /// The receipt.
+    pub version: Option<String>,
+    /// Whether there are figures, and why not.
+    pub state: State,
+    /// The highest rate that holds, in requests a second. None too where no rate held that was tried.
+    pub capacity: Option<Level>,
+    /// What that is, where it is not between a rate that held and one that did not.
+    pub bound: Option<Bound>,
+    /// As a share of what the service answers in a closed loop, paired by start.
+    pub share: Option<Level>,
+    /// What it answers in a closed loop.
+    pub closed_per_second: Option<f64>,
+    /// The 99th percentile of the answered requests at the highest rate that held; the median of the starts.
+    pub latency_ns_p99: Option<f64>,
+    /// Fresh starts whose search came to its end.
+    pub starts: usize,
+    /// Windows that count, in all of them.
+    pub windows: usize,
+    /// Windows in which the generator was late, in all of them.
+    pub void: usize,
+    /// What is doubtful about the figures.
+    pub warnings: Vec<String>,
+}
+
+/// Which way a capacity is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// Some start held all that was tried: it may be more.
+    AtLeast,
+    /// In most starts nothing held that was tried: there may be no such rate.
+    Below,
+}
+
+impl SloReport {
+    /// True where some row failed or is against its contract.
+    pub fn some_service_failed(&self) -> bool {
+        self.rows.iter().any(|row| match &row.state {
+            State::Failed(_) => true,
+            State::Excluded(excluded) => excluded.why == Exclusion::AgainstItsContract,
+            _ => false,
+        })
+    }
+
+    /// True where some row was measured, and not validly.
+    pub fn some_measurement_is_invalid(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.state, State::Invalid(_)))
+    }
+
+    /// True where some row could not be built although its toolchain is there.
+    pub fn some_build_failed(&self) -> bool {
+        let not_built =
+            |row: &SloRow| matches!(&row.state, State::Excluded(out) if out.why == Exclusion::NotBuilt);
+        self.rows.iter().any(not_built)
+    }
+}
+
+/// Whether a row holds its SLO at a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// The whole interval is at least as high.
+    Yes,
+    /// The whole interval is lower, or no rate held.
+    No,
+    /// The interval holds the rate, or there is none.
+    Unclear,
+}
+
+impl SloRow {
+    /// Whether the SLO holds at `per_second`. None where the row has no figures.
+    pub fn holds_at(&self, per_second: f64) -> Option<Holds> {
+        if self.state != State::Measured {
+            return None;
+        }
+        let Some(capacity) = &self.capacity else { return Some(Holds::No) };
+        Some(match (capacity.low, capacity.high) {
+            (Some(low), _) if low >= per_second => Holds::Yes,
+            (_, Some(high)) if high < per_second && self.bound != Some(Bound::AtLeast) => Holds::No,
+            _ => Holds::Unclear,
+        })
+    }
+}
+
+/// The report of a search as far as it got.
+pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
+    let plan = &kept.header.plan;
+    let mut searches = Searches::new(slo);
+    let mut failures = BTreeMap::new();
+    for record in &kept.records {
+        searches.heard(record);
+        if let Record::Failed { block, row, reason } = record {
+            failures.entry(row.as_str()).or_insert_with(|| format!("start {}: {reason}", block + 1));
+        }
+    }
+    let ended = ending(&kept.records);
+    let mut rows: Vec<SloRow> =
+        plan.rows.iter().map(|row| slo_row(slo, row, &searches, failures.get(row.label.as_str()))).collect();
+    let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
+    rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    SloReport {
+        format: FORMAT,
+        slo: slo.slo.to_string(),
+        began: kept.header.began.clone(),
+        seed: plan.seed,
+        load: load_text(plan),
+        elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
+        ending: ended.map(|(reason, _)| reason),
+        notes: notes(plan, kept, &rows),
+        rows,
+        environment: kept.header.environment.clone(),
+    }
+}
+
+fn slo_row(slo: &SloPlan, row: &PlannedRow, searches: &Searches, failure: Option<&String>) -> SloRow {
+    let is_over = |start: &&Start| start.search.as_ref().is_some_and(|search| search.is_over());
+    let starts: Vec<&Start> = searches.of(&row.label).filter(is_over).collect();
+    let found = starts.iter().filter_map(|start| Some((*start, start.search.as_ref()?.found())));
+    let found: Vec<(&Start, Found)> = found.filter(|(_, found)| *found != Found::Nothing).collect();
+    let count = |of: fn(&tare_bench::slo::Search) -> usize| {
+        starts.iter().filter_map(|start| start.search.as_ref()).map(of).sum()
+    };
+    let mut report = SloRow {
+        label: row.label.clone(),
+        version: row.version.clone(),
+        state: state(row, starts.len(), found.len(), failure),
+        capacity: None,
+        bound: None,
+        share: None,
+        closed_per_second: None,
+        latency_ns_p99: None,
+        starts: found.len(),
+        windows: count(tare_bench::slo::Search::counted),
+        void: count(tare_bench::slo::Search::void),
+        warnings: Vec::new(),
+    };
+    if report.state == State::Measured {
+        fill_in(&mut report, &found);
+        report.warnings.extend(too_short(slo, &found));
+    }
+    report
+}
+
+fn state(row: &PlannedRow, starts: usize, found: usize, failure: Option<&String>) -> State {
+    if let Some(excluded) = &row.excluded {
+        return State::Excluded(excluded.clone());
+    }
+    match failure {
+        Some(reason) => State::Failed(reason.clone()),
+        None if starts == 0 => State::Unmeasured,
+        // Those left would be the starts in which the machine was quiet, and no fair sample of any.
+        None if found * 2 < starts => State::Invalid(format!(
+            "late: in {} of {starts} starts the generator itself was late in too many windows",
+            starts - found
+        )),
+        None => State::Measured,
+    }
+}
+
+fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) {
+    let count = |is: fn(&Found) -> bool| found.iter().filter(|(_, found)| is(found)).count();
+    let below = count(|found| matches!(found, Found::Below(_)));
+    let at_least = count(|found| matches!(found, Found::AtLeast(_)));
+    let closed: Vec<f64> = found.iter().map(|(start, _)| start.capacity_per_second()).collect();
+    report.closed_per_second = summary::median(&closed).ok();
+    if below * 2 > found.len() {
+        report.bound = Some(Bound::Below);
+        return;
+    }
+    let rates: Vec<f64> = found.iter().filter_map(|(_, found)| found.per_second()).collect();
+    let shares: Vec<f64> = rates.iter().zip(&closed).map(|(rate, closed)| rate / closed).collect();
+    report.capacity = level(&rates, &mut report.warnings);
+    report.share = level(&shares, &mut Vec::new());
+    report.latency_ns_p99 = summary::median(&found.iter().filter_map(p99_there).collect::<Vec<_>>()).ok();
+    if at_least > 0 {
+        report.bound = Some(Bound::AtLeast);
+        let bound = found.iter().filter_map(|(start, _)| start.search.as_ref());
+        let by = match bound.filter(|search| search.is_generator_bound()).count() {
+            0 => "up to what it answers in a closed loop".to_owned(),
+            _ => "up to where the generator was late".to_owned(),
+        };
+        report.warnings.push(format!("in {at_least} of {} starts all rates held, {by}", found.len()));
+    }
+    if below > 0 {
+        report.warnings.push(format!("in {below} of {} starts no rate held", found.len()));
+    }
+}
+
+/// The windows at the highest rate that held.
+fn there<'a>((start, found): &(&'a Start, Found)) -> impl Iterator<Item = &'a Window> {
+    let held = match found {
+        Found::Between { held, .. } | Found::AtLeast(held) => Some(*held),
+        Found::Below(_) | Found::Nothing => None,
+    };
+    start.windows.iter().filter(move |window| Some(window.per_second) == held)
+}
+
+fn p99_there(found: &(&Start, Found)) -> Option<f64> {
+    summary::median(&there(found).map(|window| window.latency_ns_p99 as f64).collect::<Vec<_>>()).ok()
+}
+
+/// In windows of fewer requests than a percentile takes, the first late one breaks a rate, and none holds it.
+fn too_short(slo: &SloPlan, found: &[(&Start, Found)]) -> Option<String> {
+    let due: Vec<f64> = found.iter().flat_map(there).map(|window| window.due as f64).collect();
+    let (due, needed) = (summary::median(&due).ok()?, slo.slo.requests_min());
+    (due < needed as f64).then(|| {
+        format!(
+            "{due:.0} requests were due in a window, and the SLO takes {needed}: give a longer `--window`"
+        )
+    })
+}
+
+/// On the scale of logarithms. From six starts by the signed-rank interval; with fewer Student's, which assumes more.
+fn level(values: &[f64], warnings: &mut Vec<String>) -> Option<Level> {
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let least = signed_rank::least_n(DEFAULT_CONFIDENCE)?;
+    let estimate: Estimate = if logarithms.len() < least {
+        let starts: Vec<[f64; 1]> = logarithms.iter().map(|logarithm| [*logarithm]).collect();
+        two_level::interval(&starts, DEFAULT_CONFIDENCE).ok()?
+    } else {
+        summary::level(&logarithms, DEFAULT_CONFIDENCE).ok()?
+    };
+    warnings.extend(estimate.warnings.iter().map(ToString::to_string));
+    Some(Level {
+        value: estimate.point.exp(),
+        low: estimate.interval.map(|interval| interval.low.exp()),
+        high: estimate.interval.map(|interval| interval.high.exp()),
+    })
+}
+
+fn load_text(plan: &Plan) -> String {
+    let window_ns = plan.latency.as_ref().map_or(0, |latency| latency.slice_ns);
+    format!(
+        "open loop with Poisson arrivals, up to {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; \
+         windows of {} ms",
+        plan.load.connections,
+        plan.load.threads,
+        plan.knobs.threads,
+        plan.knobs.delay_ms,
+        window_ns / 1_000_000
+    )
+}
+
+fn notes(plan: &Plan, kept: &Kept, rows: &[SloRow]) -> Vec<String> {
+    let mut notes = kept.damage.clone();
+    if !plan.pinning.apart() {
+        notes.push("services and generator share one CPU: each waits for the other".to_owned());
+    }
+    notes.extend(kept.without_end().map(str::to_owned));
+    let few = rows.iter().filter(|row| row.state == State::Measured).map(|row| row.starts).min();
+    let least = signed_rank::least_n(DEFAULT_CONFIDENCE).unwrap_or(0);
+    if let Some(few) = few.filter(|few| (2..least).contains(few)) {
+        notes.push(format!(
+            "{few} starts: the interval takes them for normal; from {least} on it need not (`--starts {least}`)"
+        ));
+    }
+    notes
+}

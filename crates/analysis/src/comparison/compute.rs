@@ -1,0 +1,226 @@
+//! Records in, a comparison out. Whether a row is worth its figures is what the table of the run says.
+
+use std::collections::BTreeMap;
+
+use tare_stats::{Warning, log_ratios, summary};
+
+use super::{
+    Comparison, Contender, FORMAT, Figure, Verdict,
+    weigh::{Gated, Series, weigh},
+};
+use crate::{
+    judge::series,
+    report::{self, Report, RowReport, State, notes::LOOKED_AT},
+};
+use tare_bench::run::{
+    folder::Kept,
+    plan::{Exclusion, Plan},
+    record::{Record, Stopped},
+    until::{Gate, Metric, Until, percent},
+};
+
+/// One metric of both.
+struct Both {
+    metric: Metric,
+    baseline: Vec<f64>,
+    candidate: Vec<f64>,
+    doubts: Vec<String>,
+}
+
+/// The comparison that a run is; none where it is another kind of run.
+pub fn compute(kept: &Kept) -> Option<Comparison> {
+    let plan = &kept.header.plan;
+    let Until::Gate(gate) = &plan.until else { return None };
+    let report = report::compute(kept);
+    let row = |label: &str| report.rows.iter().find(|row| row.label == label);
+    let (baseline, candidate) = (row(&plan.pivot)?, row(&gate.candidate)?);
+    let both: Vec<Both> = Metric::ALL.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
+    let series: Vec<Series> = both.iter().map(|both| series_of(gate, both)).collect();
+    let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
+    let weighed = weigh(gate, blocks, &series);
+    let (verdict, reason) = match without_a_measurement([baseline, candidate], &series, &both) {
+        Some(found) => found,
+        None => (weighed.verdict, reason(gate, &weighed.verdict, blocks, &series, &weighed.metrics)),
+    };
+    let look = weighed.look;
+    let figures = both.into_iter().zip(series).zip(weighed.metrics);
+    Some(Comparison {
+        format: FORMAT,
+        verdict,
+        reason,
+        delta: gate.delta,
+        candidate: contender(plan, candidate),
+        baseline: contender(plan, baseline),
+        contract: plan.contract.clone(),
+        load: report.load.clone(),
+        began: report.began.clone(),
+        seed: plan.seed,
+        blocks,
+        looks: gate.looks.clone(),
+        look,
+        elapsed_ns: report.elapsed_ns,
+        ending: report.ending,
+        figures: figures.map(|((both, series), gated)| figure(plan, gate, both, &series, gated)).collect(),
+        notes: notes(&report, [baseline, candidate], blocks, look),
+        environment: report.environment.clone(),
+    })
+}
+
+fn both(kept: &Kept, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
+    let plan = &kept.header.plan;
+    let of = |label: &str| series::of(plan, &kept.records, label, metric);
+    let (baseline, candidate) = series::paired(&of(&plan.pivot), &of(&gate.candidate));
+    let mut doubts = Vec::new();
+    match metric {
+        Metric::Throughput => {
+            doubts.extend(rows.iter().filter_map(|row| {
+                row.throughput_doubt.as_ref().map(|doubt| format!("{}: {doubt}", row.label))
+            }))
+        }
+        Metric::P99 if some_unanswered(&kept.records) => {
+            doubts.push("some requests were never answered: these are lower bounds".to_owned());
+        }
+        _ => {}
+    }
+    if baseline.is_empty() {
+        doubts.push("was not measured".to_owned());
+    }
+    Both { metric, baseline, candidate, doubts }
+}
+
+fn some_unanswered(records: &[Record]) -> bool {
+    let at_least = |stopped: &Stopped| {
+        stopped.latency_open.first().or(stopped.latency.as_ref()).is_some_and(|latency| latency.at_least)
+    };
+    records.iter().any(|record| matches!(record, Record::Stopped(stopped) if at_least(stopped)))
+}
+
+/// A figure with a doubt stands beside and has no say.
+fn series_of(gate: &Gate, both: &Both) -> Series {
+    let log_ratios = log_ratios(&both.candidate, &both.baseline).unwrap_or_default();
+    let decides = gate.metrics.contains(&both.metric) && both.doubts.is_empty();
+    Series { metric: both.metric, decides, log_ratios }
+}
+
+/// What there is to say where there is no measurement to be judged.
+fn without_a_measurement(
+    rows: [&RowReport; 2],
+    series: &[Series],
+    both: &[Both],
+) -> Option<(Verdict, String)> {
+    for row in rows {
+        let found = match &row.state {
+            State::Failed(reason) => (Verdict::ServiceFailed, reason.clone()),
+            State::Excluded(out) if out.why == Exclusion::AgainstItsContract => {
+                (Verdict::ServiceFailed, out.reason.clone())
+            }
+            State::Excluded(out) => (Verdict::NotBuilt, out.reason.clone()),
+            State::Invalid(reason) => (Verdict::Invalid, reason.clone()),
+            _ => continue,
+        };
+        return Some((found.0, format!("{}: {}", row.label, found.1)));
+    }
+    let measured = rows.iter().all(|row| row.state == State::Measured);
+    (measured && !series.iter().any(|series| series.decides)).then(|| {
+        let doubts: Vec<String> = both.iter().flat_map(|both| both.doubts.clone()).collect();
+        (Verdict::Invalid, format!("nothing that was to decide is valid: {}", doubts.join("; ")))
+    })
+}
+
+fn reason(
+    gate: &Gate,
+    verdict: &Verdict,
+    blocks: usize,
+    series: &[Series],
+    metrics: &[Option<Gated>],
+) -> String {
+    let delta = percent(gate.delta);
+    let with = |wanted: Verdict| -> String {
+        let all = series.iter().zip(metrics).filter(|(series, _)| series.decides);
+        let found = all.filter(|(_, gated)| gated.as_ref().is_some_and(|gated| gated.verdict == wanted));
+        found.map(|(series, _)| series.metric.name()).collect::<Vec<_>>().join(" and ")
+    };
+    let first = gate.looks.iter().find(|look| **look > blocks);
+    match verdict {
+        Verdict::Pass => format!("a regression of {delta} or more is excluded in {}", with(Verdict::Pass)),
+        Verdict::Fail => format!("worse by {delta} or more in {}", with(Verdict::Fail)),
+        _ if gate.looks.first().is_some_and(|look| blocks < *look) => {
+            let first = first.copied().unwrap_or_default();
+            format!("{blocks} blocks say nothing yet: the first look is after {first}")
+        }
+        _ => format!(
+            "neither worse by {delta} for certain, nor is that excluded, in {}",
+            with(Verdict::Inconclusive)
+        ),
+    }
+}
+
+fn contender(plan: &Plan, row: &RowReport) -> Contender {
+    let planned = plan.rows.iter().find(|planned| planned.label == row.label);
+    Contender {
+        label: row.label.clone(),
+        title: row.title.clone(),
+        version: row.version.clone(),
+        content: planned.and_then(|planned| planned.content.clone()),
+    }
+}
+
+fn figure(plan: &Plan, gate: &Gate, both: Both, series: &Series, gated: Option<Gated>) -> Figure {
+    let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
+    let median = |values: &[f64]| summary::median(&values[..used]).ok();
+    let estimate = gated.as_ref().map(|gated| &gated.estimate);
+    // Too few blocks is what the verdict says already.
+    let own = |warning: &&Warning| !matches!(warning, Warning::TooFewBlocks { .. });
+    let warnings = estimate.iter().flat_map(|found| &found.warnings).filter(own);
+    let point = plan.latency.as_ref().and_then(|latency| latency.points.first());
+    let name = match (both.metric, point) {
+        (Metric::P99, Some(point)) => format!("p99 at {}", point.label()),
+        (metric, _) => metric.name().to_owned(),
+    };
+    Figure {
+        metric: both.metric,
+        name,
+        decides: series.decides,
+        baseline: median(&both.baseline),
+        candidate: median(&both.candidate),
+        ratio: estimate.map(|found| found.ratio),
+        low: estimate.and_then(|found| found.low),
+        high: estimate.and_then(|found| found.high),
+        confidence: 1.0 - gate.looks_at(both.metric).alpha(),
+        bound: gated.as_ref().map_or(1.0, |gated| gated.bound),
+        verdict: gated.as_ref().filter(|_| series.decides).map(|gated| gated.verdict),
+        blocks_more: gated.as_ref().filter(|_| series.decides).and_then(|gated| gated.blocks_more),
+        warnings: warnings.map(ToString::to_string).collect(),
+        doubts: both.doubts,
+    }
+}
+
+impl Figure {
+    /// What a reader must know of it: all doubts, and the warnings where a verdict hangs on it.
+    pub(super) fn remarks(&self) -> impl Iterator<Item = &String> {
+        let warnings = self.warnings.iter().filter(|_| self.decides);
+        self.doubts.iter().chain(warnings)
+    }
+}
+
+/// The notes of the table, without the one that is about the table's own intervals.
+fn notes(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<usize>) -> Vec<String> {
+    let of_the_run = report.notes.iter().filter(|note| !note.starts_with(LOOKED_AT));
+    let mut notes: Vec<String> = of_the_run.cloned().collect();
+    if let Some(look) = look.filter(|look| *look < blocks) {
+        notes.push(format!(
+            "the figures are those of the look after {look} blocks; {} came after it",
+            blocks - look
+        ));
+    }
+    let mut warnings: BTreeMap<&str, &str> = BTreeMap::new();
+    for row in rows {
+        // The statistics of the table are not those of the comparison: only what the services did is of interest.
+        let own = row.warnings.iter().filter(|warning| {
+            !["throughput: ", "CPU per request: "].iter().any(|start| warning.starts_with(start))
+        });
+        warnings.extend(own.map(|warning| (warning.as_str(), row.label.as_str())));
+    }
+    notes.extend(warnings.into_iter().map(|(warning, label)| format!("{label}: {warning}")));
+    notes
+}

@@ -1,0 +1,141 @@
+//! A against B: does the candidate cost more than the baseline, by so much that it matters? Records in, a verdict out;
+//! pure, so that the judge that ends a run, the command that prints it and whoever reads the folder later agree.
+
+mod compute;
+mod markdown;
+mod text;
+mod weigh;
+
+use serde::Serialize;
+
+pub use compute::compute;
+pub use markdown::markdown;
+pub use text::{cells, change, text};
+
+use tare_bench::run::{record::Ending, until::Metric};
+use tare_host::environment::Environment;
+
+/// The version of the JSON that a comparison is written as.
+pub const FORMAT: &str = "1.0";
+
+/// All that is told of a comparison.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// What came out.
+    pub verdict: Verdict,
+    /// In a sentence.
+    pub reason: String,
+    /// From which regression on the candidate fails.
+    pub delta: f64,
+    /// What must not have become worse.
+    pub candidate: Contender,
+    /// Than this.
+    pub baseline: Contender,
+    /// Name of the contract.
+    pub contract: String,
+    /// The load in words.
+    pub load: String,
+    /// When it began, RFC 3339.
+    pub began: String,
+    /// Orders and holes.
+    pub seed: u64,
+    /// Blocks that both have.
+    pub blocks: usize,
+    /// After how many blocks there was a look, or would have been.
+    pub looks: Vec<usize>,
+    /// The look that the verdict and the figures are from; none where there was none yet.
+    pub look: Option<usize>,
+    /// Time of the campaign, where it ended of its own accord.
+    pub elapsed_ns: Option<u64>,
+    /// Why it ended; none where it was cut off.
+    pub ending: Option<Ending>,
+    /// In the order of [`Metric::ALL`].
+    pub figures: Vec<Figure>,
+    /// What a reader must know to believe it.
+    pub notes: Vec<String>,
+    /// Where it was measured.
+    pub environment: Environment,
+}
+
+/// What came out of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A regression of delta is excluded in every metric that decides.
+    Pass,
+    /// Worse by delta or more in one of them, and not by chance.
+    Fail,
+    /// Neither is shown.
+    Inconclusive,
+    /// It was measured, and not validly.
+    Invalid,
+    /// One of the two failed its contract, or crashed.
+    ServiceFailed,
+    /// One of the two could not be built or is not on this machine.
+    NotBuilt,
+}
+
+/// One of the two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Contender {
+    /// Its row.
+    pub label: String,
+    /// How it differs, such as the commit that it was built from.
+    pub title: Option<String>,
+    /// The receipt.
+    pub version: Option<String>,
+    /// The content hash of its build.
+    pub content: Option<String>,
+}
+
+/// One metric of the two.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// Which.
+    pub metric: Metric,
+    /// For a reader: the rate where it is latency at a rate.
+    pub name: String,
+    /// Whether the verdict is made of it.
+    pub decides: bool,
+    /// The baseline's median: requests a second, nanoseconds or bytes.
+    pub baseline: Option<f64>,
+    /// The candidate's.
+    pub candidate: Option<f64>,
+    /// Candidate by baseline, paired by block.
+    pub ratio: Option<f64>,
+    /// Lower end of its interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// The confidence of the interval over all looks; of those that decide together, each has more than 95%.
+    pub confidence: f64,
+    /// The ratio from which on it is a regression of delta.
+    pub bound: f64,
+    /// Of this metric by itself; none where it does not decide.
+    pub verdict: Option<Verdict>,
+    /// How many blocks more would settle it, if it goes on as it was; none where it is settled or would take too many.
+    pub blocks_more: Option<usize>,
+    /// Why it does not decide although it was to.
+    pub doubts: Vec<String>,
+    /// What is doubtful about the sample.
+    pub warnings: Vec<String>,
+}
+
+impl Verdict {
+    /// In one word or two, for a head.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Pass => "PASS",
+            Verdict::Fail => "FAIL",
+            Verdict::Inconclusive => "INCONCLUSIVE",
+            Verdict::Invalid => "INVALID",
+            Verdict::ServiceFailed => "SERVICE FAILED",
+            Verdict::NotBuilt => "NOT BUILT",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use insta::assert_snapshot;
+
+use super::*;
+use tare_bench::{
+    fixture,
+    run::{
+        folder::Kept,
+        plan::Excluded,
+        record::{Ending, Record},
+    },
+};
+
+/// So many blocks of `a` and of `b`, which has `ratio` times its rate.
+fn kept(blocks: usize, ratio: f64) -> Kept {
+    let records = (0..blocks).flat_map(|block| fixture::block(block, &[("a", 1.0), ("b", ratio)]));
+    let ended = Record::Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
+    Kept {
+        header: fixture::compared(),
+        records: records.chain([ended]).collect(),
+        damage: Vec::new(),
+        goes_on: false,
+    }
+}
+
+fn verdict(kept: &Kept) -> (Verdict, String) {
+    let found = compute(kept).unwrap();
+    (found.verdict, found.reason)
+}
+
+#[test]
+fn a_candidate_that_is_the_same_passes() {
+    assert_snapshot!(text(&compute(&kept(12, 1.0)).unwrap(), false));
+}
+
+#[test]
+fn one_that_is_worse_fails() {
+    assert_snapshot!(text(&compute(&kept(12, 0.9)).unwrap(), false));
+    assert_snapshot!(markdown(&compute(&kept(12, 0.9)).unwrap()));
+}
+
+#[test]
+fn what_cannot_be_told_says_how_much_is_missing() {
+    assert_snapshot!(text(&compute(&kept(14, 0.973)).unwrap(), false));
+}
+
+#[test]
+fn a_verdict_has_a_reason() {
+    assert_eq!(
+        verdict(&kept(3, 0.5)),
+        (Verdict::Inconclusive, "3 blocks say nothing yet: the first look is after 12".to_owned())
+    );
+    let mut dead = kept(12, 1.0);
+    dead.records.push(Record::Failed { block: 12, row: "b".to_owned(), reason: "was killed".to_owned() });
+    assert_eq!(verdict(&dead), (Verdict::ServiceFailed, "b: block 13: was killed".to_owned()));
+    let mut absent = kept(0, 1.0);
+    let reason = "no compiler".to_owned();
+    let why = tare_bench::run::plan::Exclusion::NotOnThisMachine;
+    absent.header.plan.rows[0].excluded = Some(Excluded { why, reason });
+    assert_eq!(verdict(&absent), (Verdict::NotBuilt, "a: no compiler".to_owned()));
+}
+
+/// Where the generator was the limit there is no throughput to compare, and CPU decides alone.
+#[test]
+fn a_throughput_that_is_not_valid_does_not_decide() {
+    let mut bound = kept(12, 0.5);
+    for record in &mut bound.records {
+        if let Record::Slice(slice) = record {
+            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.answered * 5_000, 99_000_000);
+        }
+    }
+    let found = compute(&bound).unwrap();
+    assert_eq!(
+        (found.verdict, found.figures[0].decides, found.figures[1].decides),
+        (Verdict::Pass, false, true)
+    );
+    assert!(found.figures[0].doubts[0].contains("generator-bound"), "{:?}", found.figures[0].doubts);
+    let tare_bench::run::until::Until::Gate(gate) = &mut bound.header.plan.until else { unreachable!() };
+    gate.metrics = vec![Metric::Throughput];
+    assert_eq!(compute(&bound).unwrap().verdict, Verdict::Invalid);
+}
+
+/// The same records in two parts, as after a resume, or with what came after the look, give the same figures.
+#[test]
+fn a_replay_gives_the_same_to_the_last_digit() {
+    let whole = kept(40, 0.9);
+    let until_the_look = kept(12, 0.9);
+    assert_eq!(compute(&whole).unwrap().figures, compute(&until_the_look).unwrap().figures);
+    assert_eq!(compute(&whole).unwrap().look, Some(12));
+}
+
+#[test]
+fn other_runs_are_no_comparisons() {
+    let mut other = kept(12, 1.0);
+    other.header.plan.until = Default::default();
+    assert!(compute(&other).is_none());
+}

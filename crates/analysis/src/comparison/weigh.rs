@@ -1,0 +1,189 @@
+//! Log ratios in, a verdict out: the looks one after the other, and at each the metrics that decide.
+//!
+//! The candidate fails if it fails by *any* of them, and passes if it passes by *all*. Three metrics without a difference
+//! are three chances to fail: so those that decide share the error between them, and each look has its part of that
+//! ([`Gate::looks_at`]). To pass by all needs no such correction (an intersection-union test); one interval for both is
+//! easier to read than two, and errs on the safe side.
+
+use tare_stats::{Looks, RatioEstimate, equivalence, planning};
+
+use super::Verdict;
+use tare_bench::run::until::{Gate, Metric};
+
+/// ln(candidate / baseline) of one metric by block, in the order of the blocks.
+pub struct Series {
+    pub metric: Metric,
+    /// Whether it decides: its values may be worth nothing, though the plan has it among those that do.
+    pub decides: bool,
+    pub log_ratios: Vec<f64>,
+}
+
+/// What came out.
+pub struct Weighed {
+    pub verdict: Verdict,
+    /// Blocks of the look it is from.
+    pub look: Option<usize>,
+    /// Of each series, in their order.
+    pub metrics: Vec<Option<Gated>>,
+}
+
+/// One metric at a look.
+#[derive(Debug, Clone)]
+pub struct Gated {
+    pub estimate: RatioEstimate,
+    pub bound: f64,
+    pub verdict: Verdict,
+    pub blocks_more: Option<usize>,
+}
+
+/// The verdict of the first look that has one, else of the latest.
+pub fn weigh(gate: &Gate, blocks: usize, series: &[Series]) -> Weighed {
+    let plans: Vec<Looks> = series.iter().map(|series| gate.looks_at(series.metric)).collect();
+    let at = |blocks: usize| -> Vec<Option<Gated>> {
+        let each = series.iter().zip(&plans);
+        each.map(|(series, looks)| gated(gate, looks, series, series.until(blocks))).collect()
+    };
+    let mut weighed = Weighed { verdict: Verdict::Inconclusive, look: None, metrics: at(blocks) };
+    for look in gate.looks.iter().copied().filter(|look| *look <= blocks) {
+        let metrics = at(look);
+        let verdict = together(series, &metrics);
+        weighed = Weighed { verdict, look: Some(look), metrics };
+        if verdict != Verdict::Inconclusive {
+            break;
+        }
+    }
+    for ((series, looks), gated) in series.iter().zip(&plans).zip(&mut weighed.metrics) {
+        let undecided = gated.as_mut().filter(|gated| gated.verdict == Verdict::Inconclusive);
+        if let Some(gated) = undecided {
+            gated.blocks_more = blocks_more(looks.alpha(), series.until(gated.estimate.n), gated);
+        }
+    }
+    weighed
+}
+
+fn together(series: &[Series], metrics: &[Option<Gated>]) -> Verdict {
+    let deciding = series.iter().zip(metrics).filter(|(series, _)| series.decides);
+    let verdicts: Vec<Verdict> = deciding
+        .map(|(_, gated)| gated.as_ref().map_or(Verdict::Inconclusive, |gated| gated.verdict))
+        .collect();
+    if verdicts.contains(&Verdict::Fail) {
+        Verdict::Fail
+    } else if !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Verdict::Pass) {
+        Verdict::Pass
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+fn gated(gate: &Gate, looks: &Looks, series: &Series, log_ratios: &[f64]) -> Option<Gated> {
+    let estimate = RatioEstimate::from(looks.decide(log_ratios).ok()?.estimate);
+    let found = equivalence::gate(&estimate, gate.delta, series.metric.better()).ok()?;
+    let verdict = match found.verdict {
+        equivalence::Verdict::Pass => Verdict::Pass,
+        equivalence::Verdict::Fail => Verdict::Fail,
+        equivalence::Verdict::Inconclusive => Verdict::Inconclusive,
+    };
+    Some(Gated { estimate, bound: found.bound, verdict, blocks_more: None })
+}
+
+/// Blocks that would tell the ratio from the bound if it seems to lie on the good side of it, else from 1.
+fn blocks_more(alpha: f64, log_ratios: &[f64], gated: &Gated) -> Option<usize> {
+    const POWER: f64 = 0.8;
+    let good = (gated.estimate.ratio < gated.bound) == (gated.bound > 1.0);
+    let from = if good { gated.bound.ln() } else { 0.0 };
+    let shifted: Vec<f64> = log_ratios.iter().map(|ratio| ratio - from).collect();
+    planning::blocks_to_separate(&shifted, alpha, POWER).ok().flatten().filter(|blocks| *blocks > 0)
+}
+
+impl Series {
+    /// The first so many; one that lacks a value in some blocks is at an earlier look than the others.
+    fn until(&self, blocks: usize) -> &[f64] {
+        &self.log_ratios[..self.log_ratios.len().min(blocks)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use tare_bench::run::until::{ALPHA, looks};
+
+    fn gate(delta: f64) -> Gate {
+        let metrics = vec![Metric::Throughput, Metric::Cpu];
+        Gate { candidate: "b".to_owned(), delta, metrics, looks: looks(40), alpha: ALPHA }
+    }
+
+    /// Nearly normal noise of this standard deviation about a ratio, one value a block.
+    fn noise(random: &mut ChaCha8Rng, ratio: f64, sd: f64) -> Vec<f64> {
+        let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+        (0..40).map(|_| ratio.ln() + sd * normal()).collect()
+    }
+
+    /// How many of 100 comparisons have each verdict, and how many blocks they took together.
+    fn verdicts(throughput: f64, cpu: f64, sd: f64) -> ([usize; 3], usize) {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let (mut counts, mut blocks) = ([0; 3], 0);
+        for _ in 0..100 {
+            let of = |metric, log_ratios| Series { metric, decides: true, log_ratios };
+            let rates = of(Metric::Throughput, noise(&mut random, throughput, sd));
+            let series = [rates, of(Metric::Cpu, noise(&mut random, cpu, sd))];
+            let weighed = weigh(&gate(0.03), 40, &series);
+            let place = [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]
+                .iter()
+                .position(|verdict| *verdict == weighed.verdict);
+            counts[place.unwrap()] += 1;
+            blocks += weighed.look.unwrap();
+        }
+        (counts, blocks)
+    }
+
+    /// Peeking five times at two metrics, the noise so great that chance alone makes regressions of delta.
+    #[test]
+    fn a_candidate_that_does_nothing_hardly_ever_fails() {
+        let ([_, fail, _], _) = verdicts(1.0, 1.0, 0.1);
+        assert!(fail <= 5, "{fail} failed of 100");
+        let ([pass, fail, _], blocks) = verdicts(1.0, 1.0, 0.01);
+        assert!(pass == 100 && fail == 0, "{pass} passed, {fail} failed of 100");
+        assert!(blocks < 100 * 16, "{blocks} blocks");
+    }
+
+    #[test]
+    fn a_regression_of_delta_hardly_ever_passes() {
+        for (throughput, cpu) in [(0.97, 1.0), (1.0, 1.03), (0.97, 1.03)] {
+            let ([pass, ..], _) = verdicts(throughput, cpu, 0.02);
+            assert!(pass <= 5, "{pass} of 100 passed at {throughput}, {cpu}");
+        }
+    }
+
+    #[test]
+    fn a_regression_of_twice_delta_fails() {
+        for (throughput, cpu) in [(0.94, 1.0), (1.0, 1.06)] {
+            let ([_, fail, _], blocks) = verdicts(throughput, cpu, 0.02);
+            assert!(fail >= 99, "{fail} of 100 failed at {throughput}, {cpu}");
+            assert!(blocks < 100 * 16, "{blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn what_does_not_decide_has_no_say() {
+        let same = |metric, decides, ratio: f64| Series { metric, decides, log_ratios: vec![ratio.ln(); 12] };
+        let weighed = |decides| {
+            let series = [same(Metric::Throughput, decides, 0.5), same(Metric::Cpu, true, 1.0)];
+            weigh(&gate(0.03), 12, &series).verdict
+        };
+        assert_eq!((weighed(true), weighed(false)), (Verdict::Fail, Verdict::Pass));
+        let none = [same(Metric::Throughput, false, 1.0)];
+        assert_eq!(weigh(&gate(0.03), 12, &none).verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn before_the_first_look_there_is_an_estimate_and_no_verdict() {
+        let series = [Series { metric: Metric::Cpu, decides: true, log_ratios: vec![0.7; 11] }];
+        let weighed = weigh(&gate(0.03), 11, &series);
+        assert_eq!((weighed.verdict, weighed.look), (Verdict::Inconclusive, None));
+        let gated = weighed.metrics[0].as_ref().unwrap();
+        assert!(gated.estimate.low.is_none() && (gated.estimate.ratio - 0.7_f64.exp()).abs() < 1e-9);
+    }
+}

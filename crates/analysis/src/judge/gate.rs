@@ -1,0 +1,84 @@
+//! A comparison of two rows, until it is decided.
+
+use crate::comparison::{self, Verdict};
+use tare_bench::run::{
+    campaign::Judge,
+    folder::{Header, Kept},
+    record::Record,
+    until::Until,
+};
+
+/// Ends a campaign at the first of its planned looks that passes or fails the candidate. It decides by what
+/// [`comparison::compute`] makes of the records, which is what a reader is shown.
+#[derive(Debug)]
+pub struct UntilGate {
+    kept: Kept,
+    blocks: usize,
+}
+
+impl UntilGate {
+    /// For a run with this head.
+    pub fn new(header: &Header) -> UntilGate {
+        UntilGate {
+            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new(), goes_on: true },
+            blocks: 0,
+        }
+    }
+
+    /// Between two looks there is nothing to be learnt; a row that is out leaves nothing to compare.
+    fn is_look(&self) -> bool {
+        let Until::Gate(gate) = &self.kept.header.plan.until else { return false };
+        let is_out = |record: &Record| matches!(record, Record::Failed { .. });
+        gate.looks.contains(&self.blocks) || self.kept.records.iter().any(is_out)
+    }
+}
+
+impl Judge for UntilGate {
+    fn heard(&mut self, record: &Record) {
+        self.blocks += usize::from(matches!(record, Record::Block { .. }));
+        self.kept.records.push(record.clone());
+    }
+
+    fn is_decided(&mut self) -> bool {
+        let found = self.is_look().then(|| comparison::compute(&self.kept)).flatten();
+        found.is_some_and(|found| match found.verdict {
+            Verdict::Pass | Verdict::Fail | Verdict::ServiceFailed | Verdict::NotBuilt => true,
+            Verdict::Inconclusive | Verdict::Invalid => false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_bench::fixture;
+
+    /// Blocks until the judge has had enough.
+    fn blocks_needed(ratio: f64) -> Option<usize> {
+        let header = fixture::compared();
+        let mut judge = UntilGate::new(&header);
+        (1..=40).find(|blocks| {
+            fixture::block(blocks - 1, &[("a", 1.0), ("b", ratio)])
+                .iter()
+                .for_each(|record| judge.heard(record));
+            judge.is_decided()
+        })
+    }
+
+    #[test]
+    fn it_ends_at_a_look_and_not_between() {
+        assert_eq!(blocks_needed(1.0), Some(12), "the same");
+        assert_eq!(blocks_needed(0.5), Some(12), "half");
+        assert_eq!(blocks_needed(1.5), Some(12), "better");
+        assert_eq!(blocks_needed(0.9725), None, "worse, by about delta: neither is proved");
+    }
+
+    #[test]
+    fn a_row_that_fails_ends_it_at_once() {
+        let mut judge = UntilGate::new(&fixture::compared());
+        fixture::block(0, &[("a", 1.0), ("b", 1.0)]).iter().for_each(|record| judge.heard(record));
+        assert!(!judge.is_decided());
+        judge.heard(&Record::Failed { block: 1, row: "a".to_owned(), reason: "was killed".to_owned() });
+        assert!(judge.is_decided());
+    }
+}

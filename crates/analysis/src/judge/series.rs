@@ -1,0 +1,32 @@
+//! One value a block: what statistics are made of. A block is read as the table reads it.
+
+use std::collections::BTreeMap;
+
+use crate::report::{
+    compute::{Block, blocks_of},
+    rounds::Rounds,
+};
+use tare_bench::run::{plan::Plan, record::Record, until::Metric};
+
+/// The values of one row by block. A block without a value that has a logarithm is left out.
+pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTreeMap<usize, f64> {
+    let rounds = Rounds::of(plan, records);
+    let blocks = blocks_of(records, &rounds, label);
+    let values = blocks.iter().filter_map(|(number, block)| Some((*number, value(plan, block, metric)?)));
+    values.filter(|(_, value)| value.is_finite() && *value > 0.0).collect()
+}
+
+fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
+    match metric {
+        Metric::Throughput => Some(block.requests_per_second()),
+        Metric::Cpu => Some(block.cpu_ns_per_request()),
+        Metric::P99 if plan.latency.is_some() => Some(block.stopped?.latency_open.first()?.p99_ns as f64),
+        Metric::P99 => Some(block.stopped?.latency?.p99_ns as f64),
+        Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
+    }
+}
+
+/// The values of two rows in the blocks that both have, in their order.
+pub fn paired(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>) -> (Vec<f64>, Vec<f64>) {
+    one.iter().filter_map(|(block, value)| Some((*value, *other.get(block)?))).unzip()
+}

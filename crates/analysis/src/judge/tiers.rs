@@ -1,0 +1,172 @@
+//! All rows against each other, until every pair is told apart or proved to be as good as equal.
+
+use std::collections::BTreeSet;
+
+use tare_stats::{log_ratios, ranking::rank};
+
+use super::series;
+use tare_bench::run::{
+    campaign::Judge,
+    plan::Plan,
+    record::Record,
+    until::{Tiers, planned},
+};
+
+/// Ends a campaign once its tiers are clear.
+#[derive(Debug)]
+pub struct UntilTiers {
+    plan: Plan,
+    tiers: Tiers,
+    records: Vec<Record>,
+    blocks: usize,
+}
+
+/// How far the pairs are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Blocks of the latest look.
+    pub look: Option<usize>,
+    /// Pairs that differ.
+    pub separated: BTreeSet<(String, String)>,
+    /// Pairs that differ by less than delta.
+    pub equal: BTreeSet<(String, String)>,
+    /// Neither.
+    pub open: BTreeSet<(String, String)>,
+}
+
+impl Standing {
+    /// No pair is left; a single row has none.
+    pub fn is_clear(&self) -> bool {
+        self.open.is_empty()
+    }
+}
+
+impl UntilTiers {
+    /// For this plan, which asks for `tiers`.
+    pub fn new(plan: &Plan, tiers: &Tiers) -> UntilTiers {
+        UntilTiers { plan: plan.clone(), tiers: tiers.clone(), records: Vec::new(), blocks: 0 }
+    }
+
+    /// What the records so far say, at the looks that they have reached. A pair that an earlier look has told apart stays
+    /// so: what a look finds has its share of the error.
+    pub fn standing(&self) -> Standing {
+        let labels = self.labels();
+        let values = self.values(&labels);
+        let mut standing =
+            Standing { look: None, separated: BTreeSet::new(), equal: BTreeSet::new(), open: pairs(&labels) };
+        let blocks = values.first().map_or(0, Vec::len);
+        let separate = planned(&self.tiers.looks, self.tiers.alpha);
+        // Each of so many statements has its share, so that all hold together.
+        let equal = planned(&self.tiers.looks, self.tiers.alpha / standing.open.len().max(1) as f64);
+        for look in separate.all().iter().filter(|look| look.n <= blocks) {
+            standing.look = Some(look.n);
+            let so_far: Vec<&[f64]> = values.iter().map(|values| &values[..look.n]).collect();
+            let ranking =
+                (look.level() > 0.0).then(|| rank(&so_far, self.tiers.metric.better(), look.level()));
+            for pair in ranking.and_then(Result::ok).iter().flat_map(|ranking| &ranking.pairs) {
+                let name = (labels[pair.a].clone(), labels[pair.b].clone());
+                if pair.separated {
+                    standing.separated.insert(name.clone());
+                }
+                if self.as_good_as_equal(&equal, so_far[pair.a], so_far[pair.b]) {
+                    standing.equal.insert(name);
+                }
+            }
+        }
+        let Standing { separated, equal, open, .. } = &mut standing;
+        open.retain(|pair| !separated.contains(pair) && !equal.contains(pair));
+        standing
+    }
+
+    /// Both one-sided tests at once: the interval lies within delta.
+    fn as_good_as_equal(&self, looks: &tare_stats::Looks, one: &[f64], other: &[f64]) -> bool {
+        let found = log_ratios(one, other).and_then(|diffs| looks.decide(&diffs));
+        let bound = self.tiers.delta.ln_1p();
+        let interval = found.ok().and_then(|found| found.estimate.interval);
+        interval.is_some_and(|interval| -bound < interval.low && interval.high < bound)
+    }
+
+    /// Rows that take part and have not failed.
+    fn labels(&self) -> Vec<String> {
+        let failed = |label: &str| {
+            self.records.iter().any(|record| matches!(record, Record::Failed { row, .. } if row == label))
+        };
+        let rows = self.plan.rows.iter().filter(|row| row.excluded.is_none() && !failed(&row.label));
+        rows.map(|row| row.label.clone()).collect()
+    }
+
+    /// Of each row, in the blocks that all of them have.
+    fn values(&self, labels: &[String]) -> Vec<Vec<f64>> {
+        let of = |label: &String| series::of(&self.plan, &self.records, label, self.tiers.metric);
+        let all: Vec<_> = labels.iter().map(of).collect();
+        let common = |block: &&usize| all.iter().all(|row| row.contains_key(*block));
+        let blocks: Vec<usize> =
+            all.first().map(|row| row.keys().filter(common).copied().collect()).unwrap_or_default();
+        all.iter().map(|row| blocks.iter().map(|block| row[block]).collect()).collect()
+    }
+}
+
+fn pairs(labels: &[String]) -> BTreeSet<(String, String)> {
+    let after =
+        |index: usize| labels[index + 1..].iter().map(move |other| (labels[index].clone(), other.clone()));
+    (0..labels.len()).flat_map(after).collect()
+}
+
+impl Judge for UntilTiers {
+    fn heard(&mut self, record: &Record) {
+        self.blocks += usize::from(matches!(record, Record::Block { .. }));
+        self.records.push(record.clone());
+    }
+
+    fn is_decided(&mut self) -> bool {
+        self.tiers.looks.contains(&self.blocks) && self.standing().is_clear()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_bench::{
+        fixture,
+        run::until::{ALPHA, Metric, looks},
+    };
+
+    fn judge() -> UntilTiers {
+        let tiers = Tiers { metric: Metric::Throughput, delta: 0.03, looks: looks(40), alpha: ALPHA };
+        UntilTiers::new(&fixture::plan(&["a", "b", "c"]), &tiers)
+    }
+
+    fn after(blocks: usize, rows: &[(&str, f64)]) -> (UntilTiers, Option<usize>) {
+        let mut judge = judge();
+        let decided = (1..=blocks).find(|blocks| {
+            fixture::block(blocks - 1, rows).iter().for_each(|record| judge.heard(record));
+            judge.is_decided()
+        });
+        (judge, decided)
+    }
+
+    #[test]
+    fn it_ends_where_every_pair_is_clear() {
+        let (judge, decided) = after(40, &[("a", 1.0), ("b", 1.0), ("c", 0.5)]);
+        assert_eq!(decided, Some(12));
+        let standing = judge.standing();
+        assert_eq!((standing.separated.len(), standing.equal.len(), standing.look), (2, 1, Some(12)));
+        assert!(standing.equal.contains(&("a".to_owned(), "b".to_owned())));
+    }
+
+    #[test]
+    fn a_pair_that_is_about_delta_apart_is_neither() {
+        let (judge, decided) = after(39, &[("a", 1.0), ("b", 0.97), ("c", 0.5)]);
+        assert!(decided.is_some(), "so near it is told apart: {:?}", judge.standing());
+        let (judge, decided) = after(11, &[("a", 1.0), ("b", 1.0), ("c", 0.5)]);
+        assert_eq!((decided, judge.standing().look, judge.standing().open.len()), (None, None, 3));
+    }
+
+    #[test]
+    fn a_row_that_failed_is_no_pair() {
+        let (mut judge, _) = after(15, &[("a", 1.0), ("b", 1.0), ("c", 0.5)]);
+        judge.heard(&Record::Failed { block: 15, row: "c".to_owned(), reason: "was killed".to_owned() });
+        let standing = judge.standing();
+        assert_eq!((standing.separated.len() + standing.equal.len() + standing.open.len()), 1);
+    }
+}

@@ -1,0 +1,8 @@
+//! The records of a run in, figures, intervals, findings and verdicts out. Pure but for the reading of run folders.
+
+pub mod capacity;
+pub mod comparison;
+pub mod judge;
+pub mod published;
+pub mod recompute;
+pub mod report;

@@ -1,0 +1,159 @@
+//! The published benchmarks: what they printed and claimed, what a run of ours says to each, and their tables with both. Records
+//! in, figures out; pure but for the reading of `figures/`.
+
+mod check;
+mod columns;
+mod compute;
+mod estimate;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+mod makespan;
+mod render;
+mod rounds;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use tare_bench::{
+    figures::Figures,
+    grid::{
+        plan::{Counted, Point},
+        record::{Ending, Figures as CellFigures},
+    },
+    run::plan::Excluded,
+};
+use tare_host::environment::Environment;
+
+pub use check::{CheckReport, ClaimReport, Verdict};
+pub use columns::pauses;
+pub use compute::compute;
+pub use estimate::Estimate;
+pub use render::{markdown, text};
+pub use tare_bench::figures::{messages_published, place};
+pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
+
+/// The version of the JSON that a report is written as.
+pub const FORMAT: &str = "1.0";
+
+/// All that is told of a run of a grid.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its title.
+    pub title: String,
+    /// Its question.
+    pub question: String,
+    /// The shape of its table.
+    pub layout: tare_bench::grid::Layout,
+    /// What was published.
+    pub published: Figures,
+    /// When it began, RFC 3339.
+    pub began: String,
+    /// The part of the published time, messages and connections that was done.
+    pub scale: f64,
+    /// Orders and holes.
+    pub seed: u64,
+    /// CPUs of the machine, and which of them served.
+    pub cpus: usize,
+    /// Why it ended; none where it was cut off.
+    pub ending: Option<Ending>,
+    /// Time that its sessions took, as far as they ended of their own accord.
+    pub elapsed_ns: u64,
+    /// Cells that were measured, of so many.
+    pub cells: (usize, usize),
+    /// In the order of the table.
+    pub rows: Vec<RowReport>,
+    /// In the order of the file.
+    pub points: Vec<PointReport>,
+    /// In the order of the published ones.
+    pub claims: Vec<ClaimReport>,
+    /// What a reader must know to believe it.
+    pub notes: Vec<String>,
+    /// Where it was measured.
+    pub environment: Environment,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Serialize)]
+pub struct RowReport {
+    /// Unique within the run.
+    pub label: String,
+    /// What the published table calls it.
+    pub published: Option<String>,
+    /// The receipt.
+    pub version: Option<String>,
+    /// SPDX expression.
+    pub licence: String,
+    /// Why there are no figures.
+    pub excluded: Option<Excluded>,
+    /// What verify found wrong with it, where it was measured all the same.
+    pub complaint: Option<String>,
+    /// What using the framework takes.
+    pub counted: Counted,
+}
+
+/// One load.
+#[derive(Debug, Clone, Serialize)]
+pub struct PointReport {
+    /// The load and what services were told.
+    pub point: Point,
+    /// In the order of the rows that take part.
+    pub cells: Vec<CellReport>,
+}
+
+/// One service under one load, over all rounds.
+#[derive(Debug, Clone, Serialize)]
+pub struct CellReport {
+    /// Place of the row.
+    pub row: usize,
+    /// Rounds that came to their end.
+    pub rounds: usize,
+    /// Right answers a second.
+    pub per_second: Option<Estimate>,
+    /// Relative to the pivot, paired by round.
+    pub of_pivot: Option<Estimate>,
+    /// From the first request to the last answer, in nanoseconds; of loads that end by number.
+    pub makespan_ns: Option<Estimate>,
+    /// CPU time of the service for each right answer, in nanoseconds.
+    pub cpu_ns_per_request: Option<Estimate>,
+    /// The round that lies in the middle: what a table shows beside the estimates is all from this one.
+    pub typical: Option<CellFigures>,
+    /// What happened instead of an end, in any round.
+    pub stuck: Option<String>,
+    /// Why there is no figure, in any round.
+    pub failed: Option<String>,
+    /// The load was at its own ceiling, not at the service's.
+    pub load_bound: Option<String>,
+    /// Why rounds of it tell nothing of the service; with fewer than half of them left it has no rate and no makespan.
+    pub trouble: Option<String>,
+    /// Wrong and missing answers, in words.
+    pub failures: Option<String>,
+    /// For checks: the figures of each round, those without an end left out.
+    #[serde(skip)]
+    pub by_round: Vec<(usize, CellFigures)>,
+}
+
+impl Report {
+    /// Whether nothing is left to measure.
+    pub fn is_complete(&self) -> bool {
+        self.ending == Some(Ending::Complete)
+    }
+
+    /// Whether a cell was measured, and not validly. Of a service that is measured as it was published, though it is wrong,
+    /// nothing else was to be expected.
+    pub fn is_invalid(&self, cell: &CellReport) -> bool {
+        self.rows[cell.row].complaint.is_none() && cell.trouble.is_some() && cell.per_second.is_none()
+    }
+}
+
+impl PointReport {
+    /// The cell of a row.
+    pub fn cell(&self, row: usize) -> Option<&CellReport> {
+        self.cells.iter().find(|cell| cell.row == row)
+    }
+}

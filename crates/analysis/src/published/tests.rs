@@ -1,0 +1,186 @@
+use super::{
+    fixture::{kept, measured},
+    *,
+};
+use tare_bench::grid::{
+    fixture::ALL,
+    record::{Figures as CellFigures, Outcome},
+};
+
+fn report(name: &str, scale: f64) -> Report {
+    compute(&kept(name, scale, |plan, cell| Outcome::Measured(measured(plan, cell))))
+}
+
+#[test]
+fn each_table_has_the_published_shape_and_figures() {
+    for name in ALL {
+        let report = report(name, 1.0);
+        insta::assert_snapshot!(format!("{name}-text"), text(&report, false));
+        assert!(report.is_complete());
+    }
+    insta::assert_snapshot!("rest-cpp-2020-scaled", text(&report("rest-cpp-2020", 0.1), false));
+    insta::assert_snapshot!("restinio-2017-markdown", markdown(&report("restinio-2017", 1.0)));
+}
+
+/// Services that hang, fail, err, and one that was measured though it fails its contract.
+#[test]
+fn what_has_no_figure_has_its_reason() {
+    let stuck = kept("rest-cpp-2020", 0.1, |plan, cell| {
+        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
+        match row {
+            "cpprestsdk:waiting" if point.knobs.threads < 10 => Outcome::Stuck {
+                evidence: "no answer for 5 s after 0 of 100".to_owned(),
+                figures: CellFigures::default(),
+            },
+            "pistache" if cell.round == 0 => Outcome::Failed("exit status 7 during the load".to_owned()),
+            _ => Outcome::Measured(measured(plan, cell)),
+        }
+    });
+    insta::assert_snapshot!("rest-cpp-2020-with-failures", text(&compute(&stuck), false));
+    let mut sessions = kept("simple-web-server-2019", 0.01, |plan, cell| {
+        let mut figures = measured(plan, cell);
+        if cell.row == 0 {
+            (figures.answered, figures.answered_in_window, figures.connects) = (200, 200, 200);
+            figures.failed.insert("closed-before-response".to_owned(), 200);
+        }
+        Outcome::Measured(figures)
+    });
+    sessions.header.plan.rows[0].complaint = Some("closed the connection after 1 of 200 requests".to_owned());
+    insta::assert_snapshot!("simple-web-server-2019-as-published", text(&compute(&sessions), false));
+}
+
+#[test]
+fn a_load_that_is_its_own_ceiling_is_called_so() {
+    let report = report("languages-2018", 0.1);
+    let cell = |part: &str, row: usize| {
+        let point = report.points.iter().find(|point| point.point.part == part).unwrap();
+        point.cell(row).unwrap().load_bound.clone()
+    };
+    let told = cell("published", 0).unwrap();
+    assert!(told.starts_with("load-bound: 40 users who think cannot pass 400/s on average"), "{told}");
+    assert_eq!(cell("published", 6), None, "it lets its users wait for a tenth of the time");
+    assert_eq!(cell("saturation", 0), None);
+}
+
+#[test]
+fn half_a_grid_has_half_a_table() {
+    let mut kept = kept("rest-cpp-2020", 0.1, |plan, cell| Outcome::Measured(measured(plan, cell)));
+    kept.records.truncate(kept.records.len() / 2);
+    let report = compute(&kept);
+    assert_eq!((report.ending, report.is_complete()), (None, false));
+    assert!(text(&report, false).contains(": cut off\n"));
+    assert!(
+        report.claims.iter().all(|claim| claim.verdict != Verdict::Confirmed || !claim.checks.is_empty())
+    );
+}
+
+#[test]
+fn a_rate_that_is_not_the_services_is_none() {
+    let noisy = |rounds: usize| {
+        let kept = kept("restinio-2017", 0.1, |plan, cell| {
+            let noise = (cell.round < rounds).then(|| "machine-noisy: others took it".to_owned());
+            Outcome::Measured(CellFigures { doubts: noise.into_iter().collect(), ..measured(plan, cell) })
+        });
+        compute(&kept).points[0].cells[1].clone()
+    };
+    let rounds = |cell: &CellReport| cell.of_pivot.map(|estimate| estimate.n);
+    assert_eq!([rounds(&noisy(0)), rounds(&noisy(2)), rounds(&noisy(4))], [Some(6), Some(4), None]);
+    assert_eq!(noisy(2).trouble.unwrap(), "2 of 6 rounds, the first: machine-noisy: others took it");
+    assert!(noisy(4).cpu_ns_per_request.is_some(), "its CPU time is its own all the same");
+}
+
+/// Latencies come from a round that counts, wherever one does.
+#[test]
+fn what_stands_beside_a_rate_is_of_a_round_that_counts() {
+    let kept = kept("restinio-2017", 0.1, |plan, cell| {
+        let mut figures = measured(plan, cell);
+        if cell.round < 3 {
+            figures.doubts.push("generator-bound: 99%".to_owned());
+            figures.latency.ns_mean = 1e12;
+        }
+        Outcome::Measured(figures)
+    });
+    for cell in &compute(&kept).points[0].cells {
+        let typical = cell.typical.as_ref();
+        assert!(typical.is_none_or(|figures| figures.doubts.is_empty()), "{:?}", cell.trouble);
+    }
+}
+
+#[test]
+fn a_request_that_was_never_answered_is_a_failure() {
+    let hung = |in_flight: u64| {
+        let kept = kept("abstract-2018", 0.1, |plan, cell| {
+            Outcome::Measured(CellFigures { in_flight, ..measured(plan, cell) })
+        });
+        let report = compute(&kept);
+        let claims = report.claims.iter().flat_map(|claim| &claim.checks);
+        claims
+            .filter(|check| check.found.contains(" failures of "))
+            .map(|check| check.verdict)
+            .collect::<Vec<_>>()
+    };
+    assert!(hung(0).contains(&Verdict::Confirmed) && !hung(0).contains(&Verdict::Refuted));
+    assert!(hung(1).contains(&Verdict::Refuted) && !hung(1).contains(&Verdict::Confirmed));
+}
+
+/// That no request fails in ten minutes is not shown by twelve seconds.
+#[test]
+fn a_verdict_says_for_what_time_or_number_it_was_found() {
+    let verdicts = |name: &str, scale: f64| {
+        let report = report(name, scale);
+        report.claims.iter().map(ClaimReport::verdict_text).collect::<Vec<String>>()
+    };
+    assert_eq!(verdicts("abstract-2018", 1.0), ["refuted", "confirmed", "confirmed"]);
+    let reach = "for 12 s instead of 600 s";
+    let expected = [format!("refuted {reach}"), format!("confirmed {reach}"), format!("confirmed {reach}")];
+    assert_eq!(verdicts("abstract-2018", 0.02), expected);
+    let batches = verdicts("rest-cpp-2020", 0.01);
+    let reach = "for 10 messages instead of 1000, 2 messages instead of 200";
+    assert!(batches.iter().any(|verdict| verdict.ends_with(reach)), "{batches:?}");
+    assert!(batches.iter().any(|verdict| verdict == "cannot be told here"), "{batches:?}");
+    let sessions = verdicts("simple-web-server-2019", 0.05);
+    assert!(
+        sessions.iter().any(|verdict| verdict.contains("1000 connections instead of 20000")),
+        "{sessions:?}"
+    );
+    let report = report("abstract-2018", 0.02);
+    assert!(text(&report, false).contains("\nconfirmed for 12 s instead of 600 s: no request fails in ten"));
+    assert!(markdown(&report).contains(" | confirmed for 12 s instead of 600 s | "));
+    let json = serde_json::to_value(&report.claims[2]).unwrap();
+    assert_eq!(
+        (&json["verdict"], &json["measured_for"]),
+        (&"confirmed".into(), &"12 s instead of 600 s".into())
+    );
+}
+
+/// A service that answers half of what it is asked is done sooner, and must not be the fastest for that.
+#[test]
+fn a_service_that_fails_half_of_its_requests_has_no_makespan() {
+    let kept = kept("rest-cpp-2020", 0.1, |plan, cell| {
+        let mut figures = measured(plan, cell);
+        if plan.rows[cell.row].planned.label == "pistache" {
+            (figures.answered, figures.elapsed_ns) = (figures.sent / 2, figures.elapsed_ns / 2);
+            figures.failed.insert("reset".to_owned(), figures.sent - figures.answered);
+            figures.first_failure = Some("reset at \"echo\"".to_owned());
+        }
+        if plan.rows[cell.row].planned.label == "restinio" && cell.round == 0 {
+            (figures.answered, figures.answered_in_window, figures.sent) = (0, 0, 0);
+        }
+        Outcome::Measured(figures)
+    });
+    let report = compute(&kept);
+    let cell = |label: &str| {
+        let row = report.rows.iter().position(|row| row.label == label).unwrap();
+        report.points[0].cell(row).unwrap()
+    };
+    assert_eq!(cell("pistache").makespan_ns, None);
+    let told = cell("pistache").trouble.clone().unwrap();
+    let expected =
+        "3 of 3 rounds, the first: erroring: 500 of 1000 requests failed, the first: reset at \"echo\"";
+    assert_eq!(told, expected);
+    assert_eq!(cell("restinio").makespan_ns.map(|estimate| estimate.n), Some(2));
+    assert_eq!(cell("restinio").trouble.as_deref(), Some("1 of 3 rounds, the first: no answer at all"));
+    let claims = report.claims.iter().flat_map(|claim| &claim.checks);
+    let of_pistache = claims.filter(|check| check.what.contains("of pistache"));
+    assert!(of_pistache.into_iter().all(|check| check.verdict == Verdict::CannotBeTold));
+}

@@ -1,0 +1,117 @@
+//! Where the time of the measured CPUs went, over all slices of a run: books that must close.
+
+use serde::Serialize;
+
+use super::figures::percent;
+use tare_bench::run::{
+    plan::Plan,
+    record::{Record, Slice},
+};
+use tare_host::cpus::{TICK_NS, Times};
+
+/// The books are wrong where their sum is further than this from the time that passed, and ticks do not explain it.
+pub const RESIDUAL_SHARE_MAX: f64 = 0.02;
+
+/// The time of the measured CPUs over all slices, in nanoseconds. The service's and the generator's part come from the
+/// scheduler's clocks, idle and stolen time and what all processes took from the kernel's ticks, and the whole from the
+/// clock on the wall: three counts that know nothing of each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Books {
+    /// What there was: the time of the slices on each CPU.
+    pub all_ns: u64,
+    /// The services.
+    pub server_ns: u64,
+    /// The generator.
+    pub generator_ns: u64,
+    /// What ran and was neither: other processes, and the softirq in their time.
+    pub others_ns: u64,
+    /// Idle.
+    pub idle_ns: u64,
+    /// Taken by a hypervisor.
+    pub steal_ns: u64,
+    /// Softirq in all of it; part of the figures above.
+    pub softirq_ns: u64,
+    /// By how much the parts are more than the whole, as a share of it.
+    pub residual_share: f64,
+    /// The part of that which is of the generator's CPUs, where those are not the service's too.
+    pub residual_share_generator: f64,
+    /// How far the residual may lie from 0: 2%, and what ticks leave to chance in so few slices.
+    pub tolerance_share: f64,
+}
+
+/// A count of ticks, read before and after, is off by the difference of two uniform errors: so many ticks of standard
+/// deviation.
+const READING_TICKS_SD: f64 = 0.408;
+/// Of each CPU: user, system, idle, iowait and softirq hardly ever stand still.
+const READINGS: f64 = 5.0;
+/// Standard deviations left to chance.
+const CHANCE_SDS: f64 = 3.0;
+
+impl Books {
+    /// Of all slices that have them; none where none has.
+    pub(super) fn of(plan: &Plan, records: &[Record]) -> Option<Books> {
+        let mut books = Books::default();
+        let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);
+        let cpus = plan.pinning.all().len() as u64;
+        for record in records {
+            let Record::Slice(Slice { books: Some(slice_books), server_cpu_ns, generator_cpu_ns, .. }) =
+                record
+            else {
+                continue;
+            };
+            slices += 1.0;
+            books.all_ns += slice_books.wall_ns * cpus;
+            books.server_ns += server_cpu_ns;
+            books.generator_ns += generator_cpu_ns;
+            times = times.plus(&slice_books.all(&plan.pinning));
+            generator = generator.plus(&slice_books.generator);
+        }
+        let own_ns = books.server_ns + books.generator_ns;
+        books.others_ns = (times.tasks_ns + times.softirq_ns).saturating_sub(own_ns);
+        (books.idle_ns, books.steal_ns, books.softirq_ns) = (times.idle_ns, times.steal_ns, times.softirq_ns);
+        let sum_ns = own_ns + books.others_ns + books.idle_ns + books.steal_ns;
+        books.residual_share = sum_ns as f64 / books.all_ns as f64 - 1.0;
+        if plan.pinning.apart() {
+            let generators_ns = books.all_ns * plan.pinning.generator.len() as u64 / cpus;
+            let busy_ns = books.generator_ns.max(generator.tasks_ns + generator.softirq_ns);
+            let sum_ns = busy_ns + generator.idle_ns + generator.steal_ns;
+            books.residual_share_generator = (sum_ns as f64 - generators_ns as f64) / books.all_ns as f64;
+        }
+        let chance_ns = TICK_NS as f64 * READING_TICKS_SD * (slices * cpus as f64 * READINGS).sqrt();
+        books.tolerance_share = RESIDUAL_SHARE_MAX + CHANCE_SDS * chance_ns / books.all_ns as f64;
+        (books.all_ns > 0).then_some(books)
+    }
+
+    /// Whether the parts make the whole.
+    pub fn close(&self) -> bool {
+        self.residual_share.abs() <= self.tolerance_share
+    }
+
+    /// One line for a reader.
+    pub(super) fn note(&self) -> String {
+        let of_all = |ns: u64| percent(ns as f64 / self.all_ns as f64);
+        let verdict = if self.close() {
+            String::new()
+        } else {
+            let (tolerance, generators) = (percent(self.tolerance_share), self.residual_share_generator);
+            let why = match (self.residual_share - generators).abs() <= self.tolerance_share
+                && generators < 0.0
+            {
+                true => {
+                    "the generator's CPUs lack it, which nap between answers, and in no book fall asleep and wake"
+                }
+                false => "some time is in nobody's books, or in two",
+            };
+            format!("; they do not close within {tolerance}: {why}")
+        };
+        format!(
+            "books: services {} + generator {} + others {} + idle {} + stolen {} = {} of the measured CPUs' time{verdict}",
+            of_all(self.server_ns),
+            of_all(self.generator_ns),
+            of_all(self.others_ns),
+            of_all(self.idle_ns),
+            of_all(self.steal_ns),
+            percent(1.0 + self.residual_share)
+        )
+    }
+}

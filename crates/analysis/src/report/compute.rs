@@ -1,0 +1,379 @@
+//! Records in, figures out.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use tare_stats::{
+    DEFAULT_CONFIDENCE, Looks, RatioEstimate, Warning, log_ratios, signed_rank, summary, two_level,
+};
+
+use super::{
+    FORMAT, Ratio, Report, RowReport, State,
+    books::Books,
+    latency, notes,
+    rounds::Rounds,
+    starts,
+    tiers::{self, Tiers},
+};
+use tare_bench::run::{
+    folder::Kept,
+    plan::{Plan, PlannedRow},
+    record::{Open, Record, Slice, Started, Stopped, ending},
+};
+use tare_bench::validity::{self, Shares};
+
+/// All that one row did in one block.
+#[derive(Default)]
+pub(crate) struct Block<'a> {
+    /// The closed loops of the rounds that count.
+    pub slices: Vec<&'a Slice>,
+    /// Those of rounds that were dropped: what went wrong in them went wrong.
+    dropped: Vec<&'a Slice>,
+    /// The open ones.
+    pub open: Vec<(&'a Open, &'a Slice)>,
+    started: Option<&'a Started>,
+    /// The block in which its process was started: another where it lasted from an earlier one.
+    pub process: usize,
+    pub stopped: Option<&'a Stopped>,
+}
+
+impl<'a> Block<'a> {
+    /// Slices of both kinds, those of dropped rounds among them.
+    fn all(&self) -> impl Iterator<Item = &'a Slice> {
+        let open = self.open.iter().map(|(_, slice)| *slice);
+        self.slices.iter().chain(&self.dropped).copied().chain(open)
+    }
+
+    fn sum(&self, value: impl Fn(&Slice) -> u64) -> f64 {
+        self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
+    }
+
+    pub fn requests_per_second(&self) -> f64 {
+        self.sum(|slice| slice.answered_in_window) / self.sum(|slice| slice.window_ns) * 1e9
+    }
+
+    pub fn cpu_ns_per_request(&self) -> f64 {
+        self.sum(|slice| slice.server_cpu_ns) / self.sum(|slice| slice.answered)
+    }
+
+    pub fn start_up_ns(&self) -> Option<u64> {
+        Some(self.started?.start_up_ns)
+    }
+
+    /// Interrupts and softirq on the service's CPUs; none where some slice has no books.
+    fn softirq_ns(&self) -> Option<f64> {
+        let times = self.slices.iter().map(|slice| Some(slice.books?.server.softirq_ns));
+        times.sum::<Option<u64>>().map(|ns| ns as f64)
+    }
+}
+
+/// The blocks of one row, by number; only those with a whole round.
+pub(crate) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
+
+/// The report of a run as far as it got. Where the plan has looks, its intervals and tiers are those of the last one.
+pub fn compute(kept: &Kept) -> Report {
+    compute_at(kept, kept.header.plan.until.planned().as_ref())
+}
+
+/// The same of a campaign that was looked at while it ran, and may have ended for what was seen: its intervals and tiers
+/// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
+pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
+    let plan = &kept.header.plan;
+    let mut failures = BTreeMap::new();
+    for record in &kept.records {
+        if let Record::Failed { block, row, reason } = record {
+            failures.entry(row.as_str()).or_insert_with(|| format!("block {}: {reason}", block + 1));
+        }
+    }
+    let ended = ending(&kept.records);
+    let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
+    let rounds = Rounds::of(plan, &kept.records);
+    let pivot = blocks_of(&kept.records, &rounds, &plan.pivot);
+    let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
+    for row in &plan.rows {
+        let blocks = blocks_of(&kept.records, &rounds, &row.label);
+        rows.push((row_report(kept, row, &blocks, failures.get(row.label.as_str())), blocks));
+    }
+    for (row, blocks) in
+        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.pivot)
+    {
+        relate_to_pivot(row, blocks, &pivot, looks);
+    }
+    relate_to_a_doubtful_pivot(&mut rows, &plan.pivot);
+    let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
+    let rows = in_order(rows, plan, tiers.as_ref());
+    let foreign = notes::foreign_cpu_share(plan, &kept.records);
+    let books = Books::of(plan, &kept.records);
+    let mut notes = notes::notes(kept, &rounds, foreign, pivot.len(), looks, books.as_ref());
+    notes.extend(starts::note(rows.iter()));
+    Report {
+        format: FORMAT,
+        experiment: plan.experiment.clone(),
+        title: plan.title.clone(),
+        question: plan.question.clone(),
+        began: kept.header.began.clone(),
+        seed: plan.seed,
+        pivot: plan.pivot.clone(),
+        blocks: pivot.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
+        elapsed_ns,
+        ending: ended.map(|(reason, _)| reason),
+        load: load_text(plan),
+        foreign_cpu_share: foreign,
+        notes,
+        dropped: rounds.dropped,
+        books,
+        tiers,
+        rows,
+        environment: kept.header.environment.clone(),
+    }
+}
+
+/// Ranked rows stand in the order of their ranks; the others follow.
+fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tiers>) -> Vec<RowReport> {
+    let order = |row: &RowReport| rank(row, &plan.pivot);
+    rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
+    let mut rows: Vec<RowReport> = rows.into_iter().map(|(row, _)| row).collect();
+    let place = |row: &RowReport| tiers.and_then(|tiers| tiers.place(&row.label));
+    let are_known = tiers.is_some_and(Tiers::are_known);
+    for row in &mut rows {
+        let place = place(row).map(|(_, place)| place).filter(|_| are_known);
+        row.tier = place.map(|place| place.tier);
+        row.ranks = place.map(|place| [place.rank_best, place.rank_worst]);
+    }
+    rows.sort_by_key(|row| place(row).map_or(usize::MAX, |(index, _)| index));
+    rows
+}
+
+/// Rows stand in the order of their paired ratio, which is steadier than their rate; those that have none follow by
+/// rate or CPU, and those without any figure come last.
+fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
+    let rate = row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu));
+    (row.state == State::Measured, row.times_throughput(pivot).unwrap_or(0.0), rate.unwrap_or(0.0))
+}
+
+pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
+    let mut blocks = Blocks::new();
+    let mut process = None;
+    for record in records {
+        match record {
+            Record::Started(started) if started.row == label => {
+                process = Some(started.block);
+                blocks.entry(started.block).or_default().started = Some(started);
+            }
+            Record::Slice(slice) if slice.row == label => {
+                let block = blocks.entry(slice.block).or_default();
+                block.process = process.unwrap_or(slice.block);
+                match &slice.open {
+                    Some(open) => block.open.push((open, slice)),
+                    None if rounds.counts(slice) => block.slices.push(slice),
+                    None if rounds.is_whole(slice) => block.dropped.push(slice),
+                    None => {}
+                }
+            }
+            Record::Stopped(stopped) if stopped.row == label => {
+                blocks.entry(stopped.block).or_default().stopped = Some(stopped);
+            }
+            _ => {}
+        }
+    }
+    blocks.retain(|_, block| !block.slices.is_empty());
+    blocks
+}
+
+fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&String>) -> RowReport {
+    let (sent, failed) = totals(blocks);
+    let mut report = RowReport {
+        state: state(row, blocks, failure, sent, &failed),
+        sent,
+        failed,
+        warnings: complaints(blocks),
+        blocks: blocks.len(),
+        starts: starts::count(blocks),
+        ..RowReport::of(row)
+    };
+    if let Some(pilot) = starts::pilot(&kept.records, &row.label) {
+        report.steady_after_ns = pilot.steady_after_ns;
+        report.warnings.extend(starts::unsteady(pilot));
+    }
+    if report.state == State::Measured {
+        report.warnings.extend(starts::warming(blocks));
+        fill_in(&mut report, kept, blocks);
+    }
+    report
+}
+
+fn totals(blocks: &Blocks) -> (u64, BTreeMap<String, u64>) {
+    let mut failed: BTreeMap<String, u64> = BTreeMap::new();
+    let mut sent = 0;
+    for slice in blocks.values().flat_map(Block::all) {
+        sent += slice.sent;
+        for (class, count) in &slice.failed {
+            *failed.entry(class.clone()).or_default() += count;
+        }
+        for (class, count) in &slice.connection_failed {
+            *failed.entry(format!("connection {class}")).or_default() += count;
+        }
+        if slice.in_flight > 0 {
+            *failed.entry("unanswered".to_owned()).or_default() += slice.in_flight;
+        }
+    }
+    (sent, failed)
+}
+
+fn state(
+    row: &PlannedRow,
+    blocks: &Blocks,
+    failure: Option<&String>,
+    sent: u64,
+    failed: &BTreeMap<String, u64>,
+) -> State {
+    if let Some(reason) = &row.excluded {
+        return State::Excluded(reason.clone());
+    }
+    if let Some(reason) = failure {
+        return State::Failed(reason.clone());
+    }
+    if blocks.is_empty() {
+        return State::Unmeasured;
+    }
+    let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
+    let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
+    if let Some(reason) = validity::erroring(sent, failed, first).or_else(|| validity::inconsistent(counts()))
+    {
+        return State::Invalid(reason);
+    }
+    if blocks.values().any(|block| block.sum(|slice| slice.answered) == 0.0) {
+        return State::Invalid("stalled: a whole block without an answer".to_owned());
+    }
+    State::Measured
+}
+
+fn complaints(blocks: &Blocks) -> Vec<String> {
+    let mut all: Vec<String> = blocks
+        .values()
+        .filter_map(|block| block.stopped.and_then(|stopped| stopped.complaint.clone()))
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
+    let plan = &kept.header.plan;
+    let median = |values: Vec<f64>| summary::median(&values).ok();
+    let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
+    report.requests_per_second = of(&|block| Some(block.requests_per_second()));
+    report.cpu_ns_per_request = of(&|block| Some(block.cpu_ns_per_request())).filter(|cpu| *cpu > 0.0);
+    report.latency_ns_p50 = of(&|block| Some(block.stopped?.latency?.p50_ns as f64));
+    report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency?.p99_ns as f64));
+    report.latency_open = latency::compute(plan, blocks);
+    report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
+    report.start_up_ns = of(&|block| Some(block.start_up_ns()? as f64));
+    report.bytes_per_request = of(&|block| {
+        Some(block.sum(|slice| slice.bytes_sent + slice.bytes_received) / block.sum(|slice| slice.answered))
+    });
+    report.context_switches_per_request = of(&|block| {
+        let switches = block.slices.iter().map(|slice| slice.context_switches).sum::<Option<u64>>()?;
+        Some(switches as f64 / block.sum(|slice| slice.answered))
+    });
+    if let Some(apart) = kept.header.environment.irq_time_apart {
+        let softirq_apart = |ns: f64| if apart { ns } else { 0.0 };
+        report.cpu_ns_per_request_with_softirq = of(&|block| {
+            let softirq = softirq_apart(block.softirq_ns()?) / block.sum(|slice| slice.answered);
+            Some(block.cpu_ns_per_request() + softirq)
+        })
+        .filter(|_| report.cpu_ns_per_request.is_some());
+    }
+    judge(report, plan, blocks);
+}
+
+/// Whether the throughput is the service's own, and what its time went into.
+fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
+    let slices: Vec<&Slice> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
+    let shares = Shares::of(&slices, &plan.pinning, plan.knobs.threads);
+    report.server_cpu_share = Some(shares.server);
+    report.generator_cpu_share = Some(shares.generator);
+    report.foreign_cpu_share = shares.foreign;
+    report.steal_share = shares.stolen;
+    report.throttled_share = shares.throttled;
+    report.cpu_pressure_share = shares.pressure;
+    let server_cpus = plan.pinning.server.len() as f64;
+    let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.elapsed_ns)).sum();
+    report.softirq_share =
+        blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
+    if report.cpu_ns_per_request.is_none() {
+        return;
+    }
+    report.throughput_doubt = validity::throughput_doubt(&shares);
+    if report.throughput_doubt.is_none() {
+        report.warnings.extend(validity::not_server_bound(&shares, plan.knobs.delay_ms));
+    }
+}
+
+fn relate_to_pivot(report: &mut RowReport, blocks: &Blocks, pivot: &Blocks, looks: Option<&Looks>) {
+    let mut warnings = Vec::new();
+    let mut to_pivot =
+        |value: fn(&Block) -> f64, name| relate(blocks, pivot, value, name, looks, &mut warnings);
+    report.ratio = to_pivot(|block| block.requests_per_second(), "throughput");
+    report.cpu_ratio = to_pivot(|block| block.cpu_ns_per_request(), "CPU per request");
+    report.warnings.extend(warnings);
+}
+
+/// The ratio over the blocks in which both were measured.
+fn relate(
+    blocks: &Blocks,
+    pivot: &Blocks,
+    value: fn(&Block) -> f64,
+    name: &str,
+    looks: Option<&Looks>,
+    warnings: &mut Vec<String>,
+) -> Option<Ratio> {
+    let pairs = blocks.iter().filter_map(|(number, block)| Some((block, pivot.get(number)?)));
+    let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
+    let values = |of: &[&Block]| of.iter().map(|block| value(block)).collect::<Vec<f64>>();
+    let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
+    let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
+    let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
+    let estimate = match looks {
+        Some(looks) => looks.decide(&logs).map(|progress| progress.estimate),
+        None if two_level::are_shared(&starts) => two_level::interval(&starts, DEFAULT_CONFIDENCE),
+        None => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
+    };
+    let estimate = RatioEstimate::from(estimate.ok()?);
+    // That there are too few blocks is true of every row at once: a note says it, once.
+    let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
+    warnings.extend(own.map(|warning| format!("{name}: {warning}")));
+    Some(Ratio {
+        ratio: estimate.ratio,
+        low: estimate.low,
+        high: estimate.high,
+        confidence_attained: estimate.confidence_attained,
+        n: estimate.n,
+    })
+}
+
+/// Without a pivot's throughput there is nothing to relate a throughput to.
+fn relate_to_a_doubtful_pivot(rows: &mut [(RowReport, Blocks)], pivot: &str) {
+    let pivot = rows.iter().find(|(row, _)| row.label == pivot);
+    let doubt = pivot.and_then(|(row, _)| row.throughput_doubt.clone());
+    for (row, _) in rows {
+        if row.throughput_doubt.is_some() || doubt.is_some() {
+            row.ratio = None;
+        }
+        if row.throughput_doubt.is_some() {
+            row.requests_per_second = None;
+        }
+    }
+}
+
+fn load_text(plan: &Plan) -> String {
+    format!(
+        "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
+        plan.load.connections,
+        plan.load.threads,
+        plan.knobs.threads,
+        plan.knobs.delay_ms,
+        plan.slice_ns / 1_000_000,
+        plan.slices_per_block,
+        latency::load_text(plan)
+    )
+}

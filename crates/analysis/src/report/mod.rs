@@ -1,0 +1,345 @@
+//! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
+//! How it looks is in `text` and `markdown`.
+
+mod books;
+pub(crate) mod compute;
+pub mod figures;
+mod latency;
+pub mod markdown;
+pub(crate) mod notes;
+pub(crate) mod rounds;
+pub mod slices;
+mod starts;
+pub(crate) mod table;
+mod text;
+mod tiers;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use books::Books;
+pub use compute::{compute, compute_at};
+pub use markdown::markdown;
+pub use rounds::Dropped;
+pub use text::text;
+pub use tiers::{Metric, Neighbours, Place, Tiers};
+
+use tare_bench::run::{
+    plan::{Excluded, Exclusion, PlannedRow},
+    record::Ending,
+};
+use tare_host::environment::Environment;
+use tare_service::catalogue::Style;
+
+/// The version of the JSON that a report is written as.
+pub const FORMAT: &str = "1.0";
+
+/// Everything a table shows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its title.
+    pub title: String,
+    /// Its question.
+    pub question: String,
+    /// When it began, RFC 3339.
+    pub began: String,
+    /// Orders and holes.
+    pub seed: u64,
+    /// Label of the row that is 100%.
+    pub pivot: String,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// Time of the campaign, where it ended of its own accord.
+    pub elapsed_ns: Option<u64>,
+    /// Why it ended; `None` where it was cut off.
+    pub ending: Option<Ending>,
+    /// The load in words.
+    pub load: String,
+    /// The share of the measured CPUs that went to other programs of this machine, or of another tenant's.
+    pub foreign_cpu_share: Option<f64>,
+    /// What was left out because the machine was disturbed.
+    pub dropped: Dropped,
+    /// Where the time of the measured CPUs went; none where no slice has such books.
+    pub books: Option<Books>,
+    /// Which rows the data can tell apart; none where there are not two with figures.
+    pub tiers: Option<Tiers>,
+    /// Best first; rows without a figure last.
+    pub rows: Vec<RowReport>,
+    /// What a reader must know to believe the table.
+    pub notes: Vec<String>,
+    /// Where it was measured.
+    pub environment: Environment,
+}
+
+/// One row.
+#[derive(Debug, Clone, Serialize)]
+pub struct RowReport {
+    /// Unique within the run.
+    pub label: String,
+    /// Language.
+    pub language: String,
+    /// Framework.
+    pub framework: String,
+    /// How a variant differs.
+    pub title: Option<String>,
+    /// What kind of weight it is.
+    pub style: Style,
+    /// The receipt.
+    pub version: Option<String>,
+    /// Whether there are figures, and why not.
+    pub state: State,
+    /// Its tier, from 1: rows of one tier are not separated from its first.
+    pub tier: Option<usize>,
+    /// The best and the worst rank that it may have.
+    pub ranks: Option<[usize; 2]>,
+    /// Complete blocks of this row.
+    pub blocks: usize,
+    /// Processes on which they were measured; fewer than blocks where one was kept for several.
+    pub starts: usize,
+    /// How long it was under load until its CPU per request was steady, as a pilot found; none where there was no pilot, or
+    /// it never was: then a warning says so.
+    pub steady_after_ns: Option<u64>,
+    /// Answers a second within the window; the median of the blocks.
+    pub requests_per_second: Option<f64>,
+    /// Why there is no throughput, where there is a row.
+    pub throughput_doubt: Option<String>,
+    /// Throughput related to the pivot's, paired by block.
+    pub ratio: Option<Ratio>,
+    /// CPU time of the service's processes for each answer; the median of the blocks.
+    pub cpu_ns_per_request: Option<f64>,
+    /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
+    /// none where that is not known.
+    pub cpu_ns_per_request_with_softirq: Option<f64>,
+    /// CPU time for each answer, related to the pivot's.
+    pub cpu_ratio: Option<Ratio>,
+    /// The share of the measured time in which the service's CPUs were busy with it.
+    pub server_cpu_share: Option<f64>,
+    /// The same of the generator.
+    pub generator_cpu_share: Option<f64>,
+    /// Of the service's CPUs in that time: interrupts and softirq, whosever.
+    pub softirq_share: Option<f64>,
+    /// Of the measured CPUs: others, stolen time among it.
+    pub foreign_cpu_share: Option<f64>,
+    /// Of the measured CPUs: taken by a hypervisor.
+    pub steal_share: Option<f64>,
+    /// Of the service's CPUs: time that a quota kept the service from running.
+    pub throttled_share: Option<f64>,
+    /// Of the time: somebody on the machine waited for a CPU.
+    pub cpu_pressure_share: Option<f64>,
+    /// Bytes on the wire for each answer, both ways.
+    pub bytes_per_request: Option<f64>,
+    /// Of the service's threads, voluntary and forced together; the median of the blocks.
+    pub context_switches_per_request: Option<f64>,
+    /// Median of the blocks' medians.
+    pub latency_ns_p50: Option<f64>,
+    /// Median of the blocks' 99th percentiles.
+    pub latency_ns_p99: Option<f64>,
+    /// Latency in the open loops, in the order of the plan's rates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latency_open: Vec<OpenLatency>,
+    /// Peak resident memory; the median of the blocks.
+    pub rss_bytes_peak: Option<f64>,
+    /// From `exec` to the first right answer; the median of the blocks.
+    pub start_up_ns: Option<f64>,
+    /// Requests sent in all complete blocks.
+    pub sent: u64,
+    /// Wrong and missing answers, by class.
+    pub failed: BTreeMap<String, u64>,
+    /// What is doubtful about the figures.
+    pub warnings: Vec<String>,
+}
+
+/// Whether a row has figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", content = "reason", rename_all = "kebab-case")]
+pub enum State {
+    /// It has.
+    Measured,
+    /// It was measured, and the measurement is not valid.
+    Invalid(String),
+    /// It failed while it was measured.
+    Failed(String),
+    /// It took no part: not on this machine, not built, or against its contract.
+    Excluded(Excluded),
+    /// Not yet a complete block.
+    Unmeasured,
+}
+
+impl State {
+    /// What stands in place of figures.
+    pub fn word(&self) -> &'static str {
+        match self {
+            State::Measured => "measured",
+            State::Invalid(_) => "invalid",
+            State::Failed(_) => "failed",
+            State::Excluded(_) => "left out",
+            State::Unmeasured => "unmeasured",
+        }
+    }
+
+    /// Why there are none; none where there are some.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            State::Measured => None,
+            State::Invalid(reason) | State::Failed(reason) => Some(reason),
+            State::Excluded(excluded) => Some(&excluded.reason),
+            State::Unmeasured => Some("no complete block"),
+        }
+    }
+}
+
+/// Latency of a row at one rate, from the instants at which requests were due.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OpenLatency {
+    /// The rate as the experiment names it: `5000/s`, `80%`.
+    pub point: String,
+    /// Requests a second that were due; the median of the blocks.
+    pub offered_per_second: f64,
+    /// Half of the requests took at most this.
+    pub p50_ns: Level,
+    /// 90%.
+    pub p90_ns: Level,
+    /// 99%.
+    pub p99_ns: Level,
+    /// 99.9%.
+    pub p999_ns: Level,
+    /// Some requests were never answered, so that the quantiles are lower bounds.
+    pub at_least: bool,
+    /// How late the generator itself was: the greatest 99th percentile of its slices.
+    pub lag_ns_p99: u64,
+    /// Requests due in all blocks.
+    pub due: u64,
+    /// Why it is not the service's latency, where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+}
+
+/// The level of one figure over the blocks, with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Level {
+    /// Its middle.
+    pub value: f64,
+    /// Lower end of the 95% interval; none with too few blocks.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+/// A row related to the pivot.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ratio {
+    /// 1 is the pivot.
+    pub ratio: f64,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+    /// What the interval really covers.
+    pub confidence_attained: Option<f64>,
+    /// Blocks in which both were measured.
+    pub n: usize,
+}
+
+impl RowReport {
+    /// A row that nothing is known of but what was planned.
+    fn of(row: &PlannedRow) -> RowReport {
+        RowReport {
+            label: row.label.clone(),
+            language: row.language.clone(),
+            framework: row.framework.clone(),
+            title: row.title.clone(),
+            style: row.style,
+            version: row.version.clone(),
+            state: State::Unmeasured,
+            tier: None,
+            ranks: None,
+            blocks: 0,
+            starts: 0,
+            steady_after_ns: None,
+            requests_per_second: None,
+            throughput_doubt: None,
+            ratio: None,
+            cpu_ns_per_request: None,
+            cpu_ns_per_request_with_softirq: None,
+            cpu_ratio: None,
+            server_cpu_share: None,
+            generator_cpu_share: None,
+            softirq_share: None,
+            foreign_cpu_share: None,
+            steal_share: None,
+            throttled_share: None,
+            cpu_pressure_share: None,
+            bytes_per_request: None,
+            context_switches_per_request: None,
+            latency_ns_p50: None,
+            latency_ns_p99: None,
+            latency_open: Vec::new(),
+            rss_bytes_peak: None,
+            start_up_ns: None,
+            sent: 0,
+            failed: BTreeMap::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// All that is doubtful about it, for below the table.
+    pub fn remarks(&self) -> impl Iterator<Item = &String> {
+        let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
+        self.throughput_doubt.iter().chain(latency).chain(&self.warnings)
+    }
+
+    /// The word for what stands in place of the throughput.
+    fn throughput_word(&self) -> &str {
+        self.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next()).unwrap_or("-")
+    }
+
+    /// Throughput as a multiple of `pivot`'s, which is 1 for the pivot itself where its throughput is valid.
+    pub fn times_throughput(&self, pivot: &str) -> Option<f64> {
+        let own = (self.label == pivot && self.requests_per_second.is_some()).then_some(1.0);
+        self.ratio.as_ref().map(|ratio| ratio.ratio).or(own)
+    }
+
+    /// CPU per request as a multiple of `pivot`'s, which is 1 for the pivot itself.
+    pub fn times_cpu(&self, pivot: &str) -> Option<f64> {
+        let own = (self.label == pivot && self.cpu_ns_per_request.is_some()).then_some(1.0);
+        self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(own)
+    }
+}
+
+impl Ratio {
+    /// Both ends of the interval, where there is one.
+    fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+}
+
+impl Report {
+    /// True where some row failed or is against its contract.
+    pub fn some_service_failed(&self) -> bool {
+        self.rows.iter().any(|row| match &row.state {
+            State::Failed(_) => true,
+            State::Excluded(excluded) => excluded.why == Exclusion::AgainstItsContract,
+            _ => false,
+        })
+    }
+
+    /// True where some row could not be built although its toolchain is there.
+    pub fn some_build_failed(&self) -> bool {
+        self.rows
+            .iter()
+            .any(|row| matches!(&row.state, State::Excluded(out) if out.why == Exclusion::NotBuilt))
+    }
+
+    /// True where some row was measured, and not validly.
+    pub fn some_measurement_is_invalid(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.state, State::Invalid(_)) || row.throughput_doubt.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests;

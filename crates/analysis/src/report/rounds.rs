@@ -1,0 +1,164 @@
+//! Which rounds of a run count: those that are whole, and in which the machine did nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::figures::several;
+use tare_bench::run::{
+    plan::Plan,
+    record::{Record, Slice},
+};
+use tare_bench::validity::{DROPPED_SHARE_MAX, Disturbance, disturbance};
+
+/// The rounds of each block.
+#[derive(Debug, Default)]
+pub(crate) struct Rounds {
+    whole: BTreeMap<usize, usize>,
+    /// Of the whole ones.
+    without: BTreeMap<usize, BTreeSet<usize>>,
+    pub dropped: Dropped,
+}
+
+/// What was left out because the machine was disturbed, by thresholds that do not know a result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Rounds left out, of all rows alike: what is compared was measured side by side.
+    pub rounds: usize,
+    /// Of so many.
+    pub of_rounds: usize,
+    /// Slices in them in which others took the CPUs.
+    pub slices_taken: usize,
+    /// Slices in which a hypervisor took them.
+    pub slices_stolen: usize,
+    /// Slices whose counts contradict each other.
+    pub slices_inconsistent: usize,
+    /// Blocks that keep all their rounds, since more than half were disturbed.
+    pub blocks_disturbed: usize,
+}
+
+impl Rounds {
+    pub fn of(plan: &Plan, records: &[Record]) -> Rounds {
+        let failed = records.iter().filter_map(|record| match record {
+            Record::Failed { row, .. } => Some(row.as_str()),
+            _ => None,
+        });
+        let failed: BTreeSet<&str> = failed.collect();
+        let mut rounds = Rounds { whole: whole(records, &failed), ..Rounds::default() };
+        let disturbed = rounds.disturbed(plan, records, &failed);
+        for (&block, &whole) in &rounds.whole {
+            let found = disturbed.get(&block).map_or(&[][..], |found| found);
+            let without: BTreeSet<usize> = found.iter().map(|(round, _)| *round).collect();
+            rounds.dropped.of_rounds += whole;
+            if without.len() as f64 > whole as f64 * DROPPED_SHARE_MAX {
+                rounds.dropped.blocks_disturbed += 1;
+                continue;
+            }
+            found.iter().for_each(|(_, why)| rounds.dropped.count(*why));
+            rounds.dropped.rounds += without.len();
+            rounds.without.insert(block, without);
+        }
+        rounds
+    }
+
+    /// The disturbed slices of whole rounds: the round and the reason, by block.
+    fn disturbed(
+        &self,
+        plan: &Plan,
+        records: &[Record],
+        failed: &BTreeSet<&str>,
+    ) -> BTreeMap<usize, Vec<(usize, Disturbance)>> {
+        let cpus = plan.pinning.all().len();
+        let mut found: BTreeMap<usize, Vec<(usize, Disturbance)>> = BTreeMap::new();
+        for record in records {
+            let Record::Slice(slice) = record else { continue };
+            if slice.open.is_none() && self.is_whole(slice) && !failed.contains(slice.row.as_str()) {
+                let why = disturbance(slice, cpus);
+                found.entry(slice.block).or_default().extend(why.map(|why| (slice.round, why)));
+            }
+        }
+        found
+    }
+
+    /// Whether all others have their slice in its round too.
+    pub fn is_whole(&self, slice: &Slice) -> bool {
+        self.whole.get(&slice.block).is_some_and(|whole| slice.round < *whole)
+    }
+
+    /// Whether the figures of a closed loop count.
+    pub fn counts(&self, slice: &Slice) -> bool {
+        let without = self.without.get(&slice.block);
+        self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
+    }
+
+    /// What a reader must know.
+    pub fn notes(&self, plan: &Plan, pivot_blocks: usize) -> Vec<String> {
+        let mut notes = self.dropped.notes();
+        let cut = self.whole.values().filter(|whole| **whole < plan.slices_per_block).count();
+        if cut > 0 && pivot_blocks > 0 {
+            let begun = self.whole.len();
+            notes.push(format!(
+                "{cut} of {begun} blocks were cut off: they count with the rounds that are whole"
+            ));
+        }
+        notes
+    }
+}
+
+impl Dropped {
+    fn count(&mut self, why: Disturbance) {
+        *match why {
+            Disturbance::Taken => &mut self.slices_taken,
+            Disturbance::Stolen => &mut self.slices_stolen,
+            Disturbance::Inconsistent => &mut self.slices_inconsistent,
+        } += 1;
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let reasons = [
+            (self.slices_taken, Disturbance::Taken),
+            (self.slices_stolen, Disturbance::Stolen),
+            (self.slices_inconsistent, Disturbance::Inconsistent),
+        ];
+        let reasons: Vec<String> = reasons
+            .into_iter()
+            .filter(|(slices, _)| *slices > 0)
+            .map(|(slices, why)| format!("in {} {}", several(slices, "slice"), why.text()))
+            .collect();
+        let mut notes = Vec::new();
+        if self.rounds > 0 {
+            let (dropped, all, why) = (self.rounds, self.of_rounds, reasons.join(", "));
+            notes.push(format!("{dropped} of {all} rounds were dropped for all rows: {why}"));
+        }
+        if self.blocks_disturbed > 0 {
+            notes.push(format!(
+                "in {} more than half of the rounds were disturbed: they count as they are, since no block is dropped \
+                 for what happened in it",
+                several(self.blocks_disturbed, "block")
+            ));
+        }
+        notes
+    }
+}
+
+/// How many rounds of each block are whole: every row that has not failed has its slice in them. A block that was cut off
+/// counts as far as that, since what cut it off had no regard for its figures.
+fn whole(records: &[Record], failed: &BTreeSet<&str>) -> BTreeMap<usize, usize> {
+    let mut slices: BTreeMap<usize, BTreeMap<&str, usize>> = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::Block { block, order, .. } => {
+                let rows = slices.entry(*block).or_default();
+                rows.extend(order.iter().map(|row| (row.as_str(), 0)));
+            }
+            Record::Slice(slice) if slice.open.is_none() => {
+                *slices.entry(slice.block).or_default().entry(&slice.row).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    let fewest = |rows: BTreeMap<&str, usize>| {
+        rows.into_iter().filter(|(row, _)| !failed.contains(row)).map(|(_, slices)| slices).min().unwrap_or(0)
+    };
+    slices.into_iter().map(|(block, rows)| (block, fewest(rows))).collect()
+}

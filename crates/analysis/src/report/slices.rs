@@ -1,0 +1,175 @@
+//! What the figures of a report are made of, for whoever draws it: slices in the order of time, what was left out of them and
+//! why, and the blocks, which are the unit that counts as independent. It decides nothing that the report has not decided.
+
+use std::collections::BTreeMap;
+
+use super::{
+    compute::{Block, blocks_of},
+    rounds::Rounds,
+};
+use tare_bench::run::{
+    folder::Kept,
+    record::{Record, Slice},
+};
+use tare_bench::validity::{self, Disturbance};
+
+/// What became of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is among the figures.
+    Counts,
+    /// Its round was left out, for all rows alike.
+    Dropped,
+    /// Others have no slice in its round, since the block was cut off.
+    Cut,
+}
+
+/// A slice, and whether it counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighed<'a> {
+    /// As it was kept.
+    pub slice: &'a Slice,
+    /// Its round, counted from 0 over all blocks of the run. All rows of a round were measured side by side.
+    pub round: usize,
+    /// Whether it counts. An open loop always does.
+    pub fate: Fate,
+    /// What disturbed this very slice: reason enough to leave its round out.
+    pub disturbance: Option<Disturbance>,
+}
+
+impl Weighed<'_> {
+    /// Answers a second within the window; none where there was no window.
+    pub fn requests_per_second(&self) -> Option<f64> {
+        let slice = self.slice;
+        (slice.window_ns > 0).then(|| slice.answered_in_window as f64 / slice.window_ns as f64 * 1e9)
+    }
+
+    /// CPU time of the service for each answer; none where there was no answer, or no CPU time was told.
+    pub fn cpu_ns_per_request(&self) -> Option<f64> {
+        let Slice { answered, server_cpu_ns, .. } = *self.slice;
+        (answered > 0 && server_cpu_ns > 0).then(|| server_cpu_ns as f64 / answered as f64)
+    }
+
+    /// The share of so many CPUs that others took.
+    pub fn foreign_cpu_share(&self, cpus: usize) -> Option<f64> {
+        let all_ns = self.slice.elapsed_ns as f64 * cpus as f64;
+        let foreign_ns = self.slice.foreign_cpu_ns? as f64;
+        (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
+    }
+}
+
+/// All slices of a run, in the order of time.
+pub fn slices(kept: &Kept) -> Vec<Weighed<'_>> {
+    let plan = &kept.header.plan;
+    let rounds = Rounds::of(plan, &kept.records);
+    let cpus = plan.pinning.all().len();
+    let begins = begins(&kept.records);
+    let weighed = |slice: &'_ Slice| {
+        let fate = match &slice.open {
+            Some(_) => Fate::Counts,
+            None if rounds.counts(slice) => Fate::Counts,
+            None if rounds.is_whole(slice) => Fate::Dropped,
+            None => Fate::Cut,
+        };
+        let disturbance = slice.open.is_none().then(|| validity::disturbance(slice, cpus)).flatten();
+        (begins.get(&slice.block).copied().unwrap_or(0) + slice.round, fate, disturbance)
+    };
+    let slices = kept.records.iter().filter_map(|record| match record {
+        Record::Slice(slice) => Some(slice),
+        _ => None,
+    });
+    let weighed = slices.map(|slice| {
+        let (round, fate, disturbance) = weighed(slice);
+        Weighed { slice, round, fate, disturbance }
+    });
+    weighed.collect()
+}
+
+/// How many rounds came before each block.
+fn begins(records: &[Record]) -> BTreeMap<usize, usize> {
+    let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
+    for record in records {
+        if let Record::Slice(slice) = record {
+            let most = rounds.entry(slice.block).or_default();
+            *most = (*most).max(slice.round + 1);
+        }
+    }
+    let mut before = 0;
+    for most in rounds.values_mut() {
+        before += std::mem::replace(most, before);
+    }
+    rounds
+}
+
+/// What one row did in one block, of the rounds that count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockFigures {
+    /// Counted from 0.
+    pub block: usize,
+    /// The block in which its process was started.
+    pub process: usize,
+    /// Answers a second within the windows.
+    pub requests_per_second: f64,
+    /// CPU time of the service for each answer; none where the kernel told none.
+    pub cpu_ns_per_request: Option<f64>,
+    /// Peak resident memory.
+    pub rss_bytes_peak: Option<u64>,
+    /// From `exec` to the first right answer; none where the process lasted from an earlier block.
+    pub start_up_ns: Option<u64>,
+}
+
+/// The blocks that are behind the figures of each row, by its label.
+pub fn blocks(kept: &Kept) -> BTreeMap<&str, Vec<BlockFigures>> {
+    let rounds = Rounds::of(&kept.header.plan, &kept.records);
+    let figures = |(number, block): (&usize, &Block)| BlockFigures {
+        block: *number,
+        process: block.process,
+        requests_per_second: block.requests_per_second(),
+        cpu_ns_per_request: Some(block.cpu_ns_per_request()).filter(|cpu| cpu.is_finite() && *cpu > 0.0),
+        rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
+        start_up_ns: block.start_up_ns(),
+    };
+    let of_row = |label| blocks_of(&kept.records, &rounds, label).iter().map(figures).collect();
+    kept.header.plan.rows.iter().map(|row| (row.label.as_str(), of_row(&row.label))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{compute, tests::kept_with};
+
+    #[test]
+    fn rounds_are_counted_over_all_blocks_and_one_that_was_left_out_is_marked() {
+        let mut kept = kept_with(&[("pivot", 1.0), ("half", 0.5)], 3);
+        for record in &mut kept.records {
+            if let Record::Slice(slice) = record
+                && (slice.block, slice.round, slice.row.as_str()) == (1, 0, "half")
+            {
+                slice.foreign_cpu_ns = Some(150_000_000);
+            }
+        }
+        let slices = slices(&kept);
+        let of_half: Vec<(usize, Fate, Option<Disturbance>)> = slices
+            .iter()
+            .filter(|weighed| weighed.slice.row == "half")
+            .map(|weighed| (weighed.round, weighed.fate, weighed.disturbance))
+            .collect();
+        let counts = |round| (round, Fate::Counts, None);
+        let dropped = (2, Fate::Dropped, Some(Disturbance::Taken));
+        assert_eq!(of_half, [counts(0), counts(1), dropped, counts(3), counts(4), counts(5)]);
+        let pivots =
+            slices.iter().find(|weighed| weighed.slice.row == "pivot" && weighed.round == 2).unwrap();
+        assert_eq!((pivots.fate, pivots.disturbance), (Fate::Dropped, None), "left out for all alike");
+    }
+
+    #[test]
+    fn the_blocks_of_a_row_are_those_of_its_figures() {
+        let kept = kept_with(&[("pivot", 1.0), ("half", 0.5)], 7);
+        let report = compute(&kept);
+        let half = report.rows.iter().find(|row| row.label == "half").unwrap();
+        let blocks = &blocks(&kept)["half"];
+        let mut rates: Vec<f64> = blocks.iter().map(|block| block.requests_per_second).collect();
+        rates.sort_by(f64::total_cmp);
+        assert_eq!((blocks.len(), half.requests_per_second), (half.blocks, Some(rates[3])));
+    }
+}

@@ -1,0 +1,75 @@
+//! How the services were started: how long each takes to be steady under load, whether it was warm when it was measured, and
+//! for how many blocks a process lasted.
+
+use tare_stats::{DEFAULT_CONFIDENCE, signed_rank};
+
+use super::{
+    RowReport, State,
+    compute::{Block, Blocks},
+    figures::percent,
+};
+use tare_bench::run::record::{Pilot, Record, Slice};
+
+/// The pilot of a row.
+pub(super) fn pilot<'a>(records: &'a [Record], label: &str) -> Option<&'a Pilot> {
+    records.iter().find_map(|record| match record {
+        Record::Pilot(pilot) if pilot.row == label => Some(pilot),
+        _ => None,
+    })
+}
+
+/// That a service never settles is a property of it, and a reader of its figures must know.
+pub(super) fn unsteady(pilot: &Pilot) -> Option<String> {
+    let seconds = pilot.answered.len() as f64 * pilot.window_ns as f64 / 1e9;
+    pilot
+        .steady_after_ns
+        .is_none()
+        .then(|| format!("no steady state: its CPU per request still changed after {seconds:.0} s of load"))
+}
+
+/// From so much more for the first slices of a fresh process than for its last, it was still warming up.
+const WARMING_SHARE_MIN: f64 = 0.05;
+
+/// A pilot can be wrong, and an experiment without one knows nothing: the blocks themselves tell whether a service was warm.
+pub(super) fn warming(blocks: &Blocks) -> Option<String> {
+    let fresh = blocks.iter().filter(|(number, block)| block.process == **number);
+    let falls: Vec<f64> = fresh.filter_map(|(_, block)| fall(block)).collect();
+    let found = signed_rank::interval(&falls, DEFAULT_CONFIDENCE).ok()?;
+    let is_sure = found.interval.is_some_and(|interval| interval.low > 0.0);
+    (is_sure && found.point > WARMING_SHARE_MIN.ln_1p()).then(|| {
+        let more = percent(found.point.exp_m1());
+        format!("not warm: the first half of its slices in a block cost {more} more CPU than the second: raise `warm-up`")
+    })
+}
+
+/// ln of how many times as much a request cost in the first half of a block's slices as in the second.
+fn fall(block: &Block) -> Option<f64> {
+    let (first, second) = block.slices.split_at(block.slices.len() / 2);
+    let cost = |slices: &[&Slice]| {
+        let sum = |value: fn(&Slice) -> u64| slices.iter().map(|slice| value(slice)).sum::<u64>() as f64;
+        sum(|slice| slice.server_cpu_ns) / sum(|slice| slice.answered)
+    };
+    let fall = (cost(first) / cost(second)).ln();
+    fall.is_finite().then_some(fall)
+}
+
+/// How many processes the blocks were measured on.
+pub(super) fn count(blocks: &Blocks) -> usize {
+    let mut processes: Vec<usize> = blocks.values().map(|block| block.process).collect();
+    processes.dedup();
+    processes.len()
+}
+
+/// For the foot of the table: whose intervals count starts and not blocks.
+pub(super) fn note<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<String> {
+    let lasting = rows.filter(|row| row.state == State::Measured && row.starts < row.blocks);
+    let each: Vec<String> =
+        lasting.map(|row| format!("{} ({} in {} blocks)", row.label, row.starts, row.blocks)).collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "slow to warm up, so a process was kept for several blocks: {}; their intervals count starts (Student's t), not \
+             blocks",
+            each.join(", ")
+        )
+    })
+}

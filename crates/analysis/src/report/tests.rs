@@ -1,0 +1,470 @@
+use super::*;
+use tare_bench::{
+    experiment::{LoadSetting, Point},
+    run::{
+        folder::{Header, Kept},
+        plan::{LatencyPlan, Plan, PlannedRow},
+        record::{Latency, Open, Record, Slice, Started, Stopped},
+    },
+};
+use tare_host::cpus::{self, Pinning, Times};
+use tare_service::knobs::Knobs;
+
+fn row(label: &str, style: Style) -> PlannedRow {
+    PlannedRow {
+        label: label.to_owned(),
+        service: label.to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: label.to_owned(),
+        licence: "MIT".to_owned(),
+        style,
+        settings: Vec::new(),
+        version: Some("1.2.3".to_owned()),
+        content: None,
+        excluded: None,
+    }
+}
+
+/// Eight blocks of two slices; `half` is served at half the pivot's rate for twice its CPU.
+fn kept() -> Kept {
+    let mut absent = row("absent", Style::Framework);
+    let reason = "not on this machine: \"ghc --version\" cannot run; `apt-get install ghc`".to_owned();
+    absent.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
+    let plan = Plan {
+        experiment: "quick".to_owned(),
+        title: "Quick".to_owned(),
+        question: "What does it cost?".to_owned(),
+        contract: "hello".to_owned(),
+        pivot: "pivot".to_owned(),
+        seed: 42,
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 60_000_000_000,
+        slice_ns: 100_000_000,
+        slices_per_block: 2,
+        warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: None,
+        until: tare_bench::run::until::Until::Budget,
+        blocks_min: 6,
+        blocks_max: 8,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: ["pivot", "half", "dying", "wrong"]
+            .map(|label| row(label, if label == "pivot" { Style::Pivot } else { Style::Framework }))
+            .into_iter()
+            .chain([absent])
+            .collect(),
+    };
+    let environment = Environment {
+        system: "Debian".to_owned(),
+        cpu: "a <fast> CPU".to_owned(),
+        cpus: 2,
+        kernel: "Linux 6".to_owned(),
+        ..Environment::default()
+    };
+    let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, environment);
+    let records = (0..8)
+        .flat_map(block_of)
+        .chain([Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 }]);
+    Kept { header, records: records.collect(), damage: Vec::new(), goes_on: false }
+}
+
+fn block_of(block: usize) -> Vec<Record> {
+    let noise = 1000 + 10 * block as u64;
+    let mut records = vec![Record::Block {
+        block,
+        order: ["pivot", "half", "wrong"].map(str::to_owned).to_vec(),
+        elapsed_ns: 0,
+    }];
+    for (label, answered, cpu_share) in
+        [("pivot", 20 * noise, 99), ("half", 10 * noise, 98), ("wrong", 10 * noise, 99)]
+    {
+        records.push(Record::Started(Started { block, row: label.to_owned(), start_up_ns: 3_000_000 }));
+        for round in 0..2 {
+            let failed =
+                if label == "wrong" { [("mismatch".to_owned(), 500)].into() } else { BTreeMap::new() };
+            let row = label.to_owned();
+            let slice = Slice { block, round, row, failed, ..slice_of(answered, cpu_share) };
+            records.push(Record::Slice(slice));
+        }
+        records.push(Record::Stopped(Stopped { block, row: label.to_owned(), ..stopped() }));
+    }
+    if block == 2 {
+        let reason = "was killed by signal 9 in a slice".to_owned();
+        records.push(Record::Failed { block, row: "dying".to_owned(), reason });
+    }
+    records
+}
+
+/// Rows at these shares of the pivot's rate, each with a little noise of its own.
+pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> Kept {
+    let mut kept = kept();
+    let style = |label: &str| if label == "pivot" { Style::Pivot } else { Style::Framework };
+    kept.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
+    kept.records.clear();
+    for block in 0..blocks {
+        let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
+        kept.records.push(Record::Block { block, order, elapsed_ns: block as u64 * 2_000_000_000 });
+        for (place, (label, share)) in rows.iter().enumerate() {
+            let wobble = (block * 37 + place * 53 + block * block * (place + 3)) % 61;
+            let answered = (20_000.0 * share * (1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5))) as u64;
+            let slices = (0..2).map(|round| Slice {
+                block,
+                round,
+                row: (*label).to_owned(),
+                ..slice_of(answered, 98)
+            });
+            kept.records.extend(slices.map(Record::Slice));
+            kept.records.push(Record::Stopped(Stopped { block, row: (*label).to_owned(), ..stopped() }));
+        }
+    }
+    let elapsed_ns = blocks as u64 * 2_000_000_000;
+    kept.records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns });
+    kept
+}
+
+fn slice_of(answered: u64, cpu_share: u64) -> Slice {
+    Slice {
+        window_ns: 100_000_000,
+        elapsed_ns: 100_000_000,
+        sent: answered,
+        answered,
+        answered_in_window: answered,
+        server_cpu_ns: cpu_share * 1_000_000,
+        generator_cpu_ns: 60_000_000,
+        ..Slice::default()
+    }
+}
+
+fn stopped() -> Stopped {
+    let latency = Latency {
+        p50_ns: 310_000,
+        p90_ns: 400_000,
+        p99_ns: 1_240_000,
+        p999_ns: 2_000_000,
+        max_ns: 3_000_000,
+        at_least: false,
+    };
+    Stopped {
+        block: 0,
+        row: String::new(),
+        rss_bytes_peak: Some(4 << 20),
+        context_switches: Some(10),
+        latency: Some(latency),
+        latency_open: Vec::new(),
+        complaint: None,
+    }
+}
+
+pub(super) fn find<'a>(report: &'a Report, label: &str) -> &'a RowReport {
+    report.rows.iter().find(|row| row.label == label).unwrap()
+}
+
+#[test]
+fn the_ratio_is_paired_by_block_and_holds_the_truth() {
+    let report = compute(&kept());
+    let ratio = find(&report, "half").ratio.clone().unwrap();
+    assert!(
+        (ratio.ratio - 0.5).abs() < 1e-9 && ratio.low.unwrap() <= 0.5 && ratio.high.unwrap() >= 0.5,
+        "{ratio:?}"
+    );
+    let cpu = find(&report, "half").cpu_ratio.clone().unwrap();
+    assert!((cpu.ratio - 98.0 / 49.5).abs() < 1e-6, "{cpu:?}");
+    assert_eq!(report.blocks, 8);
+}
+
+#[test]
+fn a_row_without_a_valid_figure_has_a_reason() {
+    let report = compute(&kept());
+    assert_eq!(
+        find(&report, "dying").state,
+        State::Failed("block 3: was killed by signal 9 in a slice".to_owned())
+    );
+    assert!(
+        matches!(&find(&report, "wrong").state, State::Invalid(reason) if reason.contains("mismatch 8000"))
+    );
+    assert!(matches!(find(&report, "absent").state, State::Excluded(_)));
+    assert_eq!(find(&report, "wrong").requests_per_second, None);
+    assert!(report.some_service_failed() && report.some_measurement_is_invalid());
+}
+
+#[test]
+fn a_generator_that_is_the_slower_one_gives_no_throughput() {
+    let mut kept = kept();
+    for record in &mut kept.records {
+        if let Record::Slice(slice) = record
+            && slice.row == "half"
+        {
+            (slice.server_cpu_ns, slice.generator_cpu_ns) = (50_000_000, 99_000_000);
+        }
+    }
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    assert_eq!((half.requests_per_second, half.ratio.clone()), (None, None));
+    assert!(half.throughput_doubt.as_ref().unwrap().starts_with("generator-bound"));
+    assert!(half.cpu_ratio.is_some(), "CPU per request does not depend on who waits");
+}
+
+#[test]
+fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
+    let mut kept = kept();
+    let last_block = kept.records.iter().rposition(|record| matches!(record, Record::Block { .. })).unwrap();
+    let is_late =
+        |record: &Record| matches!(record, Record::Slice(slice) if slice.block == 7 && slice.round == 1);
+    let one_round =
+        |record: &Record| !is_late(record) && !matches!(record, Record::Stopped(Stopped { block: 7, .. }));
+    kept.records.pop();
+    kept.records.retain(one_round);
+    let report = compute(&kept);
+    assert_eq!((report.blocks, find(&report, "half").blocks), (8, 8));
+    assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
+    assert!(
+        report.notes.iter().any(|note| note.starts_with("1 of 8 blocks were cut off")),
+        "{:?}",
+        report.notes
+    );
+
+    kept.records.truncate(last_block + 3);
+    assert_eq!(compute(&kept).blocks, 7, "no round is whole");
+}
+
+#[test]
+fn the_table_as_text() {
+    insta::assert_snapshot!(text(&compute(&kept()), false, None));
+}
+
+#[test]
+fn a_narrow_terminal_gets_fewer_columns() {
+    let report = compute(&kept());
+    for width in [60, 80, 100, 120, 140] {
+        let table = text(&report, false, Some(width));
+        let widest =
+            table.lines().filter(|line| line.starts_with("half  ")).map(|line| line.chars().count()).max();
+        assert!(widest.unwrap() <= width.max(70), "{width}: {table}");
+        assert!(table.contains("95% interval") && table.contains("CPU/req"), "{table}");
+    }
+}
+
+#[test]
+fn too_few_blocks_are_said_once() {
+    let mut kept = kept();
+    let fourth =
+        kept.records.iter().position(|record| matches!(record, Record::Block { block: 3, .. })).unwrap();
+    kept.records.truncate(fourth);
+    let report = compute(&kept);
+    assert_eq!(find(&report, "half").ratio.as_ref().unwrap().low, None);
+    assert_eq!(
+        report.notes.iter().filter(|note| note.contains("3 blocks are too few")).count(),
+        1,
+        "{:?}",
+        report.notes
+    );
+    assert!(!find(&report, "half").warnings.iter().any(|warning| warning.contains("too few")));
+    let table = text(&report, false, None);
+    assert!(table.contains("\nno tiers yet: 3 blocks are too few to separate any two"), "{table}");
+    assert!(!table.contains("  tier  ") && find(&report, "half").tier.is_none(), "{table}");
+}
+
+#[test]
+fn others_on_the_machine_are_told_of() {
+    let mut kept = kept();
+    for record in &mut kept.records {
+        if let Record::Slice(slice) = record {
+            slice.foreign_cpu_ns = Some(20_000_000);
+        }
+    }
+    let report = compute(&kept);
+    assert_eq!(report.foreign_cpu_share, Some(0.1));
+    assert!(report.notes[0].starts_with("machine-noisy: others took 10%"), "{:?}", report.notes);
+}
+
+#[test]
+fn the_table_as_markdown() {
+    insta::assert_snapshot!(markdown(&compute(&kept())));
+}
+
+fn each_slice(kept: &mut Kept, change: impl Fn(&mut Slice)) {
+    for record in &mut kept.records {
+        if let Record::Slice(slice) = record {
+            change(slice);
+        }
+    }
+}
+
+#[test]
+fn a_disturbed_slice_takes_its_round_from_all_rows() {
+    let mut kept = kept();
+    let before = compute(&kept);
+    each_slice(&mut kept, |slice| {
+        if (slice.block, slice.round, slice.row.as_str()) == (3, 1, "half") {
+            (slice.foreign_cpu_ns, slice.answered_in_window) = (Some(90_000_000), 17);
+        }
+    });
+    let report = compute(&kept);
+    let dropped = Dropped { rounds: 1, of_rounds: 16, slices_taken: 1, ..Dropped::default() };
+    assert_eq!(report.dropped, dropped);
+    for row in ["half", "pivot"] {
+        assert_eq!(find(&report, row).requests_per_second, find(&before, row).requests_per_second, "{row}");
+        assert_eq!(find(&report, row).blocks, 8, "{row}");
+        assert_eq!(find(&report, row).sent, find(&before, row).sent, "what was sent was sent");
+    }
+    assert_eq!(find(&report, "half").ratio, find(&before, "half").ratio);
+    let note = "1 of 16 rounds were dropped for all rows: in 1 slice others ran on the measured CPUs";
+    assert!(report.notes.iter().any(|found| found == note), "{:?}", report.notes);
+    for table in [text(&report, false, None), markdown(&report)] {
+        assert!(table.contains(note), "{table}");
+    }
+}
+
+#[test]
+fn a_block_is_never_dropped() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        if slice.block == 3 {
+            (slice.foreign_cpu_ns, slice.answered_in_window) = (Some(90_000_000), 17);
+        }
+    });
+    let report = compute(&kept);
+    assert_eq!(report.dropped, Dropped { of_rounds: 16, blocks_disturbed: 1, ..Dropped::default() });
+    assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
+}
+
+/// All the time another program is on the CPUs: CPU per request stands, throughput does not.
+#[test]
+fn a_spinner_takes_throughput_and_leaves_cpu() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        (slice.foreign_cpu_ns, slice.server_cpu_ns) = (Some(50_000_000), slice.server_cpu_ns / 2);
+        (slice.answered, slice.answered_in_window) = (slice.answered / 2, slice.answered_in_window / 2);
+        slice.sent /= 2;
+    });
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    assert_eq!((half.requests_per_second, half.ratio.is_none()), (None, true));
+    assert!(half.throughput_doubt.as_ref().unwrap().starts_with("machine-noisy: others took 25%"));
+    assert!((half.cpu_ratio.as_ref().unwrap().ratio - 98.0 / 49.5).abs() < 1e-3);
+    assert!(text(&report, false, None).contains("machine-noisy"));
+    assert!(report.some_measurement_is_invalid());
+}
+
+#[test]
+fn counts_that_cannot_be_true_take_the_row() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        let off = if slice.row == "half" { 2 } else { 1 };
+        slice.service_time_ns_mean = 300_000;
+        slice.in_flight_ns = slice.answered * 300_000 * off;
+    });
+    let report = compute(&kept);
+    assert!(
+        matches!(&find(&report, "half").state, State::Invalid(reason) if reason.starts_with("inconsistent"))
+    );
+    assert_eq!(find(&report, "pivot").state, State::Measured);
+}
+
+fn times(tasks: u64, softirq: u64, idle: u64) -> Times {
+    let ms = |ms| ms * 1_000_000;
+    Times { tasks_ns: ms(tasks), softirq_ns: ms(softirq), idle_ns: ms(idle), steal_ns: 0 }
+}
+
+#[test]
+fn latency_that_is_the_generators_own_is_not_shown() {
+    let mut kept = kept();
+    let (point, block) = (Point::PerSecond(500.0), 0);
+    let points = vec![point];
+    kept.header.plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 1 });
+    for (row, lag_ns_p99) in [("pivot", 80_000), ("half", 3_000_000)] {
+        let open = Open { point, offered_per_second: 500.0, unsent: 0, lag_ns_p99 };
+        let slice = Slice { block, row: row.to_owned(), open: Some(open), ..slice_of(50, 20) };
+        kept.records.push(Record::Slice(slice));
+    }
+    for record in &mut kept.records {
+        if let Record::Stopped(stopped) = record {
+            stopped.latency_open = vec![Latency { p99_ns: 777_000, ..Latency::default() }];
+        }
+    }
+    let report = compute(&kept);
+    let table = text(&report, false, None);
+    let line =
+        |row: &str| table.lines().find(|line| line.starts_with(row) && line.contains("500/s")).unwrap();
+    assert!(line("pivot").contains("777 µs"), "{table}");
+    assert!(line("half").contains("late") && !line("half").contains("777 µs"), "{table}");
+    assert!(table.contains("warning: half: latency at 500/s: late: in half of the slices"), "{table}");
+    let table = markdown(&report);
+    let line =
+        |row: &str| table.lines().find(|line| line.starts_with(row) && line.contains("500/s")).unwrap();
+    assert_eq!(line("| half |").split('|').filter(|cell| cell.trim() == "late").count(), 4, "{table}");
+    assert_eq!(line("| half |").matches('|').count(), line("| pivot |").matches('|').count());
+}
+
+#[test]
+fn books_close_and_softirq_is_told() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        let books = cpus::Books {
+            wall_ns: 101_000_000,
+            server: times(80, 20, 0),
+            generator: times(50, 10, 40),
+            pressure_ns: Some(5_000_000),
+        };
+        (slice.books, slice.throttled_ns, slice.foreign_cpu_ns) = (Some(books), Some(0), Some(1_000_000));
+    });
+    kept.header.environment.irq_time_apart = Some(false);
+    let report = compute(&kept);
+    let books = report.books.unwrap();
+    assert!(books.close() && (books.residual_share - (200.0 / 202.0 - 1.0)).abs() < 1e-9, "{books:?}");
+    assert!(report.notes.last().unwrap().starts_with("books: services "), "{:?}", report.notes);
+    let half = find(&report, "half");
+    assert_eq!(half.cpu_ns_per_request_with_softirq, half.cpu_ns_per_request, "the kernel has it in there");
+    assert!((half.softirq_share.unwrap() - 0.2).abs() < 1e-9);
+    assert_eq!((half.cpu_pressure_share, half.throttled_share), (Some(0.05), Some(0.0)));
+
+    kept.header.environment.irq_time_apart = Some(true);
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    let ratio = half.cpu_ns_per_request_with_softirq.unwrap() / half.cpu_ns_per_request.unwrap();
+    assert!((ratio - 118.0 / 98.0).abs() < 1e-3, "{ratio}");
+
+    each_slice(&mut kept, |slice| slice.books.as_mut().unwrap().wall_ns = 140_000_000);
+    let report = compute(&kept);
+    assert!(!report.books.unwrap().close());
+    assert!(report.notes.last().unwrap().contains("nobody's books"), "{:?}", report.notes);
+
+    each_slice(&mut kept, |slice| {
+        let books = slice.books.as_mut().unwrap();
+        (books.wall_ns, books.generator) = (101_000_000, times(50, 10, 20));
+    });
+    let report = compute(&kept);
+    let books = report.books.unwrap();
+    assert!((books.residual_share_generator + 21.0 / 202.0).abs() < 1e-9 && !books.close(), "{books:?}");
+    assert!(report.notes.last().unwrap().contains("the generator's CPUs lack it"), "{:?}", report.notes);
+}
+
+#[test]
+fn a_service_that_was_not_warm_is_named() {
+    let mut kept = kept();
+    let warnings = |kept: &Kept| {
+        let all = find(&compute(kept), "half").warnings.clone();
+        all.into_iter().filter(|warning| warning.starts_with("not warm")).collect::<Vec<String>>()
+    };
+    assert_eq!(warnings(&kept), Vec::<String>::new());
+    each_slice(&mut kept, |slice| {
+        if slice.row == "half" && slice.round == 0 {
+            slice.answered = slice.answered * 8 / 10;
+        }
+    });
+    let expected = "not warm: the first half of its slices in a block cost 25.0% more CPU than the second: raise `warm-up`";
+    assert_eq!(warnings(&kept), [expected]);
+    // Of a process that lasts only the first block can tell.
+    for record in &mut kept.records {
+        if let Record::Started(started) = record
+            && started.row == "half"
+        {
+            started.block = 0;
+        }
+    }
+    assert_eq!(warnings(&kept), Vec::<String>::new(), "one block is too few to tell");
+}

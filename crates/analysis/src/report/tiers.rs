@@ -1,0 +1,269 @@
+//! Which rows the data can tell apart: tiers, the ranks that each row may have, and what it would take to know more.
+//!
+//! Of a run with one group the figures of a block are compared with each other. Of one with several they are related to
+//! the pivot of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
+//! That assumes that what disturbs a block multiplies all in it alike, so that two rows of different groups may be
+//! compared by their distances to one pivot. Who is in a group with whom is drawn anew for each cycle, so that nobody gains
+//! by it; the pivot's own noise is in every such figure, and makes tiers wider, not wrong.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tare_stats::{
+    Better, EstimateError, Looks, log_ratios, planning,
+    ranking::{self, Ranking},
+    two_level,
+};
+
+use super::{
+    RowReport, State,
+    compute::{Block, Blocks},
+    figures::{several, time},
+};
+use tare_bench::run::{plan::Plan, record::Record};
+
+/// The probability that any two rows are called different that are not, over all pairs.
+pub const ALPHA: f64 = 0.05;
+/// With this probability the blocks that are named would separate a pair.
+const POWER: f64 = 0.8;
+/// Pairs for which it is said what would separate them.
+const NEIGHBOURS_MAX: usize = 3;
+
+/// What rows are ranked by: one figure for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Requests a second, where every measured row has them.
+    Throughput,
+    /// CPU time for each request, where one has not.
+    CpuPerRequest,
+}
+
+/// The order of the rows, as far as there is one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tiers {
+    /// By what.
+    pub by: Metric,
+    /// Of any two rows called different wrongly.
+    pub alpha: f64,
+    /// Blocks that all of them have; of several groups, cycles.
+    pub blocks: usize,
+    /// Best first.
+    pub rows: Vec<Place>,
+    /// Rows that stand side by side and are not separated, those first that would be soonest.
+    pub not_separated: Vec<Neighbours>,
+    /// Doubts about all of it.
+    pub warnings: Vec<String>,
+}
+
+/// Where a row stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The row.
+    pub row: String,
+    /// Counted from 1: rows of one tier are not separated from its first.
+    pub tier: usize,
+    /// The best rank that it may have.
+    pub rank_best: usize,
+    /// The worst.
+    pub rank_worst: usize,
+}
+
+/// Two rows that the data cannot tell apart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Neighbours {
+    /// The one ahead.
+    pub row: String,
+    /// The one behind.
+    pub next: String,
+    /// How many more blocks would separate them if they differ by as much as it seems; none for more than
+    /// [`planning::BLOCKS_MAX`].
+    pub blocks_more: Option<usize>,
+    /// How long those take.
+    pub ns_more: Option<u64>,
+}
+
+/// The figures of one row, by block or cycle, each with the number of the process that it is of.
+type Series = BTreeMap<usize, (f64, usize)>;
+
+/// The same of all rows, in the blocks that all of them have.
+struct Table<'a> {
+    labels: Vec<&'a str>,
+    values: Vec<Vec<f64>>,
+    processes: Vec<Vec<usize>>,
+}
+
+impl<'a> Table<'a> {
+    fn of(series: &[(&'a str, Series)]) -> Option<Table<'a>> {
+        let common = |unit: &&usize| series.iter().all(|(_, series)| series.contains_key(unit));
+        let units: Vec<usize> = series.first()?.1.keys().filter(common).copied().collect();
+        let columns = series.iter().map(|(_, series)| units.iter().map(|unit| series[unit]).unzip());
+        let (values, processes) = columns.unzip();
+        Some(Table { labels: series.iter().map(|(label, _)| *label).collect(), values, processes })
+    }
+
+    fn ranking(&self, better: Better, looks: Option<&Looks>) -> Result<Ranking, EstimateError> {
+        match looks {
+            Some(looks) => ranking::rank_at_looks(&self.values, better, looks),
+            None => ranking::rank_by_start(&self.values, &self.processes, better, ALPHA),
+        }
+    }
+
+    /// How many more blocks would separate two rows: starts are what counts where a process lasted for several.
+    fn blocks_to_separate(&self, one: usize, other: usize, alpha: f64) -> Option<usize> {
+        let logs = log_ratios(&self.values[one], &self.values[other]).ok()?;
+        let starts = two_level::by_start(&logs, &self.processes[one], &self.processes[other]).ok()?;
+        let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
+        let means: Vec<f64> = starts.iter().map(mean).collect();
+        let blocks_each = logs.len().div_ceil(starts.len());
+        // The estimate may say that there are enough already; the data have just said that there are not.
+        let needed = planning::blocks_to_separate(&means, alpha, POWER).ok()??;
+        Some(needed.max(1) * blocks_each)
+    }
+}
+
+impl Tiers {
+    /// Of the rows that have figures, each with its blocks; none where fewer than two can be ranked.
+    pub(super) fn of(
+        plan: &Plan,
+        rows: &[(RowReport, Blocks)],
+        looks: Option<&Looks>,
+        block_ns: Option<u64>,
+    ) -> Option<Tiers> {
+        let measured = || rows.iter().filter(|(row, _)| row.state == State::Measured);
+        let by = match measured().all(|(row, _)| row.requests_per_second.is_some()) {
+            true => Metric::Throughput,
+            false => Metric::CpuPerRequest,
+        };
+        let pivot = rows.iter().find(|(row, _)| row.label == plan.pivot).map(|(_, blocks)| blocks);
+        let series = measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, pivot)));
+        let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();
+        let table = Table::of(&series)?;
+        let better = if by == Metric::Throughput { Better::Higher } else { Better::Lower };
+        let ranking = table.ranking(better, looks).ok()?;
+        // Too few blocks are no ground for an estimate; the warning says how many it takes at the least.
+        let block_ns = block_ns.map(|ns| ns * plan.groups() as u64);
+        let not_separated = match ranking.warnings.is_empty() {
+            true => neighbours(&ranking, &table, block_ns),
+            false => Vec::new(),
+        };
+        Some(Tiers {
+            by,
+            alpha: looks.map_or(ALPHA, Looks::alpha),
+            blocks: ranking.n,
+            rows: ranking.places.iter().map(|place| Place::of(place, &table.labels)).collect(),
+            not_separated,
+            warnings: ranking.warnings.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// The place of a row.
+    pub fn place(&self, label: &str) -> Option<(usize, &Place)> {
+        self.rows.iter().enumerate().find(|(_, place)| place.row == label)
+    }
+
+    /// Whether there are blocks enough for any two rows to be separated: with fewer all rows are of one tier, whatever they
+    /// are, and a table shows none.
+    pub fn are_known(&self) -> bool {
+        self.warnings.is_empty()
+    }
+
+    /// For below the table: first what tiers mean, or why there are none.
+    pub fn lines(&self) -> Vec<String> {
+        let by = match self.by {
+            Metric::Throughput => "throughput",
+            Metric::CpuPerRequest => "CPU per request",
+        };
+        if !self.are_known() {
+            return self.warnings.iter().map(|warning| format!("no tiers yet: {warning}")).collect();
+        }
+        let held = format!(
+            "tiers by {by}: rows of one tier are not separated from its first ({:.0}% for all pairs together)",
+            (1.0 - self.alpha) * 100.0
+        );
+        std::iter::once(held).chain(self.not_separated.iter().map(Neighbours::text)).collect()
+    }
+}
+
+impl Place {
+    fn of(place: &ranking::Place, labels: &[&str]) -> Place {
+        Place {
+            row: labels[place.service].to_owned(),
+            tier: place.tier,
+            rank_best: place.best,
+            rank_worst: place.worst,
+        }
+    }
+}
+
+impl Neighbours {
+    fn text(&self) -> String {
+        let pair = format!("not separated: {} and {}: ", self.row, self.next);
+        let Some(blocks) = self.blocks_more else {
+            return pair + &format!("not even {} blocks would separate them", planning::BLOCKS_MAX);
+        };
+        let long = self.ns_more.map_or(String::new(), |ns| match ns as f64 / 60e9 {
+            minutes if minutes < 1.0 => format!(" ({})", time(ns as f64)),
+            minutes => format!(" ({minutes:.0} min)"),
+        });
+        pair + &format!("about {}{long} would separate them", several(blocks, "more block"))
+    }
+}
+
+/// Positive figures only: the others have no logarithm, and the kernel told no CPU time.
+fn series(plan: &Plan, by: Metric, blocks: &Blocks, pivot: Option<&Blocks>) -> Series {
+    let value = |block: &Block| match by {
+        Metric::Throughput => block.requests_per_second(),
+        Metric::CpuPerRequest => block.cpu_ns_per_request(),
+    };
+    let is_figure = |value: &f64| value.is_finite() && *value > 0.0;
+    let groups = plan.groups();
+    let figure = |(&number, block): (&usize, &Block)| {
+        let own = Some(value(block)).filter(is_figure)?;
+        if groups == 1 {
+            return Some((number, (own, block.process)));
+        }
+        let base = Some(value(pivot?.get(&number)?)).filter(is_figure)?;
+        Some((number / groups, (own / base, block.process)))
+    };
+    blocks.iter().filter_map(figure).collect()
+}
+
+fn neighbours(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<Neighbours> {
+    let alpha = ALPHA / ranking.pairs.len().max(1) as f64;
+    let mut found: Vec<Neighbours> = Vec::new();
+    for places in ranking.places.windows(2) {
+        let (one, next) = (places[0].service, places[1].service);
+        if ranking.separated(one, next) {
+            continue;
+        }
+        let blocks_more = table.blocks_to_separate(one, next, alpha);
+        found.push(Neighbours {
+            row: table.labels[one].to_owned(),
+            next: table.labels[next].to_owned(),
+            blocks_more,
+            ns_more: blocks_more.zip(block_ns).map(|(blocks, ns)| blocks as u64 * ns),
+        });
+    }
+    found.sort_by_key(|pair| pair.blocks_more.unwrap_or(usize::MAX));
+    found.truncate(NEIGHBOURS_MAX);
+    found
+}
+
+/// How long a block takes on average, from the instants at which blocks began; of a single one, all the time there was.
+pub(super) fn block_ns(records: &[Record], elapsed_ns: Option<u64>) -> Option<u64> {
+    let begins = records.iter().filter_map(|record| match record {
+        Record::Block { elapsed_ns, .. } => Some(*elapsed_ns),
+        _ => None,
+    });
+    let begins: Vec<u64> = begins.collect();
+    let (first, last) = (*begins.first()?, *begins.last()?);
+    match (begins.len() as u64 - 1, elapsed_ns) {
+        (steps, _) if steps > 0 && last > first => Some((last - first) / steps),
+        (steps, Some(elapsed_ns)) => Some(elapsed_ns.saturating_sub(first) / (steps + 1)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+use super::*;
+use crate::report::{
+    Ratio, Report, State, compute, compute_at, markdown,
+    tests::{find, kept_with},
+    text,
+};
+use tare_bench::run::{
+    folder::Kept,
+    record::{Ending, Record, Started},
+};
+
+fn tiers_of(kept: &Kept) -> Vec<(String, usize)> {
+    let tiers = compute(kept).tiers.unwrap();
+    tiers.rows.iter().map(|place| (place.row.clone(), place.tier)).collect()
+}
+
+const ROWS: [(&str, f64); 4] = [("pivot", 1.0), ("slow", 0.5), ("twin", 0.8), ("other", 0.797)];
+
+#[test]
+fn what_cannot_be_told_apart_is_one_tier() {
+    let kept = kept_with(&ROWS, 12);
+    let found = tiers_of(&kept);
+    assert_eq!(found.iter().map(|(_, tier)| *tier).collect::<Vec<_>>(), [1, 2, 2, 3]);
+    assert_eq!((found[0].0.as_str(), found[3].0.as_str()), ("pivot", "slow"));
+    let report = compute(&kept);
+    let row = find(&report, "twin");
+    assert_eq!((row.tier, row.ranks), (Some(2), Some([2, 3])));
+    let labels: Vec<&str> = report.rows.iter().map(|row| row.label.as_str()).collect();
+    let ranked: Vec<&str> = found.iter().map(|(row, _)| row.as_str()).collect();
+    assert_eq!(labels, ranked, "the table stands in the order of the ranks");
+    let tiers = report.tiers.unwrap();
+    assert_eq!((tiers.by, tiers.blocks, tiers.not_separated.len()), (Metric::Throughput, 12, 1));
+    let pair = &tiers.not_separated[0];
+    assert_eq!(pair.ns_more, pair.blocks_more.map(|blocks| blocks as u64 * 2_000_000_000));
+}
+
+#[test]
+fn tiers_are_printed() {
+    let report = compute(&kept_with(&ROWS, 12));
+    insta::assert_snapshot!("tiers_as_text", text(&report, false, Some(120)));
+    insta::assert_snapshot!("tiers_as_markdown", markdown(&report));
+}
+
+#[test]
+fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
+    let mut kept = kept_with(&ROWS, 12);
+    for record in &mut kept.records {
+        if let Record::Slice(slice) = record
+            && slice.row == "twin"
+        {
+            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.server_cpu_ns / 2, 99_000_000);
+        }
+    }
+    let report = compute(&kept);
+    assert_eq!(report.tiers.as_ref().unwrap().by, Metric::CpuPerRequest);
+    assert_eq!(report.rows[0].label, "twin", "half the time for eight tenths of the requests");
+    assert!(
+        text(&report, false, None).contains("generator-bound"),
+        "the reason stands in place of the number"
+    );
+}
+
+#[test]
+fn who_keeps_a_process_is_judged_by_its_starts() {
+    let mut kept = kept_with(&ROWS, 12);
+    // Who was never seen to start has a process for each block.
+    let started = |block: usize| Started { block, row: "twin".to_owned(), start_up_ns: 1 };
+    let with_starts = |record: Record| match record {
+        Record::Block { block, .. } if block.is_multiple_of(3) => {
+            vec![record, Record::Started(started(block))]
+        }
+        record => vec![record],
+    };
+    kept.records = kept.records.into_iter().flat_map(with_starts).collect();
+    let report = compute(&kept);
+    let (twin, slow) = (find(&report, "twin"), find(&report, "slow"));
+    assert_eq!((twin.starts, twin.blocks, slow.starts), (4, 12, 12));
+    let blocks = |row: &RowReport| row.ratio.as_ref().map(|ratio| ratio.n);
+    assert_eq!((blocks(twin), blocks(slow)), (Some(4), Some(12)));
+    let width = |row: &str| {
+        let ratio = |kept: &Kept| find(&compute(kept), row).ratio.clone().unwrap();
+        let interval = |ratio: Ratio| ratio.high.unwrap() - ratio.low.unwrap();
+        interval(ratio(&kept)) / interval(ratio(&kept_with(&ROWS, 12)))
+    };
+    assert!(width("twin") > 1.2 && (width("slow") - 1.0).abs() < 1e-12, "{}", width("twin"));
+    assert_eq!(
+        report.notes.last().map(String::as_str),
+        Some(
+            "slow to warm up, so a process was kept for several blocks: twin (4 in 12 blocks); their intervals count starts \
+         (Student's t), not blocks"
+        )
+    );
+}
+
+#[test]
+fn groups_are_compared_by_their_pivot() {
+    let mut kept = kept_with(&ROWS, 24);
+    kept.header.plan.group_max = 3;
+    assert_eq!(kept.header.plan.groups(), 2);
+    let members: Vec<Vec<usize>> = (0..24).map(|block| kept.header.plan.group(block)).collect();
+    let rows = kept.header.plan.rows.clone();
+    let is_member = |block: usize, row: &str| members[block].iter().any(|member| rows[*member].label == row);
+    kept.records.retain_mut(|record| match record {
+        Record::Slice(slice) => is_member(slice.block, &slice.row),
+        Record::Started(started) => is_member(started.block, &started.row),
+        Record::Stopped(stopped) => is_member(stopped.block, &stopped.row),
+        Record::Block { block, order, .. } => {
+            order.retain(|row| is_member(*block, row));
+            true
+        }
+        _ => true,
+    });
+    let report = compute(&kept);
+    assert_eq!(find(&report, "twin").blocks, 12);
+    let tiers = report.tiers.unwrap();
+    assert_eq!(tiers.blocks, 12, "cycles");
+    assert_eq!(tiers.rows.iter().map(|place| place.tier).collect::<Vec<_>>(), [1, 2, 2, 3]);
+}
+
+#[test]
+fn looks_cost_blocks() {
+    let looks = Looks::planned(&[10, 20, 40], 0.05).unwrap();
+    let few = kept_with(&[("pivot", 1.0), ("slow", 0.5)], 9);
+    let fixed = compute(&few);
+    assert!(find(&fixed, "slow").ratio.as_ref().unwrap().interval().is_some());
+    assert_eq!(fixed.tiers.unwrap().rows[1].tier, 2);
+    let looked = compute_at(&few, Some(&looks));
+    assert_eq!(find(&looked, "slow").ratio.as_ref().unwrap().interval(), None);
+    let tiers = looked.tiers.unwrap();
+    assert_eq!(tiers.rows[1].tier, 1);
+    assert!(tiers.warnings[0].contains("which takes 10"), "{:?}", tiers.warnings);
+    assert!(
+        looked.notes.iter().any(|note| note.contains("looked at after 10, 20, 40 blocks")),
+        "{:?}",
+        looked.notes
+    );
+
+    let mut decided = few.clone();
+    let last = Record::Ended { reason: Ending::Decided, elapsed_ns: 1 };
+    *decided.records.last_mut().unwrap() = last;
+    let too_much = |report: &Report| report.notes.iter().any(|note| note.contains("claim too much"));
+    assert!(too_much(&compute(&decided)) && !too_much(&compute_at(&decided, Some(&looks))));
+
+    let more = kept_with(&[("pivot", 1.0), ("slow", 0.5)], 25);
+    let width = |ratio: &Ratio| ratio.interval().map(|(low, high)| high / low).unwrap();
+    let (fixed, looked) = (compute(&more), compute_at(&more, Some(&looks)));
+    let ratio = |report: &Report| find(report, "slow").ratio.clone().unwrap();
+    assert_eq!((ratio(&fixed).n, ratio(&looked).n), (25, 20), "blocks after a look wait for the next");
+    assert!(width(&ratio(&looked)) > width(&ratio(&fixed)));
+    assert_eq!(looked.tiers.unwrap().rows[1].tier, 2);
+}
+
+#[test]
+fn one_row_has_no_tier() {
+    let report = compute(&kept_with(&[("pivot", 1.0)], 8));
+    assert_eq!((report.tiers.is_none(), &report.rows[0].state), (true, &State::Measured));
+    assert!(!text(&report, false, None).contains("tier"));
+}
+
+#[test]
+fn a_block_takes_as_long_as_from_one_to_the_next() {
+    let block = |elapsed_ns| Record::Block { block: 0, order: Vec::new(), elapsed_ns };
+    assert_eq!(block_ns(&[], Some(5)), None);
+    assert_eq!(block_ns(&[block(100), block(300), block(700)], None), Some(300));
+    assert_eq!(block_ns(&[block(100)], Some(400)), Some(300));
+    assert_eq!(block_ns(&[block(0), block(0)], Some(400)), Some(200), "an older run");
+}
+
+#[test]
+fn equal_rows_would_never_be_separated() {
+    let found = Neighbours { row: "a".to_owned(), next: "b".to_owned(), blocks_more: None, ns_more: None };
+    assert_eq!(found.text(), "not separated: a and b: not even 2000 blocks would separate them");
+    let long = Neighbours { blocks_more: Some(12), ns_more: Some(240_000_000_000), ..found };
+    assert_eq!(long.text(), "not separated: a and b: about 12 more blocks (4 min) would separate them");
+}

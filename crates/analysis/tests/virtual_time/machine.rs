@@ -1,0 +1,233 @@
+//! A machine without time: services that are numbers, and a campaign that runs on them as it does on real ones.
+
+use std::{cell::Cell, io, time::Duration};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tare_bench::{
+    experiment::{LoadSetting, Point},
+    run::{
+        campaign::{self, Executor, Journal, Judge, Offer, Parts, RowFailure, StopFacts, Watch},
+        folder::{Header, Kept},
+        plan::{Plan, PlannedRow},
+        record::{Open, Pilot, Record, Slice},
+    },
+};
+use tare_host::{cpus::Pinning, environment::Environment};
+use tare_service::{catalogue::Style, knobs::Knobs};
+
+/// A service, as far as a campaign can see one.
+#[derive(Debug, Clone, Copy)]
+pub struct Service {
+    /// Answers a second, on average.
+    pub per_second: f64,
+    /// Standard deviation of the logarithm from process to process.
+    pub process_sd: f64,
+    /// The same from slice to slice.
+    pub slice_sd: f64,
+}
+
+/// Services and what else happens on the machine.
+pub struct Machine {
+    services: Vec<Service>,
+    /// How much the speed of the whole machine changes from one slice to the next, as a logarithm.
+    drift_sd: f64,
+    random: ChaCha8Rng,
+    now_ns: Cell<u64>,
+    /// Of the machine, and of each process that runs.
+    speed: f64,
+    processes: Vec<f64>,
+    slice_ns: u64,
+    window_ns: u64,
+    /// Time within which an answer counts in an open loop.
+    limit_ns: u64,
+    /// One slice of an open loop in so many finds the generator late.
+    pub void_every: usize,
+    /// How long each service takes to be steady.
+    pub steady_after_ns: Vec<u64>,
+    slices: usize,
+}
+
+impl Machine {
+    pub fn new(services: &[Service], drift_sd: f64, plan: &Plan, limit_ns: u64) -> Machine {
+        Machine {
+            services: services.to_vec(),
+            drift_sd,
+            random: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x5eed),
+            now_ns: Cell::new(0),
+            speed: 0.0,
+            processes: vec![0.0; services.len()],
+            slice_ns: plan.slice_ns,
+            window_ns: plan.latency.as_ref().map_or(0, |latency| latency.slice_ns),
+            limit_ns,
+            void_every: usize::MAX,
+            steady_after_ns: vec![0; services.len()],
+            slices: 0,
+        }
+    }
+
+    fn pass(&self, ns: u64) {
+        self.now_ns.set(self.now_ns.get() + ns);
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.random.random::<f64>(), self.random.random::<f64>());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+
+    /// A saturated slice.
+    fn closed(&self, per_second: f64) -> Slice {
+        let answered = (per_second * self.slice_ns as f64 / 1e9).round() as u64;
+        Slice {
+            window_ns: self.slice_ns,
+            elapsed_ns: self.slice_ns,
+            sent: answered,
+            answered,
+            answered_in_window: answered,
+            server_cpu_ns: self.slice_ns,
+            generator_cpu_ns: self.slice_ns / 2,
+            ..Slice::default()
+        }
+    }
+
+    /// A queue with one server: P(late) = exp(-(capacity - rate) limit).
+    fn open(&mut self, per_second: f64, offered_per_second: f64) -> Slice {
+        let due = (offered_per_second * self.window_ns as f64 / 1e9).round() as u64;
+        let spare = (per_second - offered_per_second) * self.limit_ns as f64 / 1e9;
+        let share = (-spare).exp().min(1.0);
+        let within = (due as f64 * (1.0 - share)).round() as u64;
+        let is_void = self.slices.is_multiple_of(self.void_every);
+        let lag_ns_p99 = if is_void { 5_000_000 } else { 50_000 };
+        let open = Open { point: Point::Searched, offered_per_second, unsent: 0, lag_ns_p99 };
+        Slice {
+            window_ns: self.window_ns,
+            elapsed_ns: self.window_ns,
+            sent: due,
+            answered: due,
+            answered_in_window: within,
+            within: vec![within],
+            latency_ns_p50: self.limit_ns / 10,
+            latency_ns_p99: (share * 100.0 * self.limit_ns as f64) as u64,
+            open: Some(open),
+            ..Slice::default()
+        }
+    }
+}
+
+impl Executor for Machine {
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+        self.pass(self.steady_after_ns[row]);
+        Ok(Pilot {
+            row: String::new(),
+            window_ns: 250_000_000,
+            start_ns: 600_000_000,
+            answered: Vec::new(),
+            server_cpu_ns: Vec::new(),
+            steady_after_ns: Some(self.steady_after_ns[row]),
+        })
+    }
+
+    fn start(&mut self, row: usize, _block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+        self.processes[row] = self.services[row].process_sd * self.normal();
+        self.pass(500_000_000 + warm_up_ns);
+        Ok(Duration::from_millis(3))
+    }
+
+    fn wake(&mut self, _row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+        self.pass(warm_up_ns);
+        Ok(())
+    }
+
+    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+        self.slices += 1;
+        self.speed += self.drift_sd * self.normal();
+        let service = self.services[row];
+        let noise = self.processes[row] + self.speed + service.slice_sd * self.normal();
+        let per_second = service.per_second * noise.exp();
+        let slice = match offer {
+            Offer::Saturating => self.closed(per_second),
+            Offer::Open { per_second: offered, .. } => self.open(per_second, offered),
+        };
+        self.pass(slice.elapsed_ns);
+        Ok(slice)
+    }
+
+    fn stop(&mut self, _row: usize, _block: usize) -> Result<StopFacts, RowFailure> {
+        self.pass(100_000_000);
+        Ok(StopFacts::default())
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns.get()
+    }
+
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Default)]
+struct Memory(Vec<Record>);
+
+impl Journal for Memory {
+    fn append(&mut self, record: &Record) -> io::Result<()> {
+        self.0.push(record.clone());
+        Ok(())
+    }
+}
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn heard(&mut self, _record: &Record, _left: Duration) {}
+}
+
+/// A whole campaign, as its folder would give it back.
+pub fn campaign(plan: &Plan, machine: &mut Machine, judge: &mut impl Judge) -> Kept {
+    let mut journal = Memory::default();
+    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Nobody, judge };
+    campaign::run(plan, parts, &[]).expect("memory does not fail");
+    let header =
+        Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());
+    Kept { header, records: journal.0, damage: Vec::new(), goes_on: false }
+}
+
+/// A plan of so many blocks over `rows`, the first of which is the pivot.
+pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
+    let row = |label: &&str| PlannedRow {
+        label: (*label).to_owned(),
+        service: (*label).to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: "none".to_owned(),
+        licence: "MIT".to_owned(),
+        style: Style::Framework,
+        settings: Vec::new(),
+        version: None,
+        content: None,
+        excluded: None,
+    };
+    Plan {
+        experiment: "virtual".to_owned(),
+        title: "Virtual time".to_owned(),
+        question: String::new(),
+        contract: "hello".to_owned(),
+        pivot: rows[0].to_owned(),
+        seed,
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 0,
+        until: tare_bench::run::until::Until::Budget,
+        slice_ns: 100_000_000,
+        slices_per_block: 8,
+        warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: None,
+        blocks_min: blocks,
+        blocks_max: blocks,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: rows.iter().map(row).collect(),
+    }
+}

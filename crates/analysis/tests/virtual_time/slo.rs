@@ -1,0 +1,161 @@
+//! Searches for capacity under an SLO, as the campaign runs them.
+
+use std::time::Duration;
+use tare_analysis::capacity::{self, SloReport};
+use tare_analysis::{
+    capacity::{Bound, Holds},
+    report::State,
+};
+use tare_bench::{
+    experiment::LoadSetting,
+    run::{folder::Kept, plan::Plan, record::Record},
+    slo::{Slo, SloPlan, judge::Searches, plan::Setting},
+};
+use tare_host::cpus::Pinning;
+use tare_service::{catalogue, knobs::Knobs};
+
+use crate::machine::{self, Machine, Service};
+
+const LIMIT_NS: u64 = 10_000_000;
+const QUICK: Service = Service { per_second: 20_000.0, process_sd: 0.01, slice_sd: 0.02 };
+const SLOW: Service = Service { per_second: 2_000.0, ..QUICK };
+
+/// The plan that `tare slo` would make, over rows of the simulation.
+fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
+    let setting = Setting {
+        contract: "hello".to_owned(),
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        starts,
+        windows: 14,
+        window: None,
+        warm_up: Duration::ZERO,
+        lag_max: Duration::from_millis(1),
+        warm_up_max: Duration::ZERO,
+        seed,
+    };
+    let pinning = Pinning { server: vec![0], generator: vec![1] };
+    let none: [catalogue::Row; 0] = [];
+    let (slo, plan) = SloPlan::new(Slo::parse(["p99=10ms"]).unwrap(), &setting, &none, pinning);
+    (slo, Plan { rows: machine::plan(rows, 1, seed).rows, ..plan })
+}
+
+fn run(services: &[(&str, Service)], starts: usize, seed: u64, void_every: usize) -> (SloPlan, Kept) {
+    run_within(LIMIT_NS, services, starts, seed, void_every)
+}
+
+fn run_within(
+    limit_ns: u64,
+    services: &[(&str, Service)],
+    starts: usize,
+    seed: u64,
+    void_every: usize,
+) -> (SloPlan, Kept) {
+    let labels: Vec<&str> = services.iter().map(|(label, _)| *label).collect();
+    let services: Vec<Service> = services.iter().map(|(_, service)| *service).collect();
+    let (slo, plan) = plans(&labels, starts, seed);
+    let mut machine = Machine::new(&services, 0.0, &plan, limit_ns);
+    machine.void_every = void_every;
+    let mut searches = Searches::new(&slo);
+    let kept = machine::campaign(&plan, &mut machine, &mut searches);
+    (slo, kept)
+}
+
+fn report(services: &[(&str, Service)], starts: usize, seed: u64) -> SloReport {
+    let (slo, kept) = run(services, starts, seed, usize::MAX);
+    capacity::compute(&slo, &kept)
+}
+
+/// exp(-(capacity - rate) limit) = 1%.
+fn truth(service: Service) -> f64 {
+    service.per_second - 100_f64.ln() / (LIMIT_NS as f64 / 1e9)
+}
+
+#[test]
+fn two_services_are_searched_side_by_side() {
+    let report = report(&[("slow", SLOW), ("quick", QUICK)], 6, 1);
+    let labels: Vec<&str> = report.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["quick", "slow"], "the highest first");
+    for (row, service) in report.rows.iter().zip([QUICK, SLOW]) {
+        let capacity = row.capacity.as_ref().unwrap();
+        let error = capacity.value / truth(service) - 1.0;
+        assert!(error.abs() < 0.04, "{}: {error}", row.label);
+        assert!(capacity.low < Some(capacity.value) && Some(capacity.value) < capacity.high);
+        assert_eq!((row.starts, row.windows, row.void, row.bound), (6, 84, 0, None));
+        assert_eq!(row.holds_at(0.5 * truth(service)), Some(Holds::Yes));
+        assert_eq!(row.holds_at(1.5 * truth(service)), Some(Holds::No));
+        assert_eq!(row.holds_at(capacity.value), Some(Holds::Unclear));
+    }
+    insta::assert_snapshot!(capacity::markdown(&report));
+}
+
+/// The rate that the middle start holds is the truth; of intervals over six starts all but one in twenty hold it.
+#[test]
+fn intervals_hold_the_truth() {
+    let holds = |seed: &u64| {
+        let report = report(&[("quick", Service { slice_sd: 0.003, process_sd: 0.03, ..QUICK })], 6, *seed);
+        let capacity = report.rows[0].capacity.as_ref().unwrap();
+        let truth = truth(QUICK);
+        capacity.low.unwrap() <= truth && truth <= capacity.high.unwrap()
+    };
+    let held = (0..200).filter(holds).count();
+    assert!((184..=200).contains(&held), "{held} of 200");
+}
+
+#[test]
+fn rows_are_interleaved_window_by_window() {
+    let (_, kept) = run(&[("slow", SLOW), ("quick", QUICK)], 1, 1, usize::MAX);
+    let mut rounds = [[0; 2]; 14];
+    for record in &kept.records {
+        if let Record::Slice(slice) = record
+            && slice.open.is_some()
+        {
+            rounds[slice.round][usize::from(slice.row == "quick")] += 1;
+        }
+    }
+    assert_eq!(rounds, [[1, 1]; 14]);
+}
+
+#[test]
+fn windows_with_a_late_generator_are_tried_again() {
+    let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 5);
+    let report = capacity::compute(&slo, &kept);
+    let row = &report.rows[0];
+    assert_eq!((row.windows, row.starts), (42, 3));
+    assert!(row.void >= 7, "{}", row.void);
+    assert!(report.notes.iter().any(|note| note.contains("3 starts")), "{:?}", report.notes);
+
+    let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 1);
+    let report = capacity::compute(&slo, &kept);
+    assert!(matches!(&report.rows[0].state, State::Invalid(reason) if reason.starts_with("late: in 3 of 3")));
+    assert!(report.some_measurement_is_invalid() && report.rows[0].holds_at(1.0).is_none());
+}
+
+#[test]
+fn a_service_that_holds_no_rate_has_none() {
+    // Its spare capacity is never enough: at most 20,000/s x 0.1 ms, where it takes 4.6.
+    let (slo, kept) = run_within(100_000, &[("hopeless", QUICK)], 6, 1, usize::MAX);
+    let report = capacity::compute(&slo, &kept);
+    let row = &report.rows[0];
+    assert_eq!((row.bound, row.capacity.is_none()), (Some(Bound::Below), true));
+    assert_eq!(row.holds_at(1.0), Some(Holds::No));
+    assert!(capacity::markdown(&report).contains("| hopeless | none |"));
+}
+
+#[test]
+fn windows_that_are_too_short_for_the_percentile_are_told() {
+    let rare = Service { per_second: 60.0, ..QUICK };
+    let (slo, kept) = run_within(1_000_000_000, &[("rare", rare)], 2, 1, usize::MAX);
+    let report = capacity::compute(&slo, &kept);
+    let warnings = &report.rows[0].warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("a longer `--window`")), "{warnings:?}");
+}
+
+/// What was cut off in the middle of a start counts up to the start before.
+#[test]
+fn a_search_that_was_cut_off_is_no_observation() {
+    let (slo, mut kept) = run(&[("quick", QUICK)], 3, 1, usize::MAX);
+    let last = kept.records.iter().rposition(|record| matches!(record, Record::Slice(_))).unwrap();
+    kept.records.truncate(last);
+    assert_eq!(capacity::compute(&slo, &kept).rows[0].starts, 2);
+}

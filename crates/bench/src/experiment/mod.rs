@@ -1,0 +1,249 @@
+//! An experiment file: which services, under which contract, under which load, for how long. Resolves names; starts
+//! nothing.
+
+mod latency;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tare_service::knobs::Knobs;
+
+use serde::Deserialize;
+
+use tare_service::document::{self, DocumentError};
+
+/// The version of the experiment format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// An experiment, as the file says it.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The file's stem.
+    pub name: String,
+    /// One line for the head of the table.
+    pub title: String,
+    /// What the run is to answer.
+    pub question: String,
+    /// Name of the contract.
+    pub contract: String,
+    /// Words for [`tare_service::catalogue::select`].
+    pub services: Vec<String>,
+    /// The row that the others are related to.
+    pub pivot: String,
+    /// How requests arrive.
+    pub load: LoadSetting,
+    /// What every service is told.
+    pub knobs: Knobs,
+    /// How blocks and slices are laid out.
+    pub campaign: CampaignSetting,
+    /// The open loops in which latency is measured, where it is.
+    pub latency: Option<LatencySetting>,
+    /// Where it was read from.
+    pub path: PathBuf,
+    text: String,
+}
+
+/// `[load]`: a closed loop.
+#[derive(Debug, Clone, PartialEq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadSetting {
+    /// Connections kept open.
+    pub connections: usize,
+    /// Generator threads.
+    pub threads: usize,
+}
+
+/// `[latency]`: after the closed loops of a block each service is asked at instants that it has no say in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencySetting {
+    /// At which rates.
+    pub points: Vec<Point>,
+    /// Length of one slice.
+    pub slice: Duration,
+    /// Slices of each service at each rate in a block.
+    pub slices_per_block: usize,
+}
+
+/// A rate at which latency is measured.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Point {
+    /// The same for all services.
+    PerSecond(f64),
+    /// So much of what the service answered in the closed loop of the same block.
+    OfCapacity(f64),
+    /// What is looked for while the campaign runs, see [`crate::slo`]; no experiment file has it.
+    Searched,
+}
+
+impl Point {
+    /// For a head and a file name: `5000/s`, `80%`.
+    pub fn label(&self) -> String {
+        match self {
+            Point::PerSecond(rate) => format!("{rate}/s"),
+            Point::OfCapacity(share) => format!("{}%", share * 100.0),
+            Point::Searched => "searched".to_owned(),
+        }
+    }
+
+    /// Requests a second for a service of this capacity.
+    pub fn per_second(&self, capacity_per_second: f64) -> f64 {
+        match self {
+            Point::PerSecond(rate) => *rate,
+            Point::OfCapacity(share) => share * capacity_per_second,
+            Point::Searched => capacity_per_second,
+        }
+    }
+}
+
+/// `[campaign]`.
+#[derive(Debug, Clone)]
+pub struct CampaignSetting {
+    /// No block is begun that would end after this.
+    pub budget: Duration,
+    /// Length of one slice.
+    pub slice: Duration,
+    /// Slices of each service in a block.
+    pub slices_per_block: usize,
+    /// Load before the first slice of a fresh process; not recorded.
+    pub warm_up: Duration,
+    /// The most of it: a pilot finds how much each service needs. All have the same where it is not given.
+    pub warm_up_max: Option<Duration>,
+    /// Never fewer blocks than this, whatever the budget says.
+    pub blocks_min: usize,
+    /// Never more.
+    pub blocks_max: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    #[serde(rename = "format")]
+    _format: String,
+    title: String,
+    question: String,
+    contract: String,
+    services: Vec<String>,
+    #[serde(default = "default_pivot")]
+    pivot: String,
+    load: LoadSetting,
+    service: Knobs,
+    campaign: CampaignFile,
+    latency: Option<latency::File>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CampaignFile {
+    budget: jiff::SignedDuration,
+    slice: jiff::SignedDuration,
+    slices_per_block: usize,
+    warm_up: jiff::SignedDuration,
+    warm_up_max: Option<jiff::SignedDuration>,
+    blocks_min: usize,
+    blocks_max: usize,
+}
+
+fn default_pivot() -> String {
+    tare_service::catalogue::PIVOT.to_owned()
+}
+
+impl Experiment {
+    /// Reads an experiment file.
+    pub fn load(path: &Path) -> Result<Experiment, DocumentError> {
+        let text = document::read(path)?;
+        Experiment::parse(path, &text)
+    }
+
+    /// A mistake in what `key` says: at the line where a string begins with `value`, for a mistake that only shows when names are
+    /// looked up.
+    pub fn mistake(&self, key: &str, value: &str, message: &str) -> DocumentError {
+        DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
+    }
+
+    /// Reads an experiment from its text; mistakes name `path`.
+    pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
+        let file: File = document::parse(path, text, FORMAT)?;
+        let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
+        // "threads" stands in two tables: the table's own line tells them apart.
+        for (place, key, value, range) in [
+            ("connections", "connections", file.load.connections, 1..=20_000),
+            ("[load]", "threads", file.load.threads, 1..=256),
+            ("[service]", "threads", file.service.threads, 1..=1024),
+            ("slices-per-block", "slices-per-block", file.campaign.slices_per_block, 1..=1000),
+            ("blocks-min", "blocks-min", file.campaign.blocks_min, 1..=1000),
+            ("blocks-max", "blocks-max", file.campaign.blocks_max, file.campaign.blocks_min..=1000),
+        ] {
+            if !range.contains(&value) {
+                return wrong(
+                    place,
+                    format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end()),
+                );
+            }
+        }
+        let latency = file.latency.map(latency::File::read).transpose();
+        let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
+        let slice = file.campaign.slice.unsigned_abs();
+        if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
+            return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
+        }
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Experiment {
+            name,
+            title: file.title,
+            question: file.question,
+            contract: file.contract,
+            services: file.services,
+            pivot: file.pivot,
+            load: file.load,
+            knobs: file.service,
+            campaign: CampaignSetting {
+                budget: file.campaign.budget.unsigned_abs(),
+                slice,
+                slices_per_block: file.campaign.slices_per_block,
+                warm_up: file.campaign.warm_up.unsigned_abs(),
+                warm_up_max: file.campaign.warm_up_max.map(|longest| longest.unsigned_abs()),
+                blocks_min: file.campaign.blocks_min,
+                blocks_max: file.campaign.blocks_max,
+            },
+            latency,
+            path: path.to_owned(),
+            text: text.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUICK: &str = include_str!("../../../../experiments/quick.toml");
+
+    fn error(right: &str, wrong: &str) -> String {
+        let text = QUICK.replacen(right, wrong, 1);
+        assert_ne!(text, QUICK, "{right} is not in the file");
+        Experiment::parse(Path::new("experiments/quick.toml"), &text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_quick_experiment_reads() {
+        let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
+        assert_eq!((quick.name.as_str(), quick.contract.as_str()), ("quick", "hello"));
+        assert!(quick.services.len() >= 11);
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_the_fix() {
+        assert!(
+            error("connections", "conections")
+                .ends_with("unknown key \"conections\"; did you mean \"connections\"?")
+        );
+        assert!(
+            error("blocks-max       = 40", "blocks-max = 2")
+                .contains("\"blocks-max\" is 2; it must be 12 to 1000")
+        );
+        assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
+        assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
+    }
+}

@@ -1,0 +1,241 @@
+//! `figures/NAME.toml`: what a published benchmark printed and claimed; and what an experiment asks of a run about each claim.
+
+mod check;
+mod points;
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use tare_service::document::{self, DocumentError};
+
+pub use check::{Check, Metric, Quantifier, Where};
+pub use points::{messages_published, place};
+
+/// The version of the format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// A published benchmark. What a benchmark does not have is empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Figures {
+    /// The version of this file's format.
+    pub format: String,
+    /// Its name and year.
+    pub title: String,
+    /// What it asked.
+    pub question: String,
+    /// How it loaded.
+    pub load: String,
+    /// On what.
+    pub machine: String,
+    /// What a reader of its table must know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Of its figures.
+    pub unit: String,
+    /// The request, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The response, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
+    /// The service that was 100%.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pivot: Option<String>,
+    /// Of the services.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
+    /// Services that it names, without figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured: Vec<String>,
+    /// The order of the values of [`Row::at`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<f64>,
+    /// The order of the values of [`Cell::seconds`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<String>,
+    /// What it says of its figures, point by point.
+    #[serde(default, rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Claim>,
+    /// A line of its table.
+    #[serde(default, rename = "row", skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<Row>,
+    /// A line of a table whose columns are services.
+    #[serde(default, rename = "cell", skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<Cell>,
+    /// What it says of services beside figures.
+    #[serde(default, rename = "aspect", skip_serializing_if = "Vec::is_empty")]
+    pub aspects: Vec<Aspect>,
+}
+
+/// Something that a benchmark says of its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// What checks refer to it by.
+    pub id: String,
+    /// In its words.
+    pub text: String,
+}
+
+/// A line of a table of services.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// What the table calls it.
+    pub service: String,
+    /// Where the table says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// In the table's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Of the pivot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<f64>,
+    /// In all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// In all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<u64>,
+    /// Milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avg: Option<f64>,
+    /// Milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// Milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<f64>,
+    /// Requests a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rps: Option<f64>,
+    /// Milliseconds at each percentile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<f64>,
+    /// As wrk prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<Latency>,
+    /// In all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
+    /// In all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<u64>,
+    /// In all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_reset: Option<u64>,
+    /// On average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies_per_connection: Option<f64>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_seconds: Option<f64>,
+    /// As httperf prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_time_ms: Option<ConnectionTime>,
+    /// What a reader of the line must know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What `wrk --latency` prints, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// Mean.
+    pub avg: f64,
+    /// Standard deviation.
+    pub stdev: f64,
+    /// Longest.
+    pub max: f64,
+    /// The part that lies within one standard deviation of the mean.
+    pub within_one_stdev_percent: f64,
+    /// Median.
+    pub p50: f64,
+    /// 75th percentile.
+    pub p75: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// What httperf prints of its connections, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionTime {
+    /// Shortest.
+    pub min: f64,
+    /// Mean.
+    pub avg: f64,
+    /// Longest.
+    pub max: f64,
+    /// Median.
+    pub median: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+}
+
+/// A line of a table whose columns are services.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Messages of each producer.
+    pub n: u64,
+    /// Handling time.
+    pub t_ms: u64,
+    /// `local` or the name of a link.
+    pub environment: String,
+    /// Threads of the service.
+    pub threads: usize,
+    /// In the order of [`Figures::services`].
+    pub seconds: Vec<Seconds>,
+}
+
+/// A makespan, or none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Seconds {
+    /// How long it took.
+    Took(f64),
+    /// `x`: it never ended.
+    Never(String),
+}
+
+/// What a benchmark says of a service beside figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aspect {
+    /// What the table calls it.
+    pub service: String,
+    /// Of the framework.
+    pub licence: String,
+    /// Somebody's opinion, out of 5.
+    pub ease_of_including: u8,
+    /// Somebody's opinion, out of 5.
+    pub ease_of_using: u8,
+}
+
+impl Figures {
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Figures, DocumentError> {
+        document::parse(path, &document::read(path)?, FORMAT)
+    }
+
+    /// The line of a service.
+    pub fn row(&self, service: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.service == service)
+    }
+
+    /// The makespan of a service where a line has it.
+    pub fn seconds(&self, service: &str, is_line: impl Fn(&Cell) -> bool) -> Option<&Seconds> {
+        let place = self.services.iter().position(|name| name == service)?;
+        self.cells.iter().find(|cell| is_line(cell))?.seconds.get(place)
+    }
+}

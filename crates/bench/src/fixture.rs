@@ -1,0 +1,115 @@
+//! Campaigns made of arithmetic: what a bench would have written.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{
+    experiment::LoadSetting,
+    run::{
+        folder::Header,
+        plan::{Plan, PlannedRow},
+        record::{Latency, Record, Slice, Started, Stopped},
+        until::{ALPHA, Gate, Metric, Until, looks},
+    },
+};
+use tare_host::{cpus::Pinning, environment::Environment};
+use tare_service::{catalogue::Style, knobs::Knobs};
+
+/// A plan over rows of these labels; the first is the pivot.
+pub fn plan(labels: &[&str]) -> Plan {
+    let row = |label: &&str| PlannedRow {
+        label: (*label).to_owned(),
+        service: (*label).to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: "none".to_owned(),
+        licence: "MIT".to_owned(),
+        style: Style::Framework,
+        settings: Vec::new(),
+        version: Some("1.2.3".to_owned()),
+        content: Some("c0ffee".to_owned()),
+        excluded: None,
+    };
+    Plan {
+        experiment: "compare".to_owned(),
+        title: "a against b".to_owned(),
+        question: "Is b worse?".to_owned(),
+        contract: "hello".to_owned(),
+        pivot: labels[0].to_owned(),
+        seed: 42,
+        load: LoadSetting { connections: 64, threads: 1 },
+        knobs: Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 180_000_000_000,
+        slice_ns: 100_000_000,
+        slices_per_block: 1,
+        warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: None,
+        until: Until::Budget,
+        blocks_min: 12,
+        blocks_max: 40,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: labels.iter().map(row).collect(),
+    }
+}
+
+/// A run that compares `a` with `b`, within 3%, by CPU and throughput.
+pub fn compared() -> Header {
+    let metrics = vec![Metric::Throughput, Metric::Cpu];
+    let gate = Gate { candidate: "b".to_owned(), delta: 0.03, metrics, looks: looks(40), alpha: ALPHA };
+    let environment = Environment {
+        kernel: "Linux 6".to_owned(),
+        cpu: "a CPU".to_owned(),
+        cpus: 2,
+        system: "Debian".to_owned(),
+        ..Environment::default()
+    };
+    Header::new(
+        "0.1.0",
+        "2026-01-02T03:04:05Z".to_owned(),
+        Plan { until: Until::Gate(gate), ..plan(&["a", "b"]) },
+        environment,
+    )
+}
+
+/// One block of rows, each with how many times the usual rate it has; CPU goes the other way. All of a block share a
+/// disturbance of some percent, and each has a little of its own (up to 0.5%).
+pub fn block(block: usize, rows: &[(&str, f64)]) -> Vec<Record> {
+    let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
+    let mut records = vec![Record::Block { block, order, elapsed_ns: block as u64 * 4_000_000_000 }];
+    for (place, (label, level)) in rows.iter().enumerate() {
+        let wobble = |of: usize| {
+            let mut random = ChaCha8Rng::seed_from_u64(block as u64);
+            random.set_stream(of as u64);
+            random.random::<f64>() - 0.5
+        };
+        let answered = (10_000.0 * level * (1.0 + 0.1 * wobble(0)) * (1.0 + 0.01 * wobble(place + 1))) as u64;
+        let row = (*label).to_owned();
+        records.push(Record::Started(Started { block, row: row.clone(), start_up_ns: 3_000_000 }));
+        records.push(Record::Slice(Slice {
+            block,
+            row: row.clone(),
+            window_ns: 100_000_000,
+            elapsed_ns: 100_000_000,
+            sent: answered,
+            answered,
+            answered_in_window: answered,
+            server_cpu_ns: 99_000_000,
+            generator_cpu_ns: 60_000_000,
+            ..Slice::default()
+        }));
+        let p99_ns = (600_000.0 / level * (1.0 + 0.2 * wobble(place + 3))) as u64;
+        records.push(Record::Stopped(Stopped {
+            block,
+            row,
+            rss_bytes_peak: Some((4e6 + 1e5 * wobble(place + 7)) as u64),
+            context_switches: Some(100),
+            latency: Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() }),
+            latency_open: Vec::new(),
+            complaint: None,
+        }));
+    }
+    records
+}

@@ -1,0 +1,324 @@
+//! The experiment file of a grid, as it is written, and of a series of such files. Resolves no service and no number of CPUs;
+//! starts nothing.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+use tare_host::spelling::suggestion;
+
+use serde::{Deserialize, Serialize};
+
+use crate::figures::{Check, Figures};
+use tare_host::link::LinkSpec;
+use tare_service::{
+    contract::Contract,
+    document::{self, DocumentError},
+};
+
+mod mistake;
+
+/// The version of the format that this program reads.
+pub const FORMAT: &str = "1.0";
+
+/// A grid, as the file says it.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    /// The file's stem.
+    pub name: String,
+    /// Where it was read from.
+    pub path: PathBuf,
+    text: String,
+    pub(super) file: File,
+}
+
+/// The shape of the published table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Requests a second, and percent of the pivot.
+    Percent,
+    /// Seconds for each number of messages, handling time, environment and number of threads; the best and the worst are marked.
+    Makespan,
+    /// What httperf prints of its sessions.
+    Sessions,
+    /// Requests, failures, times and their percentiles, as locust's two files have them.
+    Percentiles,
+    /// What `wrk --latency` prints.
+    Latency,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct File {
+    #[serde(rename = "format")]
+    _format: String,
+    pub title: String,
+    pub question: String,
+    /// The stem of a file in `figures/`.
+    pub figures: String,
+    pub layout: Layout,
+    /// The service that is 100%.
+    pub pivot: Option<String>,
+    #[serde(rename = "row")]
+    pub rows: Vec<GridRow>,
+    #[serde(default)]
+    pub links: BTreeMap<String, LinkSpec>,
+    #[serde(rename = "part")]
+    pub parts: Vec<Part>,
+    #[serde(default, rename = "check")]
+    pub checks: Vec<Check>,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GridRow {
+    /// A word for [`tare_service::catalogue::select`].
+    pub service: String,
+    /// What the published table calls it, where it has it.
+    pub published: Option<String>,
+    /// It is measured even where it fails its contract, because it was published so: its row says what is wrong with it.
+    #[serde(default)]
+    pub as_published: bool,
+    /// What it is told by `THREADS` at every point, where that is not what the others are told.
+    pub threads: Option<usize>,
+}
+
+/// Cells of one kind: the product of all that is a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Part {
+    pub name: String,
+    pub contract: String,
+    /// The requests of it that are the load; those that the contract says where none is named.
+    #[serde(default)]
+    pub requests: Vec<String>,
+    /// How often each cell is measured.
+    pub rounds: usize,
+    /// Only where it is asked for, by `--sweep`.
+    #[serde(default)]
+    pub sweep: bool,
+    /// Services of the rows that take part; all where none is named.
+    #[serde(default)]
+    pub services: Vec<String>,
+    /// Load before the measured one, in a closed loop over the same connections.
+    #[serde(default)]
+    pub warm_up: Option<jiff::SignedDuration>,
+    pub load: Load,
+    #[serde(default = "one_thread")]
+    pub threads: Many<Threads>,
+    #[serde(default = "no_delay")]
+    pub delay_ms: Many<u64>,
+    /// Names of `[links]`, or `local`.
+    #[serde(default = "local")]
+    pub link: Many<String>,
+}
+
+/// How requests arrive, with lists where there are several points.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub(super) enum Load {
+    Closed {
+        connections: Many<usize>,
+        threads: Many<usize>,
+        duration: jiff::SignedDuration,
+        think: Option<(jiff::SignedDuration, jiff::SignedDuration)>,
+    },
+    Open {
+        per_second: Many<f64>,
+        connections: usize,
+        threads: usize,
+        duration: jiff::SignedDuration,
+    },
+    Sessions {
+        connections: u64,
+        calls: u64,
+    },
+    Batch {
+        producers: usize,
+        messages: Many<u64>,
+    },
+}
+
+/// What a service is told by `THREADS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Threads {
+    Number(usize),
+    Word(Cpus),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Cpus {
+    /// As many as this machine has CPUs.
+    Cpus,
+}
+
+/// One, or several.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Many<T> {
+    One(T),
+    Several(Vec<T>),
+}
+
+impl<T> Many<T> {
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            Many::One(one) => std::slice::from_ref(one),
+            Many::Several(several) => several,
+        }
+    }
+}
+
+fn one_thread() -> Many<Threads> {
+    Many::One(Threads::Number(1))
+}
+
+fn no_delay() -> Many<u64> {
+    Many::One(0)
+}
+
+fn local() -> Many<String> {
+    Many::One(LOCAL.to_owned())
+}
+
+/// The environment without a slow link.
+pub const LOCAL: &str = "local";
+
+impl Grid {
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Grid, DocumentError> {
+        let text = document::read(path)?;
+        Grid::parse(path, &text)
+    }
+
+    /// Reads it from its text; mistakes name `path`.
+    pub fn parse(path: &Path, text: &str) -> Result<Grid, DocumentError> {
+        let file: File = document::parse(path, text, FORMAT)?;
+        if let Err((place, message)) = file.mistake() {
+            return Err(DocumentError::at(path, text, &place, message));
+        }
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Grid { name, path: path.to_owned(), text: text.to_owned(), file })
+    }
+
+    /// Its rows, in the order of the table.
+    pub fn rows(&self) -> &[GridRow] {
+        &self.file.rows
+    }
+
+    /// The service that is 100%, where one is.
+    pub fn pivot(&self) -> Option<&str> {
+        self.file.pivot.as_deref()
+    }
+
+    /// Whether it has parts that are only done where they are asked for by `--sweep`.
+    pub fn has_sweep(&self) -> bool {
+        self.file.parts.iter().any(|part| part.sweep)
+    }
+
+    /// The stem of the file in `figures/` that holds what was published.
+    pub fn figures(&self) -> &str {
+        &self.file.figures
+    }
+
+    /// Proves that its parts name contracts and requests that there are.
+    pub fn check_contracts(&self, contracts: &BTreeMap<String, Contract>) -> Result<(), DocumentError> {
+        for part in &self.file.parts {
+            let Some(contract) = contracts.get(&part.contract) else {
+                let nearest = suggestion(&part.contract, contracts.keys().map(String::as_str));
+                return Err(
+                    self.mistake(&part.contract, &format!("unknown contract \"{}\"{nearest}", part.contract))
+                );
+            };
+            let names: Vec<&str> = contract.requests.iter().map(|request| request.name.as_str()).collect();
+            if let Some(name) = part.requests.iter().find(|name| !names.contains(&name.as_str())) {
+                let nearest = suggestion(name, names);
+                return Err(
+                    self.mistake(name, &format!("\"{}\" has no request \"{name}\"{nearest}", part.contract))
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Proves that its checks ask for claims that `figures` has.
+    pub fn check_claims(&self, figures: &Figures) -> Result<(), DocumentError> {
+        let claims = || figures.claims.iter().map(|claim| claim.id.as_str());
+        match self.file.checks.iter().find(|check| !claims().any(|id| id == check.claim)) {
+            None => Ok(()),
+            Some(Check { claim, .. }) => {
+                let nearest = suggestion(claim, claims());
+                let message = format!("figures/{}.toml has no claim \"{claim}\"{nearest}", self.figures());
+                Err(self.mistake(claim, &message))
+            }
+        }
+    }
+
+    /// Whether any of its points is over a slow link.
+    pub fn has_links(&self) -> bool {
+        self.file.parts.iter().any(|part| part.link.as_slice().iter().any(|name| name != LOCAL))
+    }
+
+    /// A mistake that only shows when names are looked up, at the line where a string begins with `value`.
+    pub fn mistake(&self, value: &str, message: &str) -> DocumentError {
+        DocumentError::at(&self.path, &self.text, &format!("\"{value}"), message)
+    }
+}
+
+/// Several grids, one after another.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Series {
+    #[serde(rename = "format")]
+    _format: String,
+    /// One line for the head.
+    pub title: String,
+    /// In their order.
+    #[serde(rename = "experiment")]
+    pub members: Vec<Member>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Member {
+    /// Beside the file of the series.
+    pub file: PathBuf,
+    /// How much of it is done, where the command does not say.
+    pub scale: f64,
+}
+
+impl Series {
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Series, DocumentError> {
+        let text = document::read(path)?;
+        let series: Series = document::parse(path, &text, FORMAT)?;
+        let wrong = series.members.iter().find(|member| !(member.scale > 0.0 && member.scale <= 1.0));
+        match wrong {
+            None => Ok(series),
+            Some(member) => {
+                let message = format!("\"scale\" is {}; it must be more than 0 and at most 1", member.scale);
+                Err(DocumentError::at(path, &text, &format!("\"{}\"", member.file.display()), message))
+            }
+        }
+    }
+}
+
+/// Whether the text at `path` is a grid, by the key that only such have. What is no TOML is for its reader to say.
+pub fn is_grid(path: &Path) -> bool {
+    has_key(path, "part")
+}
+
+/// Whether it is a series.
+pub fn is_series(path: &Path) -> bool {
+    has_key(path, "experiment")
+}
+
+fn has_key(path: &Path, key: &str) -> bool {
+    let text = document::read(path).unwrap_or_default();
+    text.parse::<toml::Table>().is_ok_and(|table| table.contains_key(key))
+}

@@ -1,0 +1,465 @@
+use std::{cell::Cell, collections::BTreeMap};
+
+use super::*;
+use crate::{
+    experiment::Point,
+    run::{
+        plan::{LatencyPlan, PlannedRow},
+        record::Open,
+    },
+};
+use tare_host::cpus::Pinning;
+
+/// A machine without time: every slice takes its length, every start and stop half a second.
+struct Fake {
+    now_ns: Cell<u64>,
+    slices: usize,
+    running: BTreeSet<usize>,
+    /// Row and the number of the slice (over all rows) in which it dies.
+    dies: Option<(usize, usize)>,
+    interrupt_after_slices: usize,
+    warm_ups: Vec<(usize, u64)>,
+    woken: Vec<usize>,
+    offers: Vec<(usize, Offer)>,
+}
+
+fn open(offer: Offer) -> Option<Open> {
+    let Offer::Open { per_second, .. } = offer else { return None };
+    Some(Open { point: Point::PerSecond(0.0), offered_per_second: per_second, unsent: 0, lag_ns_p99: 0 })
+}
+
+impl Fake {
+    fn new() -> Fake {
+        let running = BTreeSet::new();
+        Fake {
+            now_ns: Cell::new(7),
+            slices: 0,
+            running,
+            dies: None,
+            interrupt_after_slices: usize::MAX,
+            warm_ups: Vec::new(),
+            woken: Vec::new(),
+            offers: Vec::new(),
+        }
+    }
+
+    fn pass(&self, ns: u64) {
+        self.now_ns.set(self.now_ns.get() + ns);
+    }
+}
+
+impl Executor for Fake {
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+        self.pass(3_000_000_000);
+        let steady_after_ns = (row > 0).then_some(row as u64 * 1_000_000_000);
+        Ok(Pilot {
+            row: String::new(),
+            window_ns: 1_000_000_000,
+            start_ns: 600_000_000,
+            answered: vec![1; 3],
+            server_cpu_ns: vec![1; 3],
+            steady_after_ns,
+        })
+    }
+
+    fn start(&mut self, row: usize, _block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+        self.warm_ups.push((row, warm_up_ns));
+        assert!(self.running.insert(row), "row {row} was still running");
+        self.pass(500_000_000);
+        Ok(Duration::from_millis(row as u64))
+    }
+
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+        assert!(self.running.contains(&row), "row {row} was not kept");
+        self.woken.push(row);
+        self.pass(warm_up_ns);
+        Ok(())
+    }
+
+    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+        self.offers.push((row, offer));
+        assert!(self.running.contains(&row));
+        self.slices += 1;
+        self.pass(100_000_000);
+        match self.dies {
+            Some((dying, at)) if dying == row && self.slices >= at => {
+                self.running.remove(&row);
+                Err(RowFailure("was killed".to_owned()))
+            }
+            _ => Ok(Slice {
+                window_ns: 100_000_000,
+                answered: 10,
+                // A capacity of 1,000 a second for each place in the plan.
+                answered_in_window: 100 * (row as u64 + 1),
+                open: open(offer),
+                ..Slice::default()
+            }),
+        }
+    }
+
+    fn stop(&mut self, row: usize, _block: usize) -> Result<StopFacts, RowFailure> {
+        assert!(self.running.remove(&row), "row {row} was not running");
+        self.pass(500_000_000);
+        Ok(StopFacts::default())
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns.get()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.slices >= self.interrupt_after_slices
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    records: Vec<Record>,
+    full_after: Option<usize>,
+}
+
+impl Journal for Memory {
+    fn append(&mut self, record: &Record) -> io::Result<()> {
+        if self.full_after == Some(self.records.len()) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.records.push(record.clone());
+        Ok(())
+    }
+}
+
+/// A campaign that nobody judges, from the start.
+fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> io::Result<Ending> {
+    resume(plan, executor, journal, &[])
+}
+
+fn resume(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> io::Result<Ending> {
+    super::run(plan, Parts { executor, journal, watch: &mut (), judge: &mut () }, past)
+}
+
+impl Watch for () {
+    fn heard(&mut self, _record: &Record, _left: Duration) {}
+}
+
+fn plan(rows: usize, seed: u64) -> Plan {
+    let row = |index: usize| PlannedRow {
+        label: format!("row{index}"),
+        service: format!("row{index}"),
+        title: None,
+        language: "rust".to_owned(),
+        framework: "none".to_owned(),
+        licence: "MIT".to_owned(),
+        style: tare_service::catalogue::Style::Framework,
+        settings: Vec::new(),
+        version: None,
+        content: None,
+        excluded: None,
+    };
+    Plan {
+        experiment: "test".to_owned(),
+        title: String::new(),
+        question: String::new(),
+        contract: "hello".to_owned(),
+        pivot: "row0".to_owned(),
+        seed,
+        load: crate::experiment::LoadSetting { connections: 1, threads: 1 },
+        knobs: tare_service::knobs::Knobs { threads: 1, delay_ms: 0 },
+        budget_ns: 60_000_000_000,
+        slice_ns: 100_000_000,
+        slices_per_block: 4,
+        warm_up_ns: 0,
+        warm_up_ns_max: None,
+        group_max: 12,
+        blocks_per_start_max: 4,
+        latency: None,
+        until: crate::run::until::Until::Budget,
+        blocks_min: 6,
+        blocks_max: 40,
+        pinning: Pinning { server: vec![0], generator: vec![1] },
+        rows: (0..rows).map(row).collect(),
+    }
+}
+
+fn slices_of(records: &[Record]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        if let Record::Slice(slice) = record {
+            *counts.entry(slice.row.clone()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn blocks_are_complete_and_end_within_the_budget() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    let ending = run(&plan(3, 1), &mut fake, &mut journal).unwrap();
+    // A block takes 3 x (0.5 + 4 x 0.1 + 0.5) = 4.2 s, so 14 of them fit into 60 s.
+    assert_eq!(ending, Ending::BudgetSpent);
+    assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [56, 56, 56]);
+    assert!(fake.running.is_empty());
+    assert!(matches!(journal.records.last(), Some(Record::Ended { .. })));
+}
+
+#[test]
+fn every_round_holds_every_row_once_in_an_order_of_its_own() {
+    let mut journal = Memory::default();
+    run(&plan(5, 1), &mut Fake::new(), &mut journal).unwrap();
+    let mut rounds: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
+    for record in &journal.records {
+        if let Record::Slice(slice) = record {
+            rounds.entry((slice.block, slice.round)).or_default().push(slice.row.clone());
+        }
+    }
+    assert!(rounds.values().all(|rows| rows.iter().collect::<BTreeSet<_>>().len() == 5));
+    assert!(rounds.values().collect::<BTreeSet<_>>().len() > 10, "orders must differ");
+}
+
+#[test]
+fn the_seed_decides_the_order() {
+    let records = |seed| {
+        let mut journal = Memory::default();
+        run(&plan(4, seed), &mut Fake::new(), &mut journal).unwrap();
+        journal.records
+    };
+    assert_eq!(records(1), records(1));
+    assert_ne!(records(1), records(2));
+}
+
+#[test]
+fn a_service_that_dies_is_out_and_the_others_go_on() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    run(&plan(3, 1), &mut fake, &mut journal).unwrap();
+    let failed: Vec<_> =
+        journal.records.iter().filter(|record| matches!(record, Record::Failed { .. })).collect();
+    assert_eq!(failed.len(), 1);
+    let counts = slices_of(&journal.records);
+    assert!(counts["row1"] < 4 && counts["row0"] >= 24 && counts["row0"] == counts["row2"], "{counts:?}");
+}
+
+#[test]
+fn a_pivot_that_is_left_alone_is_measured_no_further() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    assert_eq!(run(&plan(2, 1), &mut fake, &mut journal).unwrap(), Ending::NothingLeft);
+    assert!(slices_of(&journal.records)["row0"] <= 2 * 4);
+    assert_eq!(run(&plan(1, 1), &mut Fake::new(), &mut Memory::default()).unwrap(), Ending::BlocksMax);
+}
+
+#[test]
+fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
+    let (mut plan, mut journal) = (plan(3, 1), Memory::default());
+    plan.budget_ns = 1;
+    assert_eq!(run(&plan, &mut Fake::new(), &mut journal).unwrap(), Ending::BudgetSpent);
+    assert_eq!(slices_of(&journal.records)["row0"], 6 * 4);
+}
+
+#[test]
+fn an_interruption_stops_every_service_and_says_so() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.interrupt_after_slices = 10;
+    assert_eq!(run(&plan(3, 1), &mut fake, &mut journal).unwrap(), Ending::Interrupted);
+    assert!(fake.running.is_empty());
+    assert_eq!(fake.slices, 10);
+}
+
+#[test]
+fn a_full_disk_ends_the_campaign_and_leaves_nothing_running() {
+    for full_after in [0, 1, 5, 9] {
+        let (mut fake, mut journal) =
+            (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
+        let error = run(&plan(3, 1), &mut fake, &mut journal).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(fake.running.is_empty());
+    }
+}
+
+/// Records without the time, which a fake machine has of its own.
+fn timeless(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let Record::Block { elapsed_ns, .. } = record {
+            *elapsed_ns = 0;
+        }
+    }
+    records
+}
+
+#[test]
+fn a_campaign_that_was_cut_off_goes_on_with_the_next_block() {
+    let mut plan = plan(3, 1);
+    plan.blocks_max = 8;
+    let mut whole = Memory::default();
+    run(&plan, &mut Fake::new(), &mut whole).unwrap();
+    // A block has 1 + 3 + 12 + 3 records; cut off between two blocks, the rest is as if nothing had happened.
+    let (before, after) = whole.records.split_at(3 * 19);
+    let mut rest = Memory::default();
+    let ending = resume(&plan, &mut Fake::new(), &mut rest, before).unwrap();
+    assert_eq!((ending, timeless(&rest.records[..5 * 19])), (Ending::BlocksMax, timeless(&after[..5 * 19])));
+    // Within a block, that one is left as it is.
+    let mut rest = Memory::default();
+    resume(&plan, &mut Fake::new(), &mut rest, &whole.records[..3 * 19 + 7]).unwrap();
+    assert!(matches!(rest.records[0], Record::Block { block: 4, .. }), "{:?}", rest.records[0]);
+}
+
+#[test]
+fn time_and_failures_of_the_past_count() {
+    let mut plan = plan(3, 1);
+    plan.budget_ns = 30_000_000_000;
+    let mut whole = Memory::default();
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    fake.interrupt_after_slices = 20;
+    assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::Interrupted);
+    assert_eq!(resume(&plan, &mut Fake::new(), &mut whole, &journal.records).unwrap(), Ending::BudgetSpent);
+    assert_eq!(slices_of(&whole.records).keys().collect::<Vec<_>>(), ["row0", "row2"]);
+    let Some(Record::Ended { elapsed_ns, .. }) = whole.records.last() else { panic!("no end") };
+    assert!((25_000_000_000..=30_000_000_000).contains(elapsed_ns), "{elapsed_ns}");
+}
+
+#[test]
+fn a_pilot_finds_how_long_each_service_is_warmed_up() {
+    let mut plan = plan(3, 1);
+    (plan.warm_up_ns, plan.warm_up_ns_max, plan.blocks_max) = (2_500_000_000, Some(9_000_000_000), 6);
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let pilots = journal.records.iter().take_while(|record| matches!(record, Record::Pilot(_))).count();
+    assert_eq!(pilots, 3);
+    // The first never became steady; the others have twice the time that they took, the second the least at least.
+    let expected = BTreeMap::from([(0, 9_000_000_000), (1, 2_500_000_000), (2, 4_000_000_000)]);
+    assert_eq!(fake.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+    // Who goes on does not find out again.
+    let (mut again, mut rest) = (Fake::new(), Memory::default());
+    resume(&plan, &mut again, &mut rest, &journal.records[..5]).unwrap();
+    assert!(!rest.records.iter().any(|record| matches!(record, Record::Pilot(_))));
+    assert_eq!(again.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+}
+
+/// Three rows: one that never is steady, and is warmed up for 40 s; two that soon are.
+fn slow_plan() -> Plan {
+    let (warm_up_ns, warm_up_ns_max) = (3_000_000_000, Some(40_000_000_000));
+    Plan { warm_up_ns, warm_up_ns_max, blocks_max: 9, budget_ns: u64::MAX, ..plan(3, 1) }
+}
+
+/// The blocks in which each row was started, and stopped.
+fn lives(records: &[Record]) -> BTreeMap<&str, (Vec<usize>, Vec<usize>)> {
+    let mut lives: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::Started(started) => lives.entry(&started.row).or_default().0.push(started.block),
+            Record::Stopped(stopped) => lives.entry(&stopped.row).or_default().1.push(stopped.block),
+            _ => {}
+        }
+    }
+    lives
+}
+
+#[test]
+fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
+    let plan = Plan { blocks_max: 17, ..slow_plan() };
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let lives = lives(&journal.records);
+    assert_eq!(lives["row0"], (vec![0, 4, 8, 12, 16], vec![3, 7, 11, 15, 16]));
+    assert_eq!(lives["row2"].0, (0..17).collect::<Vec<_>>());
+    assert_eq!(fake.woken, [0; 12]);
+    assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [17 * 4; 3]);
+    assert!(fake.running.is_empty());
+}
+
+#[test]
+fn a_process_that_lasts_ends_with_the_part_of_the_campaign() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.interrupt_after_slices = 3 * 4 + 2;
+    run(&slow_plan(), &mut fake, &mut journal).unwrap();
+    assert!(fake.running.is_empty());
+    assert_eq!(lives(&journal.records)["row0"], (vec![0], vec![1]));
+    // The rest has a process of its own, until the next is due.
+    let mut rest = Memory::default();
+    resume(&slow_plan(), &mut Fake::new(), &mut rest, &journal.records).unwrap();
+    assert_eq!(lives(&rest.records)["row0"], (vec![2, 4, 6, 8], vec![3, 5, 7, 8]));
+    for full_after in 4..60 {
+        let (mut fake, mut journal) =
+            (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
+        run(&slow_plan(), &mut fake, &mut journal).unwrap_err();
+        assert!(fake.running.is_empty(), "{full_after}");
+    }
+}
+
+#[test]
+fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_pivot() {
+    let mut plan = plan(8, 1);
+    (plan.group_max, plan.blocks_max, plan.budget_ns) = (4, 9, u64::MAX);
+    assert_eq!(plan.groups(), 3);
+    let mut journal = Memory::default();
+    run(&plan, &mut Fake::new(), &mut journal).unwrap();
+    let blocks: Vec<BTreeSet<&str>> = journal
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Block { order, .. } => Some(order.iter().map(String::as_str).collect()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(blocks.len(), 9 * 3);
+    assert!(blocks.iter().all(|block| block.contains("row0") && (3..=4).contains(&block.len())));
+    for cycle in blocks.chunks(3) {
+        assert_eq!(cycle.iter().flatten().collect::<BTreeSet<_>>().len(), 8, "a cycle measures every row");
+        assert_eq!(cycle.iter().map(BTreeSet::len).sum::<usize>(), 7 + 3, "and none but the pivot twice");
+    }
+    assert!(blocks.iter().collect::<BTreeSet<_>>().len() > 6, "company must change");
+}
+
+/// Decides after so many blocks.
+struct After(usize, usize);
+
+impl Judge for After {
+    fn heard(&mut self, record: &Record) {
+        self.1 += usize::from(matches!(record, Record::Block { .. }));
+    }
+
+    fn is_decided(&mut self) -> bool {
+        self.1 >= self.0
+    }
+}
+
+#[test]
+fn a_judge_ends_a_campaign_when_the_question_is_answered() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    let mut judge = After(3, 0);
+    let parts = Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), judge: &mut judge };
+    assert_eq!(super::run(&plan(3, 1), parts, &[]).unwrap(), Ending::Decided);
+    assert_eq!(slices_of(&journal.records)["row0"], 3 * 4);
+    // What was heard in the past counts as well.
+    let mut judge = After(3, 0);
+    let (mut fake, mut rest) = (Fake::new(), Memory::default());
+    let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), judge: &mut judge };
+    assert_eq!(super::run(&plan(3, 1), parts, &journal.records).unwrap(), Ending::Decided);
+    assert_eq!(rest.records.len(), 1);
+}
+
+#[test]
+fn open_loops_follow_the_closed_ones_at_rates_of_all_and_of_each() {
+    let mut plan = plan(3, 1);
+    let points = vec![Point::PerSecond(50.0), Point::OfCapacity(0.5)];
+    plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 3 });
+    plan.blocks_max = 6;
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let (closed, open) = fake.offers[..3 * 4 + 3 * 2 * 3].split_at(3 * 4);
+    assert!(closed.iter().all(|(_, offer)| *offer == Offer::Saturating));
+    let offered = |row: usize, wanted: usize| -> Vec<f64> {
+        let rates = open.iter().filter_map(|(who, offer)| match offer {
+            Offer::Open { point, per_second } if *who == row && *point == wanted => Some(*per_second),
+            _ => None,
+        });
+        rates.collect()
+    };
+    for row in 0..3 {
+        assert_eq!(offered(row, 0), [50.0; 3]);
+        assert_eq!(offered(row, 1), [500.0 * (row as f64 + 1.0); 3]);
+    }
+    let orders: BTreeSet<String> = open.chunks(6).map(|round| format!("{round:?}")).collect();
+    assert_eq!(orders.len(), 3, "rates and rows are interleaved at random");
+}

@@ -1,0 +1,230 @@
+//! What an SLO asks for, read from `p99=10ms` or `errors=0.1%`, and which requests of a window are bad by it.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use tare_load::schedule::parse::parse_duration;
+
+use crate::{run::record::Slice, validity::FAILURE_SHARE_MAX};
+
+/// Everything that has to hold, all of it at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Slo {
+    terms: Vec<Term>,
+}
+
+/// One thing that has to hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Term {
+    /// This share of all requests (in percent) has a right answer within a time.
+    Latency {
+        /// 99 for p99.
+        percent: f64,
+        /// Within this.
+        limit_ns: u64,
+    },
+    /// At most this share (0 to 1) of all requests has a wrong answer or none.
+    Errors {
+        /// The share.
+        share: f64,
+    },
+}
+
+/// Text that is no SLO.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SloError {
+    /// Neither form.
+    #[error("\"{0}\" is not an SLO: give a percentile with a time, such as p99=10ms, or errors=0.1%")]
+    Term(String),
+    /// Not a percentile.
+    #[error("\"{0}\" is not a percentile: give one between p0 and p100, such as p50, p99 or p99.9")]
+    Percentile(String),
+    /// Not a time.
+    #[error("\"{0}\" is not a time above 0: give one such as 500us, 10ms or 1s")]
+    Limit(String),
+    /// Not a share.
+    #[error("\"{0}\" is not a share of requests: give one from 0% to below 100%, such as 0.1%")]
+    Share(String),
+    /// The same twice.
+    #[error("\"{0}\" is asked for twice: give it once")]
+    Twice(String),
+    /// No latency.
+    #[error("an SLO takes a percentile with a time, such as p99=10ms: without one every rate holds")]
+    NoLatency,
+}
+
+impl Slo {
+    /// All of `texts`. Where none is about errors, no more of them are allowed than make a row invalid elsewhere.
+    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Slo, SloError> {
+        let mut terms: Vec<Term> = Vec::new();
+        for text in texts {
+            let term: Term = text.parse()?;
+            if terms.iter().any(|other| other.name() == term.name()) {
+                return Err(SloError::Twice(term.name()));
+            }
+            terms.push(term);
+        }
+        if !terms.iter().any(|term| matches!(term, Term::Latency { .. })) {
+            return Err(SloError::NoLatency);
+        }
+        if !terms.iter().any(|term| matches!(term, Term::Errors { .. })) {
+            terms.push(Term::Errors { share: FAILURE_SHARE_MAX });
+        }
+        Ok(Slo { terms })
+    }
+
+    /// The times within which answers are counted, in the order of the terms that have one.
+    pub fn limits_ns(&self) -> Vec<u64> {
+        let limit = |term: &Term| match term {
+            Term::Latency { limit_ns, .. } => Some(*limit_ns),
+            Term::Errors { .. } => None,
+        };
+        self.terms.iter().filter_map(limit).collect()
+    }
+
+    /// The share of requests that may be bad, term by term.
+    pub fn allowed(&self) -> Vec<f64> {
+        let allowed = |term: &Term| match term {
+            Term::Latency { percent, .. } => 1.0 - percent / 100.0,
+            Term::Errors { share } => *share,
+        };
+        self.terms.iter().map(allowed).collect()
+    }
+
+    /// The fewest requests of which one that is late is no more than the latency terms allow.
+    pub fn requests_min(&self) -> u64 {
+        let latency = |term: &&Term| matches!(term, Term::Latency { .. });
+        let allowed = self.terms.iter().zip(self.allowed()).filter(|(term, _)| latency(term));
+        allowed.map(|(_, allowed)| (1.0 / allowed).round() as u64).max().unwrap_or(0)
+    }
+
+    /// The bad requests of a slice, term by term: all that were due without those that were good. So an answer that was
+    /// wrong, never came, or was never even asked for is as bad as a late one.
+    pub fn bad(&self, slice: &Slice) -> Vec<u64> {
+        let due = due(slice);
+        let mut within = slice.within.iter();
+        let good = |term: &Term| match term {
+            Term::Latency { .. } => within.next().copied().unwrap_or(0),
+            Term::Errors { .. } => slice.answered,
+        };
+        self.terms.iter().map(good).map(|good| due.saturating_sub(good)).collect()
+    }
+}
+
+/// Requests of an open loop, those that were never sent among them.
+pub fn due(slice: &Slice) -> u64 {
+    slice.sent + slice.open.as_ref().map_or(0, |open| open.unsent)
+}
+
+impl Term {
+    fn name(self) -> String {
+        match self {
+            Term::Latency { percent, .. } => format!("p{percent}"),
+            Term::Errors { .. } => "errors".to_owned(),
+        }
+    }
+}
+
+impl FromStr for Term {
+    type Err = SloError;
+
+    fn from_str(text: &str) -> Result<Term, SloError> {
+        let (name, value) = text.trim().split_once('=').ok_or_else(|| SloError::Term(text.to_owned()))?;
+        if name == "errors" {
+            let share = value.strip_suffix('%').and_then(|percent| percent.parse::<f64>().ok());
+            let share = share.map(|percent| percent / 100.0).filter(|share| (0.0..1.0).contains(share));
+            return Ok(Term::Errors { share: share.ok_or_else(|| SloError::Share(value.to_owned()))? });
+        }
+        let percent = name.strip_prefix('p').ok_or_else(|| SloError::Term(text.to_owned()))?;
+        let percent = percent.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent < 100.0);
+        let percent = percent.ok_or_else(|| SloError::Percentile(name.to_owned()))?;
+        let limit = parse_duration(value).ok().filter(|limit| !limit.is_zero());
+        let limit = limit.ok_or_else(|| SloError::Limit(value.to_owned()))?;
+        Ok(Term::Latency { percent, limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX) })
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // As Rust writes a duration, in letters that can be typed: 10ms, 1.5s, 500us.
+            Term::Latency { limit_ns, .. } => {
+                let limit = format!("{:?}", Duration::from_nanos(*limit_ns)).replace('µ', "u");
+                write!(f, "{}={limit}", self.name())
+            }
+            // Of a text such as 0.1%, the division has left a float that is next to it.
+            Term::Errors { share } => write!(f, "errors={}%", (share * 1e8).round() / 1e6),
+        }
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let terms: Vec<String> = self.terms.iter().map(ToString::to_string).collect();
+        f.write_str(&terms.join(", "))
+    }
+}
+
+impl TryFrom<Vec<String>> for Slo {
+    type Error = SloError;
+
+    fn try_from(texts: Vec<String>) -> Result<Slo, SloError> {
+        Slo::parse(texts.iter().map(String::as_str))
+    }
+}
+
+impl From<Slo> for Vec<String> {
+    fn from(slo: Slo) -> Vec<String> {
+        slo.terms.iter().map(ToString::to_string).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{experiment::Point, run::record::Open};
+
+    fn slo(texts: &[&str]) -> Result<String, String> {
+        Slo::parse(texts.iter().copied()).map(|slo| slo.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_may_be_asked_for() {
+        assert_eq!(slo(&["p99=10ms"]), Ok("p99=10ms, errors=0.1%".to_owned()));
+        assert_eq!(slo(&["p50=500us", "p99.9=1.5s"]), Ok("p50=500us, p99.9=1.5s, errors=0.1%".to_owned()));
+        assert_eq!(slo(&["errors=0%", "p99=2"]), Ok("errors=0%, p99=2s".to_owned()));
+        let both = Slo::parse(["p90=3ms", "errors=0.25%"]).unwrap();
+        let json = serde_json::to_string(&both).unwrap();
+        assert_eq!(json, r#"["p90=3ms","errors=0.25%"]"#);
+        assert_eq!(serde_json::from_str::<Slo>(&json).unwrap(), both);
+        let small = Slo::parse(["p90=3us"]).unwrap();
+        assert_eq!(serde_json::from_str::<Slo>(&serde_json::to_string(&small).unwrap()).unwrap(), small);
+    }
+
+    #[test]
+    fn mistakes_say_what_to_give() {
+        let texts: [&[&str]; 8] = [
+            &["10ms"],
+            &["q99=10ms"],
+            &["p100=1s"],
+            &["p99=soon"],
+            &["p99=0ms"],
+            &["p9=1s", "errors=0.1"],
+            &["p99=1s", "p99=2s"],
+            &["errors=1%"],
+        ];
+        insta::assert_snapshot!(texts.map(|texts| slo(texts).unwrap_err()).join("\n"));
+    }
+
+    #[test]
+    fn all_that_is_not_good_is_bad() {
+        let slo = Slo::parse(["p99=10ms", "p50=1ms"]).unwrap();
+        let open = Open { point: Point::Searched, offered_per_second: 1e3, unsent: 7, lag_ns_p99: 0 };
+        let slice =
+            Slice { sent: 93, answered: 90, within: vec![80, 40], open: Some(open), ..Slice::default() };
+        assert_eq!(slo.bad(&slice), [20, 60, 10]);
+        assert_eq!(slo.limits_ns(), [10_000_000, 1_000_000]);
+        assert_eq!(slo.bad(&Slice { sent: 5, ..Slice::default() }), [5, 5, 5], "nothing is known to be good");
+    }
+}

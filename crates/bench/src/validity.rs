@@ -1,0 +1,263 @@
+//! Whether figures mean what their column says: asked before any figure is shown, and answered by thresholds that were
+//! fixed before there was a figure to like or dislike. Pure: it looks at counts and times, and knows no ratio.
+//!
+//! Three kinds of answer. A *slice* in which the machine did something else counts for nothing, and its round with it. A
+//! *row* whose counts cannot be true has no figures. A *cell* that measured something else than its column says has the
+//! reason in place of its number.
+
+use std::collections::BTreeMap;
+
+use tare_stats::summary;
+
+use crate::run::record::Slice;
+use tare_host::cpus::{Pinning, TICK_NS};
+
+/// More wrong or missing answers than this share make a row invalid.
+pub const FAILURE_SHARE_MAX: f64 = 0.001;
+
+/// A slice in which others surely took more than this share of the measured CPUs is dropped.
+///
+/// *Surely*: idle time is told in ticks of 10 ms, so over one slice the share may be off by a tick for each CPU. That much is
+/// taken off before it is compared: a slice of 100 ms on two CPUs is dropped from 40 ms on (20 of ticks, 20 of the 10%), one
+/// of 500 ms from 120 ms on. Of 960 slices of a quiet machine three were beyond that.
+pub const SLICE_TAKEN_SHARE_MAX: f64 = 0.10;
+
+/// The same for what the hypervisor took. It is less, since what is stolen comes in bursts and hits one side alone.
+pub const SLICE_STOLEN_SHARE_MAX: f64 = 0.05;
+
+/// Rate x time may lie this far from the number in flight (Little's law); beyond, the generator's counts contradict each
+/// other.
+pub const LITTLE_SHARE_MAX: f64 = 0.05;
+
+/// The law is about means: with fewer answers it is not asked.
+const LITTLE_ANSWERS_MIN: u64 = 1_000;
+
+/// A block of which more than this share of the rounds were disturbed keeps all of them: that is how the machine was, and a
+/// block is never dropped for what happened in it.
+pub const DROPPED_SHARE_MAX: f64 = 0.5;
+
+/// A row of which the service's CPUs were busy for less than this share, while the generator's were busy for more, says
+/// how fast the generator is, and not how fast the service is.
+pub const BUSY_SHARE: f64 = 0.9;
+
+/// Below this the service's CPUs were not what limited it: its throughput is less than its capacity.
+pub const SERVER_BOUND_SHARE: f64 = 0.95;
+
+/// Others that take more than this of the measured CPUs over all slices of a row that is not server-bound took its
+/// throughput. Over a row the ticks average out.
+pub const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
+
+/// A service that its group's quota held back for more than this share of the time was measured under that quota.
+pub const THROTTLED_SHARE_MAX: f64 = 0.01;
+
+/// An open loop whose generator was later than this in 1% of the requests of half of its slices tells its own latency.
+pub const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
+
+/// Why a slice counts for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Disturbance {
+    /// Other programs ran on the measured CPUs.
+    Taken,
+    /// The hypervisor gave them to another machine.
+    Stolen,
+    /// The generator's own counts contradict each other.
+    Inconsistent,
+}
+
+impl Disturbance {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Disturbance::Taken => "others ran on the measured CPUs",
+            Disturbance::Stolen => "the hypervisor took CPU time",
+            Disturbance::Inconsistent => "the generator's counts contradict each other",
+        }
+    }
+}
+
+/// Whether a slice on so many CPUs was disturbed. What the service did has no say in it.
+pub fn disturbance(slice: &Slice, cpus: usize) -> Option<Disturbance> {
+    let (all_ns, error_ns) = (slice.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
+    let is_more = |ns: f64, share: f64| ns - error_ns > share * all_ns;
+    let stolen_ns = slice.books.map_or(0, |books| books.server.steal_ns.max(books.generator.steal_ns));
+    if is_more(stolen_ns as f64, SLICE_STOLEN_SHARE_MAX) {
+        Some(Disturbance::Stolen)
+    } else if is_more(slice.foreign_cpu_ns.unwrap_or(0) as f64, SLICE_TAKEN_SHARE_MAX) {
+        Some(Disturbance::Taken)
+    } else {
+        little([slice]).map(|_| Disturbance::Inconsistent)
+    }
+}
+
+/// The time that requests were in flight, added up, counted twice.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct InFlight {
+    /// As the generator counted it.
+    pub counted_ns: f64,
+    /// As rate x time says (Little's law).
+    pub law_ns: f64,
+    /// How long that was.
+    pub elapsed_ns: f64,
+    /// Answers behind both.
+    pub answered: u64,
+}
+
+impl InFlight {
+    /// Over slices of which hardly any request went without an answer, since only those have a time; none where there is no
+    /// such slice.
+    pub fn of<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<InFlight> {
+        let mut found = InFlight::default();
+        for slice in slices {
+            let is_whole = slice.sent.saturating_sub(slice.answered) <= slice.sent / 1_000;
+            if slice.in_flight_ns == 0 || !is_whole {
+                continue;
+            }
+            found.answered += slice.answered;
+            found.elapsed_ns += slice.elapsed_ns as f64;
+            found.counted_ns += slice.in_flight_ns as f64;
+            found.law_ns += slice.service_time_ns_mean as f64 * slice.answered as f64;
+        }
+        (found.elapsed_ns > 0.0).then_some(found)
+    }
+
+    /// Requests in flight on average, as counted.
+    pub fn counted(&self) -> f64 {
+        self.counted_ns / self.elapsed_ns
+    }
+
+    /// The same, as rate x time says.
+    pub fn law(&self) -> f64 {
+        self.law_ns / self.elapsed_ns
+    }
+}
+
+/// Requests in flight as counted, and as rate x time says, where the two contradict each other.
+pub fn little<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<(f64, f64)> {
+    let found = InFlight::of(slices)?;
+    let (counted, law) = (found.counted_ns, found.law_ns);
+    let is_off = (counted - law).abs() > LITTLE_SHARE_MAX * counted.max(law);
+    (found.answered >= LITTLE_ANSWERS_MIN && is_off).then_some((found.counted(), found.law()))
+}
+
+/// Where the time of the slices of a row went, as shares.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Shares {
+    /// Of the service's CPUs: the service itself.
+    pub server: f64,
+    /// Of the generator's CPUs: the generator.
+    pub generator: f64,
+    /// Of all of them: others, the hypervisor's other guests among them.
+    pub foreign: Option<f64>,
+    /// Of all of them: the hypervisor's other guests.
+    pub stolen: Option<f64>,
+    /// Of the service's CPUs: time that its quota kept it from running.
+    pub throttled: Option<f64>,
+    /// Of the time: somebody on this machine waited for a CPU. No verdict is made of it alone, for a service with more
+    /// threads than CPUs waits for itself.
+    pub pressure: Option<f64>,
+}
+
+impl Shares {
+    /// Over these slices of one row, whose service was told to use so many threads.
+    pub fn of(slices: &[&Slice], pinning: &Pinning, threads: usize) -> Shares {
+        let elapsed_ns: f64 = slices.iter().map(|slice| slice.elapsed_ns as f64).sum();
+        let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
+        let some = |value: &dyn Fn(&Slice) -> Option<f64>, cpus: usize| {
+            Some(share(slices.iter().map(|slice| value(slice)).sum::<Option<f64>>()?, cpus))
+        };
+        let own_ns = |slice: &Slice| (slice.server_cpu_ns + slice.generator_cpu_ns) as f64;
+        let busy_ns = |slice: &Slice| Some(slice.books?.all(pinning).busy_ns() as f64 - own_ns(slice));
+        let (all, threads) = (pinning.all().len(), pinning.server.len().min(threads));
+        // What wakes up for an instant is seen by no tick, and what the kernel does for an idle CPU is no other's work: others
+        // took what both counts leave to them.
+        let by_idle = some(&|slice| Some(slice.foreign_cpu_ns? as f64), all);
+        let by_ticks = some(&busy_ns, all);
+        Shares {
+            server: share(slices.iter().map(|slice| slice.server_cpu_ns as f64).sum(), threads),
+            generator: share(
+                slices.iter().map(|slice| slice.generator_cpu_ns as f64).sum(),
+                pinning.generator.len(),
+            ),
+            foreign: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
+            stolen: some(&|slice| Some(slice.books?.all(pinning).steal_ns as f64), all),
+            throttled: some(&|slice| Some(slice.throttled_ns? as f64), threads),
+            pressure: some(&|slice| Some(slice.books?.pressure_ns? as f64), 1),
+        }
+    }
+}
+
+/// Why the throughput of a row is not that of its service.
+pub fn throughput_doubt(shares: &Shares) -> Option<String> {
+    let Shares { server, generator, .. } = shares;
+    if let Some(throttled) = shares.throttled.filter(|share| *share > THROTTLED_SHARE_MAX) {
+        return Some(format!(
+            "throttled: a quota of CPU time kept the service from running for {}: lift it (`cpu.max`, `cpu.cfs_quota_us`)",
+            percent(throttled)
+        ));
+    }
+    if let Some(foreign) =
+        shares.foreign.filter(|share| *share > ROW_TAKEN_SHARE_MAX && *server < SERVER_BOUND_SHARE)
+    {
+        let waited = shares.pressure.map_or(String::new(), |pressure| {
+            format!(", and somebody waited for a CPU for {} of it", percent(pressure))
+        });
+        return Some(format!(
+            "machine-noisy: others took {} of the measured CPUs in its time{waited}, and left the service {} of its own",
+            percent(foreign),
+            percent(*server)
+        ));
+    }
+    (*server < BUSY_SHARE && *generator > BUSY_SHARE).then(|| {
+        format!(
+            "generator-bound: the generator was busy {} of the time and the service {}",
+            percent(*generator),
+            percent(*server)
+        )
+    })
+}
+
+/// What a reader is told of a throughput that stands: that it is no capacity. A service that waits on purpose
+/// (`DELAY_MS`) is not asked.
+pub fn not_server_bound(shares: &Shares, delay_ms: u64) -> Option<String> {
+    (delay_ms == 0 && shares.server < SERVER_BOUND_SHARE).then(|| {
+        format!(
+            "not server-bound: its CPUs were busy with it for {} of the time: its capacity is more than its throughput",
+            percent(shares.server)
+        )
+    })
+}
+
+/// Why a row has no figures at all: too many wrong answers.
+pub fn erroring(sent: u64, failed: &BTreeMap<String, u64>, first: Option<&String>) -> Option<String> {
+    let failures: u64 = failed.values().sum();
+    let classes: Vec<String> = failed.iter().map(|(class, count)| format!("{class} {count}")).collect();
+    let sample = first.map(|sample| format!("; the first: {sample}")).unwrap_or_default();
+    (failures as f64 > sent as f64 * FAILURE_SHARE_MAX)
+        .then(|| format!("erroring: {failures} of {sent} requests: {}{sample}", classes.join(", ")))
+}
+
+/// Why a row has no figures at all: its counts contradict each other over all of its slices.
+pub fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<String> {
+    little(slices).map(|(counted, law)| {
+        format!(
+            "inconsistent: {counted:.2} requests were in flight on average, but rate x time gives {law:.2}; report it as a \
+             bug of the load engine"
+        )
+    })
+}
+
+/// Why the latency of an open loop is not the service's, from the 99th percentile of schedule lag of each of its slices.
+pub fn late(lags_ns_p99: &[f64]) -> Option<String> {
+    let lag = summary::median(lags_ns_p99).ok().filter(|lag| *lag > SCHEDULE_LAG_NS_P99_MAX as f64)?;
+    Some(format!(
+        "late: in half of the slices the generator sent 1% of the requests more than {:.1} ms after they were due",
+        lag / 1e6
+    ))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests;

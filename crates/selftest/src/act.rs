@@ -1,0 +1,116 @@
+//! What is done in a trial, as a value: which faults are served, under which contract, proved or loaded, and for how long.
+
+use std::{path::Path, time::Duration};
+
+use tare_bench::experiment::Experiment;
+use tare_service::document::DocumentError;
+
+/// The name of the pivot's row, and of a second row of the same.
+pub const PIVOT: &str = "pivot";
+/// The same program under another name.
+pub const TWIN: &str = "twin";
+/// The row with the fault.
+pub const SUBJECT: &str = "subject";
+
+/// Something that is done. Trials with equal acts share one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// A server for each fault is started and proved, as `tare verify` does; an empty fault is the pivot itself.
+    Proofs {
+        /// Name of the contract.
+        contract: &'static str,
+        /// In the words of [`tare_service::pivot::misbehave::Fault`].
+        faults: Vec<&'static str>,
+    },
+    /// Servers are loaded, as `tare run` does.
+    Campaign(Campaign),
+}
+
+/// A campaign over the pivot, its twin where there is a difference to find, and the row with the fault.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Campaign {
+    /// Name of the contract.
+    pub contract: &'static str,
+    /// Label and fault of each row.
+    pub rows: Vec<(&'static str, String)>,
+    /// Fewest and most blocks.
+    pub blocks: (usize, usize),
+    /// No block is begun that would end after this.
+    pub budget: Duration,
+    /// Number and length of the closed loops of a block.
+    pub slices: (usize, Duration),
+    /// Load before the first slice.
+    pub warm_up: Duration,
+    /// Rate, and length of one open loop.
+    pub open: Option<(u32, Duration)>,
+    /// What else happens meanwhile.
+    pub disturbance: Disturbance,
+}
+
+/// What disturbs a campaign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disturbance {
+    /// Nothing.
+    None,
+    /// The subject has half a CPU.
+    HalfACpu,
+    /// Another thread works on the generator's CPU, in every second block.
+    Spinner,
+}
+
+impl Disturbance {
+    /// Whether it is there in this block.
+    pub fn is_in(self, block: usize) -> bool {
+        match self {
+            Disturbance::None => false,
+            Disturbance::HalfACpu => true,
+            Disturbance::Spinner => !block.is_multiple_of(2),
+        }
+    }
+}
+
+impl Campaign {
+    /// One block of short closed loops of a single row.
+    pub fn of_one(fault: &str) -> Campaign {
+        Campaign {
+            contract: "hello",
+            rows: vec![(SUBJECT, fault.to_owned())],
+            blocks: (1, 1),
+            budget: Duration::ZERO,
+            slices: (5, Duration::from_millis(100)),
+            warm_up: Duration::from_millis(200),
+            open: None,
+            disturbance: Disturbance::None,
+        }
+    }
+
+    /// The row that the others are related to.
+    pub fn pivot(&self) -> &'static str {
+        self.rows[0].0
+    }
+
+    /// The same as an experiment file says it, so that `run::plan` makes the plan as for any other.
+    pub fn experiment(&self, name: &str, title: &str) -> Result<Experiment, DocumentError> {
+        let labels: Vec<String> = self.rows.iter().map(|(label, _)| format!("{label:?}")).collect();
+        let ms = |time: Duration| time.as_millis();
+        let open = self.open.map_or_else(String::new, |(rate, slice)| {
+            format!("[latency]\nrate = \"{rate}\"\nslice = \"{}ms\"\nslices-per-block = 1\n", ms(slice))
+        });
+        let text = format!(
+            "format = \"1.0\"\ntitle = {title:?}\nquestion = \"Is it seen?\"\ncontract = {:?}\npivot = {:?}\n\
+             services = [{}]\n[load]\nconnections = 64\nthreads = 1\n[service]\nthreads = 1\n[campaign]\n\
+             budget = \"{}ms\"\nslice = \"{}ms\"\nslices-per-block = {}\nwarm-up = \"{}ms\"\n\
+             blocks-min = {}\nblocks-max = {}\n{open}",
+            self.contract,
+            self.pivot(),
+            labels.join(", "),
+            ms(self.budget),
+            ms(self.slices.1),
+            self.slices.0,
+            ms(self.warm_up),
+            self.blocks.0,
+            self.blocks.1,
+        );
+        Experiment::parse(&Path::new("selftest").join(format!("{name}.toml")), &text)
+    }
+}

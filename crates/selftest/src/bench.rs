@@ -1,0 +1,219 @@
+//! Carries trials out: starts, proves and loads by the code that does so for services, and keeps all of it.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{
+    act::{Act, Campaign, Disturbance, SUBJECT},
+    certificate::Finding,
+    disturb::{HalfACpu, Meanwhile},
+    judge::{Evidence, Judgement},
+    series::UntilFound,
+    trial::Trial,
+};
+use tare_bench::run::{
+    bench,
+    campaign::{self, Parts, Watch},
+    folder::{self, FolderError, Header, RunFolder},
+    plan::Plan,
+};
+use tare_host::{cpus::Pinning, environment::Environment, process::Supervisor};
+use tare_load::{Clock, Monotonic};
+use tare_service::{
+    catalogue::{Row, Service, Style},
+    contract::{Contract, ContractError},
+    document::DocumentError,
+    knobs::Knobs,
+    prove::Proof,
+};
+
+const CONTRACT: &str = include_str!("selftest.toml");
+
+/// Why a trial could not be carried out: nothing that the instrument failed to see.
+#[derive(Debug, thiserror::Error)]
+pub enum SelftestError {
+    /// The contract of the trials of caches.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// The experiment that an act becomes.
+    #[error(transparent)]
+    Experiment(#[from] DocumentError),
+    /// A run folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A contract that is not in the workspace.
+    #[error("there is no contract \"{0}\"")]
+    NoContract(String),
+    /// What was found could not be kept.
+    #[error("{}: {source}", path.display())]
+    Keep {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Where trials are made.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The built-in pivot, which has all the faults.
+    pub pivot: &'a Service,
+    /// Those of the workspace.
+    pub contracts: &'a BTreeMap<String, Contract>,
+    /// Starts and ends servers.
+    pub supervisor: &'a Supervisor,
+    /// Each trial has a folder in it.
+    pub folder: &'a Path,
+    /// RFC 3339.
+    pub began: String,
+    /// Orders and holes.
+    pub seed: u64,
+    /// CPUs.
+    pub pinning: Pinning,
+    /// True once the user wants to stop.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// Makes trials, and remembers what the last one has brought.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    site: Site<'a>,
+    own_contract: Contract,
+    last: Option<(Act, Evidence)>,
+}
+
+impl<'a> Bench<'a> {
+    /// Nothing is tried yet.
+    pub fn new(site: Site<'a>) -> Result<Bench<'a>, SelftestError> {
+        let own_contract = Contract::parse(CONTRACT, Path::new("selftest.toml"))?;
+        Ok(Bench { site, own_contract, last: None })
+    }
+
+    /// Makes a trial, or judges what the one before has brought where both do the same.
+    pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<Finding, SelftestError> {
+        let began_ns = Monotonic.now_ns();
+        let interrupted = || Judgement::not_tried("interrupted");
+        if self.last.as_ref().is_none_or(|(act, _)| *act != trial.act) {
+            if self.interrupted() {
+                return Ok(Finding::new(trial, 0, interrupted()));
+            }
+            let evidence = match &trial.act {
+                Act::Proofs { contract, faults } => self.prove(trial.name, contract, faults)?,
+                Act::Campaign(campaign) => self.load(trial, campaign, watch)?,
+            };
+            self.last = Some((trial.act.clone(), evidence));
+        }
+        let took_ns = Monotonic.now_ns() - began_ns;
+        // What was cut off says nothing.
+        let judgement = match &self.last {
+            Some((_, evidence)) if !self.interrupted() => (trial.judge)(evidence),
+            _ => interrupted(),
+        };
+        Ok(Finding::new(trial, took_ns, judgement))
+    }
+
+    fn interrupted(&self) -> bool {
+        self.site.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn contract(&self, name: &str) -> Result<&Contract, SelftestError> {
+        let kept = self.site.contracts.get(name);
+        let own = (self.own_contract.name == name).then_some(&self.own_contract);
+        kept.or(own).ok_or_else(|| SelftestError::NoContract(name.to_owned()))
+    }
+
+    /// The pivot with a fault. One that closes connections reads what it is asked, so it is not excused as a pivot is.
+    fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
+        let mut command = self.site.pivot.command.clone();
+        command.extend(["--contract".to_owned(), "hello".to_owned()]);
+        if !fault.is_empty() {
+            command.extend(["--misbehave".to_owned(), fault.to_owned()]);
+        }
+        let style =
+            if fault.ends_with("close") || fault == "closes" { Style::Platform } else { Style::Pivot };
+        let id = format!("selftest-{label}");
+        Service {
+            name: id.clone(),
+            id,
+            command,
+            arguments: BTreeMap::new(),
+            contracts: vec![contract.to_owned()],
+            style,
+            ..self.site.pivot.clone()
+        }
+    }
+
+    fn prove(&self, name: &str, contract: &str, faults: &[&str]) -> Result<Evidence, SelftestError> {
+        let contract = self.contract(contract)?;
+        let knobs = Knobs { threads: 1, delay_ms: 0 };
+        let proof = Proof { knobs: &knobs, seed: self.site.seed, port: None };
+        let mut proofs = Vec::new();
+        for (index, fault) in faults.iter().enumerate() {
+            let folder = self.site.folder.join(name).join(index.to_string());
+            let service = self.service(name, &contract.name, fault);
+            let proved =
+                tare_service::prove::prove(&service, contract, &proof, self.site.supervisor, &folder);
+            keep_transcript(&folder, &proved)
+                .map_err(|source| SelftestError::Keep { path: folder, source })?;
+            proofs.push(proved);
+        }
+        Ok(Evidence::Proofs(proofs))
+    }
+
+    fn load(
+        &self,
+        trial: &Trial,
+        campaign: &Campaign,
+        watch: &mut impl Watch,
+    ) -> Result<Evidence, SelftestError> {
+        let half = (campaign.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
+        let fault = |told: &str| half.as_ref().map_or_else(|| told.to_owned(), HalfACpu::fault);
+        let row = |(label, told): &(&str, String)| {
+            let service = self.service(label, campaign.contract, &fault(told));
+            Row { label: (*label).to_owned(), service }
+        };
+        let rows: Vec<Row> = campaign.rows.iter().map(row).collect();
+        let experiment = campaign.experiment(trial.name, &trial.done)?;
+        let run = self.site.folder.join(trial.name);
+        let header = self.header(Plan::new(&experiment, &rows, self.site.seed, self.site.pinning.clone()));
+        let mut journal = RunFolder::create(&run, &header)?;
+        let services = rows.into_iter().map(|row| row.service).collect();
+        let contract = self.contract(campaign.contract)?;
+        let interrupt = Arc::clone(&self.site.interrupt);
+        let mut executor =
+            bench::Bench::new(&header.plan, services, contract, self.site.supervisor, &run, interrupt);
+        let compared = (campaign.rows.len() > 1).then(|| (SUBJECT, campaign.pivot()));
+        let mut judge = UntilFound::new(compared);
+        let mut watch = Meanwhile::new(watch, campaign.disturbance, &self.site.pinning.generator);
+        let parts =
+            Parts { executor: &mut executor, journal: &mut journal, watch: &mut watch, judge: &mut judge };
+        let ended = campaign::run(&header.plan, parts, &[]);
+        drop(watch);
+        ended.map_err(|source| SelftestError::Keep { path: run.clone(), source })?;
+        Ok(Evidence::Campaign { kept: Box::new(folder::read(&run)?), how: half.map(|half| half.how()) })
+    }
+
+    fn header(&self, mut plan: Plan) -> Header {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        plan.rows.iter_mut().for_each(|row| row.version = Some(version.clone()));
+        let isolation = self.site.supervisor.isolation().describe().into_iter();
+        let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
+        Header::new(&version, self.site.began.clone(), plan, Environment::read(isolation))
+    }
+}
+
+fn keep_transcript(
+    folder: &Path,
+    proved: &Result<tare_service::verify::Transcript, String>,
+) -> io::Result<()> {
+    let Ok(transcript) = proved else { return Ok(()) };
+    fs::write(folder.join("transcript.json"), serde_json::to_string_pretty(transcript)? + "\n")
+}

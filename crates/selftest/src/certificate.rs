@@ -1,0 +1,126 @@
+//! What a selftest leaves: every trial with its figures, and where it was made.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    judge::{Judgement, Outcome},
+    trial::Trial,
+};
+use tare_host::{cpus::Pinning, environment::Environment};
+
+/// The version of the JSON that a certificate is written as.
+pub const FORMAT: &str = "1.0";
+
+/// The instrument on this machine at that time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Version of Tare.
+    pub tare: String,
+    /// When it began, RFC 3339, UTC.
+    pub began: String,
+    /// How long all trials took.
+    pub took_ns: u64,
+    /// Whether the short form was asked for.
+    pub quick: bool,
+    /// Orders and holes.
+    pub seed: u64,
+    /// Machine, kernel, isolation in force.
+    pub environment: Environment,
+    /// Which CPUs served and which generated.
+    pub pinning: Pinning,
+    /// In the order in which they were made.
+    pub trials: Vec<Finding>,
+}
+
+/// A trial and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Of the trial.
+    pub name: String,
+    /// What was done.
+    pub done: String,
+    /// What must be seen.
+    pub must: String,
+    /// Nothing where it shared its act with the trial before.
+    pub took_ns: u64,
+    /// What was found.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+}
+
+impl Finding {
+    /// Of a trial.
+    pub fn new(trial: &Trial, took_ns: u64, judgement: Judgement) -> Finding {
+        let (name, done, must) = (trial.name.to_owned(), trial.done.clone(), trial.must.clone());
+        Finding { name, done, must, took_ns, judgement }
+    }
+
+    /// `seen`, `NOT seen`, `not tried`.
+    pub fn word(&self) -> &'static str {
+        match self.judgement.outcome {
+            Outcome::Seen => "seen",
+            Outcome::NotSeen => "NOT seen",
+            Outcome::NotTried => "not tried",
+        }
+    }
+}
+
+impl Certificate {
+    /// How many trials ended so.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.trials.iter().filter(|finding| finding.judgement.outcome == outcome).count()
+    }
+
+    /// Whether the instrument saw all that it was shown.
+    pub fn is_good(&self) -> bool {
+        self.count(Outcome::NotSeen) == 0
+    }
+
+    /// For people, and for `certificate.txt`.
+    pub fn text(&self) -> String {
+        let environment = &self.environment;
+        let form = if self.quick { ", short form" } else { "" };
+        let mut text = format!(
+            "tare {} selftest, {} ({:.0} s{form})\n{}, {} CPUs, {}, {}\nservices on CPUs {:?}, generator on {:?}; \
+             load average before {}; seed {}\n",
+            self.tare,
+            self.began,
+            self.took_ns as f64 / 1e9,
+            environment.cpu,
+            environment.cpus,
+            environment.kernel,
+            environment.system,
+            self.pinning.server,
+            self.pinning.generator,
+            environment.load_average,
+            self.seed,
+        );
+        environment.isolation.iter().for_each(|line| text += &format!("{line}\n"));
+        for finding in &self.trials {
+            let Finding { name, done, must, judgement, .. } = finding;
+            let word = finding.word();
+            text += &format!(
+                "\n{word:<9}  {name}: {done}\n{:11}must  {must}\n{:11}found {}\n",
+                "", "", judgement.found
+            );
+        }
+        text + &format!("\n{}\n", self.verdict())
+    }
+
+    /// The last line.
+    pub fn verdict(&self) -> String {
+        let [seen, not_seen, not_tried] =
+            [Outcome::Seen, Outcome::NotSeen, Outcome::NotTried].map(|outcome| self.count(outcome));
+        let untried = if not_tried > 0 { format!(", {not_tried} not tried") } else { String::new() };
+        match (not_seen, seen) {
+            (0, 0) => format!("nothing was tried: this certifies nothing{untried}"),
+            (0, _) => format!("the instrument saw what it must: {seen} of {seen}{untried}"),
+            _ => format!(
+                "the instrument did NOT see {not_seen} of {}{untried}: do not trust it here",
+                seen + not_seen
+            ),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Disturbances that are made on purpose: a server without its CPU time, and a program that takes the generator's.
+
+use std::{
+    hint::black_box,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use super::act::Disturbance;
+use tare_bench::run::{campaign::Watch, record::Record};
+use tare_host::process::Quota;
+use tare_service::pivot::misbehave::{PERIOD_US, QUOTA_US};
+
+/// Half a CPU for the subject, by the kernel's limit where there is one.
+#[derive(Debug)]
+pub struct HalfACpu {
+    quota: Result<Quota, String>,
+}
+
+impl HalfACpu {
+    /// Makes the group, where that takes one.
+    pub fn new() -> HalfACpu {
+        HalfACpu { quota: Quota::new(QUOTA_US, PERIOD_US) }
+    }
+
+    /// The fault that the subject is told.
+    pub fn fault(&self) -> String {
+        match &self.quota {
+            Ok(Quota::Group(group)) => format!("throttled={}", group.display()),
+            Ok(Quota::Own(folder)) => format!("throttled=own:{}", folder.display()),
+            Err(_) => format!("stall={QUOTA_US}us/{PERIOD_US}us"),
+        }
+    }
+
+    /// How it is done, for the certificate.
+    pub fn how(&self) -> String {
+        match &self.quota {
+            Ok(Quota::Group(_)) => "by cpu.cfs_quota_us".to_owned(),
+            Ok(Quota::Own(_)) => "by cpu.max".to_owned(),
+            Err(reason) => {
+                format!("by standing still for half of each 10 ms, for there is no quota: {reason}")
+            }
+        }
+    }
+}
+
+/// A thread that does nothing but work, until it is dropped.
+#[derive(Debug)]
+pub struct Spinner {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    /// Starts it on these CPUs.
+    pub fn start(cpus: &[usize]) -> Spinner {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut set = CpuSet::new();
+        cpus.iter().for_each(|cpu| set.set(*cpu));
+        let stopped = Arc::clone(&stop);
+        let work = move || {
+            // Where it cannot be pinned it works elsewhere, and the trial tells.
+            let _ = sched_setaffinity(None, &set);
+            let mut value = 0u64;
+            while !stopped.load(Ordering::Relaxed) {
+                value = black_box(value.wrapping_add(1));
+            }
+        };
+        Spinner { stop, thread: Some(std::thread::spawn(work)) }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts and ends a spinner as blocks begin, and lets somebody else watch.
+#[derive(Debug)]
+pub struct Meanwhile<'a, W> {
+    watch: &'a mut W,
+    disturbance: Disturbance,
+    cpus: &'a [usize],
+    spinner: Option<Spinner>,
+}
+
+impl<'a, W> Meanwhile<'a, W> {
+    /// On these CPUs.
+    pub fn new(watch: &'a mut W, disturbance: Disturbance, cpus: &'a [usize]) -> Meanwhile<'a, W> {
+        Meanwhile { watch, disturbance, cpus, spinner: None }
+    }
+}
+
+impl<W: Watch> Watch for Meanwhile<'_, W> {
+    fn heard(&mut self, record: &Record, left: Duration) {
+        if let (Record::Block { block, .. }, Disturbance::Spinner) = (record, self.disturbance) {
+            self.spinner = self.disturbance.is_in(*block).then(|| Spinner::start(self.cpus));
+        }
+        self.watch.heard(record, left);
+    }
+}

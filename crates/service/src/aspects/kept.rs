@@ -1,0 +1,114 @@
+//! What was measured of a service, on disk: `ROOT/.tare/aspects/NAME.json`. It belongs to one build; of another build, or
+//! in a file that cannot be read, nothing has been measured.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::Service;
+
+/// The version of the format that this program reads and writes.
+const FORMAT: &str = "1.0";
+
+/// Figures that take a start of the service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// When they were measured.
+    pub at: Timestamp,
+    /// How many fresh starts they are the medians of.
+    pub starts: usize,
+    /// From exec to the first right answer.
+    pub start_up_ns: u64,
+    /// Resident memory of all its processes, a second after that answer.
+    pub rss_bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    format: String,
+    service: String,
+    content: String,
+    measured: Measured,
+}
+
+/// Where figures are kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    folder: PathBuf,
+}
+
+impl Kept {
+    /// Below `root`.
+    pub fn new(root: &Path) -> Kept {
+        Kept { folder: root.join(".tare").join("aspects") }
+    }
+
+    /// The figures of a service, if they are of the build with this content hash.
+    pub fn get(&self, service: &Service, content: &str) -> Option<Measured> {
+        let record: Record = serde_json::from_slice(&fs::read(self.path(service)).ok()?).ok()?;
+        let same = record.format == FORMAT && record.service == service.id && record.content == content;
+        same.then_some(record.measured)
+    }
+
+    /// Keeps them, whole or not at all: written beside and renamed.
+    pub fn put(&self, service: &Service, content: &str, measured: &Measured) -> io::Result<()> {
+        let record = Record {
+            format: FORMAT.to_owned(),
+            service: service.id.clone(),
+            content: content.to_owned(),
+            measured: measured.clone(),
+        };
+        let path = self.path(service);
+        let beside = path.with_extension("json.new");
+        fs::create_dir_all(&self.folder)?;
+        fs::write(&beside, serde_json::to_string_pretty(&record)? + "\n")?;
+        fs::rename(beside, path)
+    }
+
+    /// A folder of its own for what a service prints while it is measured.
+    pub fn output(&self, service: &Service) -> PathBuf {
+        self.folder.join(file_name(service))
+    }
+
+    fn path(&self, service: &Service) -> PathBuf {
+        self.folder.join(format!("{}.json", file_name(service)))
+    }
+}
+
+/// Variants are started with other words, and are measured apart.
+fn file_name(service: &Service) -> String {
+    crate::catalogue::file_name(&service.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Catalogue, Pivot};
+
+    #[test]
+    fn figures_are_those_of_one_service_and_one_build() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("services")).unwrap();
+        let service = Catalogue::load(root.path(), &[], Pivot::default()).unwrap().services.remove(0);
+        let variant = Service { id: "pivot:other".to_owned(), ..service.clone() };
+        let kept = Kept::new(root.path());
+        let measured = Measured { at: Timestamp::UNIX_EPOCH, starts: 3, start_up_ns: 5, rss_bytes: 7 };
+        assert_eq!(kept.get(&service, "abc"), None);
+        kept.put(&service, "abc", &measured).unwrap();
+        assert_eq!(kept.get(&service, "abc"), Some(measured.clone()));
+        assert_eq!((kept.get(&service, "abd"), kept.get(&variant, "abc")), (None, None));
+
+        let path = root.path().join(".tare/aspects/pivot.json");
+        let text = fs::read_to_string(&path).unwrap();
+        for other in [text.replace("\"1.0\"", "\"2.0\""), text.replace("starts", "begins"), String::new()] {
+            fs::write(&path, other).unwrap();
+            assert_eq!(kept.get(&service, "abc"), None);
+        }
+    }
+}

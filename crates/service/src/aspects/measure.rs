@@ -1,0 +1,110 @@
+//! The figures that take a start of the service: how long until it answers, and what it needs while nobody asks.
+//!
+//! "Cold" means a new process, no more: what is read at the first of the starts lies in the page cache at the others, as
+//! it does on a machine where a service is restarted. The service runs alone, unpinned, with `THREADS=1`.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use super::Measured;
+use crate::{
+    catalogue::Service,
+    contract::Contract,
+    knobs::Knobs,
+    launch::{self, LaunchError, Settings},
+    probe::Readiness,
+    prove::GRACE,
+};
+use tare_host::process::{Stopped, Supervisor};
+
+/// Fresh starts; the figures are their medians. Odd, so that the median is one that happened.
+pub const STARTS: usize = 3;
+/// How long after the first answer memory is looked at: what is done lazily after it is done by then.
+const IDLE: Duration = Duration::from_secs(1);
+/// How often an interrupt is looked for while waiting.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// It is not there, or gives no right answer.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// It answered, and did not live or stop as it should.
+    #[error("{0}")]
+    Stopped(Stopped),
+}
+
+/// What measuring needs to be told.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    /// Whose first request must be answered rightly.
+    pub contract: &'a Contract,
+    /// Fills the holes of that request.
+    pub seed: u64,
+    /// Kept with the figures.
+    pub now: Timestamp,
+    /// Starts and stops the service.
+    pub supervisor: &'a Supervisor,
+    /// Where what the service prints goes.
+    pub folder: &'a Path,
+    /// Set by whoever wants no more.
+    pub interrupt: &'a AtomicBool,
+}
+
+/// Starts `service` [`STARTS`] times, one after the other. `Ok(None)` where that was interrupted.
+pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, MeasureError> {
+    let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
+    let knobs = Knobs { threads: 1, delay_ms: 0 };
+    let readiness = Readiness::AnswersRightly;
+    let settings = Settings { contract, knobs: &knobs, cpus: &[], seed, readiness, port: None };
+    let mut starts = Vec::new();
+    for _ in 0..STARTS {
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let ready = launch::launch(service, &settings, supervisor, folder, "measure")?;
+        rest(interrupt);
+        let rss_bytes = ready.process.rss_bytes();
+        let stopped = ready.process.stop(GRACE);
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        if !stopped.is_clean() {
+            return Err(MeasureError::Stopped(stopped));
+        }
+        starts.push((ready.start_up.as_nanos() as u64, rss_bytes));
+    }
+    let start_up_ns = median(starts.iter().map(|(start_up_ns, _)| *start_up_ns));
+    let rss_bytes = median(starts.iter().map(|(_, rss_bytes)| *rss_bytes));
+    Ok(Some(Measured { at: now, starts: STARTS, start_up_ns, rss_bytes }))
+}
+
+fn rest(interrupt: &AtomicBool) {
+    let began = Instant::now();
+    while began.elapsed() < IDLE && !interrupt.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+    }
+}
+
+/// The upper one where there are two in the middle.
+fn median(values: impl Iterator<Item = u64>) -> u64 {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slow_start_does_not_count() {
+        assert_eq!(median([90, 5, 7].into_iter()), 7);
+    }
+}

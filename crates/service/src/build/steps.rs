@@ -1,0 +1,86 @@
+//! Runs the steps of a build, one after the other, into one log.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use super::{BuildError, Site, cost};
+use crate::{
+    build::Cost,
+    catalogue::{Service, Step},
+};
+use tare_host::process::{self, Ended, Exit, Launch, Limits};
+
+/// How long one step may take. The longest known (a first build of a Go framework) takes some minutes.
+const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// All steps of `service`; what they print goes to `log`.
+pub fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, BuildError> {
+    if service.build.is_empty() {
+        // Nothing of its own to build: its folder may be anything.
+        return Ok(Cost { from_nothing: true, download_bytes: Some(0), ..Cost::default() });
+    }
+    let disk = || {
+        let unreadable = |source| BuildError::Record { path: service.folder.clone(), source };
+        cost::disk_bytes(&service.folder).map_err(unreadable)
+    };
+    let mut cost = Cost { from_nothing: disk()? == 0, download_bytes: Some(0), ..Cost::default() };
+    File::create(log).map_err(|source| BuildError::Record { path: log.to_owned(), source })?;
+    for step in &service.build {
+        let timed = || {
+            let began = Instant::now();
+            (run_step(service, step, log, site), began.elapsed())
+        };
+        let ((cpu, took), bytes) = match step.network {
+            true => site.network.alone(timed),
+            false => (timed(), Some(0)),
+        };
+        cost.cpu_seconds += cpu?.as_secs_f64();
+        cost.seconds += took.as_secs_f64();
+        cost.download_bytes = cost.download_bytes.zip(bytes).map(|(earlier, now)| earlier + now);
+    }
+    cost.disk_bytes = disk()?;
+    Ok(cost)
+}
+
+/// One step, and its CPU time.
+fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Result<Duration, BuildError> {
+    let line = step.command.join(" ");
+    say(log, &line).map_err(|source| BuildError::Record { path: log.to_owned(), source })?;
+    let failed = |status: String| BuildError::Step {
+        step: line.clone(),
+        status,
+        last_line: last_line(log),
+        log: log.to_owned(),
+    };
+    let launch = Launch {
+        name: service.name.clone(),
+        command: step.command.clone(),
+        dir: service.folder.clone(),
+        stdout: log.to_owned(),
+        stderr: log.to_owned(),
+        append: true,
+        ..Launch::default()
+    };
+    let limits = Limits { time: STEP_LIMIT, interrupt: site.interrupt };
+    let job =
+        process::run_to_end(&launch, site.supervisor, limits).map_err(|error| failed(error.to_string()))?;
+    match job.ended {
+        Ended::Itself(Exit::Status(0)) => Ok(job.cpu),
+        Ended::Itself(exit) => Err(failed(exit.to_string())),
+        Ended::TooLong => Err(failed(format!("stopped after {} s", STEP_LIMIT.as_secs()))),
+        Ended::Interrupted => Err(BuildError::Interrupted),
+    }
+}
+
+fn say(log: &Path, line: &str) -> io::Result<()> {
+    writeln!(File::options().append(true).open(log)?, "$ {line}")
+}
+
+fn last_line(log: &Path) -> String {
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output").trim().to_owned()
+}

@@ -1,0 +1,284 @@
+//! What there is to weigh: every service folder's manifest, its variants spread out into rows of their own, and the
+//! built-in pivot. Starts nothing and builds nothing.
+
+mod manifest;
+mod outside;
+mod select;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tare_host::spelling::suggestion;
+
+pub use manifest::{Excusable, Excuse, Requirement, Setting, Step, Style};
+pub use packageurl::PackageUrl;
+pub use select::{Row, SelectError, select};
+
+use crate::document::{self, DocumentError};
+
+/// The name of the built-in pivot.
+pub const PIVOT: &str = "pivot";
+
+/// One server program, or one variant of it: everything needed to build, start and label it.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// `NAME` or `NAME:VARIANT`, unique.
+    pub id: String,
+    /// The folder's name: variants of one service share it, and share its build.
+    pub name: String,
+    /// How a variant differs from the service.
+    pub title: Option<String>,
+    /// Language, as the folder above says.
+    pub language: String,
+    /// The framework's own name.
+    pub framework: String,
+    /// Where the framework lives.
+    pub url: String,
+    /// The framework as its registry knows it; none for what comes with a toolchain.
+    pub package: Option<PackageUrl<'static>>,
+    /// SPDX expression.
+    pub licence: String,
+    /// Names of contracts.
+    pub contracts: Vec<String>,
+    /// What kind of weight it is.
+    pub style: Style,
+    /// Prints the framework's version.
+    pub version_command: Vec<String>,
+    /// Toolchains and libraries.
+    pub requires: Vec<Requirement>,
+    /// Build steps.
+    pub build: Vec<Step>,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// By contract: what follows the command.
+    pub arguments: BTreeMap<String, Vec<String>>,
+    /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
+    pub env: BTreeMap<String, String>,
+    /// How long the first answer may take.
+    pub ready_timeout: Duration,
+    /// What is not the framework's default.
+    pub settings: Vec<Setting>,
+    /// Checks that it is known to fail, with the reason.
+    pub excuses: Vec<Excuse>,
+    /// False where it closes each connection after one answer, and says so.
+    pub keeps_connections: bool,
+    /// What a published benchmark did wrong and this service repeats on purpose.
+    pub mistake: Option<String>,
+    /// The folder that holds its manifest; commands run there.
+    pub folder: PathBuf,
+}
+
+impl Service {
+    /// The command that serves `contract`. A service serves all of its contracts at once, but where two of them want
+    /// different answers to one request, and so has the built-in pivot but one response: they must be told which.
+    pub fn command_for(&self, contract: &str) -> Vec<String> {
+        let arguments = self.arguments.get(contract).into_iter().flatten();
+        self.command.iter().chain(arguments).cloned().collect()
+    }
+}
+
+/// What the catalogue must be told of the built-in pivot.
+#[derive(Debug, Clone, Default)]
+pub struct Pivot {
+    /// The program whose command `pivot` it is.
+    pub program: PathBuf,
+    /// The contracts that one fixed response can honour.
+    pub contracts: Vec<String>,
+}
+
+/// Every service of a checkout.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// By language and name, each service before its variants, the pivot first.
+    pub services: Vec<Service>,
+    /// Folders whose manifest is wrong: no services, and no reason to do without the others.
+    pub broken: Vec<Broken>,
+}
+
+/// A service's folder with a manifest that cannot be used.
+#[derive(Debug)]
+pub struct Broken {
+    /// The folder's name.
+    pub name: String,
+    /// What is wrong.
+    pub error: DocumentError,
+}
+
+impl Catalogue {
+    /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names.
+    pub fn load(root: &Path, contracts: &[&str], pivot: Pivot) -> Result<Catalogue, DocumentError> {
+        let mut catalogue = Catalogue { services: vec![built_in_pivot(root, pivot)], broken: Vec::new() };
+        for path in manifests(&root.join("services"))? {
+            match read_manifest(&path, contracts, &catalogue.services) {
+                Ok(services) => catalogue.services.extend(services),
+                Err(error) => catalogue.broken.push(Broken { name: name_of(path.parent()), error }),
+            }
+        }
+        Ok(catalogue)
+    }
+
+    /// The service of this id.
+    pub fn get(&self, id: &str) -> Option<&Service> {
+        self.services.iter().find(|service| service.id == id)
+    }
+}
+
+fn manifests(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
+    let list = |folder: &Path| -> Result<Vec<PathBuf>, DocumentError> {
+        let unreadable = |source| DocumentError::Read { path: folder.to_owned(), source };
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+            .map_err(unreadable)?
+            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+            .filter(|path| path.is_dir())
+            .collect();
+        paths.sort();
+        Ok(paths)
+    };
+    let mut found = Vec::new();
+    for language in list(folder)? {
+        found.extend(
+            list(&language)?.into_iter().map(|path| path.join("service.toml")).filter(|path| path.exists()),
+        );
+    }
+    Ok(found)
+}
+
+fn name_of(folder: Option<&Path>) -> String {
+    folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A service of a checkout: named after its folder, in the folder of its language, and unique.
+fn read_manifest(
+    path: &Path,
+    contracts: &[&str],
+    earlier: &[Service],
+) -> Result<Vec<Service>, DocumentError> {
+    let (text, manifest) = understand(path, contracts)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
+    if manifest.name != name_of(Some(folder)) {
+        return wrong(
+            "name",
+            format!("name \"{}\" is not the folder's: \"{}\"", manifest.name, name_of(Some(folder))),
+        );
+    }
+    if manifest.language != name_of(folder.parent()) {
+        let parent = name_of(folder.parent());
+        return wrong(
+            "language",
+            format!("language \"{}\" is not the parent folder's: \"{parent}\"", manifest.language),
+        );
+    }
+    if let Some(other) = earlier.iter().find(|service| service.name == manifest.name) {
+        let elsewhere = other.folder.display();
+        return wrong(
+            "name",
+            format!("name \"{}\" is taken by {elsewhere}: names are unique", manifest.name),
+        );
+    }
+    Ok(spread(manifest, folder))
+}
+
+/// What is right or wrong with a manifest wherever it lies.
+fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Manifest), DocumentError> {
+    let text = document::read(path)?;
+    let manifest: manifest::Manifest = document::parse(path, &text, manifest::FORMAT)?;
+    let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
+    for contract in &manifest.contracts {
+        if !contracts.contains(&contract.as_str()) {
+            let nearest = suggestion(contract, contracts.iter().copied());
+            return wrong(&format!("\"{contract}\""), format!("unknown contract \"{contract}\"{nearest}"));
+        }
+    }
+    for contract in manifest.run.arguments.keys() {
+        if !manifest.contracts.contains(contract) {
+            let nearest = suggestion(contract, manifest.contracts.iter().map(String::as_str));
+            let message =
+                format!("arguments for a contract that it does not declare, \"{contract}\"{nearest}");
+            return wrong("arguments", message);
+        }
+    }
+    for command in [&manifest.version.command, &manifest.run.command] {
+        if command.is_empty() {
+            return wrong("command", "a command needs at least the program".to_owned());
+        }
+    }
+    Ok((text, manifest))
+}
+
+/// The service itself, then each of its variants.
+fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
+    let service = Service {
+        id: manifest.name.clone(),
+        name: manifest.name,
+        title: None,
+        language: manifest.language,
+        framework: manifest.framework,
+        url: manifest.url,
+        package: manifest.package,
+        licence: manifest.licence,
+        contracts: manifest.contracts,
+        style: manifest.style,
+        version_command: manifest.version.command,
+        requires: manifest.requires,
+        build: manifest.build,
+        command: manifest.run.command,
+        arguments: manifest.run.arguments,
+        env: manifest.run.env,
+        ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
+        settings: manifest.setting,
+        excuses: manifest.excuse,
+        keeps_connections: true,
+        mistake: manifest.mistake,
+        folder: folder.to_owned(),
+    };
+    let variants = manifest.variant.into_iter().map(|variant| Service {
+        id: format!("{}:{}", service.name, variant.name),
+        title: Some(variant.title),
+        command: variant.command.unwrap_or_else(|| service.command.clone()),
+        env: service.env.clone().into_iter().chain(variant.env).collect(),
+        keeps_connections: variant.keeps_connections,
+        ..service.clone()
+    });
+    let variants: Vec<Service> = variants.collect();
+    std::iter::once(service).chain(variants).collect()
+}
+
+fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
+    let tare = pivot.program.to_string_lossy().into_owned();
+    let argument = |name: &String| (name.clone(), vec!["--contract".to_owned(), name.clone()]);
+    Service {
+        id: PIVOT.to_owned(),
+        name: PIVOT.to_owned(),
+        title: None,
+        language: "rust".to_owned(),
+        framework: "raw socket".to_owned(),
+        url: String::new(),
+        package: None,
+        licence: "Apache-2.0 OR MIT".to_owned(),
+        arguments: pivot.contracts.iter().map(argument).collect(),
+        contracts: pivot.contracts,
+        style: Style::Pivot,
+        version_command: vec![tare.clone(), "pivot".to_owned(), "--version".to_owned()],
+        requires: Vec::new(),
+        build: Vec::new(),
+        command: vec![tare, "pivot".to_owned()],
+        env: BTreeMap::new(),
+        ready_timeout: Duration::from_secs(5),
+        settings: Vec::new(),
+        excuses: Vec::new(),
+        keeps_connections: true,
+        mistake: None,
+        folder: root.to_owned(),
+    }
+}
+
+/// Labels hold `:` and `@`, which some file systems and shells dislike.
+pub fn file_name(label: &str) -> String {
+    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' }).collect()
+}
+
+#[cfg(test)]
+mod tests;

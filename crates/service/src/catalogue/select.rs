@@ -1,0 +1,103 @@
+//! Choosing rows by words: `hyper`, `hyper@2` (the same service under a second name), `group:go`, `all`.
+
+use super::{Catalogue, Service, Style};
+use tare_host::spelling::suggestion;
+
+/// One row of an experiment: a service under a label of its own.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The service's id, with `@N` where the same service stands twice.
+    pub label: String,
+    /// What is weighed.
+    pub service: Service,
+}
+
+/// Why a selection means nothing.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SelectError {
+    /// No service of that name.
+    #[error("unknown service \"{0}\"{1}")]
+    UnknownService(String, String),
+    /// There is such a folder, but its manifest is wrong.
+    #[error("\"{0}\" cannot be used: {1}")]
+    Broken(String, String),
+    /// No group of that name.
+    #[error("unknown group \"{0}\"{1}")]
+    UnknownGroup(String, String),
+    /// The same label twice.
+    #[error("\"{0}\" stands twice; to weigh one service twice write \"{0}@2\"")]
+    Twice(String),
+}
+
+impl SelectError {
+    /// The word that means nothing, as it was written.
+    pub fn word(&self) -> String {
+        match self {
+            SelectError::UnknownService(word, _)
+            | SelectError::Broken(word, _)
+            | SelectError::Twice(word) => word.clone(),
+            SelectError::UnknownGroup(name, _) => format!("group:{name}"),
+        }
+    }
+}
+
+/// The rows that `words` name, in their order; what a group repeats is left out, what is named twice is an error.
+pub fn select<'a>(
+    catalogue: &Catalogue,
+    words: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<Row>, SelectError> {
+    let mut rows: Vec<Row> = Vec::new();
+    for word in words.into_iter().map(str::trim).filter(|word| !word.is_empty()) {
+        if word == "all" || word.starts_with("group:") {
+            for service in group(catalogue, word)? {
+                if !rows.iter().any(|row| row.label == service.id) {
+                    rows.push(Row { label: service.id.clone(), service: service.clone() });
+                }
+            }
+        } else {
+            let row = named(catalogue, word)?;
+            if rows.iter().any(|other| other.label == row.label) {
+                return Err(SelectError::Twice(row.label));
+            }
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
+    let id = match word.rsplit_once('@') {
+        Some((id, number)) if number.parse::<u32>().is_ok() => id,
+        _ => word,
+    };
+    let folder = id.split(':').next().unwrap_or(id);
+    if let Some(broken) = catalogue.broken.iter().find(|broken| broken.name == folder) {
+        return Err(SelectError::Broken(id.to_owned(), broken.error.to_string()));
+    }
+    let service = catalogue.get(id).ok_or_else(|| {
+        let valid = catalogue.services.iter().map(|service| service.id.as_str());
+        SelectError::UnknownService(id.to_owned(), suggestion(id, valid))
+    })?;
+    Ok(Row { label: word.to_owned(), service: service.clone() })
+}
+
+/// A group is a language, or `pivots`, `platforms`, `frameworks`.
+fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, SelectError> {
+    let name = word.strip_prefix("group:").unwrap_or(word);
+    let belongs = |service: &&Service| match name {
+        "all" => true,
+        "pivots" => service.style == Style::Pivot,
+        "platforms" => service.style == Style::Platform,
+        "frameworks" => matches!(service.style, Style::Framework | Style::FrameworkTuned),
+        language => service.language == language && service.id != super::PIVOT,
+    };
+    let found: Vec<&Service> = catalogue.services.iter().filter(belongs).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut valid: Vec<&str> = catalogue.services.iter().map(|service| service.language.as_str()).collect();
+    valid.sort_unstable();
+    valid.dedup();
+    valid.extend(["all", "pivots", "platforms", "frameworks"]);
+    Err(SelectError::UnknownGroup(name.to_owned(), suggestion(name, valid)))
+}

@@ -1,0 +1,231 @@
+//! Holes: `{{label}}` and its like in the text of a contract, and what they are filled with.
+//!
+//! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use rand::{Rng, RngExt};
+
+/// The length of the longest label.
+pub const LABEL_LENGTH_MAX: usize = 24;
+const TEXT_LENGTH_MAX: usize = 64;
+const NUMBER_MAX: u64 = 999_999_999;
+/// Above it a JSON reader that keeps numbers as doubles is allowed to round.
+const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
+const KINDS: [&str; 3] = ["label", "number", "text"];
+const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+/// A text with holes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Hole(Hole),
+}
+
+/// A place that is filled when an exchange is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hole {
+    /// What may stand there.
+    pub kind: Kind,
+    /// Holes of one name have one value within an exchange; one without a name has a value of its own.
+    pub name: Option<String>,
+}
+
+/// What may stand in a hole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// 1 to 24 characters of `[A-Za-z0-9_-]`.
+    Label,
+    /// A decimal integer in this range.
+    Number(RangeInclusive<u64>),
+    /// 1 to 64 printable ASCII characters that need no escape in JSON.
+    Text,
+}
+
+/// Why a text is no template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum HoleError {
+    #[error("unknown hole \"{hole}\"{suggestion}")]
+    Unknown { hole: String, suggestion: String },
+    #[error("a hole opens with \"{{{{\" but does not close with \"}}}}\"")]
+    Open,
+    #[error("the hole \"{hole}\" has no name after its dot: names are made of a-z, 0-9, \"_\" and \"-\"")]
+    Name { hole: String },
+    #[error("the hole \"{hole}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}")]
+    Range { hole: String },
+}
+
+impl Template {
+    /// Reads the holes in `text`.
+    pub fn parse(text: &str) -> Result<Template, HoleError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (inside, behind) = after.split_once("}}").ok_or(HoleError::Open)?;
+            if !before.is_empty() {
+                parts.push(Part::Literal(before.to_owned()));
+            }
+            parts.push(Part::Hole(Hole::parse(inside)?));
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Literal(rest.to_owned()));
+        }
+        Ok(Template { parts })
+    }
+
+    /// The holes, in order.
+    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Hole(hole) => Some(hole),
+            Part::Literal(_) => None,
+        })
+    }
+
+    /// The text, if it has no holes.
+    pub fn fixed(&self) -> Option<String> {
+        match self.parts.as_slice() {
+            [] => Some(String::new()),
+            [Part::Literal(text)] => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// The text with its holes filled from `values`.
+    pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+        self.fill_with(|hole| values.value(hole))
+    }
+
+    /// The text with each hole filled by `value`.
+    pub(super) fn fill_with(&self, mut value: impl FnMut(&Hole) -> String) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(literal) => text.push_str(literal),
+                Part::Hole(hole) => text.push_str(&value(hole)),
+            }
+        }
+        text
+    }
+}
+
+/// The template as it is written in a contract.
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            Part::Literal(literal) => f.write_str(literal),
+            Part::Hole(hole) => write!(f, "{{{{{hole}}}}}"),
+        })
+    }
+}
+
+impl Hole {
+    fn parse(inside: &str) -> Result<Hole, HoleError> {
+        let (kind, name) = match inside.split_once('.') {
+            Some((kind, name)) => (kind, Some(name.to_owned())),
+            None => (inside, None),
+        };
+        let in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+        if name.as_ref().is_some_and(|name| name.is_empty() || !name.bytes().all(in_name)) {
+            return Err(HoleError::Name { hole: inside.to_owned() });
+        }
+        let (word, range) = match kind.split_once(':') {
+            Some((word, range)) => (word, Some(range)),
+            None => (kind, None),
+        };
+        let kind = match (word, range) {
+            ("label", None) => Kind::Label,
+            ("text", None) => Kind::Text,
+            ("number", None) => Kind::Number(0..=NUMBER_MAX),
+            ("number", Some(range)) => {
+                Kind::Number(parse_range(range).ok_or_else(|| HoleError::Range { hole: inside.to_owned() })?)
+            }
+            _ => {
+                let suggestion = tare_host::spelling::suggestion(word, KINDS);
+                return Err(HoleError::Unknown { hole: inside.to_owned(), suggestion });
+            }
+        };
+        Ok(Hole { kind, name })
+    }
+}
+
+fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
+    // `u64::from_str` takes a sign, which would make `1-+5` a range.
+    let number = |digits: &str| {
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u64>().ok()).flatten()
+    };
+    let (from, to) = text.split_once('-')?;
+    let (from, to) = (number(from)?, number(to)?);
+    (from <= to && to <= NUMBER_EXACT_MAX).then_some(from..=to)
+}
+
+impl fmt::Display for Hole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Label => f.write_str("label")?,
+            Kind::Text => f.write_str("text")?,
+            Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
+            Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
+        }
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, ".{name}"))
+    }
+}
+
+/// The values of the holes within one exchange.
+#[derive(Debug)]
+pub struct Values<'r, R> {
+    rng: &'r mut R,
+    label_length: Option<usize>,
+    named: BTreeMap<String, String>,
+}
+
+impl<'r, R: Rng> Values<'r, R> {
+    /// Values from `rng`; labels have `label_length` characters, or a random number from 1 to 24 of them.
+    pub fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
+        Values { rng, label_length, named: BTreeMap::new() }
+    }
+
+    fn value(&mut self, hole: &Hole) -> String {
+        if let Some(value) = hole.name.as_ref().and_then(|name| self.named.get(name)) {
+            return value.clone();
+        }
+        let value = self.invent(&hole.kind);
+        if let Some(name) = &hole.name {
+            self.named.insert(name.clone(), value.clone());
+        }
+        value
+    }
+
+    fn invent(&mut self, kind: &Kind) -> String {
+        match kind {
+            Kind::Label => {
+                let length = self.label_length.unwrap_or_else(|| self.rng.random_range(1..=LABEL_LENGTH_MAX));
+                let character = |_| LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())];
+                (0..length).map(character).map(char::from).collect()
+            }
+            Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
+            Kind::Text => {
+                let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
+                (0..length).map(|_| self.text_character()).collect()
+            }
+        }
+    }
+
+    /// Not `"` and `\`, which JSON escapes. `<`, `>` and `&`, which some escape although they need not, do come.
+    fn text_character(&mut self) -> char {
+        loop {
+            let character = char::from(self.rng.random_range(b' '..=b'~'));
+            if !matches!(character, '"' | '\\') {
+                return character;
+            }
+        }
+    }
+}

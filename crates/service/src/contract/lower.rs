@@ -1,0 +1,212 @@
+//! From the file as it is written to a [`Contract`] that makes sense: every mistake is found here, once, with its line.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::Spanned;
+
+use super::error::{ContractError, Problem};
+use super::file::{BadFile, ContractFile, Headers, RequestFile, ResponseFile};
+use super::hole::{Kind, Template};
+use super::{Answer, Ask, Bad, Body, CheckId, Contract, Level, Request};
+use tare_host::spelling::suggestion;
+
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/// Written by [`super::Filled::bytes`] from the request itself, so that they are always right.
+const RESERVED: [&str; 3] = ["host", "content-length", "transfer-encoding"];
+
+/// A mistake and the byte of the file at which it stands.
+type Found<T> = Result<T, (usize, Problem)>;
+
+pub(super) fn lower(file: ContractFile, text: &str, path: &Path) -> Result<Contract, ContractError> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    contract(file, &stem).map_err(|(start, problem)| {
+        let line = text[..start.min(text.len())].matches('\n').count() + 1;
+        ContractError::Check { path: path.to_owned(), line, problem }
+    })
+}
+
+fn contract(file: ContractFile, stem: &str) -> Found<Contract> {
+    if file.name.get_ref() != stem {
+        let name = file.name.get_ref().clone();
+        return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
+    }
+    let defaults = &file.defaults.headers;
+    let requests: Vec<Request> =
+        file.requests.iter().map(|request| self::request(request, defaults)).collect::<Found<_>>()?;
+    let bad: Vec<Bad> = file.bad.iter().map(|bad| self::bad(bad, defaults)).collect::<Found<_>>()?;
+    unique(file.requests.iter().map(|request| &request.name))?;
+    unique(file.bad.iter().map(|bad| &bad.name))?;
+    if !requests.iter().any(|request| request.load) {
+        return Err((file.name.span().start, Problem::NothingToLoad));
+    }
+    let checks = checks(&file.checks)?;
+    Ok(Contract { name: stem.to_owned(), title: file.title, knobs: file.knobs, requests, bad, checks })
+}
+
+fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Found<()> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if seen.contains(&name.get_ref().as_str()) {
+            return Err((name.span().start, Problem::Twice { name: name.get_ref().clone() }));
+        }
+        seen.push(name.get_ref());
+    }
+    Ok(())
+}
+
+fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Found<BTreeMap<CheckId, Level>> {
+    let level = |(name, level): (&Spanned<String>, &Level)| match CheckId::from_name(name.get_ref()) {
+        Some(check) => Ok((check, *level)),
+        None => {
+            let suggestion = suggestion(name.get_ref(), CheckId::ALL.map(CheckId::name));
+            Err((name.span().start, Problem::UnknownCheck { name: name.get_ref().clone(), suggestion }))
+        }
+    };
+    file.iter().map(level).collect()
+}
+
+fn request(file: &RequestFile, defaults: &Headers) -> Found<Request> {
+    let ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
+    let weight = match &file.weight {
+        Some(weight) if *weight.get_ref() == 0 => {
+            return Err((weight.span().start, Problem::WeightOfNothing));
+        }
+        Some(weight) => *weight.get_ref(),
+        None => 1,
+    };
+    let answer = answer(&file.response, &ask)?;
+    Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
+}
+
+fn bad(file: &BadFile, defaults: &Headers) -> Found<Bad> {
+    let ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
+    Ok(Bad { name: file.name.get_ref().clone(), ask })
+}
+
+fn ask(
+    method: &Spanned<String>,
+    path: &Spanned<String>,
+    (defaults, own): (&Headers, &Headers),
+    body: Option<&Spanned<String>>,
+) -> Found<Ask> {
+    if !METHODS.contains(&method.get_ref().as_str()) {
+        let suggestion = suggestion(&method.get_ref().to_uppercase(), METHODS);
+        let name = method.get_ref().clone();
+        return Err((method.span().start, Problem::UnknownMethod { name, suggestion }));
+    }
+    let outside = |byte: u8| byte <= b' ' || byte == 0x7f;
+    if !path.get_ref().starts_with('/') || path.get_ref().bytes().any(outside) {
+        return Err((path.span().start, Problem::Path { path: path.get_ref().clone() }));
+    }
+    let mut headers: Vec<(String, Template)> = Vec::new();
+    let is_own = |name: &str| own.keys().any(|own| own.get_ref().eq_ignore_ascii_case(name));
+    for (name, value) in defaults.iter().filter(|(name, _)| !is_own(name.get_ref())).chain(own) {
+        header(name, value)?;
+        headers.push((name.get_ref().clone(), line(value, "a header")?));
+    }
+    let ask = Ask {
+        method: method.get_ref().clone(),
+        path: line(path, "a path")?,
+        headers,
+        body: body.map(template).transpose()?,
+    };
+    one_kind_a_name(&ask, path.span().start)?;
+    Ok(ask)
+}
+
+fn header(name: &Spanned<String>, value: &Spanned<String>) -> Found<()> {
+    let text = name.get_ref();
+    if RESERVED.contains(&text.to_ascii_lowercase().as_str()) {
+        return Err((name.span().start, Problem::ReservedHeader { name: text.clone() }));
+    }
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let breaks = value.get_ref().bytes().any(|byte| byte < b' ' || byte == 0x7f);
+    if text.is_empty() || !text.bytes().all(token) || breaks {
+        return Err((name.span().start, Problem::Header { name: text.clone() }));
+    }
+    Ok(())
+}
+
+fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Found<Answer> {
+    let response = file.get_ref();
+    let status = *response.status.get_ref();
+    if !(200..=599).contains(&status) {
+        return Err((response.status.span().start, Problem::Status { status }));
+    }
+    let body = match (&response.body, &response.json) {
+        (Some(_), Some(json)) => return Err((json.span().start, Problem::TwoBodies)),
+        (Some(body), None) => Body::Exact(echo(body, ask)?),
+        (None, Some(text)) => Body::Json(json(text, ask)?),
+        (None, None) => Body::Any,
+    };
+    if ask.method == "HEAD" && body != Body::Any {
+        return Err((file.span().start, Problem::HeadWithBody));
+    }
+    let mut headers = Vec::new();
+    for (name, value) in &response.headers {
+        header(name, value)?;
+        headers.push((name.get_ref().clone(), value.get_ref().clone()));
+    }
+    Ok(Answer { status, content_type: response.content_type.clone(), headers, body })
+}
+
+fn template(text: &Spanned<String>) -> Found<Template> {
+    Template::parse(text.get_ref()).map_err(|error| (text.span().start, error.into()))
+}
+
+/// A template for a place that ends at a space or a line break.
+fn line(text: &Spanned<String>, place: &'static str) -> Found<Template> {
+    let template = template(text)?;
+    if template.holes().any(|hole| hole.kind == Kind::Text) {
+        return Err((text.span().start, Problem::TextHole { place }));
+    }
+    Ok(template)
+}
+
+/// A template of a response: it can only repeat what the request says.
+fn echo(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
+    let template = template(text)?;
+    let start = text.span().start;
+    for hole in template.holes() {
+        let Some(name) = &hole.name else {
+            return Err((start, Problem::NamelessHole { hole: hole.to_string() }));
+        };
+        match ask.holes().find(|asked| asked.name.as_ref() == Some(name)) {
+            None => return Err((start, Problem::UnknowableHole { hole: hole.to_string() })),
+            Some(asked) if asked.kind != hole.kind => {
+                return Err((start, Problem::HoleOfTwoKinds { name: name.clone() }));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(template)
+}
+
+/// A template that is JSON whatever its holes are filled with: tried with the least and the greatest numbers, and with
+/// a word that is no JSON where it stands outside of quotes.
+fn json(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
+    let template = echo(text, ask)?;
+    let least_and_greatest = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
+    for end in least_and_greatest {
+        let filled = template.fill_with(|hole| match &hole.kind {
+            Kind::Number(range) => end(range).to_string(),
+            Kind::Label | Kind::Text => "word".to_owned(),
+        });
+        if let Err(error) = serde_json::from_str::<serde_json::Value>(&filled) {
+            return Err((text.span().start, Problem::Json { reason: error.to_string() }));
+        }
+    }
+    Ok(template)
+}
+
+fn one_kind_a_name(ask: &Ask, start: usize) -> Found<()> {
+    let mut kinds: BTreeMap<&str, &Kind> = BTreeMap::new();
+    for hole in ask.holes() {
+        let Some(name) = &hole.name else { continue };
+        if *kinds.entry(name).or_insert(&hole.kind) != &hole.kind {
+            return Err((start, Problem::HoleOfTwoKinds { name: name.clone() }));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Reading a TOML file that a person wrote: every mistake becomes one line with the file, the line, the key and the
+//! nearest valid name. Knows nothing of what the documents mean.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use tare_host::spelling::suggestion;
+
+/// Why a document could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// The file is not there or cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The text is no TOML, or a key or a value is not one this document may have.
+    #[error("{}:{line}: {message}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Line, counted from 1.
+        line: usize,
+        /// What is wrong, and the nearest valid name.
+        message: String,
+    },
+}
+
+impl DocumentError {
+    /// A mistake in what `text` means, at the first line that holds `needle` (or the first line of all).
+    pub fn at(path: &Path, text: &str, needle: &str, message: impl Into<String>) -> DocumentError {
+        let line = text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1);
+        DocumentError::Invalid { path: path.to_owned(), line, message: message.into() }
+    }
+}
+
+/// Reads the file at `path` as text.
+pub fn read(path: &Path) -> Result<String, DocumentError> {
+    std::fs::read_to_string(path).map_err(|source| DocumentError::Read { path: path.to_owned(), source })
+}
+
+/// Parses `text`, naming `path` in every error. `format` is the `major.minor` that this program reads: a document
+/// that says another one is refused with a sentence before anything else in it is looked at.
+pub fn parse<T: DeserializeOwned>(path: &Path, text: &str, format: &str) -> Result<T, DocumentError> {
+    check_format(path, text, format)?;
+    toml::from_str(text).map_err(|error| describe(path, text, &error))
+}
+
+fn check_format(path: &Path, text: &str, format: &str) -> Result<(), DocumentError> {
+    let table: toml::Table = toml::from_str(text).map_err(|error| describe(path, text, &error))?;
+    match table.get("format").and_then(toml::Value::as_str) {
+        Some(found) if found == format => Ok(()),
+        Some(found) => Err(DocumentError::at(
+            path,
+            text,
+            "format",
+            format!("format \"{found}\" is not one this tare reads: it reads \"{format}\""),
+        )),
+        None => Err(DocumentError::at(path, text, "format", format!("needs the key format = \"{format}\""))),
+    }
+}
+
+fn describe(path: &Path, text: &str, error: &toml::de::Error) -> DocumentError {
+    let start = error.span().map_or(0, |span| span.start);
+    let line = text[..start.min(text.len())].matches('\n').count() + 1;
+    let message =
+        improve(error.message()).unwrap_or_else(|| error.message().replace('`', "\"").replace('\n', " "));
+    DocumentError::Invalid { path: path.to_owned(), line, message }
+}
+
+/// `unknown field `x`, expected one of `a`, `b`` becomes `unknown key "x"; did you mean "a"?`.
+fn improve(message: &str) -> Option<String> {
+    let (kind, rest) = [("unknown field ", "key"), ("unknown variant ", "value")]
+        .into_iter()
+        .find_map(|(prefix, kind)| message.strip_prefix(prefix).map(|rest| (kind, rest)))?;
+    let names: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let (given, valid) = names.split_first()?;
+    Some(format!("unknown {kind} \"{given}\"{}", suggestion(given, valid.iter().copied())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        #[serde(rename = "format")]
+        _format: String,
+        #[serde(rename = "contracts")]
+        _contracts: Vec<String>,
+    }
+
+    fn error(text: &str) -> String {
+        parse::<Sample>(Path::new("a/service.toml"), text, "1.0").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_mistake_is_one_line_with_file_line_and_nearest_name() {
+        assert_eq!(
+            error("format = \"1.0\"\ncontrats = []\n"),
+            "a/service.toml:2: unknown key \"contrats\"; did you mean \"contracts\"?"
+        );
+        assert_eq!(
+            error("format = \"2.0\"\n"),
+            "a/service.toml:1: format \"2.0\" is not one this tare reads: it reads \"1.0\""
+        );
+        assert_eq!(error("contracts = []\n"), "a/service.toml:1: needs the key format = \"1.0\"");
+        let wrong_type = error("format = \"1.0\"\ncontracts = 3\n");
+        assert!(wrong_type.starts_with("a/service.toml:2: invalid type"), "{wrong_type}");
+        assert!(!error("format = \"1.0\"\ncontracts = [\n").contains('\n'));
+    }
+}

@@ -1,0 +1,76 @@
+//! The stages that are loads of a known size: `long-connection` and `crowd`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tare_load::{Connections, Generator, Load, LoadError, Quota, RunReport, Schedule, Stop};
+
+use super::judge::{self, Wanted};
+use super::{Figures, Stage, StageResult, Trial};
+use crate::drive::{self, RESPONSE_TIMEOUT};
+use crate::verify::Outcome;
+
+const LONG_REQUESTS: u64 = 10_000;
+const CROWD_CONNECTIONS: usize = 64;
+/// A share for each connection, not one for all: a service that serves only the first few cannot hide behind them.
+const CROWD_REQUESTS_EACH: u64 = 100;
+/// How long a stage sends requests; a service that is slow and never wrong gets through fewer.
+pub(super) const WITHIN: Duration = Duration::from_secs(30);
+/// Longer than a request may take: each ends as answered or failed, none as unknown.
+const DRAIN: Duration = Duration::from_secs(6);
+/// How often it is looked whether something has failed.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+pub(super) fn long_connection(trial: &Trial<'_>) -> StageResult {
+    let wanted = Wanted { requests: LONG_REQUESTS, connections: Some(1), within: WITHIN };
+    load(trial, Stage::LongConnection, 1, Quota::Requests(LONG_REQUESTS), &wanted)
+}
+
+pub(super) fn crowd(trial: &Trial<'_>) -> StageResult {
+    let wanted = Wanted {
+        requests: CROWD_CONNECTIONS as u64 * CROWD_REQUESTS_EACH,
+        connections: trial.must_keep().then_some(CROWD_CONNECTIONS as u64),
+        within: WITHIN,
+    };
+    load(trial, Stage::Crowd, CROWD_CONNECTIONS, Quota::RequestsEach(CROWD_REQUESTS_EACH), &wanted)
+}
+
+fn load(trial: &Trial<'_>, stage: Stage, total: usize, quota: Quota, wanted: &Wanted) -> StageResult {
+    let connections = Connections { total, threads: 1 };
+    let seed = trial.seed ^ (stage as u64 + 1);
+    let stop = Stop::count(quota, wanted.within, DRAIN);
+    let load = Load { interval: Some(INTERVAL), ..Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT) };
+    let generator = drive::generator(trial.contract, trial.ready.address, connections, &[], seed);
+    let report = generator.map_err(|error| error.to_string()).and_then(|mut generator| {
+        until_one_fails(trial, &mut generator, &load).map_err(|error| error.to_string())
+    });
+    // The generator has gone, and its connections with it: what comes next has the service to itself.
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return StageResult::failed(stage, error),
+    };
+    let first = report.first_failure.as_ref().map(drive::describe);
+    let (outcome, note) = match trial.interrupt.load(Ordering::Relaxed) {
+        true => (Outcome::Skipped("interrupted".to_owned()), None),
+        false => judge::load(&report.total.tally, first.as_deref(), wanted, report.elapsed_ns),
+    };
+    let figures = Some(Figures::of(&report.total.tally, report.elapsed_ns));
+    StageResult { stage, outcome, note, figures }
+}
+
+/// A stage that has failed has nothing more to find out, and a service that starves connections would take all its time.
+fn until_one_fails(
+    trial: &Trial<'_>,
+    generator: &mut Generator,
+    load: &Load,
+) -> Result<RunReport, LoadError> {
+    let over = Arc::new(AtomicBool::new(false));
+    generator.run_watched(load, &over, &mut |interval| {
+        let tally = &interval.measures.tally;
+        let failed = tally.failed.total() + tally.connection_failed.total() > 0;
+        if failed || trial.interrupt.load(Ordering::Relaxed) {
+            over.store(true, Ordering::Relaxed);
+        }
+    })
+}

@@ -1,0 +1,191 @@
+//! What a service must endure beyond a proof: bad input again and again, one connection for a long time, many connections
+//! with few threads, and SIGTERM while it is loaded.
+//!
+//! [`endure`] starts the service, puts it through every [`Stage`], ends it, and returns what was found as data. It
+//! measures nothing: how fast a stage went is only said beside its outcome. No stage lasts longer than its time.
+
+mod judge;
+mod load;
+mod sigterm;
+mod stage;
+mod text;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+pub use stage::{Endurance, Figures, Stage, StageResult, StageText};
+
+use crate::catalogue::{Excusable, Service};
+use crate::contract::{CheckId, Contract};
+use crate::drive;
+use crate::launch::{self, LaunchError, Ready, Settings};
+use crate::probe::Readiness;
+use crate::prove::Proof;
+use crate::prove::{CHECKS_AFTER_LOAD, verify_options};
+use crate::verify::{self, Outcome};
+use tare_host::process::Supervisor;
+
+/// The contract that asks the most of a service: the most different requests in its load; of equals the first.
+pub fn richest<'c>(contracts: impl Iterator<Item = &'c Contract>) -> Option<&'c Contract> {
+    // `min_by_key` keeps the first of equals, `max_by_key` the last.
+    contracts.min_by_key(|contract| std::cmp::Reverse(contract.loaded().count()))
+}
+
+/// Puts `service` through all stages under `contract`, which it is known to honour. `interrupt` leaves out what is left.
+pub fn endure(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+    supervisor: &Supervisor,
+    folder: &Path,
+    interrupt: &Arc<AtomicBool>,
+) -> Result<Endurance, LaunchError> {
+    let Proof { knobs, seed, port } = *proof;
+    let settings = Settings { contract, knobs, cpus: &[], seed, readiness: Readiness::AnswersRightly, port };
+    let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
+    let trial = Trial { service, contract, threads: knobs.threads, seed, ready, interrupt };
+    Ok(Endurance { contract: contract.name.clone(), stages: trial.all() })
+}
+
+/// What makes a stage.
+type Make = fn(&Trial<'_>) -> StageResult;
+
+/// The stages that the service is meant to outlive.
+const ALIVE: [(Stage, Make); 3] = [
+    (Stage::BadInput, bad_input),
+    (Stage::LongConnection, load::long_connection),
+    (Stage::Crowd, load::crowd),
+];
+
+/// A service that runs, and what is known of it.
+struct Trial<'a> {
+    service: &'a Service,
+    contract: &'a Contract,
+    threads: usize,
+    seed: u64,
+    ready: Ready,
+    interrupt: &'a Arc<AtomicBool>,
+}
+
+impl Trial<'_> {
+    fn all(self) -> Vec<StageResult> {
+        let mut stages = Vec::new();
+        let mut broken = None;
+        for (stage, make) in ALIVE {
+            stages.push(match self.reason_to_skip(stage, broken) {
+                Some(reason) => StageResult::skipped(stage, reason),
+                None => self.go_through(stage, make, &mut broken),
+            });
+        }
+        stages.push(match self.reason_to_skip(Stage::Sigterm, broken) {
+            Some(reason) => StageResult::skipped(Stage::Sigterm, reason),
+            None => sigterm::under_load(self),
+        });
+        stages
+    }
+
+    fn go_through(&self, stage: Stage, make: Make, broken: &mut Option<Stage>) -> StageResult {
+        let mut result = make(self);
+        if let (Outcome::Fail(reason), Some(why)) = (&result.outcome, self.excuse(stage)) {
+            result.outcome = Outcome::Warn(format!("{reason} (excused by the manifest: {why})"));
+        }
+        // Nothing excuses a service that does not recover.
+        if let Some(reason) = self.wrong_after(stage) {
+            *broken = Some(stage);
+            result.outcome = Outcome::Fail(match result.outcome {
+                Outcome::Fail(earlier) | Outcome::Warn(earlier) => format!("{earlier}; then {reason}"),
+                Outcome::Pass | Outcome::Skipped(_) => reason,
+            });
+        }
+        result
+    }
+
+    fn reason_to_skip(&self, stage: Stage, broken: Option<Stage>) -> Option<String> {
+        if let Some(broken) = broken {
+            return Some(format!("{broken} broke the service"));
+        }
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Some("interrupted".to_owned());
+        }
+        match stage {
+            Stage::BadInput if self.contract.bad.is_empty() => {
+                Some("the contract has no [[bad]] request".to_owned())
+            }
+            Stage::LongConnection if !self.service.keeps_connections => {
+                Some("the manifest says that it closes each connection".to_owned())
+            }
+            Stage::LongConnection => self.excuse(stage).map(|why| format!("excused by the manifest: {why}")),
+            Stage::BadInput | Stage::Crowd | Stage::Sigterm => None,
+        }
+    }
+
+    fn excuse(&self, stage: Stage) -> Option<&str> {
+        let check = match stage {
+            Stage::LongConnection => Excusable::KeepAlive,
+            Stage::Crowd => Excusable::Crowd,
+            Stage::BadInput | Stage::Sigterm => return None,
+        };
+        self.service.excuses.iter().find(|excuse| excuse.check == check).map(|excuse| excuse.why.as_str())
+    }
+
+    /// Whether a connection that the service closes is a mistake.
+    fn must_keep(&self) -> bool {
+        self.service.keeps_connections && self.excuse(Stage::LongConnection).is_none()
+    }
+
+    /// What is wrong with the service after a stage, if anything is.
+    fn wrong_after(&self, stage: Stage) -> Option<String> {
+        if let Some(death) = drive::death(&self.ready.process, &format!("in {stage}")) {
+            return Some(death);
+        }
+        self.wrong_in(&CHECKS_AFTER_LOAD, 0).map(|reason| format!("wrong after it: {reason}"))
+    }
+
+    fn wrong_in(&self, checks: &[CheckId], round: u64) -> Option<String> {
+        let options = verify_options(self.service, self.seed.wrapping_add(round));
+        verify::verify_only(self.contract, self.ready.address, &options, checks).reason()
+    }
+}
+
+/// The check `bad-input`, again and again with other values: what is lost by each refusal adds up.
+fn bad_input(trial: &Trial<'_>) -> StageResult {
+    let rounds = Stage::BAD_INPUT_ROUNDS;
+    let began = Instant::now();
+    for round in 0..rounds {
+        if began.elapsed() > load::WITHIN {
+            let reason = format!("no error, but only {round} of {rounds} rounds within {:?}", load::WITHIN);
+            return StageResult {
+                outcome: Outcome::Warn(reason),
+                ..StageResult::passed(Stage::BadInput, None)
+            };
+        }
+        if let Some(reason) = trial.wrong_in(&[CheckId::BadInput], round) {
+            return StageResult::failed(
+                Stage::BadInput,
+                format!("round {} of {rounds}: {reason}", round + 1),
+            );
+        }
+    }
+    StageResult::passed(Stage::BadInput, Some(format!("{rounds} times")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_richest_contract_has_the_most_requests_in_its_load() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts");
+        let contracts = Contract::load_all(&root).unwrap();
+        let of = |names: &[&str]| {
+            richest(names.iter().map(|name| &contracts[*name])).map(|found| found.name.clone())
+        };
+        assert_eq!(of(&["hello", "strings", "rest", "api"]).as_deref(), Some("rest"));
+        assert_eq!(of(&["hello", "strings", "api"]).as_deref(), Some("strings"));
+        assert_eq!(of(&["hello", "api"]).as_deref(), Some("hello"));
+        assert_eq!(of(&["api", "hello"]).as_deref(), Some("api"));
+        assert_eq!(of(&[]), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! The stage `sigterm`: the service is asked to end while requests keep coming, as by whoever restarts it in earnest.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tare_load::{Connections, Generator, Interval, Load, LoadError, RunReport, Schedule, Stop, Tally};
+
+use super::judge;
+use super::{Figures, Stage, StageResult, Trial};
+use crate::drive::{self, RESPONSE_TIMEOUT};
+use crate::prove::GRACE;
+use tare_host::process::Stopped;
+
+const CONNECTIONS: usize = 16;
+/// SIGTERM comes once so many answers have come, and a moment later; or after so long in any case.
+const BUSY_ANSWERS: u64 = 2 * CONNECTIONS as u64;
+const BUSY_MOMENT: Duration = Duration::from_millis(200);
+const BUSY_WITHIN: Duration = Duration::from_secs(5);
+/// How often the load tells what has come.
+const INTERVAL: Duration = Duration::from_millis(20);
+/// The load ends when the service has; this is only the last resort.
+const LOAD_MAX: Duration = Duration::from_secs(30);
+const DRAIN: Duration = Duration::from_millis(500);
+
+pub(super) fn under_load(trial: Trial<'_>) -> StageResult {
+    // Who cannot serve a crowd would be asked for what it has already been found not to do.
+    let total = match trial.excuse(Stage::Crowd) {
+        Some(_) => trial.threads.min(CONNECTIONS),
+        None => CONNECTIONS,
+    };
+    let connections = Connections { total, threads: 1 };
+    let seed = trial.seed ^ (Stage::Sigterm as u64 + 1);
+    let generator = drive::generator(trial.contract, trial.ready.address, connections, &[], seed);
+    let mut generator = match generator {
+        Ok(generator) => generator,
+        Err(error) => return StageResult::failed(Stage::Sigterm, error.to_string()),
+    };
+    let heard = Heard::default();
+    let (report, stopped) = thread::scope(|scope| {
+        let loading = scope.spawn(|| heard.while_loading(&mut generator));
+        heard.wait_until_busy();
+        heard.signalled.store(true, Ordering::SeqCst);
+        let stopped = trial.ready.process.stop(GRACE);
+        heard.over.store(true, Ordering::Relaxed);
+        (loading.join().expect("the generator does not panic"), stopped)
+    });
+    match report {
+        Ok(report) => found(&heard.before(), &report, &stopped),
+        Err(error) => StageResult::failed(Stage::Sigterm, error.to_string()),
+    }
+}
+
+fn found(before: &Tally, report: &RunReport, stopped: &Stopped) -> StageResult {
+    let tally = &report.total.tally;
+    let first = report.first_failure.as_ref().map(drive::describe);
+    let (outcome, note) = judge::sigterm(before, tally, first.as_deref(), stopped);
+    let figures = Some(Figures::of(tally, report.elapsed_ns));
+    StageResult { stage: Stage::Sigterm, outcome, note, figures }
+}
+
+/// What the load tells the thread that sends the signal, and the other way round.
+#[derive(Default)]
+struct Heard {
+    answered: AtomicU64,
+    /// Set before SIGTERM is sent: what is told later may be its doing.
+    signalled: AtomicBool,
+    before: Mutex<Tally>,
+    over: Arc<AtomicBool>,
+}
+
+impl Heard {
+    fn while_loading(&self, generator: &mut Generator) -> Result<RunReport, LoadError> {
+        let stop = Stop::after(LOAD_MAX, DRAIN);
+        let mut load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
+        load.interval = Some(INTERVAL);
+        generator.run_watched(&load, &self.over, &mut |interval| self.hear(interval))
+    }
+
+    fn hear(&self, interval: &Interval) {
+        let tally = interval.measures.tally;
+        self.answered.fetch_add(tally.answered, Ordering::Relaxed);
+        if !self.signalled.load(Ordering::SeqCst) {
+            *self.before.lock().unwrap_or_else(PoisonError::into_inner) += tally;
+        }
+    }
+
+    fn wait_until_busy(&self) {
+        let began = Instant::now();
+        while self.answered.load(Ordering::Relaxed) < BUSY_ANSWERS && began.elapsed() < BUSY_WITHIN {
+            thread::sleep(INTERVAL);
+        }
+        thread::sleep(BUSY_MOMENT);
+    }
+
+    fn before(&self) -> Tally {
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

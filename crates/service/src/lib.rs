@@ -1,0 +1,17 @@
+//! Services: what there is (catalogue), what each must do (contract), how it is built, launched, loaded, verified and
+//! strained, and what using it takes. Knows nothing of experiments.
+
+pub mod aspects;
+pub mod build;
+pub mod catalogue;
+pub mod contract;
+pub mod document;
+pub mod drive;
+pub mod endure;
+pub mod knobs;
+pub mod launch;
+pub mod pivot;
+pub mod probe;
+pub mod prove;
+pub mod revisions;
+pub mod verify;

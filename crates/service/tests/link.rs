@@ -1,0 +1,169 @@
+//! A service on one side of a slow link and the generator on the other: started, asked, loaded and stopped by the same
+//! code as without one. No test here depends on how fast anything is, only on what cannot be faster.
+
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tare_host::{
+    fixture,
+    link::{CLIENT, Link},
+    process::{Isolation, Supervisor, free_port, port_in_use},
+};
+use tare_load::{
+    Connections, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route,
+    RunReport, Schedule, Stop,
+};
+use tare_service::{
+    catalogue::{Catalogue, Pivot, Service},
+    contract::Contract,
+    drive,
+    knobs::Knobs,
+    launch::{self, Settings},
+    pivot,
+    probe::{self, Readiness},
+};
+
+/// Its command `keeper` keeps.
+const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
+const GRACE: Duration = Duration::from_secs(10);
+const DELAY_MS: u64 = 5;
+const ROUND_TRIP_NS: u64 = 2 * DELAY_MS * 1_000_000;
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// None where this machine allows no links.
+fn link(test: &str, spec: &str) -> Option<Link> {
+    fixture::link(test, Link::create(&spec.parse().unwrap(), &[], 1))
+}
+
+fn contract() -> Contract {
+    let contracts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/hello.toml");
+    Contract::load(&contracts).unwrap()
+}
+
+fn fake_service(folder: &Path) -> Service {
+    std::fs::create_dir_all(folder.join("services")).unwrap();
+    let mut catalogue = Catalogue::load(folder, &["hello"], Pivot::default()).unwrap();
+    let mut service = catalogue.services.remove(0);
+    (service.id, service.command) = ("fake".to_owned(), vec![FAKE.to_owned()]);
+    service.folder = folder.to_owned();
+    service
+}
+
+/// Twenty requests, each on a connection of its own.
+fn load(route: Route, pool: Arc<ExchangePool>) -> RunReport {
+    let connections = Connections { total: 4, threads: 2 };
+    let settings =
+        tare_load::Settings { route, connections, cpus: vec![], driver: DriverChoice::Auto, seed: 7 };
+    let stop = Stop::count(Quota::RequestsEach(5), Duration::from_secs(20), Duration::from_secs(2));
+    let load = Load::new(Schedule::SATURATE, stop, Duration::from_secs(10));
+    let load = Load { requests_per_connection: Some(1), ..load };
+    Generator::new(settings, pool).unwrap().run(&load, &Arc::default()).unwrap()
+}
+
+/// Everything was answered, and nothing faster than the link is.
+fn prove(report: &RunReport) {
+    let total = &report.total;
+    assert_eq!((total.tally.answered, total.tally.connects), (20, 20), "{:?}", report.first_failure);
+    assert!(total.connect_time.min_ns() >= ROUND_TRIP_NS, "{:?}", total.connect_time);
+    assert!(total.latency.min_ns() >= ROUND_TRIP_NS, "{:?}", total.latency);
+}
+
+#[test]
+fn a_service_starts_answers_and_stops_over_a_link() {
+    let Some(link) = link("a_service_starts_answers_and_stops_over_a_link", "delay=5ms") else { return };
+    let (contract, folder) = (contract(), tempfile::tempdir().unwrap());
+    let service = fake_service(folder.path());
+    let supervisor = Supervisor::start(Path::new(FAKE), Isolation::detect()).unwrap();
+    let settings = Settings {
+        contract: &contract,
+        knobs: &Knobs { threads: 4, delay_ms: 0 },
+        cpus: &[],
+        seed: 7,
+        readiness: Readiness::AnswersRightly,
+        port: None,
+    };
+    let start = || launch::launch(&service, &settings, &supervisor, folder.path(), "link");
+    let ready = link.server().within(start).unwrap().unwrap();
+    let (address, port) = (ready.address, ready.address.port());
+    assert!(address.ip().is_loopback());
+
+    let pool = drive::pool(&contract, address, 7);
+    let exchange = exchange();
+    let ask = || probe::ready(address, &exchange, Readiness::Speaks, GRACE);
+    assert!(link.client().within(ask).unwrap(), "it answers at the same address over the link");
+    prove(&load(Route { namespace: Some(link.client().fd()), ..address.into() }, pool));
+
+    assert_eq!(link.client().within(|| port_in_use(port)).unwrap(), None);
+    let owner = link.server().within(|| port_in_use(port)).unwrap().unwrap();
+    assert_eq!(owner.process.map(|process| process.pid), Some(ready.process.pid()));
+    let stopped = link.server().within(|| ready.process.stop(GRACE)).unwrap();
+    assert!(stopped.is_clean(), "{stopped}");
+}
+
+fn exchange() -> Exchange {
+    Exchange {
+        request: b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
+        is_head: false,
+        expected: Expected { status: 200, body: ExpectedBody::Exact(b"ok".to_vec()) },
+        name: "ok".to_owned(),
+    }
+}
+
+#[test]
+fn the_pivot_is_loaded_over_a_link() {
+    let Some(link) = link("the_pivot_is_loaded_over_a_link", "delay=5ms,jitter=1ms,rate=10mbit") else {
+        return;
+    };
+    // Jitter makes a way shorter, too.
+    let port = link.server().within(free_port).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let pivot = scope.spawn(|| link.server().within(|| pivot::serve(port, 1, RESPONSE, &stop)));
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        let ask = || probe::ready(address, &exchange(), Readiness::AnswersRightly, GRACE);
+        while !link.client().within(ask).unwrap() {}
+        let route = Route { namespace: Some(link.client().fd()), ..address.into() };
+        let report = load(route, Arc::new(ExchangePool::new(vec![exchange()])));
+        stop.store(true, Ordering::Relaxed);
+        pivot.join().unwrap().unwrap().unwrap();
+        assert_eq!(report.total.tally.answered, 20);
+        assert!(report.total.latency.min_ns() >= ROUND_TRIP_NS - 2_000_000);
+    });
+    let books = link.books().unwrap();
+    // A connection takes a SYN, an acknowledgement, a request and an end at the least; 21 were made, and nothing was lost.
+    assert!(books.up.packets >= 80, "{books:?}");
+    assert_eq!((books.up.lost, books.up.dropped, books.unread), (0, 0, 0));
+}
+
+#[test]
+fn who_holds_a_port_is_asked_of_the_namespace_in_which_it_is_held() {
+    let test = "who_holds_a_port_is_asked_of_the_namespace_in_which_it_is_held";
+    let Some(link) = link(test, "delay=0ms") else { return };
+    let listener = link.server().within(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let owner = link.server().within(|| port_in_use(port)).unwrap().unwrap();
+    assert_eq!(owner.process.unwrap().pid, std::process::id());
+    drop(listener);
+    assert_eq!(link.server().within(|| port_in_use(port)).unwrap(), None);
+}
+
+#[test]
+fn two_links_know_nothing_of_each_other() {
+    let Some(one) = link("two_links_know_nothing_of_each_other", "delay=0ms") else { return };
+    let two = link("", "delay=0ms").unwrap();
+    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 10_001)).unwrap();
+    let [first, second] = [one.server().within(listen).unwrap(), two.server().within(listen).unwrap()];
+    let connect = || std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, 10_001)).unwrap();
+    let (_to_first, _to_second) =
+        (one.client().within(connect).unwrap(), two.client().within(connect).unwrap());
+    for listener in [first, second] {
+        assert_eq!(listener.accept().unwrap().1.ip(), CLIENT);
+    }
+}

@@ -1,0 +1,156 @@
+//! What the tests of supervision share: services made from `fake-service`, and looks at what is alive.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tare_host::process::{
+    Accounting, Exit, Freezer, Isolation, Killing, Launch, Service, Stopped, Supervisor, free_port,
+};
+
+pub const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
+pub const READY_WITHIN: Duration = Duration::from_secs(20);
+pub const GRACE: Duration = Duration::from_secs(10);
+/// Where a test does not want to wait for what never comes.
+pub const SHORT: Duration = Duration::from_millis(400);
+
+/// What this machine offers, nothing, and the older ways where it has them beside the newer.
+pub fn isolations() -> Vec<Isolation> {
+    let detected = Isolation::detect();
+    let older = match (&detected.freezer, Path::new("/sys/fs/cgroup/freezer")) {
+        (Freezer::V2(v2), v1) if v1.join("cgroup.procs").exists() => Some(Isolation {
+            freezer: Freezer::V1(v1.into()),
+            accounting: Accounting::V2(v2.clone()),
+            killing: Killing::OneByOne("a test".into()),
+        }),
+        _ => None,
+    };
+    [Some(detected), Some(Isolation::none("a test")), older].into_iter().flatten().collect()
+}
+
+/// Services of one test: a supervisor and a folder for their output.
+pub struct Bench {
+    pub supervisor: Supervisor,
+    pub folder: tempfile::TempDir,
+}
+
+impl Bench {
+    pub fn new(isolation: Isolation) -> Self {
+        let supervisor = Supervisor::start(Path::new(FAKE), isolation).unwrap();
+        Self { supervisor, folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn launch(&self, mode: &str) -> (Launch, u16) {
+        let port = free_port();
+        let env = [("PORT", port.to_string()), ("FAKE", mode.to_string())];
+        let launch = Launch {
+            name: mode.into(),
+            command: vec![FAKE.into()],
+            dir: self.folder.path().into(),
+            env: env.map(|(key, value)| (key.into(), value)).into(),
+            port: Some(port),
+            stdout: self.folder.path().join(format!("stdout-{port}")),
+            stderr: self.folder.path().join(format!("stderr-{port}")),
+            ..Launch::default()
+        };
+        (launch, port)
+    }
+
+    pub fn start(&self, mode: &str) -> (Service, u16) {
+        let (launch, port) = self.launch(mode);
+        (Service::start(&launch, &self.supervisor).unwrap(), port)
+    }
+
+    pub fn start_ready(&self, mode: &str) -> (Service, u16) {
+        let (service, port) = self.start(mode);
+        service.wait_ready(READY_WITHIN, || get(port, "/").is_some()).unwrap();
+        (service, port)
+    }
+
+    /// Runs a program of the system to its end and returns what it wrote.
+    pub fn output_of(&self, command: &[&str], cpus: Vec<usize>) -> String {
+        let (mut launch, _) = self.launch("correct");
+        launch.command = command.iter().map(ToString::to_string).collect();
+        launch.cpus = cpus;
+        let service = Service::start(&launch, &self.supervisor).unwrap();
+        assert!(within(READY_WITHIN, || service.has_exited().is_some()));
+        assert!(matches!(service.stop(GRACE), Stopped::ExitedBefore { status: Exit::Status(0), .. }));
+        fs::read_to_string(launch.stdout).unwrap()
+    }
+}
+
+/// The answer to one GET, if there is any with a status 200.
+pub fn get(port: u16, path: &str) -> Option<String> {
+    answer(&mut ask(port, path)?, Duration::from_secs(5)).filter(|answer| answer.starts_with("HTTP/1.1 200"))
+}
+
+pub fn ask(port: u16, path: &str) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
+    Some(stream)
+}
+
+pub fn answer(stream: &mut TcpStream, timeout: Duration) -> Option<String> {
+    stream.set_read_timeout(Some(timeout)).ok()?;
+    let mut answer = Vec::new();
+    // What came before a reset or a timeout is an answer too.
+    let _ = stream.read_to_end(&mut answer);
+    (!answer.is_empty()).then(|| String::from_utf8_lossy(&answer).into_owned())
+}
+
+pub fn within(timeout: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + timeout;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+pub fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+pub fn kill_9(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// Live processes marked as belonging to groups that `maker` made.
+pub fn marked(maker: u32) -> Vec<u32> {
+    let mark = format!("TARE_GROUP=tare-{maker}-");
+    let has_mark = |&pid: &u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|entry| entry.starts_with(mark.as_bytes())) && is_alive(pid)
+    };
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has_mark).collect()
+}
+
+/// Cgroups anywhere below the mounts whose names say that `maker` made them.
+pub fn cgroups(maker: u32) -> Vec<PathBuf> {
+    fn walk(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if entry.file_name().to_string_lossy().starts_with(prefix) {
+                    found.push(entry.path());
+                }
+                walk(&entry.path(), prefix, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(Path::new("/sys/fs/cgroup"), &format!("tare-{maker}-"), &mut found);
+    found
+}
+
+/// Whether this machine offers no cgroups, so that none can be looked for.
+pub fn no_cgroups(isolation: &Isolation) -> bool {
+    matches!((&isolation.freezer, &isolation.accounting), (Freezer::None(_), Accounting::None(_)))
+}

@@ -1,0 +1,104 @@
+//! Which request of a contract all of the tools can send: a GET without holes, headers or a body.
+
+use tare_service::contract::{Contract, Request};
+
+/// Why there is no such request, or which to choose.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// The contract has none of this name.
+    #[error("contract \"{contract}\" has no request \"{name}\"{nearest}")]
+    Unknown {
+        /// The contract.
+        contract: String,
+        /// As it was named.
+        name: String,
+        /// The nearest name, as the end of a sentence.
+        nearest: String,
+    },
+    /// It is not one that every tool can send and that is the same each time.
+    #[error(
+        "request \"{name}\" of contract \"{contract}\" is no GET of one fixed path without headers and body{others}"
+    )]
+    Unfit {
+        /// The contract.
+        contract: String,
+        /// The request.
+        name: String,
+        /// Those that are.
+        others: String,
+    },
+    /// There are several.
+    #[error("the load of contract \"{contract}\" has several requests: choose one by --request, of {names}")]
+    Several {
+        /// The contract.
+        contract: String,
+        /// The fit ones.
+        names: String,
+    },
+}
+
+/// The request called `name`, or the only one of the load.
+pub fn fixed_get<'c>(contract: &'c Contract, name: Option<&str>) -> Result<&'c Request, AskError> {
+    let own = || contract.name.clone();
+    let fit_names = || {
+        let fit = contract.requests.iter().filter(|request| is_fit(request));
+        fit.map(|request| format!("\"{}\"", request.name)).collect::<Vec<_>>().join(", ")
+    };
+    let found = match name {
+        Some(name) => contract.requests.iter().find(|request| request.name == name).ok_or_else(|| {
+            let names = contract.requests.iter().map(|request| request.name.as_str());
+            let nearest = tare_host::spelling::suggestion(name, names);
+            AskError::Unknown { contract: own(), name: name.to_owned(), nearest }
+        })?,
+        None => {
+            let mut loaded = contract.loaded();
+            match (loaded.next(), loaded.next()) {
+                (Some(only), None) => only,
+                _ => return Err(AskError::Several { contract: own(), names: fit_names() }),
+            }
+        }
+    };
+    match is_fit(found) {
+        true => Ok(found),
+        false => {
+            let others = match fit_names() {
+                names if names.is_empty() => String::new(),
+                names => format!("; by --request there is {names}"),
+            };
+            Err(AskError::Unfit { contract: own(), name: found.name.clone(), others })
+        }
+    }
+}
+
+fn is_fit(request: &Request) -> bool {
+    let ask = &request.ask;
+    ask.method == "GET" && ask.headers.is_empty() && ask.body.is_none() && !request.has_holes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn requests_of_the_real_contracts() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts");
+        let contracts = Contract::load_all(&root).unwrap();
+        let found = |contract: &str, name| {
+            fixed_get(&contracts[contract], name)
+                .map_or_else(|error| error.to_string(), |request| format!("= {}", request.name))
+        };
+        let said = [
+            found("hello", None),
+            found("api", None),
+            found("strings", None),
+            found("strings", Some("benchmark")),
+            found("strings", Some("benchmrak")),
+            found("rest", None),
+            found("rest", Some("status")),
+            found("rest", Some("echo")),
+        ];
+        insta::assert_snapshot!(said.join("\n"));
+    }
+}

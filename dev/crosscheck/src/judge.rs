@@ -1,0 +1,376 @@
+//! What the figures of one tool mean beside ours: how many times ours they are, and whether that is agreement, a
+//! difference whose reason is known and seen, or a disagreement.
+
+use serde::Serialize;
+use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary, two_level};
+
+use super::{
+    Shape,
+    known::{self, Case},
+    rounds::{Counted, Sample, Series},
+};
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Right answers a second. This one decides.
+    Throughput,
+    /// The mean latency.
+    Mean,
+    /// The median latency.
+    P50,
+    /// The 99% quantile of latency.
+    P99,
+    /// CPU time of the service for a request: steadier than throughput where others use the machine.
+    ServiceCpu,
+}
+
+/// What a comparison says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The interval of the ratio holds 1, and nothing that is far from it.
+    Agree,
+    /// It does not, and a known reason is seen in this run.
+    Explained,
+    /// It does not, and no known reason is seen.
+    Disagree,
+    /// There is no interval, or one so wide that to hold 1 says nothing, or the machine was too noisy for a difference to
+    /// mean anything.
+    Unclear,
+}
+
+/// An interval that reaches farther from 1 than this, either way, is no agreement.
+const FAR: f64 = 1.25;
+
+/// One metric of a tool and ours.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// Which.
+    pub metric: Metric,
+    /// Whether the verdict of the tool is that of this metric.
+    pub decides: bool,
+    /// Median over the rounds, of the tool: answers a second, or nanoseconds.
+    pub theirs: f64,
+    /// The same of our engine.
+    pub ours: f64,
+    /// Theirs as a multiple of ours, paired by round.
+    pub ratio: Option<f64>,
+    /// Lower end of the 95% interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// What it says.
+    pub verdict: Verdict,
+    /// The reason that is known, and how it shows here.
+    pub explanation: Option<Explanation>,
+    /// Doubts about the estimate.
+    pub warnings: Vec<String>,
+}
+
+/// A known reason that is seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// Its stable name.
+    pub id: &'static str,
+    /// In general.
+    pub why: &'static str,
+    /// In this run.
+    pub here: String,
+}
+
+impl Metric {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Metric; 5] =
+        [Metric::Throughput, Metric::ServiceCpu, Metric::Mean, Metric::P50, Metric::P99];
+
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::Mean => "mean latency",
+            Metric::P50 => "p50",
+            Metric::P99 => "p99",
+            Metric::ServiceCpu => "service CPU",
+        }
+    }
+
+    /// Of one sample, where the generator tells it.
+    pub fn of(self, sample: &Sample) -> Option<f64> {
+        match self {
+            Metric::Throughput => Some(sample.per_second),
+            Metric::Mean => sample.latency.mean_ns,
+            Metric::P50 => sample.latency.p50_ns,
+            Metric::P99 => sample.latency.p99_ns,
+            Metric::ServiceCpu => Some(sample.server_cost_ns()),
+        }
+    }
+
+    /// To what a generator rounds it.
+    pub fn step_ns(self, sample: &Sample) -> f64 {
+        match self {
+            Metric::Throughput | Metric::ServiceCpu => 0.0,
+            Metric::Mean => sample.latency.mean_step_ns,
+            Metric::P50 | Metric::P99 => sample.latency.percentile_step_ns,
+        }
+    }
+}
+
+impl Verdict {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Agree => "agree",
+            Verdict::Explained => "explained",
+            Verdict::Disagree => "disagree",
+            Verdict::Unclear => "unclear",
+        }
+    }
+}
+
+/// Every metric that the tool tells, by the rounds that count.
+pub fn judge(shape: &Shape, counted: &Counted) -> Vec<Finding> {
+    let mut findings = judge_all(shape, &counted.series);
+    let differing = findings.iter_mut().filter(|finding| finding.verdict == Verdict::Disagree);
+    differing.filter(|_| counted.noisy).for_each(|finding| finding.verdict = Verdict::Unclear);
+    findings
+}
+
+/// None where no pair is whole.
+fn judge_all(shape: &Shape, series: &Series) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for metric in Metric::ALL {
+        let both = |pair: &super::rounds::Pair| Some((metric.of(&pair.theirs)?, metric.of(&pair.ours)?));
+        let Some(values) = series.pairs.iter().map(both).collect::<Option<Vec<_>>>() else { continue };
+        let (theirs, ours): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
+        if let (Ok(theirs_median), Ok(ours_median)) = (summary::median(&theirs), summary::median(&ours)) {
+            let estimate = estimate(&theirs, &ours);
+            let case = Case {
+                shape,
+                series,
+                metric,
+                theirs: theirs_median,
+                ours: ours_median,
+                estimate: estimate.as_ref(),
+            };
+            findings.push(finding(&case, &findings));
+        }
+    }
+    findings
+}
+
+fn finding(case: &Case, earlier: &[Finding]) -> Finding {
+    let holds_one = case.estimate.and_then(|estimate| estimate.holds(1.0));
+    let explanation = if holds_one == Some(true) { None } else { known::explain(case, earlier) };
+    let verdict = match (holds_one, &explanation) {
+        (Some(true), _) if is_narrow(case.estimate) => Verdict::Agree,
+        (Some(true), _) => Verdict::Unclear,
+        (_, Some(_)) => Verdict::Explained,
+        (Some(false), None) => Verdict::Disagree,
+        (None, None) => Verdict::Unclear,
+    };
+    let estimate = case.estimate;
+    Finding {
+        metric: case.metric,
+        decides: case.metric == Metric::Throughput,
+        theirs: case.theirs,
+        ours: case.ours,
+        ratio: estimate.map(|estimate| estimate.ratio),
+        low: estimate.and_then(|estimate| estimate.low),
+        high: estimate.and_then(|estimate| estimate.high),
+        verdict,
+        explanation,
+        warnings: estimate.iter().flat_map(|estimate| &estimate.warnings).map(ToString::to_string).collect(),
+    }
+}
+
+fn is_narrow(estimate: Option<&RatioEstimate>) -> bool {
+    let ends = estimate.and_then(|estimate| estimate.low.zip(estimate.high));
+    ends.is_some_and(|(low, high)| low >= 1.0 / FAR && high <= FAR)
+}
+
+/// The paired ratio: by signed ranks where there are rounds enough, else by Student's t. None where a value has no
+/// logarithm: a median that a tool rounds to 0 ms.
+fn estimate(theirs: &[f64], ours: &[f64]) -> Option<RatioEstimate> {
+    let logs = log_ratios(theirs, ours).ok()?;
+    Some(two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Tool, reading::Latency, rounds::Pair};
+
+    const CLOSED: Shape = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
+    const USERS: Shape = Shape::Users { users: 40, wait_ms_min: 50, wait_ms_max: 150, seconds: 10 };
+
+    /// A saturated service that answers so many a second, to a client that is busy for `client` of the time.
+    fn sample(per_second: f64, client: f64, mean_ns: f64) -> Sample {
+        let latency = Latency { mean_ns: Some(mean_ns), max_ns: Some(mean_ns * 20.0), ..Latency::default() };
+        Sample {
+            answered: (2.0 * per_second) as u64,
+            served: (2.0 * per_second) as u64,
+            per_second,
+            latency,
+            client_cpu_ns: (client * 2e9) as u64,
+            client_threads: 1,
+            server_cpu_ns: 1_950_000_000,
+            server_cpus: 1,
+            segments: Some((4.0 * per_second) as u64),
+            ..Sample::default()
+        }
+    }
+
+    /// Rounds that vary by a few thousandths, each with its own pair.
+    fn series(tool: Tool, rounds: usize, theirs: &Sample, ours: &Sample) -> Series {
+        let vary = |sample: &Sample, round: usize, by: f64| Sample {
+            per_second: sample.per_second * (1.0 + by * ((round % 3) as f64 - 1.0)),
+            ..sample.clone()
+        };
+        let pair = |round| Pair { theirs: vary(theirs, round, 0.001), ours: vary(ours, round, -0.001) };
+        Series { tool, pairs: (0..rounds).map(pair).collect(), fault: None }
+    }
+
+    #[track_caller]
+    fn check(shape: &Shape, series: &Series, metric: Metric, verdict: Verdict, id: Option<&str>) {
+        let findings = judge(shape, &series.counted());
+        let finding = findings.iter().find(|finding| finding.metric == metric).unwrap();
+        let found = finding.explanation.as_ref().map(|explanation| explanation.id);
+        assert_eq!((finding.verdict, found), (verdict, id), "{finding:?}");
+    }
+
+    #[test]
+    fn what_is_alike_agrees_with_few_rounds_too() {
+        let same = sample(50_000.0, 0.6, 1.28e6);
+        for rounds in [3, 5, 8] {
+            let series = series(Tool::Wrk, rounds, &same, &same);
+            check(&CLOSED, &series, Metric::Throughput, Verdict::Agree, None);
+        }
+        check(&CLOSED, &series(Tool::Wrk, 1, &same, &same), Metric::Throughput, Verdict::Unclear, None);
+    }
+
+    #[test]
+    fn to_hold_one_by_being_wide_is_no_agreement() {
+        let (slow, fast) = (sample(20_000.0, 0.5, 3.2e6), sample(60_000.0, 0.5, 1.1e6));
+        let pair = |round: usize| match round % 2 {
+            0 => Pair { theirs: slow.clone(), ours: fast.clone() },
+            _ => Pair { theirs: fast.clone(), ours: slow.clone() },
+        };
+        let series = Series { tool: Tool::Wrk, pairs: (0..8).map(pair).collect(), fault: None };
+        check(&CLOSED, &series, Metric::Throughput, Verdict::Unclear, None);
+    }
+
+    #[test]
+    fn a_difference_without_a_reason_is_a_disagreement() {
+        // Neither client is at its ceiling, and the service is idle half of the time.
+        let idle = |sample: Sample| Sample { server_cpu_ns: 1_000_000_000, ..sample };
+        let (theirs, ours) = (idle(sample(45_000.0, 0.5, 1.42e6)), idle(sample(50_000.0, 0.5, 1.28e6)));
+        let series = series(Tool::Wrk, 8, &theirs, &ours);
+        check(&CLOSED, &series, Metric::Throughput, Verdict::Disagree, None);
+        check(&CLOSED, &series, Metric::Mean, Verdict::Explained, Some("little"));
+    }
+
+    #[test]
+    fn a_noisy_machine_finds_no_disagreement() {
+        let noisy = |per_second| Sample {
+            server_cpu_ns: 1_000_000_000,
+            foreign_share: Some(0.3),
+            ..sample(per_second, 0.5, 1.4e6)
+        };
+        let series = series(Tool::Wrk, 8, &noisy(45_000.0), &noisy(50_000.0));
+        check(&CLOSED, &series, Metric::Throughput, Verdict::Unclear, None);
+    }
+
+    #[test]
+    fn ceilings_explain_in_their_own_direction_only() {
+        let idle = |sample: Sample| Sample { server_cpu_ns: 1_000_000_000, ..sample };
+        let (slower, faster) =
+            (|client| idle(sample(45_000.0, client, 1.4e6)), |client| idle(sample(50_000.0, client, 1.3e6)));
+        let verdict = |theirs: &Sample, ours: &Sample, verdict, id| {
+            check(&CLOSED, &series(Tool::H2load, 8, theirs, ours), Metric::Throughput, verdict, id);
+        };
+        verdict(&slower(0.97), &faster(0.7), Verdict::Explained, Some("own-ceiling"));
+        verdict(&faster(0.7), &slower(0.97), Verdict::Explained, Some("our-ceiling"));
+        verdict(&slower(0.7), &faster(0.97), Verdict::Disagree, None);
+    }
+
+    #[test]
+    fn a_saturated_service_explains_only_what_was_counted_alike() {
+        let (theirs, ours) = (sample(45_000.0, 0.6, 1.42e6), sample(50_000.0, 0.6, 1.28e6));
+        check(
+            &CLOSED,
+            &series(Tool::Wrk, 8, &theirs, &ours),
+            Metric::Throughput,
+            Verdict::Explained,
+            Some("dearer-for-the-service"),
+        );
+        // The kernel sent as much under both: one of them did not count a tenth of its answers.
+        let theirs = Sample { segments: ours.segments, ..theirs };
+        check(&CLOSED, &series(Tool::Wrk, 8, &theirs, &ours), Metric::Throughput, Verdict::Disagree, None);
+    }
+
+    #[test]
+    fn latencies_that_no_request_can_have_had_are_seen() {
+        // 64 connections at 50,000/s: 1.28 ms by Little.
+        let (theirs, ours) = (sample(50_000.0, 0.6, 2.5e6), sample(50_000.0, 0.6, 1.28e6));
+        let id = Some("corrected-histogram");
+        check(&CLOSED, &series(Tool::Wrk, 8, &theirs, &ours), Metric::Mean, Verdict::Explained, id);
+        check(&CLOSED, &series(Tool::H2load, 8, &theirs, &ours), Metric::Mean, Verdict::Disagree, None);
+    }
+
+    #[test]
+    fn latencies_without_the_wait_for_a_turn_are_seen() {
+        let (theirs, ours) = (sample(45_000.0, 0.98, 1.1e6), sample(50_000.0, 0.6, 1.28e6));
+        let id = Some("untimed-turn");
+        check(&CLOSED, &series(Tool::Wrk, 8, &theirs, &ours), Metric::Mean, Verdict::Explained, id);
+        let theirs = sample(45_000.0, 0.6, 1.1e6);
+        check(&CLOSED, &series(Tool::Wrk, 8, &theirs, &ours), Metric::Mean, Verdict::Disagree, None);
+    }
+
+    #[test]
+    fn a_client_that_polls_gains_a_wake_up_and_no_more() {
+        let shape = Shape::Sessions { connections: 100, calls: 200 };
+        let one = |rate: f64, client| sample(rate, client, 1e9 / rate);
+        let (polls, sleeps) = (one(25_000.0, 0.99), one(20_000.0, 0.4));
+        let id = Some("polls");
+        check(&shape, &series(Tool::Httperf, 8, &polls, &sleeps), Metric::Throughput, Verdict::Explained, id);
+        let slow = Sample { server_cpu_ns: 100_000_000, ..one(4_000.0, 0.4) };
+        check(&shape, &series(Tool::Httperf, 8, &polls, &slow), Metric::Throughput, Verdict::Disagree, None);
+        let lacking = Sample { descriptors_lacking: 7, ..one(15_000.0, 0.99) };
+        let id = Some("descriptors");
+        check(
+            &shape,
+            &series(Tool::Httperf, 8, &lacking, &sleeps),
+            Metric::Throughput,
+            Verdict::Explained,
+            id,
+        );
+    }
+
+    #[test]
+    fn the_loop_of_locust_predicts_its_throughput() {
+        // 40 users / (100 ms + 2 ms) and / (100 ms + 0.2 ms); a request occupies locust for 1 ms.
+        let theirs = Sample { server_cpu_ns: 10_000_000, ..sample(392.2, 0.39, 2e6) };
+        let ours = Sample { server_cpu_ns: 10_000_000, ..sample(399.2, 0.02, 0.2e6) };
+        let all = series(Tool::Locust, 8, &theirs, &ours);
+        check(&USERS, &all, Metric::Throughput, Verdict::Explained, Some("own-loop"));
+        check(&USERS, &all, Metric::Mean, Verdict::Explained, Some("own-loop"));
+        let lost = Sample { per_second: 300.0, ..theirs };
+        check(&USERS, &series(Tool::Locust, 8, &lost, &ours), Metric::Throughput, Verdict::Disagree, None);
+    }
+
+    #[test]
+    fn a_median_that_is_rounded_to_nothing_is_within_its_step() {
+        let p50 = |ns, step| Latency { p50_ns: Some(ns), percentile_step_ns: step, ..Latency::default() };
+        let theirs = Sample { latency: p50(0.0, 1e6), ..sample(399.0, 0.3, 1e6) };
+        let ours = Sample { latency: p50(0.4e6, 0.0), ..sample(399.0, 0.02, 0.2e6) };
+        check(
+            &USERS,
+            &series(Tool::Locust, 8, &theirs, &ours),
+            Metric::P50,
+            Verdict::Explained,
+            Some("rounded"),
+        );
+    }
+}

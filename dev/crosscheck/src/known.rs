@@ -1,0 +1,353 @@
+//! The reasons that are known for a tool to differ from our engine, as data. Each has a condition that is looked for in the
+//! figures of the run; one whose condition does not hold explains nothing.
+
+use tare_stats::{RatioEstimate, summary};
+
+use super::{
+    Shape, Tool,
+    judge::{Explanation, Finding, Metric, Verdict},
+    rounds::{Pair, Sample, Series},
+};
+use tare_analysis::report::figures::{percent, time};
+
+/// From this share of its threads' time on a CPU a generator is at its ceiling, and a service saturated. Below 95%, the
+/// limit of our own verdict, since CPU time of programs that are not ours is known to a tick and their time to a hundredth.
+const BUSY: f64 = 0.9;
+/// A client that never sleeps is on a CPU for more than this, whatever else is at work there.
+const AWAKE: f64 = 0.8;
+/// How far a figure may lie from what a reason predicts.
+const TOLERANCE: f64 = 0.02;
+/// How far two counts of the kernel may lie apart that are of the same: others use TCP too.
+const COUNTS_APART: f64 = 0.005;
+/// The longest that waking up may take, and the most that a client which never sleeps can gain by it on each request.
+const WAKE_NS_MAX: f64 = 100e3;
+
+/// One metric of one tool, and all that is known of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The load.
+    pub shape: &'a Shape,
+    /// All rounds.
+    pub series: &'a Series,
+    /// What differs.
+    pub metric: Metric,
+    /// Median of the tool.
+    pub theirs: f64,
+    /// Median of our engine.
+    pub ours: f64,
+    /// Theirs as a multiple of ours, where that can be told.
+    pub estimate: Option<&'a RatioEstimate>,
+}
+
+/// A reason.
+#[derive(Debug)]
+pub struct Known {
+    /// Its stable name.
+    pub id: &'static str,
+    /// The tools that it is known of.
+    pub tools: &'static [Tool],
+    /// The metrics that it changes.
+    pub metrics: &'static [Metric],
+    /// What happens.
+    pub why: &'static str,
+    /// How it shows in these figures; none where it does not. The findings are those of the metrics before this one.
+    shows: fn(&Case, &[Finding]) -> Option<String>,
+}
+
+const THROUGHPUT: &[Metric] = &[Metric::Throughput];
+const LATENCY: &[Metric] = &[Metric::Mean, Metric::P50, Metric::P99];
+
+/// All of them; the first that shows is told.
+pub const KNOWN: [Known; 11] = [
+    Known {
+        id: "rounded",
+        tools: &[Tool::Httperf, Tool::Locust],
+        metrics: LATENCY,
+        why: "the tool rounds its times",
+        shows: rounded,
+    },
+    Known {
+        id: "corrected-histogram",
+        tools: &[Tool::Wrk],
+        metrics: LATENCY,
+        why: "wrk puts made-up samples beside each latency above twice its mean interval (stats_correct), as if the requests \
+              that a closed loop did not send had been sent and had waited",
+        shows: corrected,
+    },
+    Known {
+        id: "untimed-turn",
+        tools: &[Tool::Wrk],
+        metrics: LATENCY,
+        why: "wrk starts its clock when it writes, and after an answer a connection waits for its turn to write: at wrk's own \
+              ceiling that is a part of every request which no latency of it holds",
+        shows: untimed_turn,
+    },
+    Known {
+        id: "descriptors",
+        tools: &[Tool::Httperf],
+        metrics: THROUGHPUT,
+        why: "httperf waits by select() and cannot have more than 1024 descriptors",
+        shows: descriptors,
+    },
+    Known {
+        id: "polls",
+        tools: &[Tool::Httperf],
+        metrics: &[Metric::Throughput, Metric::Mean],
+        why: "httperf never sleeps: it polls its one connection and sees an answer without being woken, where our engine \
+              sleeps until there is one",
+        shows: polls,
+    },
+    Known {
+        id: "own-ceiling",
+        tools: &[Tool::Wrk, Tool::H2load, Tool::Locust],
+        metrics: THROUGHPUT,
+        why: "the tool was the limit: its threads had no more CPU",
+        shows: own_ceiling,
+    },
+    Known {
+        id: "our-ceiling",
+        tools: &Tool::ALL,
+        metrics: THROUGHPUT,
+        why: "our engine was the limit: its threads had no more CPU",
+        shows: our_ceiling,
+    },
+    Known {
+        id: "own-loop",
+        tools: &[Tool::Locust],
+        metrics: &[Metric::Throughput, Metric::Mean, Metric::P50, Metric::P99],
+        why: "all users of locust share one thread, and their response times hold the time for which they wait for it",
+        shows: own_loop,
+    },
+    Known {
+        id: "dearer-for-the-service",
+        tools: &Tool::ALL,
+        metrics: THROUGHPUT,
+        why: "both saturated the service, which spent more CPU on a request of the one than of the other: how many it finds \
+              ready at a time depends on the pace of its client",
+        shows: dearer,
+    },
+    Known {
+        id: "pace",
+        tools: &Tool::ALL,
+        metrics: &[Metric::ServiceCpu],
+        why: "how many requests a service finds ready at a time, and how often it sleeps, depends on the pace of its client",
+        shows: pace,
+    },
+    Known {
+        id: "little",
+        tools: &[Tool::Wrk, Tool::H2load, Tool::Httperf],
+        metrics: LATENCY,
+        why: "in a closed loop without pauses latencies go as connections / throughput (Little, of their mean), and throughput \
+              differs",
+        shows: little,
+    },
+];
+
+/// The first known reason that shows.
+pub fn explain(case: &Case, earlier: &[Finding]) -> Option<Explanation> {
+    let tool = case.series.tool;
+    let fits = |known: &&Known| known.tools.contains(&tool) && known.metrics.contains(&case.metric);
+    KNOWN.iter().filter(fits).find_map(|known| {
+        let here = (known.shows)(case, earlier)?;
+        Some(Explanation { id: known.id, why: known.why, here })
+    })
+}
+
+impl Case<'_> {
+    /// Whether theirs are surely more than ours, or surely less.
+    fn is_higher(&self) -> bool {
+        self.estimate.is_some_and(|estimate| estimate.low.is_some_and(|low| low > 1.0))
+    }
+
+    fn is_lower(&self) -> bool {
+        self.estimate.is_some_and(|estimate| estimate.high.is_some_and(|high| high < 1.0))
+    }
+
+    /// Whether the interval holds a ratio, or nearly.
+    fn allows(&self, ratio: f64) -> bool {
+        let ends = self.estimate.and_then(|estimate| estimate.low.zip(estimate.high));
+        ends.is_some_and(|(low, high)| (low * (1.0 - TOLERANCE)..=high * (1.0 + TOLERANCE)).contains(&ratio))
+    }
+
+    /// The median of something over the rounds.
+    fn median(&self, of: impl Fn(&Pair) -> f64) -> f64 {
+        let values: Vec<f64> = self.series.pairs.iter().map(of).collect();
+        summary::median(&values).unwrap_or(f64::NAN)
+    }
+
+    /// The median of both.
+    fn both(&self, of: impl Fn(&Sample) -> f64) -> (f64, f64) {
+        (self.median(|pair| of(&pair.theirs)), self.median(|pair| of(&pair.ours)))
+    }
+}
+
+fn rounded(case: &Case, _: &[Finding]) -> Option<String> {
+    let step_ns = case.median(|pair| case.metric.step_ns(&pair.theirs));
+    let apart_ns = (case.theirs - case.ours).abs();
+    (step_ns > 0.0 && apart_ns <= step_ns)
+        .then(|| format!("the two are {} apart, and its step is {}", time(apart_ns), time(step_ns)))
+}
+
+/// A connection of a closed loop has one request out. Latencies by which there would be more on average hold samples that
+/// no request had.
+fn corrected(case: &Case, _: &[Finding]) -> Option<String> {
+    let (connections, out) = (case.shape.in_flight_max() as f64, requests_out(case));
+    // What triggers it: an interval is the time by the requests of one connection.
+    let triggered = case.median(|pair| {
+        let interval_ns = connections / pair.theirs.per_second * 1e9;
+        pair.theirs.latency.max_ns.unwrap_or(f64::NAN) / interval_ns
+    });
+    (case.is_higher() && triggered > 2.0 && out > 1.0 + TOLERANCE).then(|| {
+        format!(
+            "its longest latency is {triggered:.0} intervals, and by its latencies each connection had {out:.2} requests out, \
+             where there can be 1"
+        )
+    })
+}
+
+fn untimed_turn(case: &Case, _: &[Finding]) -> Option<String> {
+    let (busy, _) = case.both(Sample::client_busy);
+    let out = requests_out(case);
+    (case.is_lower() && busy >= BUSY && out < 1.0 - TOLERANCE).then(|| {
+        format!(
+            "it was on its CPU for {} of the time, and by its latencies each connection had {out:.2} requests out, where a \
+             closed loop always has 1",
+            percent(busy)
+        )
+    })
+}
+
+/// Requests that each connection had out on average, by what the tool says of their latencies.
+fn requests_out(case: &Case) -> f64 {
+    case.median(|pair| {
+        let mean_ns = pair.theirs.latency.mean_ns.unwrap_or(f64::NAN);
+        pair.theirs.per_second * mean_ns / 1e9 / case.shape.in_flight_max() as f64
+    })
+}
+
+fn descriptors(case: &Case, _: &[Finding]) -> Option<String> {
+    let lacking: u64 = case.series.pairs.iter().map(|pair| pair.theirs.descriptors_lacking).sum();
+    (case.is_lower() && lacking > 0).then(|| format!("it had no descriptor for {lacking} connections"))
+}
+
+fn polls(case: &Case, _: &[Finding]) -> Option<String> {
+    let (theirs, ours) = case.both(Sample::client_busy);
+    let (their_rate, our_rate) = case.both(|sample| sample.per_second);
+    let gain_ns = 1e9 / our_rate - 1e9 / their_rate;
+    let faster = if case.metric == Metric::Throughput { case.is_higher() } else { case.is_lower() };
+    (faster && theirs >= AWAKE && ours < AWAKE && (0.0..=WAKE_NS_MAX).contains(&gain_ns)).then(|| {
+        format!(
+            "it was on its CPU for {} of the time and our engine for {}; a request took {} less",
+            percent(theirs),
+            percent(ours),
+            time(gain_ns)
+        )
+    })
+}
+
+fn own_ceiling(case: &Case, _: &[Finding]) -> Option<String> {
+    let (theirs, _) = case.both(Sample::client_busy);
+    (case.is_lower() && theirs >= BUSY).then(|| ceiling(case, theirs))
+}
+
+fn our_ceiling(case: &Case, _: &[Finding]) -> Option<String> {
+    let (_, ours) = case.both(Sample::client_busy);
+    (case.is_higher() && ours >= BUSY).then(|| ceiling(case, ours))
+}
+
+fn ceiling(case: &Case, busy: f64) -> String {
+    let (theirs, ours) = case.both(Sample::client_cost_ns);
+    format!(
+        "on a CPU for {} of the time; a request costs the tool {}, our engine {}",
+        percent(busy),
+        time(theirs),
+        time(ours)
+    )
+}
+
+/// What N users can ask for is N / (pause + response time): the throughput by the tool's own response times, and these by
+/// how long a request occupies its loop.
+fn own_loop(case: &Case, earlier: &[Finding]) -> Option<String> {
+    let mean = |sample: &Sample| sample.latency.mean_ns.unwrap_or(f64::NAN);
+    let (theirs_ns, ours_ns) = case.both(mean);
+    let (cost_ns, busy) = (case.both(Sample::client_cost_ns).0, case.both(Sample::client_busy).0);
+    if case.metric == Metric::Throughput {
+        let pause_ns = case.shape.think_ns_mean();
+        let predicted = (pause_ns + ours_ns) / (pause_ns + theirs_ns);
+        return (case.is_lower() && case.allows(predicted)).then(|| {
+            format!(
+                "its mean response time is {}, ours {}: that predicts {predicted:.3}",
+                time(theirs_ns),
+                time(ours_ns)
+            )
+        });
+    }
+    if !case.is_higher() {
+        return None;
+    }
+    let excess_ns = theirs_ns - ours_ns;
+    // Throughput is what these times predict, so users did spend them; and not waiting for the service, which our engine
+    // asked as often.
+    let by = |finding: &Finding| {
+        finding.explanation.as_ref().is_some_and(|explanation| explanation.id == "own-loop")
+    };
+    if earlier.iter().any(by) {
+        return Some(format!(
+            "its mean is {} longer, and its throughput is what that predicts",
+            time(excess_ns)
+        ));
+    }
+    // Each request takes its own turn, and waits for those of others the more the busier the loop is; both ways.
+    let turns_ns = 2.0 * cost_ns / (1.0 - busy).max(0.05);
+    (0.0..=turns_ns).contains(&excess_ns).then(|| {
+        format!(
+            "a request occupies it for {}, and it is busy for {} of the time; its mean is {} longer",
+            time(cost_ns),
+            percent(busy),
+            time(excess_ns)
+        )
+    })
+}
+
+fn dearer(case: &Case, _: &[Finding]) -> Option<String> {
+    let (theirs, ours) = case.both(Sample::server_busy);
+    let (their_cost, our_cost) = case.both(Sample::server_cost_ns);
+    let counts = counted_alike(case)?;
+    let saturated = theirs >= BUSY && ours >= BUSY;
+    (saturated && case.allows(our_cost / their_cost)).then(|| {
+        format!(
+            "busy for {} under the tool and for {} under ours; a request cost it {} and {}; {counts}",
+            percent(theirs),
+            percent(ours),
+            time(their_cost),
+            time(our_cost)
+        )
+    })
+}
+
+fn pace(case: &Case, _: &[Finding]) -> Option<String> {
+    let (theirs, ours) = case.both(Sample::server_busy);
+    let counts = counted_alike(case)?;
+    Some(format!(
+        "busy for {} under the tool and for {} under ours; {counts}",
+        percent(theirs),
+        percent(ours)
+    ))
+}
+
+/// A generator that counts wrongly would make a request look dearer or cheaper too. The kernel's own count tells, if it is
+/// nearer to being alike than what is to be explained.
+fn counted_alike(case: &Case) -> Option<String> {
+    let (theirs, ours) = case.both(|sample| sample.segments_per_request().unwrap_or(f64::NAN));
+    let apart = case.estimate.map_or(0.0, |estimate| (estimate.ratio - 1.0).abs());
+    ((theirs / ours - 1.0).abs() <= (apart / 4.0).max(COUNTS_APART)).then(|| {
+        format!("by the kernel's count {theirs:.2} and {ours:.2} segments a request, so both counted alike")
+    })
+}
+
+fn little(case: &Case, earlier: &[Finding]) -> Option<String> {
+    let throughput = earlier.iter().find(|finding| finding.metric == Metric::Throughput)?;
+    let ratio = throughput.ratio.filter(|_| throughput.verdict != Verdict::Agree)?;
+    case.allows(1.0 / ratio)
+        .then(|| format!("throughput is {ratio:.3} of ours, which predicts {:.3}", 1.0 / ratio))
+}

@@ -1,0 +1,155 @@
+//! What a crosscheck found, as data: what is printed, in every form.
+
+use serde::Serialize;
+use tare_stats::summary;
+
+use super::{
+    Found, Shape, Tool,
+    judge::{self, Finding, Metric, Verdict},
+    rounds::{Pair, Sample, Series},
+};
+use tare_host::cpus::Pinning;
+use tare_service::knobs::Knobs;
+
+/// The format of `crosscheck.json`, `major.minor`.
+pub const FORMAT: &str = "1.0";
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: &'static str,
+    /// Version of tare.
+    pub tare: String,
+    /// When it began.
+    pub began: String,
+    /// The row that was loaded.
+    pub service: String,
+    /// The receipt of its build.
+    pub version: String,
+    /// The contract, and what was asked.
+    pub contract: String,
+    /// Method and path.
+    pub request: String,
+    /// What the service was told.
+    pub knobs: Knobs,
+    /// Which CPUs the service and the generators had.
+    pub pinning: Pinning,
+    /// Rounds that were asked for.
+    pub rounds: usize,
+    /// Of the orders.
+    pub seed: u64,
+    /// Whether somebody ended it early.
+    pub interrupted: bool,
+    /// What went wrong with the service, if anything did: then no figure counts.
+    pub trouble: Option<String>,
+    /// A second opinion each.
+    pub opinions: Vec<Opinion>,
+    /// Tools that are not here.
+    pub missing: Vec<Missing>,
+}
+
+/// A tool that is not here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// Which.
+    pub tool: Tool,
+    /// The command that brings it.
+    pub install: &'static str,
+}
+
+/// What one tool says beside our engine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Opinion {
+    /// Which.
+    pub tool: Tool,
+    /// Its version.
+    pub version: String,
+    /// The load of both.
+    pub load: Shape,
+    /// Length of the request that the tool sends, and our engine after it.
+    pub request_bytes: Option<usize>,
+    /// Why there are no figures, or no more.
+    pub fault: Option<String>,
+    /// One for each metric that the tool tells.
+    pub findings: Vec<Finding>,
+    /// Rounds in which others took more than a tenth of the measured CPUs. They do not count, unless they are more than half.
+    pub rounds_disturbed: usize,
+    /// Whether they are more than half.
+    pub machine_noisy: bool,
+    /// What it cost.
+    pub costs: Option<Costs>,
+    /// All samples.
+    pub pairs: Vec<Pair>,
+}
+
+/// Medians over the rounds: the tool's, then ours.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Costs {
+    /// CPU time of the generator for an answer.
+    pub client_ns: (f64, f64),
+    /// The share of its threads' time that the generator was on a CPU.
+    pub client_busy: (f64, f64),
+    /// CPU time of the service for a request.
+    pub server_ns: (f64, f64),
+    /// The share of its CPUs' time that the service was on one.
+    pub server_busy: (f64, f64),
+    /// Segments with data that the kernel sent, for a request.
+    pub segments: Option<(f64, f64)>,
+}
+
+impl Opinion {
+    /// From its rounds.
+    pub fn new(found: &Found, load: Shape, request_bytes: Option<usize>, series: Series) -> Opinion {
+        let counted = series.counted();
+        Opinion {
+            tool: found.tool,
+            version: found.version.clone(),
+            load,
+            request_bytes,
+            findings: judge::judge(&load, &counted),
+            rounds_disturbed: counted.disturbed,
+            machine_noisy: counted.noisy,
+            costs: Costs::of(&counted.series.pairs),
+            fault: series.fault,
+            pairs: series.pairs,
+        }
+    }
+
+    /// The finding that decides.
+    pub fn deciding(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.metric == Metric::Throughput)
+    }
+}
+
+impl Costs {
+    fn of(pairs: &[Pair]) -> Option<Costs> {
+        let both = |of: &dyn Fn(&Sample) -> f64| {
+            let median = |side: fn(&Pair) -> &Sample| {
+                summary::median(&pairs.iter().map(|pair| of(side(pair))).collect::<Vec<_>>()).ok()
+            };
+            median(|pair| &pair.theirs).zip(median(|pair| &pair.ours))
+        };
+        Some(Costs {
+            client_ns: both(&Sample::client_cost_ns)?,
+            client_busy: both(&Sample::client_busy)?,
+            server_ns: both(&Sample::server_cost_ns)?,
+            server_busy: both(&Sample::server_busy)?,
+            // One that the kernel did not tell is no number, and then there is no median.
+            segments: both(&|sample| sample.segments_per_request().unwrap_or(f64::NAN)),
+        })
+    }
+}
+
+impl Report {
+    /// What each tool's throughput says; a tool with a fault says nothing.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        let sound = self.opinions.iter().filter(|opinion| opinion.fault.is_none());
+        sound.filter_map(|opinion| opinion.deciding().map(|finding| finding.verdict))
+    }
+
+    /// Whether a tool has a fault.
+    pub fn some_fault(&self) -> bool {
+        self.opinions.iter().any(|opinion| opinion.fault.is_some())
+    }
+}

@@ -1,0 +1,305 @@
+//! The order of time: in every round each tool and our twin of it, side by side, in an order drawn anew. It knows no
+//! process and no clock; what a load is and how it is made, a [`Bench`] knows.
+
+use rand::{RngExt, SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::{Tool, reading::Latency};
+use tare_bench::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX, SLICE_TAKEN_SHARE_MAX};
+
+/// What one generator saw of one load.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Sample {
+    /// Right answers.
+    pub answered: u64,
+    /// Requests that the service had to do with: those that were out when a time ended are no answers, and cost it as much.
+    pub served: u64,
+    /// Requests without one.
+    pub failed: u64,
+    /// What failed, in words.
+    pub complaints: String,
+    /// Right answers a second.
+    pub per_second: f64,
+    /// How long a request took.
+    pub latency: Latency,
+    /// CPU time of the generator, without that of its start.
+    pub client_cpu_ns: u64,
+    /// Threads that it worked with.
+    pub client_threads: usize,
+    /// CPU time of the service.
+    pub server_cpu_ns: u64,
+    /// CPUs that the service may use.
+    pub server_cpus: usize,
+    /// Segments with data that the kernel sent meanwhile, of whomever: what nobody's counting has a say in.
+    pub segments: Option<u64>,
+    /// The part of the measured CPUs' time that others took meanwhile; none where the kernel does not tell.
+    pub foreign_share: Option<f64>,
+    /// Connections for which there was no descriptor.
+    pub descriptors_lacking: u64,
+}
+
+impl Sample {
+    /// The time that was counted.
+    pub fn seconds(&self) -> f64 {
+        if self.per_second > 0.0 { self.answered as f64 / self.per_second } else { 0.0 }
+    }
+
+    /// The share of its threads' time that the generator was on a CPU.
+    pub fn client_busy(&self) -> f64 {
+        share(self.client_cpu_ns, self.seconds() * self.client_threads as f64)
+    }
+
+    /// The same of the service and its CPUs.
+    pub fn server_busy(&self) -> f64 {
+        share(self.server_cpu_ns, self.seconds() * self.server_cpus as f64)
+    }
+
+    /// CPU time of the generator for an answer.
+    pub fn client_cost_ns(&self) -> f64 {
+        self.client_cpu_ns as f64 / self.answered.max(1) as f64
+    }
+
+    /// CPU time of the service for a request.
+    pub fn server_cost_ns(&self) -> f64 {
+        self.server_cpu_ns as f64 / self.served.max(1) as f64
+    }
+
+    /// Segments with data for a request: two where request and response are one each, and nobody else is at work.
+    pub fn segments_per_request(&self) -> Option<f64> {
+        self.segments.map(|segments| segments as f64 / self.served.max(1) as f64)
+    }
+
+    /// Why it has no figures, if it has none.
+    fn fault(&self) -> Option<String> {
+        let all = self.answered + self.failed;
+        if self.answered == 0 || self.per_second <= 0.0 {
+            return Some(format!("no right answer: {}", self.complaints));
+        }
+        let too_many = self.failed as f64 > all as f64 * FAILURE_SHARE_MAX;
+        too_many.then(|| format!("{} of {all} requests failed: {}", self.failed, self.complaints))
+    }
+}
+
+fn share(cpu_ns: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { cpu_ns as f64 / (seconds * 1e9) } else { 0.0 }
+}
+
+/// Who makes a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The tool.
+    Theirs,
+    /// Our engine.
+    Ours,
+}
+
+/// Both, one right after the other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// The tool.
+    pub theirs: Sample,
+    /// Our engine.
+    pub ours: Sample,
+}
+
+impl Pair {
+    /// Whether others took the CPUs, by the limit of a campaign's slices.
+    fn is_disturbed(&self) -> bool {
+        let taken = |sample: &Sample| sample.foreign_share.is_some_and(|share| share > SLICE_TAKEN_SHARE_MAX);
+        taken(&self.theirs) || taken(&self.ours)
+    }
+}
+
+/// All rounds of one tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// Which.
+    pub tool: Tool,
+    /// In the order in which they were measured.
+    pub pairs: Vec<Pair>,
+    /// Why there are no more.
+    pub fault: Option<String>,
+}
+
+/// Rounds by how quiet the machine was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    /// Those that count.
+    pub series: Series,
+    /// How many were disturbed.
+    pub disturbed: usize,
+    /// More than half were, so that they count all the same, and no difference means anything.
+    pub noisy: bool,
+}
+
+impl Series {
+    /// Without the rounds in which others took the CPUs, by a limit that knows no result.
+    pub fn counted(&self) -> Counted {
+        let disturbed = self.pairs.iter().filter(|pair| pair.is_disturbed()).count();
+        let noisy = disturbed as f64 > self.pairs.len() as f64 * DROPPED_SHARE_MAX;
+        let mut series = self.clone();
+        if !noisy {
+            series.pairs.retain(|pair| !pair.is_disturbed());
+        }
+        Counted { series, disturbed, noisy }
+    }
+}
+
+/// What carries loads out.
+pub trait Bench {
+    /// Makes the load of `tool` once.
+    fn run(&mut self, tool: Tool, side: Side, round: usize) -> Result<Sample, String>;
+
+    /// Whether no more are wanted.
+    fn interrupted(&self) -> bool;
+}
+
+/// So many rounds of each tool. One with a fault is left out from there on; a pair that was cut off does not count.
+pub fn run(
+    tools: &[Tool],
+    rounds: usize,
+    seed: u64,
+    bench: &mut impl Bench,
+    mut watch: impl FnMut(usize, Tool),
+) -> Vec<Series> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let new = |tool: &Tool| Series { tool: *tool, pairs: Vec::new(), fault: None };
+    let mut all: Vec<Series> = tools.iter().map(new).collect();
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.shuffle(&mut random);
+        for index in order {
+            // Drawn for those that are left out too: the order of the others must not depend on it.
+            let theirs_first = random.random::<bool>();
+            let series = &mut all[index];
+            if series.fault.is_some() || bench.interrupted() {
+                continue;
+            }
+            watch(round, series.tool);
+            match pair(series.tool, round, theirs_first, bench) {
+                _ if bench.interrupted() => {}
+                Ok(pair) => series.pairs.push(pair),
+                Err(fault) => series.fault = Some(fault),
+            }
+        }
+    }
+    all
+}
+
+fn pair(tool: Tool, round: usize, theirs_first: bool, bench: &mut impl Bench) -> Result<Pair, String> {
+    let mut one = |side| {
+        let who = if side == Side::Ours { "our engine" } else { tool.name() };
+        let sample = bench.run(tool, side, round).map_err(|error| format!("{who}: {error}"))?;
+        match sample.fault() {
+            Some(fault) => Err(format!("{who}: {fault}")),
+            None => Ok(sample),
+        }
+    };
+    if theirs_first {
+        let theirs = one(Side::Theirs)?;
+        Ok(Pair { theirs, ours: one(Side::Ours)? })
+    } else {
+        let ours = one(Side::Ours)?;
+        Ok(Pair { theirs: one(Side::Theirs)?, ours })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Scripted {
+        heard: Vec<(Tool, Side, usize)>,
+        stop_after: Option<usize>,
+    }
+
+    impl Bench for Scripted {
+        fn run(&mut self, tool: Tool, side: Side, round: usize) -> Result<Sample, String> {
+            self.heard.push((tool, side, round));
+            let good = Sample { answered: 1000, per_second: 500.0, ..Sample::default() };
+            match (tool, side, round) {
+                (Tool::Httperf, Side::Theirs, 1) => {
+                    Ok(Sample { failed: 2, complaints: "2 reset".into(), ..good })
+                }
+                (Tool::Locust, Side::Ours, 0) => Err("is not there".into()),
+                _ => Ok(good),
+            }
+        }
+
+        fn interrupted(&self) -> bool {
+            self.stop_after.is_some_and(|count| self.heard.len() >= count)
+        }
+    }
+
+    #[test]
+    fn each_round_has_all_tools_with_their_twins_beside_them() {
+        let mut bench = Scripted::default();
+        let tools = [Tool::Wrk, Tool::H2load];
+        let all = run(&tools, 20, 3, &mut bench, |_, _| {});
+        assert!(all.iter().all(|series| series.pairs.len() == 20 && series.fault.is_none()));
+        assert!(
+            bench
+                .heard
+                .chunks(2)
+                .all(|two| two[0].0 == two[1].0 && two[0].2 == two[1].2 && two[0].1 != two[1].1)
+        );
+        let first =
+            |tool, side| bench.heard.chunks(4).filter(|four| (four[0].0, four[0].1) == (tool, side)).count();
+        for tool in tools {
+            assert!(first(tool, Side::Ours) > 0 && first(tool, Side::Theirs) > 0, "orders are drawn");
+        }
+        let mut again = Scripted::default();
+        run(&tools, 20, 3, &mut again, |_, _| {});
+        assert_eq!(bench.heard, again.heard, "the seed fixes them");
+    }
+
+    #[test]
+    fn a_fault_ends_its_own_series_and_no_other() {
+        let all = run(&Tool::ALL, 3, 1, &mut Scripted::default(), |_, _| {});
+        let told: Vec<_> = all.iter().map(|series| (series.pairs.len(), series.fault.as_deref())).collect();
+        let httperf = "httperf: 2 of 1002 requests failed: 2 reset";
+        assert_eq!(told, [(3, None), (3, None), (1, Some(httperf)), (0, Some("our engine: is not there"))]);
+    }
+
+    #[test]
+    fn what_was_cut_off_does_not_count() {
+        let mut bench = Scripted { stop_after: Some(3), ..Scripted::default() };
+        let all = run(&[Tool::Wrk], 5, 1, &mut bench, |_, _| {});
+        assert_eq!((all[0].pairs.len(), &all[0].fault), (1, &None));
+    }
+
+    #[test]
+    fn disturbed_rounds_do_not_count_unless_most_are() {
+        let sample = |share| Sample { foreign_share: Some(share), ..Sample::default() };
+        let pair = |share| Pair { theirs: sample(0.02), ours: sample(share) };
+        let series = |shares: &[f64]| Series {
+            tool: Tool::Wrk,
+            pairs: shares.iter().map(|share| pair(*share)).collect(),
+            fault: None,
+        };
+        let quiet = series(&[0.01, 0.3, 0.02, 0.11]).counted();
+        assert_eq!((quiet.series, quiet.disturbed, quiet.noisy), (series(&[0.01, 0.02]), 2, false));
+        let noisy = series(&[0.01, 0.3, 0.2, 0.11]).counted();
+        assert_eq!((noisy.series.pairs.len(), noisy.disturbed, noisy.noisy), (4, 3, true));
+        let untold = Pair { theirs: Sample::default(), ours: Sample::default() };
+        assert!(!untold.is_disturbed(), "a kernel that tells less");
+    }
+
+    #[test]
+    fn shares_and_costs() {
+        let sample = Sample {
+            answered: 1000,
+            served: 1000,
+            per_second: 500.0,
+            client_cpu_ns: 1_000_000_000,
+            client_threads: 2,
+            server_cpu_ns: 1_800_000_000,
+            server_cpus: 1,
+            ..Sample::default()
+        };
+        assert_eq!((sample.seconds(), sample.client_busy(), sample.server_busy()), (2.0, 0.25, 0.9));
+        assert_eq!((sample.client_cost_ns(), sample.server_cost_ns()), (1e6, 1.8e6));
+    }
+}

@@ -1,0 +1,440 @@
+//! What carries a crosscheck out: the service, our engine, and the tools as jobs under the supervisor, so that none is left
+//! behind. What a load is, what is printed and what it means, others know.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tare_load::{Clock, ExchangePool, Load, Monotonic, RunReport, Schedule, Stop};
+
+use super::{
+    Found, Pace, Shape, Tool, capture,
+    reading::{self, Latency, Reading},
+    rounds,
+    rounds::{Bench, Sample, Series, Side},
+};
+use tare_host::{
+    cpus::{Pinning, Reading as Books},
+    process::{self, Ended, Launch, Limits, Supervisor},
+};
+use tare_service::{
+    catalogue::Service,
+    contract::{Contract, Request},
+    drive::{self, RESPONSE_TIMEOUT},
+    knobs::Knobs,
+    launch::{self, LaunchError, Ready, Settings},
+    probe::Readiness,
+    prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
+    verify,
+};
+
+/// What locust is told to do.
+const LOCUSTFILE: &str = include_str!("locustfile.py");
+/// How long a tool may take beyond four times what it is meant to: locust has a second of Python before.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long it is looked how fast the service is.
+const PILOT: Duration = Duration::from_millis(500);
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// What is going to be done.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Those that are here, in the order of [`Tool::ALL`].
+    pub tools: Vec<Found>,
+    /// Rounds of each.
+    pub rounds: usize,
+    /// What loads are made of; the rates are found.
+    pub pace: Pace,
+    /// Load on the fresh process before anything counts.
+    pub warm_up: Duration,
+    /// What the service is told.
+    pub knobs: Knobs,
+    /// Where it and the generators run.
+    pub pinning: Pinning,
+    /// Fixes the orders and think times.
+    pub seed: u64,
+}
+
+/// Why there are no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The service does not run.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The service does not do what it was proved to do.
+    #[error("{0}")]
+    Service(String),
+    /// The outputs of tools cannot be kept.
+    #[error("{}: {source}", path.display())]
+    Keep {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A service, and everything that asks it.
+#[derive(Debug)]
+pub struct Session<'a> {
+    plan: &'a Plan,
+    service: &'a Service,
+    contract: &'a Contract,
+    request: &'a Request,
+    supervisor: &'a Supervisor,
+    folder: PathBuf,
+    interrupt: Arc<AtomicBool>,
+    ready: Ready,
+    asked: BTreeMap<Tool, Asked>,
+}
+
+/// The kernel's books at an instant.
+#[derive(Debug)]
+struct Look {
+    server_cpu_ns: u64,
+    segments: Option<u64>,
+    books: Option<Books>,
+}
+
+/// The difference of two looks.
+#[derive(Debug)]
+struct Spent {
+    server_cpu_ns: u64,
+    segments: Option<u64>,
+    foreign_share: Option<f64>,
+}
+
+/// A tool that is ready to be asked.
+#[derive(Debug)]
+struct Asked {
+    program: PathBuf,
+    /// What it sends, to the service; a reason where it sends nothing that could be repeated.
+    request: Result<Vec<u8>, String>,
+    /// CPU time of its start.
+    start_cpu: Duration,
+    shape: Shape,
+}
+
+impl<'a> Session<'a> {
+    /// Finds out what each tool sends, starts the service, warms it up and sees how fast it is. Outputs go to `folder`.
+    pub fn start(
+        plan: &'a Plan,
+        service: &'a Service,
+        (contract, request): (&'a Contract, &'a Request),
+        supervisor: &'a Supervisor,
+        folder: &Path,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Session<'a>, Error> {
+        let locustfile = folder.join("locustfile.py");
+        let keep = |source| Error::Keep { path: locustfile.clone(), source };
+        fs::create_dir_all(folder).map_err(keep)?;
+        fs::write(&locustfile, LOCUSTFILE).map_err(keep)?;
+        let settings = Settings {
+            contract,
+            knobs: &plan.knobs,
+            cpus: &plan.pinning.server,
+            seed: plan.seed,
+            readiness: Readiness::AnswersRightly,
+            port: None,
+        };
+        let ready = launch::launch(service, &settings, supervisor, folder, "service")?;
+        let (folder, asked) = (folder.to_owned(), BTreeMap::new());
+        let mut session =
+            Session { plan, service, contract, request, supervisor, folder, interrupt, ready, asked };
+        let pace = session.warm_up()?;
+        for found in &plan.tools {
+            let asked = session.introduce(found, &pace)?;
+            session.asked.insert(found.tool, asked);
+        }
+        Ok(session)
+    }
+
+    /// All rounds of all tools; `watch` hears of each before it begins.
+    pub fn rounds(&mut self, watch: impl FnMut(usize, Tool)) -> Vec<Series> {
+        let tools: Vec<Tool> = self.plan.tools.iter().map(|found| found.tool).collect();
+        let (rounds, seed) = (self.plan.rounds, self.plan.seed);
+        rounds::run(&tools, rounds, seed, self, watch)
+    }
+
+    /// The load of a tool, and how long its request is.
+    pub fn asked(&self, tool: Tool) -> Option<(Shape, Option<usize>)> {
+        let asked = self.asked.get(&tool)?;
+        Some((asked.shape, asked.request.as_ref().ok().map(Vec::len)))
+    }
+
+    /// Proves that the service is still right, and ends it.
+    pub fn stop(self) -> Result<(), Error> {
+        let wrong = drive::death(&self.ready.process, "under load");
+        let wrong = wrong.or_else(|| {
+            let options = verify_options(self.service, self.plan.seed);
+            let asked_again =
+                || verify::verify_only(self.contract, self.ready.address, &options, &CHECKS_AFTER_LOAD);
+            let reason = if self.interrupted() { None } else { asked_again().reason() };
+            reason.map(|reason| format!("wrong after the load: {reason}"))
+        });
+        let stopped = self.ready.process.stop(GRACE);
+        match wrong {
+            Some(wrong) => Err(Error::Service(wrong)),
+            None if stopped.is_clean() => Ok(()),
+            None => Err(Error::Service(stopped.to_string())),
+        }
+    }
+
+    fn warm_up(&self) -> Result<Pace, Error> {
+        let mut pace = self.plan.pace;
+        let closed =
+            |connections| Shape::Closed { connections, threads: pace.threads.min(connections), seconds: 1 };
+        let window = |time| Load::new(Schedule::SATURATE, Stop::after(time, DRAIN), RESPONSE_TIMEOUT);
+        let rate = |connections, time| {
+            let report = self.drive(&closed(connections), &window(time), self.own_request());
+            let report = report.map_err(Error::Service)?;
+            match report.total.tally.answered {
+                0 if !self.interrupted() => Err(Error::Service(drive::no_right_answer(&report))),
+                _ => Ok(report.answers_per_s()),
+            }
+        };
+        rate(pace.connections, self.plan.warm_up)?;
+        pace.rate_all = rate(pace.connections, PILOT)?;
+        pace.rate_one = rate(1, PILOT)?;
+        Ok(pace)
+    }
+
+    /// Has a tool send its least load to a listener.
+    fn introduce(&self, found: &Found, pace: &Pace) -> Result<Asked, Error> {
+        let tool = found.tool;
+        let keep = |source| Error::Keep { path: self.folder.clone(), source };
+        let listener = capture::Listener::start().map_err(keep)?;
+        let shape = Shape::least(tool);
+        let (from, path) = (listener.address, self.path());
+        let said = self.ask(tool, &found.program, &shape, from, "introduced");
+        let seen = listener.finish();
+        let start_cpu = said.as_ref().map_or(Duration::ZERO, |(_, cpu)| *cpu);
+        let request = match (seen, said) {
+            (Some(request), _) if capture::line(&request) == format!("GET {path}") => {
+                Ok(capture::readdress(&request, from, self.ready.address))
+            }
+            (Some(request), _) => {
+                Err(format!("it asks for \"{}\", and not for \"GET {path}\"", capture::line(&request)))
+            }
+            (None, Err(error)) => Err(error),
+            (None, Ok(_)) => Err("it sent no request".to_owned()),
+        };
+        // Only locust's start costs anything; what wrk costs in its second is the load of that second.
+        let start_cpu = if tool == Tool::Locust { start_cpu } else { Duration::ZERO };
+        Ok(Asked { program: found.program.clone(), request, start_cpu, shape: Shape::of(tool, pace) })
+    }
+
+    /// Runs a tool to its end: what it printed, and its CPU time.
+    fn ask(
+        &self,
+        tool: Tool,
+        program: &Path,
+        shape: &Shape,
+        target: std::net::SocketAddr,
+        stem: &str,
+    ) -> Result<(String, Duration), String> {
+        let file = |what: &str| self.folder.join(format!("{tool}-{stem}.{what}"));
+        let mut command = vec![program.display().to_string()];
+        command.extend(shape.words(tool, target, &self.path()));
+        let launch = Launch {
+            name: tool.name().to_owned(),
+            command,
+            dir: self.folder.clone(),
+            env: self.environment(shape),
+            cpus: self.plan.pinning.generator.clone(),
+            stdout: file("stdout"),
+            stderr: file("stderr"),
+            ..Launch::default()
+        };
+        let limits = Limits { time: self.expected() * 4 + PATIENCE, interrupt: &self.interrupt };
+        let job = process::run_to_end(&launch, self.supervisor, limits).map_err(|error| error.to_string())?;
+        let printed = |what| fs::read(file(what)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        match job.ended {
+            // The status says little: locust's is 1 if a single request failed. What it printed counts.
+            Ended::Itself(_) => Ok((printed("stdout").map_err(|error| error.to_string())?, job.cpu)),
+            Ended::TooLong => Err(format!("did not end within {:?}", limits.time)),
+            Ended::Interrupted => Err("interrupted".to_owned()),
+        }
+    }
+
+    fn environment(&self, shape: &Shape) -> Vec<(String, String)> {
+        let Shape::Users { wait_ms_min, wait_ms_max, .. } = shape else { return Vec::new() };
+        let wait = format!("{wait_ms_min},{wait_ms_max}");
+        vec![("TARE_PATH".to_owned(), self.path()), ("TARE_WAIT".to_owned(), wait)]
+    }
+
+    fn theirs(&self, tool: Tool, round: usize) -> Result<Sample, String> {
+        let asked = self.asked.get(&tool).ok_or("was not introduced")?;
+        let before = self.look()?;
+        let target = self.ready.address;
+        let (text, cpu) =
+            self.ask(tool, &asked.program, &asked.shape, target, &format!("round-{round:03}"))?;
+        let Spent { server_cpu_ns, segments, foreign_share } = self.since(&before, cpu.as_nanos() as u64)?;
+        let read = reading::read(tool, &text).map_err(|error| error.to_string())?;
+        let Reading { answered, failed, complaints, per_second, latency, descriptors_lacking } = read;
+        let out_at_the_end = match asked.shape {
+            Shape::Closed { connections, .. } => connections as u64,
+            _ => 0,
+        };
+        Ok(Sample {
+            answered,
+            served: answered.saturating_add(failed).saturating_add(out_at_the_end),
+            failed,
+            complaints,
+            per_second,
+            latency,
+            client_cpu_ns: cpu.saturating_sub(asked.start_cpu).as_nanos() as u64,
+            client_threads: asked.shape.connections().threads,
+            server_cpu_ns,
+            server_cpus: self.plan.pinning.server.len(),
+            segments,
+            foreign_share,
+            descriptors_lacking,
+        })
+    }
+
+    fn ours(&self, tool: Tool) -> Result<Sample, String> {
+        let asked = self.asked.get(&tool).ok_or("was not introduced")?;
+        let request = asked.request.clone()?;
+        let before = self.look()?;
+        let report = self.drive(&asked.shape, &asked.shape.load(self.expected()), request)?;
+        report.total.tally.reconcile().map_err(|error| error.to_string())?;
+        let Spent { server_cpu_ns, segments, foreign_share } =
+            self.since(&before, report.generator_cpu_ns)?;
+        Ok(Sample {
+            server_cpu_ns,
+            server_cpus: self.plan.pinning.server.len(),
+            segments,
+            foreign_share,
+            ..sample(&report)
+        })
+    }
+
+    /// A load by our engine, with connections of its own.
+    fn drive(&self, shape: &Shape, load: &Load, request: Vec<u8>) -> Result<RunReport, String> {
+        let (address, cpus) = (self.ready.address, &self.plan.pinning.generator);
+        let generator = drive::generator(self.contract, address, shape.connections(), cpus, self.plan.seed);
+        let mut generator = generator.map_err(|error| error.to_string())?;
+        let mut exchange = self.exchange();
+        exchange.request = request;
+        generator.set_pool(Arc::new(ExchangePool::new(vec![exchange])));
+        generator.run(load, &self.interrupt).map_err(|error| error.to_string())
+    }
+
+    fn exchange(&self) -> tare_load::Exchange {
+        let mut random = ChaCha8Rng::seed_from_u64(self.plan.seed);
+        self.contract.exchange(self.request, &self.ready.address.to_string(), &mut random)
+    }
+
+    fn own_request(&self) -> Vec<u8> {
+        self.exchange().request
+    }
+
+    /// Without holes, as was seen to.
+    fn path(&self) -> String {
+        self.request.ask.path.fixed().unwrap_or_default()
+    }
+
+    fn expected(&self) -> Duration {
+        Duration::from_secs(self.plan.pace.seconds)
+    }
+
+    fn look(&self) -> Result<Look, String> {
+        let books = Books::take(&self.plan.pinning, Monotonic.now_ns());
+        Ok(Look { server_cpu_ns: self.server_cpu_ns()?, segments: segments(), books })
+    }
+
+    /// What happened since a look; the generator's part of it is known to whoever asks.
+    fn since(&self, before: &Look, client_cpu_ns: u64) -> Result<Spent, String> {
+        let after = self.look()?;
+        let pinning = &self.plan.pinning;
+        let server_cpu_ns = after.server_cpu_ns.saturating_sub(before.server_cpu_ns);
+        let books = after.books.zip(before.books).map(|(after, before)| after.since(&before));
+        let segments = after.segments.zip(before.segments);
+        Ok(Spent {
+            server_cpu_ns,
+            segments: segments.map(|(after, before)| after.saturating_sub(before)),
+            foreign_share: books.filter(|books| books.wall_ns > 0).map(|books| {
+                let foreign_ns = books.foreign_ns(pinning, server_cpu_ns + client_cpu_ns);
+                foreign_ns as f64 / (books.wall_ns as f64 * pinning.all().len() as f64)
+            }),
+        })
+    }
+
+    fn server_cpu_ns(&self) -> Result<u64, String> {
+        self.ready.process.cpu_ns().map_err(|error| error.to_string())
+    }
+}
+
+impl Bench for Session<'_> {
+    fn run(&mut self, tool: Tool, side: Side, round: usize) -> Result<Sample, String> {
+        match side {
+            Side::Theirs => self.theirs(tool, round),
+            Side::Ours => self.ours(tool),
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// What our engine saw.
+fn sample(report: &RunReport) -> Sample {
+    let (total, tally) = (&report.total, &report.total.tally);
+    let quantile = |q| Some(total.quantile(q).ns as f64);
+    let failures = [drive::kinds(&tally.failed), drive::kinds(&tally.connection_failed)];
+    Sample {
+        answered: tally.answered,
+        served: tally.sent,
+        failed: tally.failed.total() + tally.connection_failed.total(),
+        complaints: failures.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(", "),
+        per_second: report.answers_per_s(),
+        latency: Latency {
+            mean_ns: Some(total.latency.mean_ns()),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            max_ns: quantile(1.0),
+            mean_step_ns: 0.0,
+            percentile_step_ns: 0.0,
+        },
+        client_cpu_ns: report.generator_cpu_ns,
+        client_threads: report.threads,
+        ..Sample::default()
+    }
+}
+
+/// Segments with data that the kernel has sent here so far, by anybody: a count of requests that no generator makes.
+fn segments() -> Option<u64> {
+    segments_in(&fs::read_to_string("/proc/net/netstat").ok()?)
+}
+
+/// `TcpExt:` twice: a line of names and one of numbers.
+fn segments_in(text: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt: "));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let at = names.split(' ').position(|name| name == "TCPOrigDataSent")?;
+    values.split(' ').nth(at)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_count_of_segments() {
+        let text = "TcpExt: SyncookiesSent TCPOrigDataSent X\nTcpExt: 0 1234 5\nIpExt: A\nIpExt: 7\n";
+        assert_eq!(segments_in(text), Some(1234));
+        assert_eq!(segments_in(""), None);
+        assert!(segments().is_some());
+    }
+}

@@ -1,0 +1,231 @@
+//! A load as a value that a tool and our engine can both make: for the one as words, for the other as a [`Load`].
+
+use std::{fmt, net::SocketAddr, time::Duration};
+
+use serde::Serialize;
+use tare_load::{Connections, Load, Quota, Schedule, Stop, Think};
+
+use super::Tool;
+use tare_service::drive::RESPONSE_TIMEOUT;
+
+/// The shortest and the longest time that a locust user waits, as in the benchmark of 2018.
+const WAIT_MS: (u64, u64) = (50, 150);
+/// Calls on one connection of httperf, as in the benchmark of 2019.
+const CALLS: u64 = 200;
+/// How long answers are waited for after a load.
+const DRAIN: Duration = Duration::from_secs(2);
+/// A load by number has so many times as long as it is expected to take, and [`WITHIN`].
+const WITHIN_TIMES: u32 = 4;
+const WITHIN: Duration = Duration::from_secs(10);
+
+/// A load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Shape {
+    /// So many connections, each with its next request at once, for a time.
+    Closed {
+        /// Of all threads.
+        connections: usize,
+        /// Of the generator.
+        threads: usize,
+        /// How long.
+        seconds: u64,
+    },
+    /// The same, with a number of requests for each connection: h2load may hang at the end of a time.
+    Each {
+        /// Of all threads.
+        connections: usize,
+        /// Of the generator.
+        threads: usize,
+        /// For each connection.
+        requests: u64,
+    },
+    /// One connection after the other, each with a number of requests.
+    Sessions {
+        /// How many connections.
+        connections: u64,
+        /// On each.
+        calls: u64,
+    },
+    /// Users who think between an answer and the next request.
+    Users {
+        /// How many, each with a connection.
+        users: usize,
+        /// The shortest pause.
+        wait_ms_min: u64,
+        /// The longest.
+        wait_ms_max: u64,
+        /// How long.
+        seconds: u64,
+    },
+}
+
+/// What the numbers of a load are made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// How long one load is to take.
+    pub seconds: u64,
+    /// Of a closed loop.
+    pub connections: usize,
+    /// Of the generator.
+    pub threads: usize,
+    /// Of locust.
+    pub users: usize,
+    /// Answers a second, as the warm-up found: over all connections, and over a single one.
+    pub rate_all: f64,
+    /// The same over one connection.
+    pub rate_one: f64,
+}
+
+impl Shape {
+    /// The load that is asked of `tool`.
+    pub fn of(tool: Tool, pace: &Pace) -> Shape {
+        let Pace { seconds, connections, threads, users, .. } = *pace;
+        let threads = threads.min(connections);
+        let in_time = |rate: f64, parts: f64| ((rate * seconds as f64 / parts) as u64).max(1);
+        match tool {
+            // wrk gives each thread the same number and forgets the rest.
+            Tool::Wrk => Shape::Closed { connections: connections / threads * threads, threads, seconds },
+            Tool::H2load => {
+                let requests = in_time(pace.rate_all, connections as f64);
+                Shape::Each { connections, threads, requests }
+            }
+            Tool::Httperf => {
+                let connections = in_time(pace.rate_one, CALLS as f64);
+                Shape::Sessions { connections, calls: CALLS }
+            }
+            Tool::Locust => Shape::Users { users, wait_ms_min: WAIT_MS.0, wait_ms_max: WAIT_MS.1, seconds },
+        }
+    }
+
+    /// The smallest load of the same kind: to see what the tool sends, and what its start costs.
+    pub fn least(tool: Tool) -> Shape {
+        let pace = Pace { seconds: 1, connections: 1, threads: 1, users: 1, rate_all: 1.0, rate_one: 1.0 };
+        match Shape::of(tool, &pace) {
+            Shape::Sessions { connections, .. } => Shape::Sessions { connections, calls: 1 },
+            shape => shape,
+        }
+    }
+
+    /// The words after the program's name that ask for it; none of a tool that cannot make it.
+    pub fn words(&self, tool: Tool, target: SocketAddr, path: &str) -> Vec<String> {
+        let (host, port) = (target.ip(), target.port());
+        let text = match (tool, *self) {
+            (Tool::Wrk, Shape::Closed { connections, threads, seconds }) => {
+                format!("-t{threads} -c{connections} -d{seconds}s --latency http://{target}{path}")
+            }
+            (Tool::H2load, Shape::Each { connections, threads, requests }) => {
+                let all = requests * connections as u64;
+                format!("--h1 -t{threads} -c{connections} -n{all} http://{target}{path}")
+            }
+            (Tool::Httperf, Shape::Sessions { connections, calls }) => format!(
+                "--server {host} --port {port} --uri {path} --num-conns {connections} --num-calls {calls} --timeout {}",
+                RESPONSE_TIMEOUT.as_secs()
+            ),
+            (Tool::Locust, Shape::Users { users, seconds, .. }) => format!(
+                "-f locustfile.py --headless --json --skip-log -u {users} -r {users} -t {seconds}s -H http://{target}"
+            ),
+            _ => String::new(),
+        };
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// The connections that our engine holds.
+    pub fn connections(&self) -> Connections {
+        let (total, threads) = match *self {
+            Shape::Closed { connections, threads, .. } | Shape::Each { connections, threads, .. } => {
+                (connections, threads)
+            }
+            Shape::Sessions { .. } => (1, 1),
+            Shape::Users { users, .. } => (users, 1),
+        };
+        Connections { total, threads }
+    }
+
+    /// Requests that are out at a time at the most.
+    pub fn in_flight_max(&self) -> usize {
+        self.connections().total
+    }
+
+    /// The mean pause between an answer and the next request.
+    pub fn think_ns_mean(&self) -> f64 {
+        match self {
+            Shape::Users { wait_ms_min, wait_ms_max, .. } => (wait_ms_min + wait_ms_max) as f64 * 1e6 / 2.0,
+            _ => 0.0,
+        }
+    }
+
+    /// The same for our engine; `expected` is how long it is meant to take.
+    pub fn load(&self, expected: Duration) -> Load {
+        let within = expected * WITHIN_TIMES + WITHIN;
+        let timed = |schedule, seconds| {
+            Load::new(schedule, Stop::after(Duration::from_secs(seconds), DRAIN), RESPONSE_TIMEOUT)
+        };
+        let counted =
+            |quota| Load::new(Schedule::SATURATE, Stop::count(quota, within, DRAIN), RESPONSE_TIMEOUT);
+        match *self {
+            Shape::Closed { seconds, .. } => timed(Schedule::SATURATE, seconds),
+            Shape::Each { requests, .. } => counted(Quota::RequestsEach(requests)),
+            Shape::Sessions { connections, calls } => {
+                Load { requests_per_connection: Some(calls), ..counted(Quota::Connections(connections)) }
+            }
+            Shape::Users { wait_ms_min, wait_ms_max, seconds, .. } => {
+                let think =
+                    Think::Uniform { min_ns: wait_ms_min * 1_000_000, max_ns: wait_ms_max * 1_000_000 };
+                timed(Schedule::Closed { think }, seconds)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Closed { connections, threads, seconds } => {
+                write!(f, "{connections} connections, {threads} thread(s), {seconds} s")
+            }
+            Shape::Each { connections, threads, requests } => {
+                write!(f, "{connections} connections x {requests} requests, {threads} thread(s)")
+            }
+            Shape::Sessions { connections, calls } => {
+                write!(f, "{connections} connections one after another x {calls} calls")
+            }
+            Shape::Users { users, wait_ms_min, wait_ms_max, seconds } => {
+                write!(f, "{users} users, pause {wait_ms_min} to {wait_ms_max} ms, {seconds} s")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACE: Pace =
+        Pace { seconds: 2, connections: 64, threads: 3, users: 40, rate_all: 50_000.0, rate_one: 9_000.0 };
+
+    #[test]
+    fn words_of_each_tool() {
+        let target = "127.0.0.1:8080".parse().unwrap();
+        let said = Tool::ALL.map(|tool| Shape::of(tool, &PACE).words(tool, target, "/x").join(" "));
+        insta::assert_snapshot!(said.join("\n"), @r"
+        -t3 -c63 -d2s --latency http://127.0.0.1:8080/x
+        --h1 -t3 -c64 -n99968 http://127.0.0.1:8080/x
+        --server 127.0.0.1 --port 8080 --uri /x --num-conns 90 --num-calls 200 --timeout 5
+        -f locustfile.py --headless --json --skip-log -u 40 -r 40 -t 2s -H http://127.0.0.1:8080
+        ");
+    }
+
+    #[test]
+    fn our_engine_can_make_each_and_with_as_many_connections() {
+        for tool in Tool::ALL {
+            for shape in [Shape::of(tool, &PACE), Shape::least(tool)] {
+                assert_eq!(shape.load(Duration::from_secs(2)).validate(), Ok(()), "{shape}");
+            }
+        }
+        assert_eq!(Shape::of(Tool::Wrk, &PACE).connections().total, 63, "wrk forgets the rest");
+        assert_eq!(Shape::least(Tool::Httperf), Shape::Sessions { connections: 1, calls: 1 });
+        let few = Pace { connections: 2, ..PACE };
+        assert_eq!(Shape::of(Tool::Wrk, &few).connections(), Connections { total: 2, threads: 2 });
+    }
+}

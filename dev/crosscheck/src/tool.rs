@@ -1,0 +1,163 @@
+//! The generators that are asked: their names, where they are, and how to get them. What they print is read elsewhere.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use tare_host::process::Asked;
+
+/// How long a tool has to tell its version: locust takes a second.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// A load generator that is not ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tool {
+    /// <https://github.com/wg/wrk>.
+    Wrk,
+    /// Of nghttp2, with HTTP/1.1.
+    H2load,
+    /// <https://github.com/httperf/httperf>.
+    Httperf,
+    /// <https://locust.io>.
+    Locust,
+}
+
+/// A tool that is on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Which.
+    pub tool: Tool,
+    /// Its program.
+    pub program: PathBuf,
+    /// What it says of itself, without its name. Empty where it says none.
+    pub version: String,
+}
+
+impl Tool {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Tool; 4] = [Tool::Wrk, Tool::H2load, Tool::Httperf, Tool::Locust];
+
+    /// The name of its program, which is its own.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tool::Wrk => "wrk",
+            Tool::H2load => "h2load",
+            Tool::Httperf => "httperf",
+            Tool::Locust => "locust",
+        }
+    }
+
+    /// The tool of this name.
+    pub fn named(name: &str) -> Option<Tool> {
+        Tool::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// The command that brings it.
+    pub fn install(self) -> &'static str {
+        match self {
+            Tool::Wrk => "apt-get install wrk",
+            Tool::H2load => "apt-get install nghttp2-client",
+            Tool::Httperf => "apt-get install httperf",
+            Tool::Locust => "make setup",
+        }
+    }
+
+    /// Those of `tools` that are on `PATH`, or where the set-up of the checkout at `root` puts them. They are asked for
+    /// their versions side by side.
+    pub fn find(tools: &[Tool], root: &Path) -> Vec<Found> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let own = root.join(".tare").join("tools").join("bin");
+        Tool::find_in(tools, &std::env::split_paths(&path).chain([own]).collect::<Vec<_>>(), ANSWER_WITHIN)
+    }
+
+    fn find_in(tools: &[Tool], folders: &[PathBuf], within: Duration) -> Vec<Found> {
+        let program = |tool: Tool| {
+            let mut programs = folders.iter().map(|folder| folder.join(tool.name()));
+            Some((tool, programs.find(|program| program.is_file())?))
+        };
+        let programs = tools.iter().filter_map(|tool| program(*tool));
+        let asked: Vec<_> =
+            programs.map(|(tool, program)| (tool, tool.ask_version(&program, within), program)).collect();
+        let found = asked.into_iter().map(|(tool, asked, program)| {
+            let output = asked.and_then(Asked::answer);
+            let text = output.map(|output| [output.stdout, output.stderr].concat()).unwrap_or_default();
+            Found { tool, program, version: version_in(&String::from_utf8_lossy(&text)) }
+        });
+        found.collect()
+    }
+
+    /// wrk takes the question for a mistake, so its status says nothing. httperf would go on to load port 80 of this
+    /// machine; with `--help` it does not.
+    fn ask_version(self, program: &Path, within: Duration) -> io::Result<Asked> {
+        let words: &[&str] = if self == Tool::Httperf { &["-V", "--help"] } else { &["--version"] };
+        Asked::put(Command::new(program).args(words), within)
+    }
+}
+
+/// The first run of digits and dots that has a dot inside.
+fn version_in(text: &str) -> String {
+    let runs = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let versions = runs.map(|run| run.trim_matches('.')).filter(|run| run.contains('.'));
+    versions.map(str::to_owned).next().unwrap_or_default()
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.tool, self.version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt, time::Instant};
+
+    use super::*;
+
+    #[test]
+    fn versions_as_the_tools_say_them() {
+        for (text, version) in [
+            ("wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012 Will Glozer", "4.1.0"),
+            ("h2load nghttp2/1.52.0\n", "1.52.0"),
+            ("locust 2.47.0 from /x/lib/python3.11/site-packages/locust (Python 3.11.7)", "2.47.0"),
+            ("httperf: httperf-0.9.0 compiled without DEBUG without TIME_SYSCALLS.", "0.9.0"),
+            ("Usage: httperf [-hdvV]", ""),
+            ("", ""),
+        ] {
+            assert_eq!(version_in(text), version, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_that_does_not_answer_has_no_version_and_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = [("wrk", "sleep 60"), ("h2load", "read -r line || echo h2load nghttp2/1.52.0")];
+        for (name, script) in programs {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        }
+        let began = Instant::now();
+        let found = Tool::find_in(&Tool::ALL, &[folder.path().to_owned()], Duration::from_secs(2));
+        assert!(began.elapsed() < Duration::from_secs(30));
+        let told: Vec<_> = found.iter().map(|found| (found.tool, found.version.as_str())).collect();
+        assert_eq!(told, [(Tool::Wrk, ""), (Tool::H2load, "1.52.0")]);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        assert!(Tool::ALL.into_iter().all(|tool| Tool::named(tool.name()) == Some(tool)));
+        assert_eq!(Tool::named("ab"), None);
+    }
+}

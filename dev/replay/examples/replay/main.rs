@@ -1,0 +1,117 @@
+//! Campaigns made of the slices of a kept run: how often would the statistics err on this machine's own noise?
+//!
+//! ```text
+//! cargo run --release -p tare-replay --example replay -- RUN [--campaigns 1000] [--seed 1] [--inject 2%] [--rows A,B]
+//! ```
+//! For every row, split into 2, 4 and 8 that are one, and for the rows of one service, two of them and all: the share of
+//! campaigns of up to 40 blocks that separate some pair (wrongly), by the planned looks and by the e-process. For every row
+//! split in two, and for two rows of one service, of which one is slower by `--inject`: the share that finds it, and after
+//! how many blocks (the median of those).
+
+mod words;
+
+use std::{path::Path, process::ExitCode};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tare_bench::run::folder;
+use tare_replay::{Metric, Sample, Tally, inject, judge};
+use words::Words;
+
+/// A campaign has no more blocks than its last look.
+const BLOCKS: usize = 40;
+
+fn main() -> ExitCode {
+    match Words::read(std::env::args().skip(1)).and_then(|words| replay(&words)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn replay(words: &Words) -> Result<(), String> {
+    let kept = folder::read(Path::new(&words.run)).map_err(|error| error.to_string())?;
+    let sample = Sample::of(&kept, &words.rows).map_err(|error| error.to_string())?;
+    let service = |label: &String| {
+        kept.header.plan.rows.iter().find(|row| row.label == *label).map(|row| row.service.clone())
+    };
+    let services: Vec<_> = sample.rows.iter().map(service).collect();
+    println!(
+        "{}: {} blocks of {} slices; {} campaigns of up to {BLOCKS} blocks for each line, seed {}",
+        words.run,
+        sample.blocks(),
+        sample.rounds(),
+        words.campaigns,
+        words.seed
+    );
+    for (metric, name) in [(Metric::Throughput, "throughput"), (Metric::CpuPerRequest, "CPU per request")] {
+        println!("\n{name:<36}{:>18}{:>14}{:>18}{:>14}", "planned looks", "blocks", "e-process", "blocks");
+        for (row, label) in sample.rows.iter().enumerate() {
+            for copies in [2, 4, 8].into_iter().filter(|copies| *copies <= sample.rounds()) {
+                let split = |random: &mut ChaCha8Rng| sample.split(row, copies, BLOCKS, metric, random);
+                line(words, &format!("{label}, split in {copies}"), metric, split);
+            }
+            let same = |other: &usize| services[row] == services[*other];
+            let names: Vec<usize> = (row..sample.rows.len()).filter(same).collect();
+            let is_first = !(0..row).any(|other| same(&other));
+            if is_first && names.len() > 1 {
+                together(words, &sample, &names, metric);
+            }
+            let slowed = |random: &mut ChaCha8Rng| {
+                let mut values = sample.split(row, 2, BLOCKS, metric, random)?;
+                inject(&mut values, metric, words.inject);
+                Some(values)
+            };
+            line(words, &format!("{label}, {}% slower", words.inject * 100.0), metric, slowed);
+        }
+    }
+    Ok(())
+}
+
+/// Several names of one service, each with processes of its own: two of them, one of the two made slower, and all.
+fn together(words: &Words, sample: &Sample, names: &[usize], metric: Metric) {
+    let label = &sample.rows[names[0]];
+    let pair = |random: &mut ChaCha8Rng| sample.together(&names[..2], true, BLOCKS, metric, random);
+    line(words, &format!("{label}, 2 names"), metric, pair);
+    let slowed = |random: &mut ChaCha8Rng| {
+        let mut values = pair(random)?;
+        inject(&mut values, metric, words.inject);
+        Some(values)
+    };
+    line(words, &format!("{label}, 2 names, {}% slower", words.inject * 100.0), metric, slowed);
+    if names.len() > 2 {
+        let all = |random: &mut ChaCha8Rng| sample.together(names, true, BLOCKS, metric, random);
+        line(words, &format!("{label}, {} names", names.len()), metric, all);
+    }
+}
+
+fn line(words: &Words, name: &str, metric: Metric, make: impl Fn(&mut ChaCha8Rng) -> Option<Vec<Vec<f64>>>) {
+    let (mut looks, mut bets) = (Tally::default(), Tally::default());
+    for campaign in 0..words.campaigns {
+        let mut random = ChaCha8Rng::seed_from_u64(words.seed);
+        random.set_stream(campaign);
+        let verdict = make(&mut random).and_then(|values| judge(&values, metric).ok());
+        let Some(verdict) = verdict else {
+            println!("{name:<36}has slices without an answer, or too few slices");
+            return;
+        };
+        looks.add(verdict.looks);
+        bets.add(verdict.bet);
+    }
+    let share = |tally: &Tally| {
+        let (share, error) = tally.share();
+        format!("{:.1}% ± {:.1}", share * 100.0, error * 100.0)
+    };
+    let blocks = |tally: &Tally| {
+        tally.blocks().map_or("-".to_owned(), |(blocks, error)| format!("{blocks:.0} ± {error:.1}"))
+    };
+    println!(
+        "{name:<36}{:>18}{:>14}{:>18}{:>14}",
+        share(&looks),
+        blocks(&looks),
+        share(&bets),
+        blocks(&bets)
+    );
+}

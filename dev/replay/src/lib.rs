@@ -1,0 +1,212 @@
+//! Campaigns that never ran, made of the slices of one that did: how often would the statistics err on noise such as this
+//! machine's? Pure, and without time: a kept run and a seed in, shares out.
+//!
+//! The blocks of a run are drawn with replacement, and within a block its slices are dealt or drawn. So the spread of
+//! slices, their tails, and what differs from process to process are real. What is *not* kept is that neighbouring blocks
+//! may resemble each other: blocks are drawn independently of each other.
+//!
+//! Which of two names of one service a drawn value belongs to is drawn as well, since nothing but chance tells them apart:
+//! otherwise a difference that the few blocks of the run have by chance would be the truth of every campaign made of them.
+
+mod verdict;
+
+use std::collections::BTreeSet;
+
+use rand::{Rng, RngExt, seq::SliceRandom};
+use tare_stats::Better;
+
+pub use verdict::{Tally, Verdict, judge};
+
+use tare_bench::run::{
+    folder::Kept,
+    record::{Record, Slice},
+};
+
+/// What a block says of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Answers a second within the windows.
+    Throughput,
+    /// CPU time of the service for each answer.
+    CpuPerRequest,
+}
+
+/// Why nothing can be made of a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// A name that is none.
+    #[error("the run has no row \"{0}\"; `tare show` lists them")]
+    Row(String),
+    /// Not measured.
+    #[error("the run has no block in which all of these were measured: {0}")]
+    NoBlock(String),
+    /// Blocks that share a process cannot be drawn as if they did not.
+    #[error(
+        "\"{0}\" kept a process for several blocks, and blocks are drawn one by one: name rows that did not"
+    )]
+    Lasting(String),
+}
+
+/// The closed loops of some rows of a run, in the blocks that all of them have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Labels.
+    pub rows: Vec<String>,
+    /// `blocks[block][row][round]`; all rows of a block have as many rounds.
+    blocks: Vec<Vec<Vec<Slice>>>,
+}
+
+impl Metric {
+    /// The figure of some slices; none where nothing was answered in them.
+    fn of<'a>(self, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
+        let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
+        let value = match self {
+            Metric::Throughput => sum(|slice| slice.answered_in_window) / sum(|slice| slice.window_ns) * 1e9,
+            Metric::CpuPerRequest => sum(|slice| slice.server_cpu_ns) / sum(|slice| slice.answered),
+        };
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+
+    /// The figure of a service that takes so much more CPU (0.02 for 2%), where it had `value`.
+    fn slowed(self, value: f64, by: f64) -> f64 {
+        match self {
+            Metric::Throughput => value / (1.0 + by),
+            Metric::CpuPerRequest => value * (1.0 + by),
+        }
+    }
+
+    /// Which way is ahead.
+    pub fn better(self) -> Better {
+        match self {
+            Metric::Throughput => Better::Higher,
+            Metric::CpuPerRequest => Better::Lower,
+        }
+    }
+}
+
+impl Sample {
+    /// The slices of `rows` in `kept`; of all rows that were measured where none is named.
+    pub fn of(kept: &Kept, rows: &[String]) -> Result<Sample, ReplayError> {
+        let slices = kept.records.iter().filter_map(|record| match record {
+            Record::Slice(slice) if slice.open.is_none() => Some(slice),
+            _ => None,
+        });
+        let slices: Vec<&Slice> = slices.collect();
+        let is_measured = |label: &str| slices.iter().any(|slice| slice.row == label);
+        let planned = || kept.header.plan.rows.iter().map(|row| row.label.as_str());
+        if let Some(unknown) = rows.iter().find(|row| !planned().any(|label| label == *row)) {
+            return Err(ReplayError::Row(unknown.clone()));
+        }
+        let rows: Vec<String> = match rows {
+            [] => planned().filter(|label| is_measured(label)).map(str::to_owned).collect(),
+            rows => rows.to_vec(),
+        };
+        if let Some(lasting) = rows.iter().find(|row| kept_a_process(kept, row)) {
+            return Err(ReplayError::Lasting(lasting.clone()));
+        }
+        let last = slices.iter().map(|slice| slice.block).max();
+        let blocks = last.map_or(0..0, |last| 0..last + 1);
+        let blocks = blocks.map(|block| {
+            let of = |row: &String| slices_of(slices.iter().filter(|s| s.block == block && s.row == *row));
+            let mut rows: Vec<Vec<Slice>> = rows.iter().map(of).collect();
+            let rounds = rows.iter().map(Vec::len).min().unwrap_or(0);
+            rows.iter_mut().for_each(|slices| slices.truncate(rounds));
+            rows
+        });
+        let blocks: Vec<_> =
+            blocks.filter(|rows: &Vec<Vec<Slice>>| rows.iter().all(|slices| !slices.is_empty())).collect();
+        match blocks.is_empty() || rows.is_empty() {
+            true => Err(ReplayError::NoBlock(rows.join(", "))),
+            false => Ok(Sample { rows, blocks }),
+        }
+    }
+
+    /// Blocks that all rows have.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The fewest slices of a row in a block.
+    pub fn rounds(&self) -> usize {
+        self.blocks.iter().map(|rows| rows[0].len()).min().unwrap_or(0)
+    }
+
+    /// A campaign of so many blocks with `copies` rows that are one: in each block the slices of `row` are dealt to them at
+    /// random. As `[copy][block]`; none where a copy would have no slice, or one of them nothing answered.
+    pub fn split(
+        &self,
+        row: usize,
+        copies: usize,
+        blocks: usize,
+        metric: Metric,
+        random: &mut impl Rng,
+    ) -> Option<Vec<Vec<f64>>> {
+        let mut values = vec![Vec::new(); copies];
+        for _ in 0..blocks {
+            let mut slices: Vec<&Slice> = self.draw(random)[row].iter().collect();
+            slices.shuffle(random);
+            let hand = slices.len() / copies;
+            for (copy, values) in values.iter_mut().enumerate() {
+                let mine = slices.iter().skip(copy * hand).take(hand).copied();
+                values.push(metric.of(mine)?);
+            }
+        }
+        Some(values)
+    }
+
+    /// A campaign of so many blocks of these rows, their rounds drawn together with replacement, so that what disturbed a
+    /// round disturbs all. Where they are `one` service, which is which is drawn in each block.
+    pub fn together(
+        &self,
+        rows: &[usize],
+        one: bool,
+        blocks: usize,
+        metric: Metric,
+        random: &mut impl Rng,
+    ) -> Option<Vec<Vec<f64>>> {
+        let mut values = vec![Vec::new(); rows.len()];
+        let mut places: Vec<usize> = (0..rows.len()).collect();
+        for _ in 0..blocks {
+            let block = self.draw(random);
+            let all = block[*rows.first()?].len();
+            let rounds: Vec<usize> = (0..all).map(|_| random.random_range(0..all)).collect();
+            if one {
+                places.shuffle(random);
+            }
+            for (row, place) in rows.iter().zip(&places) {
+                values[*place].push(metric.of(rounds.iter().map(|round| &block[*row][*round]))?);
+            }
+        }
+        Some(values)
+    }
+
+    fn draw(&self, random: &mut impl Rng) -> &[Vec<Slice>] {
+        &self.blocks[random.random_range(0..self.blocks.len())]
+    }
+}
+
+fn kept_a_process(kept: &Kept, label: &str) -> bool {
+    let starts = kept.records.iter().filter(|record| matches!(record, Record::Started(s) if s.row == label));
+    let blocks = kept.records.iter().filter_map(|record| match record {
+        Record::Slice(slice) if slice.row == label => Some(slice.block),
+        _ => None,
+    });
+    (1..blocks.collect::<BTreeSet<_>>().len()).contains(&starts.count())
+}
+
+/// In the order of rounds.
+fn slices_of<'a>(slices: impl Iterator<Item = &'a &'a Slice>) -> Vec<Slice> {
+    let mut slices: Vec<Slice> = slices.map(|slice| (*slice).clone()).collect();
+    slices.sort_by_key(|slice| slice.round);
+    slices
+}
+
+/// Makes the last row of a campaign so much slower (0.02 for 2% more CPU).
+pub fn inject(values: &mut [Vec<f64>], metric: Metric, by: f64) {
+    if let Some(last) = values.last_mut() {
+        last.iter_mut().for_each(|value| *value = metric.slowed(*value, by));
+    }
+}
+
+#[cfg(test)]
+mod tests;
