@@ -10,7 +10,10 @@ ENV := . scripts/env.sh;
 # More words for `tare run`: make bench ARGS='--budget 10m --services hyper,express'
 ARGS ?=
 
-.PHONY: help setup build bench lint test fuzz services-update clean
+# The version that `make docs` installs into .tare/tools.
+MDBOOK := 0.5.4
+
+.PHONY: help setup build bench lint test docs fuzz services-update clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +38,12 @@ lint: setup ## format, tidy, clippy
 # they skip by name, or fail for with TARE_TEST_ALL=1.
 test: lint ## everything that must pass before a commit
 	$(ENV) cargo test --workspace --locked
+
+# mdBook is needed for nothing else, so it is neither set up nor tested with: `cargo xtask tidy` checks the pages without it.
+docs: ## the guide as a book, target/docs/index.html
+	$(ENV) [[ "$$(mdbook --version 2>/dev/null)" == "mdbook v$(MDBOOK)" ]] || cargo install mdbook --version $(MDBOOK) --locked \
+	    --no-default-features --features search --root .tare/tools
+	$(ENV) mdbook build docs
 
 fuzz: setup ## every fuzz target for FUZZ_SECONDS (30)
 	@scripts/fuzz.sh

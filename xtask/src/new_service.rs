@@ -140,7 +140,7 @@ fn next_steps(language: &str, name: &str, sibling: Option<&str>) -> String {
         "made services/{language}/{name} ({commands})\n\n\
          next:\n\
          1. replace every FILL-IN in service.toml and README.md\n\
-         2. write the program and pin its dependencies with the ecosystem's own lock file (services/README.md)\n\
+         2. write the program and pin its dependencies with the ecosystem's own lock file (docs/reference/service.md)\n\
          3. tare build {name}\n\
          4. tare verify {name}\n\
          5. cargo xtask tidy\n"

@@ -3,6 +3,7 @@
 //! Knows text and the layout of the repository. It parses no language: what it takes for a function, a link or a
 //! comment is stated, with its limits, where it is done. What a compiler, rustfmt or clippy finds is left to them.
 
+mod book;
 mod layout;
 mod markdown;
 mod mask;
@@ -84,11 +85,13 @@ pub fn run(root: &Path) -> Result<ExitCode> {
 /// All rules over all files, in the order of paths and lines.
 fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings = layout::check(paths, files);
+    findings.extend(book::check(files));
+    let anchors = markdown::anchors(files);
     for file in files.iter().filter(|file| file.is_written()) {
         findings.extend(text::check(file));
         match file.extension() {
             "rs" => findings.extend(rust::check(file)),
-            "md" => findings.extend(markdown::check(file, paths)),
+            "md" => findings.extend(markdown::check(file, paths, &anchors)),
             _ => {}
         }
     }

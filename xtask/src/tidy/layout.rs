@@ -76,7 +76,7 @@ fn misnamed(file: &File, language: &str, name: &str) -> Vec<Finding> {
         Ok(table) => table,
         Err(error) => {
             let what = format!("no valid TOML: {}", toml::de::Error::message(&error));
-            return vec![Finding::new(&file.path, 1, what, "services/README.md shows the format")];
+            return vec![Finding::new(&file.path, 1, what, "docs/reference/service.md shows the format")];
         }
     };
     let mut findings = Vec::new();

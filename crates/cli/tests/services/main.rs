@@ -14,7 +14,7 @@ use support::{alone, real_root, row, start, state, wrong_of};
 
 /// What no registry carries: its users bring it themselves, and no set-up of ours can.
 const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-server"];
-/// Rows that fail on purpose, as services/README.md says: the mistake of a published benchmark, and the contract and the
+/// Rows that fail on purpose, as docs/reference/service.md says: the mistake of a published benchmark, and the contract and the
 /// reason by which verify tells it.
 const FAIL_ON_PURPOSE: [(&str, &str, &str); 1] = [(
     "express-2019",
