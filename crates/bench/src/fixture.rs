@@ -15,7 +15,7 @@ use crate::{
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::{catalogue::Style, knobs::Knobs};
 
-/// A plan over rows of these labels; the first is the pivot.
+/// A plan over rows of these labels; the first is the reference.
 pub fn plan(labels: &[&str]) -> Plan {
     let row = |label: &&str| PlannedRow {
         label: (*label).to_owned(),
@@ -35,7 +35,7 @@ pub fn plan(labels: &[&str]) -> Plan {
         title: "a against b".to_owned(),
         question: "Is b worse?".to_owned(),
         contract: "hello".to_owned(),
-        pivot: labels[0].to_owned(),
+        reference: labels[0].to_owned(),
         seed: 42,
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },

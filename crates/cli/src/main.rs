@@ -37,7 +37,7 @@ enum Command {
     List(command::list::Args),
     Doctor(command::doctor::Args),
     Selftest(command::selftest::Args),
-    Pivot(command::pivot::Args),
+    RawSocket(command::raw_socket::Args),
     #[command(hide = true)]
     Keeper(command::keeper::Args),
 }
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         Command::List(args) => command::list::run(global, args),
         Command::Doctor(args) => command::doctor::run(global, args),
         Command::Selftest(args) => command::selftest::run(global, args),
-        Command::Pivot(args) => command::pivot::run(global, args),
+        Command::RawSocket(args) => command::raw_socket::run(global, args),
         Command::Keeper(args) => command::keeper::run(args),
     })
 }

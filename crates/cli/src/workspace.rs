@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use tare_host::process::{Isolation, Supervisor, sweep};
 use tare_service::{
     build::Builder,
-    catalogue::{self, Broken, Catalogue, Pivot, Row, SelectError},
+    catalogue::{self, Broken, Catalogue, RawSocket, Row, SelectError},
     contract::{self, Contract},
 };
 
@@ -43,9 +43,11 @@ impl Workspace {
         let contracts = Contract::load_all(&root.join("contracts"))?;
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
         let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
-        let pivot =
-            Pivot { program: program()?, contracts: fixed.map(|contract| contract.name.clone()).collect() };
-        let catalogue = Catalogue::load(&root, &names, pivot)?;
+        let reference = RawSocket {
+            program: program()?,
+            contracts: fixed.map(|contract| contract.name.clone()).collect(),
+        };
+        let catalogue = Catalogue::load(&root, &names, reference)?;
         Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new() })
     }
 

@@ -53,7 +53,7 @@ fn name(place: usize) -> String {
     }
 }
 
-/// Requests a second of a service, of the pivot's.
+/// Requests a second of a service, of the reference's.
 fn speed(place: usize) -> f64 {
     1.02 * 0.93_f64.powi(i32::try_from(place).unwrap_or(i32::MAX))
 }
@@ -66,7 +66,7 @@ fn sample(services: usize) -> Document {
         title: "Quick: one fixed line of text, one server thread".to_owned(),
         question: "What does the framework itself cost, against a raw socket that sends one fixed response?"
             .to_owned(),
-        answer: "asio serves 102% of the pivot's requests (99.2% .. 104.7%), and cannot be told apart from it; flask \
+        answer: "asio serves 102% of the reference's requests (99.2% .. 104.7%), and cannot be told apart from it; flask \
                  serves 2.5%."
             .to_owned(),
         began: "2026-11-21T14:20:05Z".to_owned(),
@@ -106,9 +106,11 @@ fn main_table(services: usize, numbers: &mut Numbers) -> Section {
         Column::new("style", "Style", Unit::Text).facet(),
         Column::new("licence", "Licence", Unit::Text).facet(),
         Column::new("requests_per_second", "Requests/s", Unit::PerSecond),
-        Column::new("of_pivot", "Of pivot", Unit::Share).bar().interval("of_pivot_low", "of_pivot_high"),
-        Column::new("of_pivot_low", "Low", Unit::Share).hidden(),
-        Column::new("of_pivot_high", "High", Unit::Share).hidden(),
+        Column::new("of_reference", "Of reference", Unit::Share)
+            .bar()
+            .interval("of_reference_low", "of_reference_high"),
+        Column::new("of_reference_low", "Low", Unit::Share).hidden(),
+        Column::new("of_reference_high", "High", Unit::Share).hidden(),
         Column::new("cpu_ns_per_request", "CPU/request", Unit::Nanoseconds),
         Column::new("latency_ns_p50", "p50", Unit::Nanoseconds),
         Column::new("latency_ns_p99", "p99", Unit::Nanoseconds),
@@ -143,12 +145,12 @@ fn main_table(services: usize, numbers: &mut Numbers) -> Section {
         n: Some("blocks".to_owned()),
         ..Chart::new(
             Shape::Bars,
-            "of_pivot",
+            "of_reference",
             "service",
-            "Throughput of each service, of the pivot's, falling from asio to the slowest.",
+            "Throughput of each service, of the reference's, falling from asio to the slowest.",
         )
     };
-    let lead = "Throughput of each service as a share of what the pivot served in the same block. Services of one \
+    let lead = "Throughput of each service as a share of what the reference served in the same block. Services of one \
                 tier could not be told apart.";
     Section::new("tiers", "The table", lead, table)
         .chart(chart)

@@ -5,8 +5,8 @@ use std::{path::Path, time::Duration};
 use tare_bench::experiment::Experiment;
 use tare_service::document::DocumentError;
 
-/// The name of the pivot's row, and of a second row of the same.
-pub const PIVOT: &str = "pivot";
+/// The name of the reference's row, and of a second row of the same.
+pub const RAW_SOCKET: &str = "raw-socket";
 /// The same program under another name.
 pub const TWIN: &str = "twin";
 /// The row with the fault.
@@ -15,18 +15,18 @@ pub const SUBJECT: &str = "subject";
 /// Something that is done. Trials with equal acts share one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
-    /// A server for each fault is started and proved, as `tare verify` does; an empty fault is the pivot itself.
+    /// A server for each fault is started and proved, as `tare verify` does; an empty fault is the reference itself.
     Proofs {
         /// Name of the contract.
         contract: &'static str,
-        /// In the words of [`tare_service::pivot::misbehave::Fault`].
+        /// In the words of [`tare_service::raw_socket::misbehave::Fault`].
         faults: Vec<&'static str>,
     },
     /// Servers are loaded, as `tare run` does.
     Campaign(Campaign),
 }
 
-/// A campaign over the pivot, its twin where there is a difference to find, and the row with the fault.
+/// A campaign over the reference, its twin where there is a difference to find, and the row with the fault.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Campaign {
     /// Name of the contract.
@@ -85,7 +85,7 @@ impl Campaign {
     }
 
     /// The row that the others are related to.
-    pub fn pivot(&self) -> &'static str {
+    pub fn reference(&self) -> &'static str {
         self.rows[0].0
     }
 
@@ -97,12 +97,12 @@ impl Campaign {
             format!("[latency]\nrate = \"{rate}\"\nslice = \"{}ms\"\nslices-per-block = 1\n", ms(slice))
         });
         let text = format!(
-            "format = \"1.0\"\ntitle = {title:?}\nquestion = \"Is it seen?\"\ncontract = {:?}\npivot = {:?}\n\
+            "format = \"1.0\"\ntitle = {title:?}\nquestion = \"Is it seen?\"\ncontract = {:?}\nreference = {:?}\n\
              services = [{}]\n[load]\nconnections = 64\nthreads = 1\n[service]\nthreads = 1\n[campaign]\n\
              budget = \"{}ms\"\nslice = \"{}ms\"\nslices-per-block = {}\nwarm-up = \"{}ms\"\n\
              blocks-min = {}\nblocks-max = {}\n{open}",
             self.contract,
-            self.pivot(),
+            self.reference(),
             labels.join(", "),
             ms(self.budget),
             ms(self.slices.1),

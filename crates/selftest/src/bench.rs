@@ -64,8 +64,8 @@ pub enum SelftestError {
 /// Where trials are made.
 #[derive(Debug)]
 pub struct Site<'a> {
-    /// The built-in pivot, which has all the faults.
-    pub pivot: &'a Service,
+    /// The built-in reference, which has all the faults.
+    pub reference: &'a Service,
     /// Those of the workspace.
     pub contracts: &'a BTreeMap<String, Contract>,
     /// Starts and ends servers.
@@ -130,15 +130,15 @@ impl<'a> Bench<'a> {
         kept.or(own).ok_or_else(|| SelftestError::NoContract(name.to_owned()))
     }
 
-    /// The pivot with a fault. One that closes connections reads what it is asked, so it is not excused as a pivot is.
+    /// The reference with a fault. One that closes connections reads what it is asked, so it is not excused as a reference is.
     fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
-        let mut command = self.site.pivot.command.clone();
+        let mut command = self.site.reference.command.clone();
         command.extend(["--contract".to_owned(), "hello".to_owned()]);
         if !fault.is_empty() {
             command.extend(["--misbehave".to_owned(), fault.to_owned()]);
         }
         let style =
-            if fault.ends_with("close") || fault == "closes" { Style::Platform } else { Style::Pivot };
+            if fault.ends_with("close") || fault == "closes" { Style::Platform } else { Style::RawSocket };
         let id = format!("selftest-{label}");
         Service {
             name: id.clone(),
@@ -147,7 +147,7 @@ impl<'a> Bench<'a> {
             arguments: BTreeMap::new(),
             contracts: vec![contract.to_owned()],
             style,
-            ..self.site.pivot.clone()
+            ..self.site.reference.clone()
         }
     }
 
@@ -190,7 +190,7 @@ impl<'a> Bench<'a> {
         let interrupt = Arc::clone(&self.site.interrupt);
         let mut executor =
             bench::Bench::new(&header.plan, services, contract, self.site.supervisor, &run, interrupt);
-        let compared = (campaign.rows.len() > 1).then(|| (SUBJECT, campaign.pivot()));
+        let compared = (campaign.rows.len() > 1).then(|| (SUBJECT, campaign.reference()));
         let mut judge = UntilFound::new(compared);
         let mut watch = Meanwhile::new(watch, campaign.disturbance, &self.site.pinning.generator);
         let parts =

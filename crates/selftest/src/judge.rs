@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    act::{Disturbance, PIVOT, SUBJECT, TWIN},
+    act::{Disturbance, RAW_SOCKET, SUBJECT, TWIN},
     series::{Metric, Sums, closed, differences, look, sums},
 };
 use tare_analysis::report::{self, State};
@@ -153,13 +153,13 @@ pub(super) fn slow_close(evidence: &Evidence) -> Judgement {
 
 pub(super) fn twins(evidence: &Evidence) -> Judgement {
     let records = records(evidence);
-    let of = |metric| look(&differences(records, TWIN, PIVOT, metric));
+    let of = |metric| look(&differences(records, TWIN, RAW_SOCKET, metric));
     let (Some((cpu, cpu_differs)), Some((rate, rate_differs))) =
         (of(Metric::CpuPerRequest), of(Metric::Throughput))
     else {
         return Judgement::of(false, no_blocks(records), &[]);
     };
-    let wrong: u64 = [PIVOT, TWIN].iter().map(|row| sums(closed(records, row)).wrong).sum();
+    let wrong: u64 = [RAW_SOCKET, TWIN].iter().map(|row| sums(closed(records, row)).wrong).sum();
     let has_interval = cpu.low.is_some() && rate.low.is_some();
     let found = format!(
         "after {} blocks CPU per request is {}, throughput {}; {wrong} requests failed",
@@ -184,7 +184,8 @@ pub(super) fn slower_10(evidence: &Evidence) -> Judgement {
 /// other programs change what a request costs.
 fn slower(evidence: &Evidence, share: f64) -> Judgement {
     let records = records(evidence);
-    let Some((cpu, is_separated)) = look(&differences(records, SUBJECT, PIVOT, Metric::CpuPerRequest)) else {
+    let Some((cpu, is_separated)) = look(&differences(records, SUBJECT, RAW_SOCKET, Metric::CpuPerRequest))
+    else {
         return Judgement::of(false, no_blocks(records), &[]);
     };
     let (least, most) = (1.0 + share * 2.0 / 3.0, 1.0 + share * 4.0 / 3.0);

@@ -75,8 +75,8 @@ impl Metric {
     }
 }
 
-/// ln(subject / pivot) for each block that both have finished.
-pub fn differences(records: &[Record], subject: &str, pivot: &str, metric: Metric) -> Vec<f64> {
+/// ln(subject / reference) for each block that both have finished.
+pub fn differences(records: &[Record], subject: &str, reference: &str, metric: Metric) -> Vec<f64> {
     let has_stopped = |block: usize, row: &str| {
         records.iter().any(|record| {
             matches!(record, Record::Stopped(stopped) if stopped.block == block && stopped.row == row)
@@ -90,9 +90,9 @@ pub fn differences(records: &[Record], subject: &str, pivot: &str, metric: Metri
         let slices = closed(records, row).filter(|slice| slice.block == block);
         has_stopped(block, row).then(|| metric.of(&sums(slices))).flatten()
     };
-    let pairs = blocks.filter_map(|block| Some((value(block, subject)?, value(block, pivot)?)));
-    let (subject, pivot): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    log_ratios(&subject, &pivot).unwrap_or_default()
+    let pairs = blocks.filter_map(|block| Some((value(block, subject)?, value(block, reference)?)));
+    let (subject, reference): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    log_ratios(&subject, &reference).unwrap_or_default()
 }
 
 /// The ratio at the latest planned look, and whether it is separated from 1. None before there is a block.
@@ -102,7 +102,7 @@ pub fn look(differences: &[f64]) -> Option<(RatioEstimate, bool)> {
     Some((progress.estimate.into(), is_separated))
 }
 
-/// Ends a campaign at the planned look that finds the subject to differ from the pivot; never where there is none.
+/// Ends a campaign at the planned look that finds the subject to differ from the reference; never where there is none.
 #[derive(Debug, Default)]
 pub struct UntilFound {
     records: Vec<Record>,
@@ -110,7 +110,7 @@ pub struct UntilFound {
 }
 
 impl UntilFound {
-    /// `rows` are the subject and the pivot.
+    /// `rows` are the subject and the reference.
     pub fn new(rows: Option<(&'static str, &'static str)>) -> UntilFound {
         UntilFound { records: Vec::new(), rows }
     }
@@ -124,8 +124,8 @@ impl Judge for UntilFound {
     }
 
     fn is_decided(&mut self) -> bool {
-        self.rows.is_some_and(|(subject, pivot)| {
-            let differences = differences(&self.records, subject, pivot, Metric::CpuPerRequest);
+        self.rows.is_some_and(|(subject, reference)| {
+            let differences = differences(&self.records, subject, reference, Metric::CpuPerRequest);
             look(&differences).is_some_and(|(_, is_separated)| is_separated)
         })
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    act::{Act, Campaign, Disturbance, PIVOT, SUBJECT, TWIN},
+    act::{Act, Campaign, Disturbance, RAW_SOCKET, SUBJECT, TWIN},
     judge::{self, Evidence, Judgement},
 };
 
@@ -51,7 +51,7 @@ pub fn trials(quick: bool) -> Vec<Trial> {
 fn honest() -> Trial {
     Trial::new(
         "honest",
-        "the pivot is proved against its contract",
+        "the reference is proved against its contract",
         "nothing is wrong with it",
         1,
         Act::Proofs { contract: "hello", faults: vec![""] },
@@ -62,7 +62,8 @@ fn honest() -> Trial {
 /// Two trials of one campaign, which ends at the planned look that finds the slower one.
 fn scales(quick: bool) -> [Trial; 2] {
     let (percent, blocks, budget_s, slices) = if quick { (10, 10, 30, 3) } else { (3, 40, 130, 6) };
-    let rows = vec![(PIVOT, String::new()), (TWIN, String::new()), (SUBJECT, format!("slower={percent}%"))];
+    let rows =
+        vec![(RAW_SOCKET, String::new()), (TWIN, String::new()), (SUBJECT, format!("slower={percent}%"))];
     let campaign = Campaign {
         contract: "hello",
         rows,

@@ -23,7 +23,7 @@ use tare_load::{
     Connections, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Histogram, Load,
     Quota, Route, Schedule, Settings, Stop,
 };
-use tare_service::pivot;
+use tare_service::raw_socket;
 
 const SEED: u64 = 7;
 const PORT: u16 = 10_000;
@@ -198,7 +198,7 @@ fn loss(spec: &str, seed: u64, pinning: &Pinning) {
     cost(&link, start.elapsed());
 }
 
-/// A POST on a connection of its own each, ten producers at a time, to the pivot.
+/// A POST on a connection of its own each, ten producers at a time, to the reference.
 fn new_connections(spec: &str, pinning: &Pinning) {
     const PRODUCERS: usize = 10;
     let link = make(spec, SEED, pinning, Choice::UserSpace);
@@ -206,7 +206,7 @@ fn new_connections(spec: &str, pinning: &Pinning) {
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     std::thread::scope(|scope| {
         let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
-        scope.spawn(|| serve(&link, pinning, || pivot::serve(PORT, 1, response, &stop)).unwrap());
+        scope.spawn(|| serve(&link, pinning, || raw_socket::serve(PORT, 1, response, &stop)).unwrap());
         let open = || TcpStream::connect_timeout(&target, TIMEOUT).is_err();
         while ask(&link, pinning, open) {}
         for each in [20, 40, 80] {

@@ -22,7 +22,7 @@ pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 /// What is known of a service beforehand, for verify.
 pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
     verify::Options {
-        style_is_pivot: service.style == catalogue::Style::Pivot,
+        style_is_reference: service.style == catalogue::Style::RawSocket,
         closes_connections: !service.keeps_connections,
         excused: service.excuses.iter().filter_map(excused).collect(),
         ..verify::Options::new(seed)

@@ -13,7 +13,7 @@ use std::{
 use tare_host::process::{Isolation, Supervisor};
 use tare_service::{
     build::{BuildError, Builder, Built, Many, Site, build_many},
-    catalogue::{Catalogue, Pivot, Service, Step},
+    catalogue::{Catalogue, Reference, Service, Step},
 };
 
 /// Its command `keeper` keeps.
@@ -36,7 +36,7 @@ impl Bench {
 
     /// A service of a folder of its own that is built by a script.
     fn service(&self, name: &str, script: &str) -> Service {
-        let catalogue = Catalogue::load(self.root.path(), &["hello"], Pivot::default()).unwrap();
+        let catalogue = Catalogue::load(self.root.path(), &["hello"], RawSocket::default()).unwrap();
         let mut service = catalogue.services[0].clone();
         let shell = |script: &str| vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
         service.name = name.to_owned();

@@ -21,13 +21,13 @@ use tare_load::{
     RunReport, Schedule, Stop,
 };
 use tare_service::{
-    catalogue::{Catalogue, Pivot, Service},
+    catalogue::{Catalogue, RawSocket, Service},
     contract::Contract,
     drive,
     knobs::Knobs,
     launch::{self, Settings},
-    pivot,
     probe::{self, Readiness},
+    raw_socket,
 };
 
 /// Its command `keeper` keeps.
@@ -49,7 +49,7 @@ fn contract() -> Contract {
 
 fn fake_service(folder: &Path) -> Service {
     std::fs::create_dir_all(folder.join("services")).unwrap();
-    let mut catalogue = Catalogue::load(folder, &["hello"], Pivot::default()).unwrap();
+    let mut catalogue = Catalogue::load(folder, &["hello"], RawSocket::default()).unwrap();
     let mut service = catalogue.services.remove(0);
     (service.id, service.command) = ("fake".to_owned(), vec![FAKE.to_owned()]);
     service.folder = folder.to_owned();
@@ -117,22 +117,22 @@ fn exchange() -> Exchange {
 }
 
 #[test]
-fn the_pivot_is_loaded_over_a_link() {
-    let Some(link) = link("the_pivot_is_loaded_over_a_link", "delay=5ms,jitter=1ms,rate=10mbit") else {
+fn the_reference_is_loaded_over_a_link() {
+    let Some(link) = link("the_reference_is_loaded_over_a_link", "delay=5ms,jitter=1ms,rate=10mbit") else {
         return;
     };
     // Jitter makes a way shorter, too.
     let port = link.server().within(free_port).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let pivot = scope.spawn(|| link.server().within(|| pivot::serve(port, 1, RESPONSE, &stop)));
+        let reference = scope.spawn(|| link.server().within(|| raw_socket::serve(port, 1, RESPONSE, &stop)));
         let address = (Ipv4Addr::LOCALHOST, port).into();
         let ask = || probe::ready(address, &exchange(), Readiness::AnswersRightly, GRACE);
         while !link.client().within(ask).unwrap() {}
         let route = Route { namespace: Some(link.client().fd()), ..address.into() };
         let report = load(route, Arc::new(ExchangePool::new(vec![exchange()])));
         stop.store(true, Ordering::Relaxed);
-        pivot.join().unwrap().unwrap().unwrap();
+        reference.join().unwrap().unwrap().unwrap();
         assert_eq!(report.total.tally.answered, 20);
         assert!(report.total.latency.min_ns() >= ROUND_TRIP_NS - 2_000_000);
     });

@@ -17,7 +17,7 @@
 //! 3.1 to 3.7% of histories of 8, 12, 20, 40 and 100 runs (normal, t3, 10% wild, two layouts): up to 14 it is exact (of
 //! all orders of 8 runs one in 35 has a change), and beyond that cautious, since the p-value is an upper bound. Where
 //! runs resemble their neighbours it is not: with a correlation of 0.1 it is 7.4% of 12 runs and 5.0% of 40, with 0.3
-//! 14.8% and 13.4%; give it ratios to a pivot, which do not follow the machine, and read `Warning::Autocorrelated`.
+//! 14.8% and 13.4%; give it ratios to a reference, which do not follow the machine, and read `Warning::Autocorrelated`.
 //!
 //! One change by so many standard deviations, found alone and at most three runs off; in brackets at its very place:
 //!

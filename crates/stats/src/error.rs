@@ -10,7 +10,7 @@ pub enum Series {
     /// The numerator: what is weighed.
     Subject,
     /// The denominator: what it is related to.
-    Pivot,
+    Reference,
     /// One of several services, by its place among them, from 0.
     Service(usize),
 }
@@ -20,7 +20,7 @@ impl fmt::Display for Series {
         match self {
             Series::Sample => f.write_str("sample"),
             Series::Subject => f.write_str("subject"),
-            Series::Pivot => f.write_str("pivot"),
+            Series::Reference => f.write_str("raw-socket"),
             Series::Service(index) => write!(f, "service {index} (counted from 0)"),
         }
     }
@@ -56,13 +56,13 @@ pub enum EstimateError {
     },
     /// The two series are not paired.
     #[error(
-        "the subject has {subject} blocks and the pivot {pivot}: give the blocks that both have, in the same order"
+        "the subject has {subject} blocks and the reference {reference}: give the blocks that both have, in the same order"
     )]
     LengthsDiffer {
         /// Number of values of the subject.
         subject: usize,
-        /// Number of values of the pivot.
-        pivot: usize,
+        /// Number of values of the reference.
+        reference: usize,
     },
     /// The confidence is no probability between 0 and 1.
     #[error("the confidence is '{value}': it must lie between 0 and 1, both excluded, such as 0.95")]

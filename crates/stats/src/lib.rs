@@ -6,7 +6,7 @@
 //! never one value per request.
 //!
 //! One ratio, from all blocks of a campaign that ended by its budget:
-//! - [`ratio`]: how many times the subject is the pivot, paired within the block. The start for most callers.
+//! - [`ratio`]: how many times the subject is the reference, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD, geometric mean, a level with its interval.
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
 //! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
@@ -30,10 +30,10 @@
 //! `RatioEstimate::from` makes a ratio of the estimate that comes back.
 //!
 //! ```
-//! // Requests per second of eight blocks: the subject and the pivot slowed down together in the fourth.
-//! let pivot = [91.2e3, 90.7e3, 92.0e3, 60.1e3, 91.5e3, 90.9e3, 91.1e3, 91.8e3];
+//! // Requests per second of eight blocks: the subject and the reference slowed down together in the fourth.
+//! let reference = [91.2e3, 90.7e3, 92.0e3, 60.1e3, 91.5e3, 90.9e3, 91.1e3, 91.8e3];
 //! let subject = [45.1e3, 45.9e3, 45.7e3, 30.3e3, 45.2e3, 45.6e3, 45.4e3, 46.1e3];
-//! let found = tare_stats::paired_log_ratio(&subject, &pivot)?;
+//! let found = tare_stats::paired_log_ratio(&subject, &reference)?;
 //! assert!((found.ratio - 0.5).abs() < 0.01);
 //! assert_eq!(found.holds(0.5), Some(true));
 //! # Ok::<(), tare_stats::EstimateError>(())

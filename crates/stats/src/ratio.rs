@@ -1,4 +1,4 @@
-//! How many times the subject is the pivot, from values paired by block.
+//! How many times the subject is the reference, from values paired by block.
 //!
 //! Knows neither what is measured nor whether more is better. A ratio is multiplicative, so the differences are those
 //! of logarithms: what disturbs a whole block (another tenant, a slower clock) multiplies both values, and cancels.
@@ -11,8 +11,8 @@
 //! ```
 //! // p99 in microseconds, one value a block; in the third block another tenant stalled both.
 //! let subject = [412.0, 398.0, 2250.0, 441.0, 405.0, 420.0, 399.0, 430.0];
-//! let pivot = [201.0, 204.0, 1130.0, 215.0, 199.0, 207.0, 203.0, 210.0];
-//! let p99 = tare_stats::paired_log_ratio(&subject, &pivot)?;
+//! let reference = [201.0, 204.0, 1130.0, 215.0, 199.0, 207.0, 203.0, 210.0];
+//! let p99 = tare_stats::paired_log_ratio(&subject, &reference)?;
 //! assert!(p99.low.unwrap() > 1.95 && p99.high.unwrap() < 2.06);
 //!
 //! // The subject's own p99, by itself: far wider, for the third block does not cancel.
@@ -27,7 +27,7 @@ use crate::error::{EstimateError, Series};
 use crate::signed_rank::{self, Estimate, Method};
 use crate::warning::Warning;
 
-/// The ratio of subject to pivot. All ratios are plain numbers: 0.5 is half the pivot.
+/// The ratio of subject to reference. All ratios are plain numbers: 0.5 is half the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioEstimate {
     /// exp of the Hodges-Lehmann estimate of the paired log-ratios.
@@ -58,11 +58,11 @@ impl RatioEstimate {
 ///
 /// # Errors
 /// Those of [`paired_log_ratio_at`].
-pub fn paired_log_ratio(subject: &[f64], pivot: &[f64]) -> Result<RatioEstimate, EstimateError> {
-    paired_log_ratio_at(subject, pivot, DEFAULT_CONFIDENCE)
+pub fn paired_log_ratio(subject: &[f64], reference: &[f64]) -> Result<RatioEstimate, EstimateError> {
+    paired_log_ratio_at(subject, reference, DEFAULT_CONFIDENCE)
 }
 
-/// exp of the Hodges-Lehmann estimate of ln(subject / pivot) per block, with its signed-rank interval of at least
+/// exp of the Hodges-Lehmann estimate of ln(subject / reference) per block, with its signed-rank interval of at least
 /// `confidence`. Both series in one unit, one value a block, in the order in which the blocks were measured.
 ///
 /// Swapping the series gives the reciprocal ratio and interval. Two identical series give 1 with the interval [1, 1].
@@ -74,24 +74,24 @@ pub fn paired_log_ratio(subject: &[f64], pivot: &[f64]) -> Result<RatioEstimate,
 /// between 0 and 1.
 pub fn paired_log_ratio_at(
     subject: &[f64],
-    pivot: &[f64],
+    reference: &[f64],
     confidence: f64,
 ) -> Result<RatioEstimate, EstimateError> {
-    Ok(signed_rank::interval(&log_ratios(subject, pivot)?, confidence)?.into())
+    Ok(signed_rank::interval(&log_ratios(subject, reference)?, confidence)?.into())
 }
 
-/// ln(subject / pivot) per block: what every method of this crate that compares two services starts from.
+/// ln(subject / reference) per block: what every method of this crate that compares two services starts from.
 ///
 /// # Errors
 /// Series of different lengths, a value that is not finite and positive.
-pub fn log_ratios(subject: &[f64], pivot: &[f64]) -> Result<Vec<f64>, EstimateError> {
-    if subject.len() != pivot.len() {
-        return Err(EstimateError::LengthsDiffer { subject: subject.len(), pivot: pivot.len() });
+pub fn log_ratios(subject: &[f64], reference: &[f64]) -> Result<Vec<f64>, EstimateError> {
+    if subject.len() != reference.len() {
+        return Err(EstimateError::LengthsDiffer { subject: subject.len(), reference: reference.len() });
     }
     let subject = logarithms(subject, Series::Subject)?;
-    let pivot = logarithms(pivot, Series::Pivot)?;
+    let reference = logarithms(reference, Series::Reference)?;
     // A difference of logarithms, not a logarithm of the quotient: the quotient of two finite values may overflow.
-    Ok(subject.iter().zip(&pivot).map(|(subject, pivot)| subject - pivot).collect())
+    Ok(subject.iter().zip(&reference).map(|(subject, reference)| subject - reference).collect())
 }
 
 /// An estimate of a log ratio as a ratio, whichever method its interval comes from.
@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn what_disturbs_a_whole_block_cancels() {
-        let pivot = [100.0, 40.0, 250.0, 90.0, 10.0, 120.0, 70.0];
-        let subject = pivot.map(|value| value * 0.8);
-        let found = paired_log_ratio(&subject, &pivot).unwrap();
+        let reference = [100.0, 40.0, 250.0, 90.0, 10.0, 120.0, 70.0];
+        let subject = reference.map(|value| value * 0.8);
+        let found = paired_log_ratio(&subject, &reference).unwrap();
         assert!((found.ratio - 0.8).abs() < 1e-12);
         assert!(found.high.unwrap() - found.low.unwrap() < 1e-12);
     }
@@ -158,7 +158,7 @@ mod tests {
             let error = paired_log_ratio(&[1.0, value], &[1.0, 1.0]).unwrap_err();
             assert!(matches!(error, EstimateError::NotPositive { series: Series::Subject, index: 1, .. }));
             let error = paired_log_ratio(&[1.0, 1.0], &[value, 1.0]).unwrap_err();
-            assert!(matches!(error, EstimateError::NotPositive { series: Series::Pivot, index: 0, .. }));
+            assert!(matches!(error, EstimateError::NotPositive { series: Series::Reference, index: 0, .. }));
         }
         let text = paired_log_ratio(&[1.0, 0.0], &[1.0, 1.0]).unwrap_err().to_string();
         assert!(text.starts_with("value 1 (counted from 0) of the subject is '0'"), "{text}");
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn series_that_are_not_paired_are_refused() {
         let error = paired_log_ratio(&[1.0], &[1.0, 2.0]).unwrap_err();
-        assert_eq!(error, EstimateError::LengthsDiffer { subject: 1, pivot: 2 });
+        assert_eq!(error, EstimateError::LengthsDiffer { subject: 1, reference: 2 });
         assert_eq!(paired_log_ratio(&[], &[]), Err(EstimateError::Empty));
     }
 

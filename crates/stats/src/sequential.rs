@@ -177,9 +177,9 @@ fn side(interval: &Interval) -> Option<Side> {
 /// On which side of 0 (of a ratio of 1) the centre lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Above: the subject has more than the pivot.
+    /// Above: the subject has more than the reference.
     Above,
-    /// Below: the subject has less than the pivot.
+    /// Below: the subject has less than the reference.
     Below,
 }
 

@@ -1,7 +1,7 @@
 //! Two samples that are not paired: two runs at two times, or several runs of each of two versions.
 //!
 //! Within a campaign blocks are paired, and [`crate::ratio`] is the method. Two campaigns have no block in common, so a
-//! caller hands over what each block is related to already: ln(service / pivot). Knows nothing of ratios and pivots.
+//! caller hands over what each block is related to already: ln(service / reference). Knows nothing of ratios and references.
 //!
 //! Two functions, for two questions:
 //! - [`shift`]: how far two samples of independent values lie apart. For two runs the values are blocks. What is drawn once

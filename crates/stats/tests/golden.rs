@@ -130,7 +130,7 @@ fn intervals_agree_with_scipys_exact_test_inverted() {
     }
 }
 
-/// `np.exp` of the figures for TEN at 95%; the pivot is 1000 in every block.
+/// `np.exp` of the figures for TEN at 95%; the reference is 1000 in every block.
 #[test]
 fn a_ratio_is_the_exponential_of_the_interval() {
     let subject = TEN.map(|difference| 1000.0 * difference.exp());

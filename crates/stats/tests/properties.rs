@@ -8,7 +8,7 @@ fn sample() -> impl Strategy<Value = Vec<f64>> {
     vec(-100.0..100.0_f64, 1..40)
 }
 
-/// Series of one length, as (subject, pivot).
+/// Series of one length, as (subject, reference).
 fn pairs() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     vec((0.001..1e6_f64, 0.001..1e6_f64), 1..40).prop_map(|pairs| pairs.into_iter().unzip())
 }
@@ -44,9 +44,9 @@ proptest! {
     }
 
     #[test]
-    fn swapping_subject_and_pivot_gives_the_reciprocal((subject, pivot) in pairs()) {
-        let there = paired_log_ratio(&subject, &pivot).unwrap();
-        let back = paired_log_ratio(&pivot, &subject).unwrap();
+    fn swapping_subject_and_reference_gives_the_reciprocal((subject, reference) in pairs()) {
+        let there = paired_log_ratio(&subject, &reference).unwrap();
+        let back = paired_log_ratio(&reference, &subject).unwrap();
         prop_assert!(close(there.ratio * back.ratio, 1.0));
         prop_assert_eq!(there.confidence_attained, back.confidence_attained);
         if let (Some(low), Some(high)) = (there.low, back.high) {
@@ -57,12 +57,12 @@ proptest! {
 
     #[test]
     fn more_confidence_never_gives_a_narrower_interval(
-        (subject, pivot) in pairs(),
+        (subject, reference) in pairs(),
         a in 0.01..0.999_f64,
         b in 0.01..0.999_f64,
     ) {
-        let less = paired_log_ratio_at(&subject, &pivot, a.min(b)).unwrap();
-        let more = paired_log_ratio_at(&subject, &pivot, a.max(b)).unwrap();
+        let less = paired_log_ratio_at(&subject, &reference, a.min(b)).unwrap();
+        let more = paired_log_ratio_at(&subject, &reference, a.max(b)).unwrap();
         match (less.low.zip(less.high), more.low.zip(more.high)) {
             (Some(less), Some(more)) => prop_assert!(more.0 <= less.0 && less.1 <= more.1),
             (None, Some(_)) => prop_assert!(false, "an interval at the greater confidence only"),

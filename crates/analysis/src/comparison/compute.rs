@@ -33,7 +33,7 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
     let Until::Gate(gate) = &plan.until else { return None };
     let report = report::compute(kept);
     let row = |label: &str| report.rows.iter().find(|row| row.label == label);
-    let (baseline, candidate) = (row(&plan.pivot)?, row(&gate.candidate)?);
+    let (baseline, candidate) = (row(&plan.reference)?, row(&gate.candidate)?);
     let both: Vec<Both> = Metric::ALL.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
     let series: Vec<Series> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
@@ -69,7 +69,7 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
 fn both(kept: &Kept, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
     let plan = &kept.header.plan;
     let of = |label: &str| series::of(plan, &kept.records, label, metric);
-    let (baseline, candidate) = series::paired(&of(&plan.pivot), &of(&gate.candidate));
+    let (baseline, candidate) = series::paired(&of(&plan.reference), &of(&gate.candidate));
     let mut doubts = Vec::new();
     match metric {
         Metric::Throughput => {

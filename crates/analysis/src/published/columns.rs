@@ -188,11 +188,11 @@ fn percent() -> Vec<Column> {
             of_interval(ours.cell.per_second?.interval, |value| format!("{value:.0}"))
         }),
         column(
-            "of pivot",
-            |ours| ours.cell.of_pivot.map(|estimate| in_percent(estimate.value)),
+            "of reference",
+            |ours| ours.cell.of_reference.map(|estimate| in_percent(estimate.value)),
             |row| row.percent.map(|percent| format!("{percent:.2}%")),
         ),
-        own("95% interval", |ours| of_interval(ours.cell.of_pivot?.interval, in_percent)),
+        own("95% interval", |ours| of_interval(ours.cell.of_reference?.interval, in_percent)),
         own("CPU/req", |ours| ours.cell.cpu_ns_per_request.map(|estimate| time(estimate.value))),
         own("errors", |ours| Some(ours.figures.failures().to_string())),
     ]

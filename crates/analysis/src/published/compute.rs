@@ -26,7 +26,7 @@ pub fn compute(kept: &Kept<GridPlan, Record>) -> Report {
     let cells: Vec<&CellRecord> = kept.records.iter().filter_map(cell_of).collect();
     let mut points: Vec<PointReport> =
         (0..plan.points.len()).map(|point| point_report(plan, point, &cells)).collect();
-    relate_to_pivot(plan, &mut points);
+    relate_to_reference(plan, &mut points);
     let endings = kept.records.iter().filter_map(|record| match record {
         Record::Ended { reason, elapsed_ns } => Some((*reason, *elapsed_ns)),
         Record::Cell(_) => None,
@@ -116,7 +116,7 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, records: &[&CellRecor
         row,
         rounds: by_round.len(),
         per_second: of(&sound, &|figures| Some(figures.per_second())).filter(|_| is_whole),
-        of_pivot: None,
+        of_reference: None,
         makespan_ns: of(&sound, &|figures| Some(figures.elapsed_ns as f64))
             .filter(|_| ends_by_number && is_whole),
         cpu_ns_per_request: of(&every, &Figures::cpu_ns_per_request),
@@ -174,9 +174,9 @@ fn load_bound(point: &Point, rounds: &[&(usize, Figures)]) -> Option<String> {
     })
 }
 
-fn relate_to_pivot(plan: &GridPlan, points: &mut [PointReport]) {
-    let Some(pivot) = &plan.pivot else { return };
-    let Some(row) = plan.rows.iter().position(|row| row.planned.label == *pivot) else { return };
+fn relate_to_reference(plan: &GridPlan, points: &mut [PointReport]) {
+    let Some(reference) = &plan.reference else { return };
+    let Some(row) = plan.rows.iter().position(|row| row.planned.label == *reference) else { return };
     let series = |cell: &CellReport| -> Vec<(usize, f64)> {
         sound(&cell.by_round).into_iter().map(|(round, figures)| (*round, figures.per_second())).collect()
     };
@@ -185,7 +185,7 @@ fn relate_to_pivot(plan: &GridPlan, points: &mut [PointReport]) {
             continue;
         };
         for cell in point.cells.iter_mut().filter(|cell| cell.per_second.is_some()) {
-            cell.of_pivot = Estimate::of_ratio(&series(cell), &base);
+            cell.of_reference = Estimate::of_ratio(&series(cell), &base);
         }
     }
 }

@@ -115,8 +115,8 @@ pub struct CellReport {
     pub rounds: usize,
     /// Right answers a second.
     pub per_second: Option<Estimate>,
-    /// Relative to the pivot, paired by round.
-    pub of_pivot: Option<Estimate>,
+    /// Relative to the reference, paired by round.
+    pub of_reference: Option<Estimate>,
     /// From the first request to the last answer, in nanoseconds; of loads that end by number.
     pub makespan_ns: Option<Estimate>,
     /// CPU time of the service for each right answer, in nanoseconds.

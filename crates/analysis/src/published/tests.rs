@@ -83,7 +83,7 @@ fn a_rate_that_is_not_the_services_is_none() {
         });
         compute(&kept).points[0].cells[1].clone()
     };
-    let rounds = |cell: &CellReport| cell.of_pivot.map(|estimate| estimate.n);
+    let rounds = |cell: &CellReport| cell.of_reference.map(|estimate| estimate.n);
     assert_eq!([rounds(&noisy(0)), rounds(&noisy(2)), rounds(&noisy(4))], [Some(6), Some(4), None]);
     assert_eq!(noisy(2).trouble.unwrap(), "2 of 6 rounds, the first: machine-noisy: others took it");
     assert!(noisy(4).cpu_ns_per_request.is_some(), "its CPU time is its own all the same");

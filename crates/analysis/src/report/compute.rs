@@ -87,23 +87,23 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let ended = ending(&kept.records);
     let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
     let rounds = Rounds::of(plan, &kept.records);
-    let pivot = blocks_of(&kept.records, &rounds, &plan.pivot);
+    let reference = blocks_of(&kept.records, &rounds, &plan.reference);
     let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
     for row in &plan.rows {
         let blocks = blocks_of(&kept.records, &rounds, &row.label);
         rows.push((row_report(kept, row, &blocks, failures.get(row.label.as_str())), blocks));
     }
     for (row, blocks) in
-        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.pivot)
+        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.reference)
     {
-        relate_to_pivot(row, blocks, &pivot, looks);
+        relate_to_reference(row, blocks, &reference, looks);
     }
-    relate_to_a_doubtful_pivot(&mut rows, &plan.pivot);
+    relate_to_a_doubtful_reference(&mut rows, &plan.reference);
     let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
     let rows = in_order(rows, plan, tiers.as_ref());
     let foreign = notes::foreign_cpu_share(plan, &kept.records);
     let books = Books::of(plan, &kept.records);
-    let mut notes = notes::notes(kept, &rounds, foreign, pivot.len(), looks, books.as_ref());
+    let mut notes = notes::notes(kept, &rounds, foreign, reference.len(), looks, books.as_ref());
     notes.extend(starts::note(rows.iter()));
     Report {
         format: FORMAT,
@@ -112,8 +112,8 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
         question: plan.question.clone(),
         began: kept.header.began.clone(),
         seed: plan.seed,
-        pivot: plan.pivot.clone(),
-        blocks: pivot.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
+        reference: plan.reference.clone(),
+        blocks: reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
         elapsed_ns,
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
@@ -129,7 +129,7 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
 
 /// Ranked rows stand in the order of their ranks; the others follow.
 fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tiers>) -> Vec<RowReport> {
-    let order = |row: &RowReport| rank(row, &plan.pivot);
+    let order = |row: &RowReport| rank(row, &plan.reference);
     rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
     let mut rows: Vec<RowReport> = rows.into_iter().map(|(row, _)| row).collect();
     let place = |row: &RowReport| tiers.and_then(|tiers| tiers.place(&row.label));
@@ -145,9 +145,9 @@ fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tier
 
 /// Rows stand in the order of their paired ratio, which is steadier than their rate; those that have none follow by
 /// rate or CPU, and those without any figure come last.
-fn rank(row: &RowReport, pivot: &str) -> (bool, f64, f64) {
+fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     let rate = row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu));
-    (row.state == State::Measured, row.times_throughput(pivot).unwrap_or(0.0), rate.unwrap_or(0.0))
+    (row.state == State::Measured, row.times_throughput(reference).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
 pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
@@ -309,25 +309,25 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     }
 }
 
-fn relate_to_pivot(report: &mut RowReport, blocks: &Blocks, pivot: &Blocks, looks: Option<&Looks>) {
+fn relate_to_reference(report: &mut RowReport, blocks: &Blocks, reference: &Blocks, looks: Option<&Looks>) {
     let mut warnings = Vec::new();
-    let mut to_pivot =
-        |value: fn(&Block) -> f64, name| relate(blocks, pivot, value, name, looks, &mut warnings);
-    report.ratio = to_pivot(|block| block.requests_per_second(), "throughput");
-    report.cpu_ratio = to_pivot(|block| block.cpu_ns_per_request(), "CPU per request");
+    let mut to_reference =
+        |value: fn(&Block) -> f64, name| relate(blocks, reference, value, name, looks, &mut warnings);
+    report.ratio = to_reference(|block| block.requests_per_second(), "throughput");
+    report.cpu_ratio = to_reference(|block| block.cpu_ns_per_request(), "CPU per request");
     report.warnings.extend(warnings);
 }
 
 /// The ratio over the blocks in which both were measured.
 fn relate(
     blocks: &Blocks,
-    pivot: &Blocks,
+    reference: &Blocks,
     value: fn(&Block) -> f64,
     name: &str,
     looks: Option<&Looks>,
     warnings: &mut Vec<String>,
 ) -> Option<Ratio> {
-    let pairs = blocks.iter().filter_map(|(number, block)| Some((block, pivot.get(number)?)));
+    let pairs = blocks.iter().filter_map(|(number, block)| Some((block, reference.get(number)?)));
     let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
     let values = |of: &[&Block]| of.iter().map(|block| value(block)).collect::<Vec<f64>>();
     let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
@@ -351,10 +351,10 @@ fn relate(
     })
 }
 
-/// Without a pivot's throughput there is nothing to relate a throughput to.
-fn relate_to_a_doubtful_pivot(rows: &mut [(RowReport, Blocks)], pivot: &str) {
-    let pivot = rows.iter().find(|(row, _)| row.label == pivot);
-    let doubt = pivot.and_then(|(row, _)| row.throughput_doubt.clone());
+/// Without a reference's throughput there is nothing to relate a throughput to.
+fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &str) {
+    let reference = rows.iter().find(|(row, _)| row.label == reference);
+    let doubt = reference.and_then(|(row, _)| row.throughput_doubt.clone());
     for (row, _) in rows {
         if row.throughput_doubt.is_some() || doubt.is_some() {
             row.ratio = None;

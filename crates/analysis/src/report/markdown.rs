@@ -10,12 +10,11 @@ use super::{
 pub fn markdown(report: &Report) -> String {
     let ending = report.ending.map_or("cut off", |ending| ending.text());
     let mut out = format!("## {}\n\n{}\n\n", escape(&report.title), escape(&report.question));
-    out +=
-        "| service | tier | version | req/s | of pivot | 95% interval | CPU/req | of pivot | 95% interval ";
+    out += "| service | tier | version | req/s | of reference | 95% interval | CPU/req | of reference | 95% interval ";
     out += "| p50 | p99 | RSS | start | errors |\n";
     out += "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for row in &report.rows {
-        out += &line(row, &report.pivot);
+        out += &line(row, &report.reference);
     }
     for line in report.tiers.iter().flat_map(Tiers::lines) {
         out += &format!("\n- {}", escape(&line));
@@ -43,9 +42,9 @@ pub fn markdown(report: &Report) -> String {
     if remarks.is_empty() { out } else { out + "\n" }
 }
 
-fn line(row: &RowReport, pivot: &str) -> String {
+fn line(row: &RowReport, reference: &str) -> String {
     let reason = match &row.state {
-        State::Measured => return figures(row, pivot),
+        State::Measured => return figures(row, reference),
         State::Failed(reason) => format!("failed: {reason}"),
         State::Invalid(reason) => format!("invalid: {reason}"),
         State::Excluded(excluded) => format!("left out: {}", excluded.reason),
@@ -55,7 +54,7 @@ fn line(row: &RowReport, pivot: &str) -> String {
     format!("| {} | | {} | {} | | | | | | | | | | |\n", escape(&row.label), escape(version), escape(&reason))
 }
 
-fn figures(row: &RowReport, pivot: &str) -> String {
+fn figures(row: &RowReport, reference: &str) -> String {
     let figure = |value: Option<f64>, show: fn(f64) -> String| value.map_or("-".to_owned(), show);
     let interval = row.ratio.as_ref().and_then(Ratio::interval);
     let cpu_interval = row.cpu_ratio.as_ref().and_then(Ratio::interval);
@@ -64,10 +63,10 @@ fn figures(row: &RowReport, pivot: &str) -> String {
         row.tier.map_or("-".to_owned(), |tier| tier.to_string()),
         escape(row.version.as_deref().unwrap_or_default()),
         row.requests_per_second.map_or(row.throughput_word().to_owned(), rate),
-        figure(row.times_throughput(pivot), percent),
+        figure(row.times_throughput(reference), percent),
         interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", percent(low), percent(high))),
         figure(row.cpu_ns_per_request, time),
-        figure(row.times_cpu(pivot), times),
+        figure(row.times_cpu(reference), times),
         cpu_interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", times(low), times(high))),
         figure(row.latency_ns_p50, time),
         figure(row.latency_ns_p99, time),

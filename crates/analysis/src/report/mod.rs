@@ -51,7 +51,7 @@ pub struct Report {
     /// Orders and holes.
     pub seed: u64,
     /// Label of the row that is 100%.
-    pub pivot: String,
+    pub reference: String,
     /// Complete blocks.
     pub blocks: usize,
     /// Time of the campaign, where it ended of its own accord.
@@ -108,14 +108,14 @@ pub struct RowReport {
     pub requests_per_second: Option<f64>,
     /// Why there is no throughput, where there is a row.
     pub throughput_doubt: Option<String>,
-    /// Throughput related to the pivot's, paired by block.
+    /// Throughput related to the reference's, paired by block.
     pub ratio: Option<Ratio>,
     /// CPU time of the service's processes for each answer; the median of the blocks.
     pub cpu_ns_per_request: Option<f64>,
     /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
     /// none where that is not known.
     pub cpu_ns_per_request_with_softirq: Option<f64>,
-    /// CPU time for each answer, related to the pivot's.
+    /// CPU time for each answer, related to the reference's.
     pub cpu_ratio: Option<Ratio>,
     /// The share of the measured time in which the service's CPUs were busy with it.
     pub server_cpu_share: Option<f64>,
@@ -230,10 +230,10 @@ pub struct Level {
     pub high: Option<f64>,
 }
 
-/// A row related to the pivot.
+/// A row related to the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ratio {
-    /// 1 is the pivot.
+    /// 1 is the reference.
     pub ratio: f64,
     /// Lower end of the interval.
     pub low: Option<f64>,
@@ -298,15 +298,15 @@ impl RowReport {
         self.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next()).unwrap_or("-")
     }
 
-    /// Throughput as a multiple of `pivot`'s, which is 1 for the pivot itself where its throughput is valid.
-    pub fn times_throughput(&self, pivot: &str) -> Option<f64> {
-        let own = (self.label == pivot && self.requests_per_second.is_some()).then_some(1.0);
+    /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.
+    pub fn times_throughput(&self, reference: &str) -> Option<f64> {
+        let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
         self.ratio.as_ref().map(|ratio| ratio.ratio).or(own)
     }
 
-    /// CPU per request as a multiple of `pivot`'s, which is 1 for the pivot itself.
-    pub fn times_cpu(&self, pivot: &str) -> Option<f64> {
-        let own = (self.label == pivot && self.cpu_ns_per_request.is_some()).then_some(1.0);
+    /// CPU per request as a multiple of `raw-socket`'s, which is 1 for the reference itself.
+    pub fn times_cpu(&self, reference: &str) -> Option<f64> {
+        let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
         self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(own)
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn notes(
     kept: &Kept,
     rounds: &Rounds,
     foreign: Option<f64>,
-    pivot_blocks: usize,
+    reference_blocks: usize,
     looks: Option<&Looks>,
     books: Option<&Books>,
 ) -> Vec<String> {
@@ -64,8 +64,8 @@ pub(super) fn notes(
         Some(looks) => looks.all().iter().find(|look| look.depth > 0).map(|look| look.n),
         None => signed_rank::least_n(DEFAULT_CONFIDENCE),
     };
-    if let Some(needed) = least.filter(|needed| (1..*needed).contains(&pivot_blocks)) {
-        notes.push(Warning::TooFewBlocks { n: pivot_blocks, needed }.to_string());
+    if let Some(needed) = least.filter(|needed| (1..*needed).contains(&reference_blocks)) {
+        notes.push(Warning::TooFewBlocks { n: reference_blocks, needed }.to_string());
     }
     let is_decided = |record: &Record| matches!(record, Record::Ended { reason: Ending::Decided, .. });
     match looks {
@@ -77,7 +77,7 @@ pub(super) fn notes(
         ),
         None => {}
     }
-    notes.extend(rounds.notes(plan, pivot_blocks));
+    notes.extend(rounds.notes(plan, reference_blocks));
     notes.extend(books.map(Books::note));
     notes
 }

@@ -92,10 +92,10 @@ impl Rounds {
     }
 
     /// What a reader must know.
-    pub fn notes(&self, plan: &Plan, pivot_blocks: usize) -> Vec<String> {
+    pub fn notes(&self, plan: &Plan, reference_blocks: usize) -> Vec<String> {
         let mut notes = self.dropped.notes();
         let cut = self.whole.values().filter(|whole| **whole < plan.slices_per_block).count();
-        if cut > 0 && pivot_blocks > 0 {
+        if cut > 0 && reference_blocks > 0 {
             let begun = self.whole.len();
             notes.push(format!(
                 "{cut} of {begun} blocks were cut off: they count with the rounds that are whole"

@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn rounds_are_counted_over_all_blocks_and_one_that_was_left_out_is_marked() {
-        let mut kept = kept_with(&[("pivot", 1.0), ("half", 0.5)], 3);
+        let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 3);
         for record in &mut kept.records {
             if let Record::Slice(slice) = record
                 && (slice.block, slice.round, slice.row.as_str()) == (1, 0, "half")
@@ -157,14 +157,18 @@ mod tests {
         let counts = |round| (round, Fate::Counts, None);
         let dropped = (2, Fate::Dropped, Some(Disturbance::Taken));
         assert_eq!(of_half, [counts(0), counts(1), dropped, counts(3), counts(4), counts(5)]);
-        let pivots =
-            slices.iter().find(|weighed| weighed.slice.row == "pivot" && weighed.round == 2).unwrap();
-        assert_eq!((pivots.fate, pivots.disturbance), (Fate::Dropped, None), "left out for all alike");
+        let references =
+            slices.iter().find(|weighed| weighed.slice.row == "raw-socket" && weighed.round == 2).unwrap();
+        assert_eq!(
+            (references.fate, references.disturbance),
+            (Fate::Dropped, None),
+            "left out for all alike"
+        );
     }
 
     #[test]
     fn the_blocks_of_a_row_are_those_of_its_figures() {
-        let kept = kept_with(&[("pivot", 1.0), ("half", 0.5)], 7);
+        let kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 7);
         let report = compute(&kept);
         let half = report.rows.iter().find(|row| row.label == "half").unwrap();
         let blocks = &blocks(&kept)["half"];

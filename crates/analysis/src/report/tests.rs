@@ -26,7 +26,7 @@ fn row(label: &str, style: Style) -> PlannedRow {
     }
 }
 
-/// Eight blocks of two slices; `half` is served at half the pivot's rate for twice its CPU.
+/// Eight blocks of two slices; `half` is served at half the reference's rate for twice its CPU.
 fn kept() -> Kept {
     let mut absent = row("absent", Style::Framework);
     let reason = "not on this machine: \"ghc --version\" cannot run; `apt-get install ghc`".to_owned();
@@ -36,7 +36,7 @@ fn kept() -> Kept {
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
         contract: "hello".to_owned(),
-        pivot: "pivot".to_owned(),
+        reference: "raw-socket".to_owned(),
         seed: 42,
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },
@@ -52,8 +52,8 @@ fn kept() -> Kept {
         blocks_min: 6,
         blocks_max: 8,
         pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: ["pivot", "half", "dying", "wrong"]
-            .map(|label| row(label, if label == "pivot" { Style::Pivot } else { Style::Framework }))
+        rows: ["raw-socket", "half", "dying", "wrong"]
+            .map(|label| row(label, if label == "raw-socket" { Style::RawSocket } else { Style::Framework }))
             .into_iter()
             .chain([absent])
             .collect(),
@@ -76,11 +76,11 @@ fn block_of(block: usize) -> Vec<Record> {
     let noise = 1000 + 10 * block as u64;
     let mut records = vec![Record::Block {
         block,
-        order: ["pivot", "half", "wrong"].map(str::to_owned).to_vec(),
+        order: ["raw-socket", "half", "wrong"].map(str::to_owned).to_vec(),
         elapsed_ns: 0,
     }];
     for (label, answered, cpu_share) in
-        [("pivot", 20 * noise, 99), ("half", 10 * noise, 98), ("wrong", 10 * noise, 99)]
+        [("raw-socket", 20 * noise, 99), ("half", 10 * noise, 98), ("wrong", 10 * noise, 99)]
     {
         records.push(Record::Started(Started { block, row: label.to_owned(), start_up_ns: 3_000_000 }));
         for round in 0..2 {
@@ -99,10 +99,10 @@ fn block_of(block: usize) -> Vec<Record> {
     records
 }
 
-/// Rows at these shares of the pivot's rate, each with a little noise of its own.
+/// Rows at these shares of the reference's rate, each with a little noise of its own.
 pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> Kept {
     let mut kept = kept();
-    let style = |label: &str| if label == "pivot" { Style::Pivot } else { Style::Framework };
+    let style = |label: &str| if label == "raw-socket" { Style::RawSocket } else { Style::Framework };
     kept.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
     kept.records.clear();
     for block in 0..blocks {
@@ -306,7 +306,7 @@ fn a_disturbed_slice_takes_its_round_from_all_rows() {
     let report = compute(&kept);
     let dropped = Dropped { rounds: 1, of_rounds: 16, slices_taken: 1, ..Dropped::default() };
     assert_eq!(report.dropped, dropped);
-    for row in ["half", "pivot"] {
+    for row in ["half", "raw-socket"] {
         assert_eq!(find(&report, row).requests_per_second, find(&before, row).requests_per_second, "{row}");
         assert_eq!(find(&report, row).blocks, 8, "{row}");
         assert_eq!(find(&report, row).sent, find(&before, row).sent, "what was sent was sent");
@@ -362,7 +362,7 @@ fn counts_that_cannot_be_true_take_the_row() {
     assert!(
         matches!(&find(&report, "half").state, State::Invalid(reason) if reason.starts_with("inconsistent"))
     );
-    assert_eq!(find(&report, "pivot").state, State::Measured);
+    assert_eq!(find(&report, "raw-socket").state, State::Measured);
 }
 
 fn times(tasks: u64, softirq: u64, idle: u64) -> Times {
@@ -376,7 +376,7 @@ fn latency_that_is_the_generators_own_is_not_shown() {
     let (point, block) = (Point::PerSecond(500.0), 0);
     let points = vec![point];
     kept.header.plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 1 });
-    for (row, lag_ns_p99) in [("pivot", 80_000), ("half", 3_000_000)] {
+    for (row, lag_ns_p99) in [("raw-socket", 80_000), ("half", 3_000_000)] {
         let open = Open { point, offered_per_second: 500.0, unsent: 0, lag_ns_p99 };
         let slice = Slice { block, row: row.to_owned(), open: Some(open), ..slice_of(50, 20) };
         kept.records.push(Record::Slice(slice));
@@ -390,14 +390,14 @@ fn latency_that_is_the_generators_own_is_not_shown() {
     let table = text(&report, false, None);
     let line =
         |row: &str| table.lines().find(|line| line.starts_with(row) && line.contains("500/s")).unwrap();
-    assert!(line("pivot").contains("777 µs"), "{table}");
+    assert!(line("raw-socket").contains("777 µs"), "{table}");
     assert!(line("half").contains("late") && !line("half").contains("777 µs"), "{table}");
     assert!(table.contains("warning: half: latency at 500/s: late: in half of the slices"), "{table}");
     let table = markdown(&report);
     let line =
         |row: &str| table.lines().find(|line| line.starts_with(row) && line.contains("500/s")).unwrap();
     assert_eq!(line("| half |").split('|').filter(|cell| cell.trim() == "late").count(), 4, "{table}");
-    assert_eq!(line("| half |").matches('|').count(), line("| pivot |").matches('|').count());
+    assert_eq!(line("| half |").matches('|').count(), line("| raw-socket |").matches('|').count());
 }
 
 #[test]

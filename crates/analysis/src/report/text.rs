@@ -22,7 +22,7 @@ pub fn text(report: &Report, colours: bool, width: Option<usize>) -> String {
     let measured: Vec<&RowReport> = report.rows.iter().filter(|row| row.state == State::Measured).collect();
     if !measured.is_empty() {
         let mut lines = vec![header()];
-        lines.extend(measured.iter().map(|row| cells(row, &report.pivot)));
+        lines.extend(measured.iter().map(|row| cells(row, &report.reference)));
         let mut lines = fit(lines, width, &DISPENSABLE);
         if !report.tiers.as_ref().is_some_and(Tiers::are_known) {
             lines.iter_mut().for_each(|line| drop(line.remove(TIER)));
@@ -45,8 +45,17 @@ fn extent(report: &Report) -> String {
 }
 
 fn header() -> Vec<Cell> {
-    let heads =
-        ["service", "tier", "version", "req/s", "", "of pivot", "95% interval", "CPU/req", "of pivot"];
+    let heads = [
+        "service",
+        "tier",
+        "version",
+        "req/s",
+        "",
+        "of reference",
+        "95% interval",
+        "CPU/req",
+        "of reference",
+    ];
     let heads = heads.into_iter().chain(["95% interval", "p50", "p99", "RSS", "start", "errors"]);
     let mut cells: Vec<Cell> = heads.map(right).collect();
     for place in [0, 2, 4] {
@@ -58,14 +67,14 @@ fn header() -> Vec<Cell> {
     cells
 }
 
-fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
+fn cells(row: &RowReport, reference: &str) -> Vec<Cell> {
     let figure = |value: Option<f64>, show: fn(f64) -> String| right(value.map_or("-".to_owned(), show));
-    let ratio = row.times_throughput(pivot);
+    let ratio = row.times_throughput(reference);
     let interval = row.ratio.as_ref().and_then(Ratio::interval);
     let cpu_interval = row.cpu_ratio.as_ref().and_then(Ratio::interval);
     let failures: u64 = row.failed.values().sum();
     let mut name = left(&row.label);
-    name.code = (row.style == Style::Pivot).then_some("1");
+    name.code = (row.style == Style::RawSocket).then_some("1");
     let mut bar = left(ratio.map_or(String::new(), |ratio| bar(ratio, BAR)));
     bar.code = Some("36");
     let mut errors = right(if failures == 0 { "0".to_owned() } else { failures.to_string() });
@@ -81,7 +90,7 @@ fn cells(row: &RowReport, pivot: &str) -> Vec<Cell> {
             interval.map_or("-".to_owned(), |(low, high)| format!("{:.1} .. {}", low * 100.0, percent(high))),
         ),
         figure(row.cpu_ns_per_request, time),
-        figure(row.times_cpu(pivot), times),
+        figure(row.times_cpu(reference), times),
         right(cpu_interval.map_or("-".to_owned(), |(low, high)| format!("{low:.2} .. {}", times(high)))),
         figure(row.latency_ns_p50, time),
         figure(row.latency_ns_p99, time),

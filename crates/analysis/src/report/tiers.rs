@@ -1,10 +1,10 @@
 //! Which rows the data can tell apart: tiers, the ranks that each row may have, and what it would take to know more.
 //!
 //! Of a run with one group the figures of a block are compared with each other. Of one with several they are related to
-//! the pivot of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
+//! the reference of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
 //! That assumes that what disturbs a block multiplies all in it alike, so that two rows of different groups may be
-//! compared by their distances to one pivot. Who is in a group with whom is drawn anew for each cycle, so that nobody gains
-//! by it; the pivot's own noise is in every such figure, and makes tiers wider, not wrong.
+//! compared by their distances to one reference. Who is in a group with whom is drawn anew for each cycle, so that nobody gains
+//! by it; the reference's own noise is in every such figure, and makes tiers wider, not wrong.
 
 use std::collections::BTreeMap;
 
@@ -135,8 +135,9 @@ impl Tiers {
             true => Metric::Throughput,
             false => Metric::CpuPerRequest,
         };
-        let pivot = rows.iter().find(|(row, _)| row.label == plan.pivot).map(|(_, blocks)| blocks);
-        let series = measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, pivot)));
+        let reference = rows.iter().find(|(row, _)| row.label == plan.reference).map(|(_, blocks)| blocks);
+        let series =
+            measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
         let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
         let better = if by == Metric::Throughput { Better::Higher } else { Better::Lower };
@@ -211,7 +212,7 @@ impl Neighbours {
 }
 
 /// Positive figures only: the others have no logarithm, and the kernel told no CPU time.
-fn series(plan: &Plan, by: Metric, blocks: &Blocks, pivot: Option<&Blocks>) -> Series {
+fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Series {
     let value = |block: &Block| match by {
         Metric::Throughput => block.requests_per_second(),
         Metric::CpuPerRequest => block.cpu_ns_per_request(),
@@ -223,7 +224,7 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, pivot: Option<&Blocks>) -> S
         if groups == 1 {
             return Some((number, (own, block.process)));
         }
-        let base = Some(value(pivot?.get(&number)?)).filter(is_figure)?;
+        let base = Some(value(reference?.get(&number)?)).filter(is_figure)?;
         Some((number / groups, (own / base, block.process)))
     };
     blocks.iter().filter_map(figure).collect()

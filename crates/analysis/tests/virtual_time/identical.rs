@@ -9,12 +9,12 @@ const SERVICE: Service = Service { per_second: 50_000.0, process_sd: 0.03, slice
 const BLOCKS: usize = 12;
 
 fn report(services: &[Service], drift_sd: f64, seed: u64) -> Report {
-    let labels = &["pivot", "same", "third"][..services.len()];
+    let labels = &["raw-socket", "same", "third"][..services.len()];
     let plan = plan(labels, BLOCKS, seed);
     report::compute(&campaign(&plan, &mut Machine::new(services, drift_sd, &plan, 1), &mut ()))
 }
 
-/// The row that is not the pivot.
+/// The row that is not the reference.
 fn ratio(report: &Report) -> &Ratio {
     report.rows.iter().find_map(|row| row.ratio.as_ref()).expect("it was measured")
 }
@@ -43,7 +43,7 @@ fn one_service_under_two_names_is_seldom_two() {
 #[test]
 fn a_process_that_lasts_makes_no_service_another() {
     let slow = |seed: u64| {
-        let plan = plan(&["pivot", "same"], 16, seed);
+        let plan = plan(&["raw-socket", "same"], 16, seed);
         let plan = Plan { warm_up_ns_max: Some(60_000_000_000), ..plan };
         let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
         machine.steady_after_ns[1] = 60_000_000_000;

@@ -192,7 +192,7 @@ pub fn campaign(plan: &Plan, machine: &mut Machine, judge: &mut impl Judge) -> K
     Kept { header, records: journal.0, damage: Vec::new(), goes_on: false }
 }
 
-/// A plan of so many blocks over `rows`, the first of which is the pivot.
+/// A plan of so many blocks over `rows`, the first of which is the reference.
 pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
     let row = |label: &&str| PlannedRow {
         label: (*label).to_owned(),
@@ -212,7 +212,7 @@ pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
         title: "Virtual time".to_owned(),
         question: String::new(),
         contract: "hello".to_owned(),
-        pivot: rows[0].to_owned(),
+        reference: rows[0].to_owned(),
         seed,
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },

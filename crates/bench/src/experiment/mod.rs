@@ -30,7 +30,7 @@ pub struct Experiment {
     /// Words for [`tare_service::catalogue::select`].
     pub services: Vec<String>,
     /// The row that the others are related to.
-    pub pivot: String,
+    pub reference: String,
     /// How requests arrive.
     pub load: LoadSetting,
     /// What every service is told.
@@ -125,8 +125,8 @@ struct File {
     question: String,
     contract: String,
     services: Vec<String>,
-    #[serde(default = "default_pivot")]
-    pivot: String,
+    #[serde(default = "default_reference")]
+    reference: String,
     load: LoadSetting,
     service: Knobs,
     campaign: CampaignFile,
@@ -145,8 +145,8 @@ struct CampaignFile {
     blocks_max: usize,
 }
 
-fn default_pivot() -> String {
-    tare_service::catalogue::PIVOT.to_owned()
+fn default_reference() -> String {
+    tare_service::catalogue::RAW_SOCKET.to_owned()
 }
 
 impl Experiment {
@@ -195,7 +195,7 @@ impl Experiment {
             question: file.question,
             contract: file.contract,
             services: file.services,
-            pivot: file.pivot,
+            reference: file.reference,
             load: file.load,
             knobs: file.service,
             campaign: CampaignSetting {

@@ -42,7 +42,7 @@ pub struct Figures {
     pub response: Option<String>,
     /// The service that was 100%.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pivot: Option<String>,
+    pub reference: Option<String>,
     /// Of the services.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
@@ -91,7 +91,7 @@ pub struct Row {
     /// In the table's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Of the pivot.
+    /// Of the reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
     /// In all.

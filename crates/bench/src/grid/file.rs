@@ -36,7 +36,7 @@ pub struct Grid {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// Requests a second, and percent of the pivot.
+    /// Requests a second, and percent of the reference.
     Percent,
     /// Seconds for each number of messages, handling time, environment and number of threads; the best and the worst are marked.
     Makespan,
@@ -59,7 +59,7 @@ pub(super) struct File {
     pub figures: String,
     pub layout: Layout,
     /// The service that is 100%.
-    pub pivot: Option<String>,
+    pub reference: Option<String>,
     #[serde(rename = "row")]
     pub rows: Vec<GridRow>,
     #[serde(default)]
@@ -211,8 +211,8 @@ impl Grid {
     }
 
     /// The service that is 100%, where one is.
-    pub fn pivot(&self) -> Option<&str> {
-        self.file.pivot.as_deref()
+    pub fn reference(&self) -> Option<&str> {
+        self.file.reference.as_deref()
     }
 
     /// Whether it has parts that are only done where they are asked for by `--sweep`.

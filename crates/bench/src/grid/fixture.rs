@@ -11,7 +11,7 @@ use super::{
 };
 use crate::figures::Figures;
 use tare_service::{
-    catalogue::{Catalogue, Pivot, Row, select},
+    catalogue::{Catalogue, RawSocket, Row, select},
     contract::Contract,
 };
 
@@ -38,8 +38,8 @@ pub fn grid(name: &str) -> Grid {
 pub fn plan(name: &str, wish: &Wish) -> GridPlan {
     let contracts = contracts();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-    let pivot = Pivot { program: "tare".into(), contracts: vec!["hello".to_owned()] };
-    let catalogue = Catalogue::load(&root(), &names, pivot).unwrap();
+    let reference = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
+    let catalogue = Catalogue::load(&root(), &names, reference).unwrap();
     let grid = grid(name);
     let row = |(place, wanted): (usize, &GridRow)| {
         (place, select(&catalogue, [wanted.service.as_str()]).unwrap().remove(0))

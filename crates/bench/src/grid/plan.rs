@@ -42,7 +42,7 @@ pub struct GridPlan {
     /// The shape of its table.
     pub layout: Layout,
     /// Label of the row that is 100%, where one is.
-    pub pivot: Option<String>,
+    pub reference: Option<String>,
     /// What was published.
     pub published: Figures,
     /// What is asked of the run about each claim that was published.
@@ -247,7 +247,7 @@ impl GridPlan {
             title: file.title.clone(),
             question: file.question.clone(),
             layout: file.layout,
-            pivot: file.pivot.as_ref().and_then(label),
+            reference: file.reference.as_ref().and_then(label),
             published: figures,
             checks: file.checks.clone(),
             scale: wish.scale.unwrap_or(1.0),

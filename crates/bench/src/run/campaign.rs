@@ -240,7 +240,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         let done = self.past.blocks / self.plan.groups();
         if self.parts.executor.interrupted() {
             Some(Ending::Interrupted)
-        } else if alive.is_empty() || self.only_the_pivot_survived(&alive) {
+        } else if alive.is_empty() || self.only_the_reference_survived(&alive) {
             Some(Ending::NothingLeft)
         } else if done >= self.plan.blocks_max {
             Some(Ending::BlocksMax)
@@ -253,9 +253,9 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         }
     }
 
-    /// There is nothing left to relate to it. (A run of the pivot alone was asked for, and goes on.)
-    fn only_the_pivot_survived(&self, alive: &[usize]) -> bool {
-        !self.past.out.is_empty() && alive.iter().all(|row| self.label(*row) == self.plan.pivot)
+    /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
+    fn only_the_reference_survived(&self, alive: &[usize]) -> bool {
+        !self.past.out.is_empty() && alive.iter().all(|row| self.label(*row) == self.plan.reference)
     }
 
     fn alive(&self) -> Vec<usize> {

@@ -29,7 +29,7 @@ pub struct Plan {
     /// Name of the contract.
     pub contract: String,
     /// Label of the row that is 100%.
-    pub pivot: String,
+    pub reference: String,
     /// Orders rows, fills the holes of requests.
     pub seed: u64,
     /// How requests arrive.
@@ -47,7 +47,7 @@ pub struct Plan {
     /// The most of it: a pilot finds how much each service needs. None where all have the same.
     #[serde(default)]
     pub warm_up_ns_max: Option<u64>,
-    /// Most rows of one block, the pivot among them.
+    /// Most rows of one block, the reference among them.
     #[serde(default = "group_max_default")]
     pub group_max: usize,
     /// Most blocks of one process, where it is slow to warm up; 1 where each block has fresh ones.
@@ -177,7 +177,7 @@ impl Plan {
             title: experiment.title.clone(),
             question: experiment.question.clone(),
             contract: experiment.contract.clone(),
-            pivot: experiment.pivot.clone(),
+            reference: experiment.reference.clone(),
             seed,
             load: experiment.load.clone(),
             knobs: experiment.knobs.clone(),
@@ -202,7 +202,7 @@ impl Plan {
         (0..self.rows.len()).filter(|row| self.rows[*row].excluded.is_none())
     }
 
-    /// Into how many groups the rows are divided; each block measures one of them, and the pivot is in all.
+    /// Into how many groups the rows are divided; each block measures one of them, and the reference is in all.
     pub fn groups(&self) -> usize {
         match self.members().count() {
             all if all <= self.group_max => 1,
@@ -211,19 +211,19 @@ impl Plan {
     }
 
     /// The rows of one block. A cycle of blocks measures every row once; where there are several groups, who is
-    /// together with whom is drawn anew for each cycle, so that no two rows are tied by the pivot alone.
+    /// together with whom is drawn anew for each cycle, so that no two rows are tied by the reference alone.
     pub fn group(&self, block: usize) -> Vec<usize> {
         let groups = self.groups();
         if groups == 1 {
             return self.members().collect();
         }
-        let is_pivot = |row: &usize| self.rows[*row].label == self.pivot;
-        let (pivot, mut others): (Vec<usize>, Vec<usize>) = self.members().partition(is_pivot);
+        let is_reference = |row: &usize| self.rows[*row].label == self.reference;
+        let (reference, mut others): (Vec<usize>, Vec<usize>) = self.members().partition(is_reference);
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(CYCLES + (block / groups) as u64);
         others.shuffle(&mut random);
         let mine = others.into_iter().skip(block % groups).step_by(groups);
-        pivot.into_iter().chain(mine).collect()
+        reference.into_iter().chain(mine).collect()
     }
 
     /// Time for which one row is measured in a block.

@@ -213,7 +213,7 @@ pub enum Ending {
     BudgetSpent,
     /// As many blocks as the experiment allows.
     BlocksMax,
-    /// Every row has failed, or every one but the pivot.
+    /// Every row has failed, or every one but the reference.
     NothingLeft,
     /// The user stopped it.
     Interrupted,

@@ -18,13 +18,13 @@ pub enum Until {
     /// Nothing: no result has a say.
     #[default]
     Budget,
-    /// A comparison of the pivot with one other row is decided.
+    /// A comparison of the reference with one other row is decided.
     Gate(Gate),
     /// All pairs of rows are told apart, or proved to be as good as equal.
     Tiers(Tiers),
 }
 
-/// A comparison: the plan's pivot is the baseline.
+/// A comparison: the plan's reference is the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {

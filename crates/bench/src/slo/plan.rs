@@ -79,7 +79,7 @@ impl SloPlan {
             question: format!("What is the highest rate at which each service holds {slo}?"),
             contract: setting.contract.clone(),
             // Nothing is related to anything: a row that is left alone goes on alone.
-            pivot: String::new(),
+            reference: String::new(),
             seed: setting.seed,
             load: setting.load.clone(),
             knobs: setting.knobs.clone(),

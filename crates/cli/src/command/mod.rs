@@ -8,7 +8,7 @@ pub mod doctor;
 pub mod keeper;
 pub mod list;
 pub mod load;
-pub mod pivot;
+pub mod raw_socket;
 pub mod report;
 pub mod run;
 mod runs;

@@ -98,14 +98,14 @@ fn certify(
     began: jiff::Timestamp,
     folder: &std::path::Path,
 ) -> anyhow::Result<Certificate> {
-    let pivot = workspace.catalogue.get(catalogue::PIVOT).context("there is no pivot")?;
+    let reference = workspace.catalogue.get(catalogue::RAW_SOCKET).context("there is no reference")?;
     let supervisor = workspace::supervisor()?;
     let isolation = supervisor.isolation().describe().into_iter();
     let environment = Environment::read(isolation.map(|(what, how)| format!("{what}: {how}")).collect());
     let seed = args.seed.unwrap_or_else(workspace::draw_seed);
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let mut bench = Bench::new(Site {
-        pivot,
+        reference,
         contracts: &workspace.contracts,
         supervisor: &supervisor,
         folder,

@@ -26,11 +26,11 @@ use crate::{
 pub struct Args {
     /// The run folder; the newest one in `runs/` where none is named
     run: Option<PathBuf>,
-    /// Relate the rows to this one instead of the run's own pivot; gives the table of a comparison too
+    /// Relate the rows to this one instead of the run's own reference; gives the table of a comparison too
     #[arg(long, value_name = "ROW")]
-    pivot: Option<String>,
+    reference: Option<String>,
     /// Compute the table anew and compare it with the kept report, digit by digit: status 4 where they differ
-    #[arg(long, conflicts_with = "pivot")]
+    #[arg(long, conflicts_with = "raw-socket")]
     recompute: bool,
     /// The form of the table
     #[arg(long, value_enum, default_value = "text")]
@@ -47,7 +47,10 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     };
     let format = if args.json { Format::Json } else { args.format };
     if series::is_one(&path) {
-        ensure!(args.pivot.is_none(), "--pivot: a series has none; each of its experiments has its own");
+        ensure!(
+            args.reference.is_none(),
+            "--reference: a series has none; each of its experiments has its own"
+        );
         return grid::series::show(&path, args.recompute, format);
     }
     if folder::kind(&path)? == Kind::Grid {
@@ -55,14 +58,14 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
     let mut kept = folder::read(&path)?;
     if let Some(slo) = SloPlan::read(&path)? {
-        ensure!(args.pivot.is_none(), "--pivot: a search for capacity relates nothing to a row");
+        ensure!(args.reference.is_none(), "--reference: a search for capacity relates nothing to a row");
         let report = capacity::compute(&slo, &kept);
         super::slo::print_report(&report, format)?;
         return same_as_kept(&path, args.recompute, &report);
     }
-    let found = comparison::compute(&kept).filter(|_| args.pivot.is_none());
-    if let Some(pivot) = args.pivot {
-        relate_to(&mut kept, pivot)?;
+    let found = comparison::compute(&kept).filter(|_| args.reference.is_none());
+    if let Some(reference) = args.reference {
+        relate_to(&mut kept, reference)?;
     }
     let report = report::compute(&kept);
     match found {
@@ -74,7 +77,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 
 /// The tables of a published experiment.
 fn show_grid(run: &Path, args: &Args, format: Format) -> anyhow::Result<Outcome> {
-    ensure!(args.pivot.is_none(), "--pivot: a published experiment has its own");
+    ensure!(args.reference.is_none(), "--reference: a published experiment has its own");
     let report = published::compute(&folder::read(run)?);
     grid::print_report(&report, format)?;
     same_as_kept(run, args.recompute, &report)
@@ -95,13 +98,13 @@ pub fn same_as_kept(run: &Path, asked: bool, report: &impl serde::Serialize) -> 
     Ok(Outcome::MeasurementInvalid)
 }
 
-fn relate_to(kept: &mut Kept, pivot: String) -> anyhow::Result<()> {
+fn relate_to(kept: &mut Kept, reference: String) -> anyhow::Result<()> {
     let mut labels = kept.header.plan.rows.iter().map(|row| row.label.as_str());
-    if !labels.clone().any(|label| label == pivot) {
-        let nearest = suggestion(&pivot, labels.by_ref());
-        bail!("the run has no row \"{pivot}\"{nearest}");
+    if !labels.clone().any(|label| label == reference) {
+        let nearest = suggestion(&reference, labels.by_ref());
+        bail!("the run has no row \"{reference}\"{nearest}");
     }
-    kept.header.plan.pivot = pivot;
+    kept.header.plan.reference = reference;
     Ok(())
 }
 

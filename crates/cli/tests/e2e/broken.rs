@@ -26,7 +26,7 @@ fn services_that_die_under_load_cost_only_their_own_rows() {
     let _alone = alone();
     let workspace =
         Workspace::new(&[("honest", "correct"), ("crashing", "crashes-under-load"), ("victim", "correct")]);
-    let tiny = experiment(&["pivot", "honest", "crashing", "victim"], 6);
+    let tiny = experiment(&["raw-socket", "honest", "crashing", "victim"], 6);
     // Slices long enough that it is seldom killed between them.
     workspace.write("experiments/tiny.toml", &tiny.replace("30ms", "100ms"));
     let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
@@ -43,7 +43,7 @@ fn services_that_die_under_load_cost_only_their_own_rows() {
     );
     let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
     assert_eq!(report["ending"], "blocks-max");
-    for label in ["pivot", "honest"] {
+    for label in ["raw-socket", "honest"] {
         assert_eq!((state(&report, label), row(&report, label)["blocks"].as_u64()), ("measured", Some(6)));
     }
 }
@@ -59,7 +59,7 @@ fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
     let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect_measured();
     assert_snapshot!(ran.line("lacking"), @r#"lacking  left out: not on this machine: "no-such-tool --version" cannot run: No such file or directory (os error 2); `apt-get install some-package` (or build it)"#);
     assert!(ran.line("honest").contains(" 0.1.0 "));
-    assert!(ran.line("pivot").contains(" 0.1.0 "));
+    assert!(ran.line("raw-socket").contains(" 0.1.0 "));
 
     let verified = workspace.tare(&["verify", "lacking", "--contract", "hello"]).expect(0);
     assert!(verified.stdout.contains("missing not on this machine: \"no-such-tool --version\""));
@@ -70,7 +70,7 @@ fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
         .iter()
         .map(|line| (line["service"].as_str().unwrap(), line["result"].as_str().unwrap()))
         .collect();
-    assert_eq!(results, [("pivot", "current"), ("honest", "current"), ("lacking", "missing")]);
+    assert_eq!(results, [("raw-socket", "current"), ("honest", "current"), ("lacking", "missing")]);
 }
 
 #[test]

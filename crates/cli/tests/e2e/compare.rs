@@ -56,7 +56,7 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     assert_eq!(found, serde_json::from_str::<Value>(&kept("comparison.json")).unwrap());
     assert!(figure(&found, "cpu")["low"].as_f64().unwrap() > 1.5, "{found}");
     assert_eq!((&found["look"], &found["ending"]), (&Value::from(9), &"decided".into()));
-    let table = shown(&["--pivot", "slow"]);
+    let table = shown(&["--reference", "slow"]);
     assert!(table.stdout.contains("the results were looked at after 4, 5, 6, 9, 12 blocks: "));
 
     // The other way round it is an improvement.
@@ -101,7 +101,7 @@ fn what_cannot_be_compared_has_a_status_of_its_own() {
 #[test]
 fn a_dry_run_shows_when_it_would_end() {
     let workspace = workspace(&[("honest", "correct")]);
-    let plan = compare(&workspace, &["honest", "pivot", "--dry-run", "--delta", "2.5%"]).expect(0);
+    let plan = compare(&workspace, &["honest", "raw-socket", "--dry-run", "--delta", "2.5%"]).expect(0);
     let until = "until       the comparison is decided, within 2.5%; looks after 4, 5, 6, 9, 12 blocks";
     assert_eq!(plan.line("until"), until);
     assert!(!workspace.root().join("runs").exists());
@@ -126,15 +126,16 @@ fn mistakes_of_words_are_told() {
     assert_eq!(line(&["honest"]), "error: a comparison needs two services, or one and --revisions A..B");
     assert_eq!(line(&["honest", "honset"]), "error: unknown service \"honset\"; did you mean \"honest\"?");
     assert_eq!(
-        line(&["honest", "pivot", "--contract", "rest"]),
-        "error: pivot does not declare the contract \"rest\"; there is: api, bare, hello"
+        line(&["honest", "raw-socket", "--contract", "rest"]),
+        "error: raw-socket does not declare the contract \"rest\"; there is: api, bare, hello"
     );
     assert_eq!(
         line(&["honest", "./mine"]),
         "error: ./mine/service.toml: cannot be read: No such file or directory (os error 2)"
     );
     assert!(
-        line(&["honest", "pivot", "--delta", "3"]).contains("a share between 0 and 1, such as 3% or 0.03")
+        line(&["honest", "raw-socket", "--delta", "3"])
+            .contains("a share between 0 and 1, such as 3% or 0.03")
     );
     assert_eq!(
         line(&["honest", "--revisions", "main"]),
@@ -162,7 +163,7 @@ fn a_folder_outside_is_a_service_everywhere() {
     let words = ["run", "experiments/tiny.toml", "--until", "tiers:cpu", "--services"];
     let rows = format!("mine,{folder}");
     let ran = workspace
-        .tare(&[&words[..], &[&rows, "--pivot", "mine", "--json", "--out", "ran"]].concat())
+        .tare(&[&words[..], &[&rows, "--reference", "mine", "--json", "--out", "ran"]].concat())
         .expect_measured();
     let report = ran.json();
     assert_eq!(crate::support::state(&report, folder), "measured");

@@ -9,14 +9,14 @@ use tare_host::fixture::has_program;
 use crate::support::{USUAL, Workspace, alone, send, within};
 
 #[test]
-fn the_pivot_by_wrk_and_by_us() {
+fn the_reference_by_wrk_and_by_us() {
     if !has_program("crosscheck", "wrk") {
         return;
     }
     let _alone = alone();
     let workspace = Workspace::new(&[]);
     let words =
-        ["crosscheck", "pivot", "--tools", "wrk", "--rounds", "2", "--duration", "1s", "--out", "out"];
+        ["crosscheck", "raw-socket", "--tools", "wrk", "--rounds", "2", "--duration", "1s", "--out", "out"];
     let words = [&words[..], &["--connections", "4", "--warm-up", "100ms", "--seed", "1", "--json"]].concat();
     let ran = workspace.tare(&words);
     // Whether two rounds on a busy machine agree is a matter of chance; that they were made is not.
@@ -49,7 +49,7 @@ fn what_was_cut_off_leaves_nothing_and_tells_what_is_known() {
     let workspace = Workspace::new(&[]);
     let mut tare = workspace.start(&[
         "crosscheck",
-        "pivot",
+        "raw-socket",
         "--tools",
         "wrk",
         "--duration",
@@ -84,6 +84,6 @@ fn mistakes() {
     insta::assert_snapshot!(line("crosscheck honset"), @r#"error: unknown service "honset"; did you mean "honest"?"#);
     insta::assert_snapshot!(line("crosscheck honest --contract strings"), @r#"error: the load of contract "strings" has several requests: choose one by --request, of "framework", "benchmark", "benchmark-three", "benchmark-none""#);
     insta::assert_snapshot!(line("crosscheck honest --contract rest --request echo"), @r#"error: request "echo" of contract "rest" is no GET of one fixed path without headers and body; by --request there is "status", "label-of-one""#);
-    insta::assert_snapshot!(line("crosscheck pivot --contract rest --request status"), @r#"error: "pivot" does not declare the contract "rest""#);
+    insta::assert_snapshot!(line("crosscheck reference --contract rest --request status"), @r#"error: "raw-socket" does not declare the contract "rest""#);
     insta::assert_snapshot!(line("crosscheck honest --duration 1500ms"), @"error: --duration: give whole seconds, 1s to 10m");
 }

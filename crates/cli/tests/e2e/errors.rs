@@ -71,7 +71,7 @@ fn mistakes_in_an_experiment() {
     assert_snapshot!(in_experiment("[\"honest\"]", "[\"honset\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(in_experiment("[\"honest\"]", "[\"group:fkae\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown group "fkae"; did you mean "fake"?"#);
     assert_snapshot!(in_experiment("[\"honest\"]", "[\"honest\", \"honset@2\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown service "honset"; did you mean "honest"?"#);
-    assert_snapshot!(in_experiment("pivot    = \"pivot\"", "pivot = \"pviot\""), @r#"error: experiments/tiny.toml:5: "pivot": unknown service "pviot"; did you mean "pivot"?"#);
+    assert_snapshot!(in_experiment("reference    = \"reference\"", "reference = \"pviot\""), @r#"error: experiments/tiny.toml:5: "raw-socket": unknown service "pviot"; did you mean "raw-socket"?"#);
     assert_snapshot!(in_experiment("\"hello\"", "\"helo\""), @r#"error: experiments/tiny.toml:4: "contract": unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(in_experiment("connections", "conections"), @r#"error: experiments/tiny.toml:8: unknown key "conections"; did you mean "connections"?"#);
     assert_snapshot!(in_experiment("warm-up", "warmup"), @r#"error: experiments/tiny.toml:16: unknown key "warmup"; did you mean "warm-up"?"#);
@@ -85,12 +85,12 @@ fn mistakes_on_the_command_line() {
     let line = |words: &str| line(&workspace, &words.split(' ').collect::<Vec<_>>());
     assert_snapshot!(line("run experiments/tiny.toml --services honest,honset"), @r#"error: --services: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("run experiments/tiny.toml --services honest,honest"), @r#"error: --services: "honest" stands twice; to weigh one service twice write "honest@2""#);
-    assert_snapshot!(line("run experiments/tiny.toml --pivot honset"), @r#"error: --pivot: unknown service "honset"; did you mean "honest"?"#);
+    assert_snapshot!(line("run experiments/tiny.toml --reference honset"), @r#"error: --reference: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("run experiments/tinny.toml"), @"error: experiments/tinny.toml: cannot be read: No such file or directory (os error 2)");
     assert_snapshot!(line("verify honset"), @r#"error: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("verify honest --contract helo"), @r#"error: unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(line("build group:fkae"), @r#"error: unknown group "fkae"; did you mean "fake"?"#);
-    assert_snapshot!(line("pivot --port 9 --contract rest"), @r#"error: contract "rest" has no single fixed response, and a pivot sends nothing else"#);
+    assert_snapshot!(line("raw-socket --port 9 --contract rest"), @r#"error: contract "rest" has no single fixed response, and a reference sends nothing else"#);
     assert_snapshot!(line("list --root experiments"), @r#"error: experiments: has no "services" and "contracts" folders"#);
 }
 
@@ -112,7 +112,7 @@ fn folders_that_are_no_runs() {
 fn a_port_in_use_is_told_with_its_owner() {
     let workspace = workspace(FINE, FINE);
     let port = free_port().to_string();
-    let mut owner = workspace.start(&["pivot", "--port", &port]);
+    let mut owner = workspace.start(&["raw-socket", "--port", &port]);
     let listens = || std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_ok();
     assert!(within(USUAL, || listens() || owner.has_ended()));
     let verified = workspace.tare(&["verify", "honest", "--contract", "hello", "--port", &port]);

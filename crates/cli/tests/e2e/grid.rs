@@ -220,8 +220,11 @@ fn a_series_is_recomputed_member_by_member(workspace: &Workspace) {
     fs::remove_file(&kept).unwrap();
     let gone = workspace.tare(&words).expect(1);
     assert!(gone.stderr.contains("all/other/report.json"), "{gone}");
-    let pivot = workspace.tare(&["show", "all", "--pivot", "honest"]).expect(1);
-    assert_eq!(pivot.stderr, "error: --pivot: a series has none; each of its experiments has its own\n");
+    let reference = workspace.tare(&["show", "all", "--reference", "honest"]).expect(1);
+    assert_eq!(
+        reference.stderr,
+        "error: --reference: a series has none; each of its experiments has its own\n"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::{Running, USUAL, Workspace, alone, experiment, journal, send
 
 /// A run that has one whole block behind it and is in the middle of the second, and its folder.
 fn midway(workspace: &Workspace) -> (Running, PathBuf) {
-    let endless = experiment(&["pivot", "honest", "other"], 1000).replace("\"0s\"", "\"1h\"");
+    let endless = experiment(&["raw-socket", "honest", "other"], 1000).replace("\"0s\"", "\"1h\"");
     workspace.write("experiments/endless.toml", &endless);
     let mut tare = workspace.start(&["run", "experiments/endless.toml", "--out", "out"]);
     let run = workspace.root().join("out");

@@ -1,4 +1,4 @@
-//! `tare load`: against the pivot, and against small servers that answer what a test wants.
+//! `tare load`: against the reference, and against small servers that answer what a test wants.
 //!
 //! One connection or a think time leaves the generator idle in part, so that no run is refused as generator-bound in
 //! builds without optimisation either.
@@ -17,21 +17,21 @@ use serde_json::Value;
 
 use crate::support::{Ended, Running, USUAL, Workspace, free_port, send, within};
 
-/// A checkout, and a pivot in it that answers.
-struct Pivot {
+/// A checkout, and a reference in it that answers.
+struct RawSocket {
     workspace: Workspace,
     process: Running,
     url: String,
 }
 
-impl Pivot {
-    fn new() -> Pivot {
+impl RawSocket {
+    fn new() -> RawSocket {
         let workspace = Workspace::new(&[]);
         let port = free_port().to_string();
-        let mut process = workspace.start(&["pivot", "--port", &port]);
+        let mut process = workspace.start(&["raw-socket", "--port", &port]);
         let address = format!("127.0.0.1:{port}");
         assert!(within(USUAL, || TcpStream::connect(&address).is_ok() || process.has_ended()));
-        Pivot { workspace, process, url: format!("http://{address}/") }
+        RawSocket { workspace, process, url: format!("http://{address}/") }
     }
 
     fn load(&self, words: &str) -> Ended {
@@ -106,18 +106,18 @@ fn refusal(url: &str, words: &str) -> String {
 
 #[test]
 fn every_kind_of_load_is_counted() {
-    let pivot = Pivot::new();
-    let closed = pivot.load("-c 1 -d 200ms --warm-up 50ms --json").expect(0);
+    let reference = RawSocket::new();
+    let closed = reference.load("-c 1 -d 200ms --warm-up 50ms --json").expect(0);
     assert!(tally(&closed)["answered"].as_u64() > Some(100));
 
     // A busy machine may make it late, which is status 4 and no fault of the command.
-    let open = pivot.load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
+    let open = reference.load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
     assert!(matches!(open.code(), Some(0 | 4)));
     let due = |ended: &Ended| {
         let tally = tally(ended);
         tally["sent"].as_u64().unwrap() + tally["unsent"].as_u64().unwrap()
     };
-    let again = pivot.load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
+    let again = reference.load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
     assert_eq!(due(&open), due(&again), "the same seed gives the same arrivals");
 
     let table = [
@@ -131,13 +131,13 @@ fn every_kind_of_load_is_counted() {
     ];
     for (words, answered, connects) in table {
         // So short a run may find the generator busy all the time.
-        let ended = pivot.load(&format!("{words} --json"));
+        let ended = reference.load(&format!("{words} --json"));
         assert!(matches!(ended.code(), Some(0 | 4)), "{words}");
         let tally = tally(&ended);
         assert_eq!((&tally["sent"], &tally["answered"]), (&answered.into(), &answered.into()), "{words}");
         assert_eq!(tally["connects"], connects, "{words}");
     }
-    pivot.end();
+    reference.end();
 }
 
 #[test]
@@ -192,31 +192,31 @@ fn a_wrong_answer_is_an_error_and_the_run_is_not_valid() {
 
 #[test]
 fn a_contract_is_loaded_with_its_own_answers() {
-    let pivot = Pivot::new();
-    let ended = pivot.load("--contract hello -c 1 -n 10 --json").expect(0);
+    let reference = RawSocket::new();
+    let ended = reference.load("--contract hello -c 1 -n 10 --json").expect(0);
     assert_eq!(tally(&ended)["answered"], 10);
-    let ended = pivot.load("--contract rest -n 10 --seed 1").expect(1);
+    let ended = reference.load("--contract rest -n 10 --seed 1").expect(1);
     assert!(ended.stderr.starts_with("error: the contract rest is not honoured: "));
-    pivot.end();
+    reference.end();
 }
 
 #[test]
 fn interrupted_it_prints_what_is_known() {
-    let pivot = Pivot::new();
+    let reference = RawSocket::new();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let words = ["load", &pivot.url, "-c", "1", "-d", "60s", "--json"];
-        let running = pivot.workspace.start(&words);
+        let words = ["load", &reference.url, "-c", "1", "-d", "60s", "--json"];
+        let running = reference.workspace.start(&words);
         std::thread::sleep(Duration::from_millis(700));
         send(running.pid(), signal);
         let ended = running.end().expect(code);
         assert_eq!(ended.json()["interrupted"], true);
         assert!(tally(&ended)["answered"].as_u64() > Some(0));
     }
-    let running = pivot.workspace.start(&["load", "--calibrate"]);
+    let running = reference.workspace.start(&["load", "--calibrate"]);
     std::thread::sleep(Duration::from_secs(1));
     send(running.pid(), Signal::INT);
     running.end().expect(130);
-    pivot.end();
+    reference.end();
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod grid;
 mod killed;
 mod list;
 mod load;
-mod pivot;
+mod raw_socket;
 mod record;
 mod report;
 mod run;

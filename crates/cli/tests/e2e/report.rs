@@ -56,7 +56,7 @@ fn a_run_in_every_form() {
     assert_eq!(table, fs::read_to_string(run.join("csv/tiers.csv")).unwrap());
 
     report(&["--format", "hgrm"]).expect(0);
-    assert_eq!(names(&run.join("hgrm")), ["honest.hgrm", "pivot.hgrm"]);
+    assert_eq!(names(&run.join("hgrm")), ["honest.hgrm", "raw-socket.hgrm"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Workspace, alone, experiment, journal, row, state};
 
-const LABELS: [&str; 3] = ["pivot", "honest", "other"];
+const LABELS: [&str; 3] = ["raw-socket", "honest", "other"];
 
 fn workspace(blocks: usize) -> Workspace {
     let workspace = Workspace::new(&[("honest", "correct"), ("other", "correct")]);
@@ -64,7 +64,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
             assert!(row[figure].as_f64().is_some_and(|value| value > 0.0), "{label}: {figure}");
         }
         assert!(row["latency_ns_p99"].as_f64() >= row["latency_ns_p50"].as_f64(), "{label}");
-        assert_eq!(row["cpu_ratio"].is_null(), label == "pivot", "{label}");
+        assert_eq!(row["cpu_ratio"].is_null(), label == "raw-socket", "{label}");
     }
     every_request_is_accounted_for(&journal(&run));
     the_books_close(&report);
@@ -94,7 +94,7 @@ fn a_service_weighs_as_much_as_itself() {
     let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.write("experiments/tiny.toml", &experiment(&[], 6));
-    let rows = ["--pivot", "honest", "--services", "honest,honest@2"];
+    let rows = ["--reference", "honest", "--services", "honest,honest@2"];
     let words = [&["run", "experiments/tiny.toml", "--json"][..], &rows].concat();
     let report = workspace.tare(&words).expect_measured().json();
     assert_eq!(report["rows"].as_array().unwrap().len(), 2);
@@ -167,7 +167,7 @@ fn a_dry_run_shows_the_plan_and_does_nothing() {
     };
     let words = ["run", "experiments/tiny.toml", "--dry-run", "--seed", "9"];
     let text = workspace.tare(&words).expect(0);
-    assert!(text.stdout.contains("services    2 (pivot, eager)"));
+    assert!(text.stdout.contains("services    2 (raw-socket, eager)"));
     assert!(text.stdout.contains("seed        9\n"));
     let plan = workspace.tare(&[words.as_slice(), &["--json"]].concat()).expect(0).json();
     assert_eq!((&plan["seed"], &plan["blocks_min"]), (&Value::from(9), &Value::from(6)));

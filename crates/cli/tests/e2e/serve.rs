@@ -103,9 +103,9 @@ fn until(reader: &mut impl BufRead, wanted: &str) -> Vec<(String, String)> {
 
 fn workspace() -> Workspace {
     let workspace = Workspace::new(&[("honest", "correct")]);
-    let endless = experiment(&["pivot", "honest"], 1000).replace("\"0s\"", "\"1h\"");
+    let endless = experiment(&["raw-socket", "honest"], 1000).replace("\"0s\"", "\"1h\"");
     workspace.write("experiments/endless.toml", &endless);
-    workspace.write("experiments/tiny.toml", &experiment(&["pivot", "honest"], 1));
+    workspace.write("experiments/tiny.toml", &experiment(&["raw-socket", "honest"], 1));
     workspace
 }
 

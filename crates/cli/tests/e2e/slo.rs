@@ -35,11 +35,12 @@ fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a
 fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
     let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
-    let ran = workspace.tare(&words(&["honest", "pivot"], &EASY, &["--at-least", "1"])).expect(0);
+    let ran = workspace.tare(&words(&["honest", "raw-socket"], &EASY, &["--at-least", "1"])).expect(0);
     assert!(
-        ran.stderr.starts_with("highest rate of honest, pivot that holds p50=900ms, errors=0.1%: 2 starts")
+        ran.stderr
+            .starts_with("highest rate of honest, raw-socket that holds p50=900ms, errors=0.1%: 2 starts")
     );
-    for label in ["honest", "pivot"] {
+    for label in ["honest", "raw-socket"] {
         assert!(ran.line(&format!("{label} ")).contains(">= "), "{label}");
     }
     let run = workspace.root().join("out");

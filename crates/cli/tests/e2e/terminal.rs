@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use crate::support::{USUAL, Workspace, alone, carrying, experiment, journal, send, within};
 
-const SERVICES: [&str; 2] = ["pivot", "honest"];
+const SERVICES: [&str; 2] = ["raw-socket", "honest"];
 
 /// Runs experiments/tiny.toml into the folder `out` on a terminal of 24 lines. What the terminal is told goes to `typescript`, the
 /// table to `table`; `before` and `after` are its settings.
@@ -60,7 +60,7 @@ fn a_terminal_shows_a_run_and_is_left_as_it_was() {
     let script = start(&workspace, 3, "0s", "xterm");
     let (code, told) = ended(&workspace, script);
     assert!(["0", "4"].contains(&code.as_str()), "{code}: {told}");
-    for text in ["Tiny", "block 1 of 3, ", "warming up ", "block 3 of 3, ", "of pivot", "  honest"] {
+    for text in ["Tiny", "block 1 of 3, ", "warming up ", "block 3 of 3, ", "of reference", "  honest"] {
         assert!(told.contains(text), "no {text:?}: {told:?}");
     }
     // The view is taken away, and the table of the end is data.

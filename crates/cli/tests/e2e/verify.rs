@@ -67,7 +67,7 @@ fn every_misbehaviour_fails_with_its_reason() {
 fn a_right_service_passes_all_contracts() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let ended = workspace.tare(&["verify"]).expect(0);
-    // The built-in pivot has no more than three.
+    // The built-in reference has no more than three.
     assert!(ended.stdout.contains("\n8 passed, 0 failed, 0 not on this machine; seed "));
     for contract in ["hello", "rest", "strings", "api", "bare"] {
         assert!(ended.line(&format!("honest                   {contract:<8} ")).contains("pass"));

@@ -15,7 +15,7 @@ fn answers_stand_beside_each_other_and_wrong_ones_are_told() {
             "dated",
             "honest",
             "wrong",
-            "pivot",
+            "raw-socket",
             "--wire",
             "--contract",
             "hello",

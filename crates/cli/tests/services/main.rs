@@ -135,7 +135,7 @@ fn the_quick_experiment_measures_real_services() {
     let ran = start(&real_root(), &words).end();
     let report = ran.json();
     assert_eq!(report["rows"].as_array().unwrap().len(), 3);
-    for label in ["pivot", "hyper", "node-http"] {
+    for label in ["raw-socket", "hyper", "node-http"] {
         assert_eq!(state(&report, label), "measured", "{label}");
         assert_eq!(row(&report, label)["blocks"], 12, "{label}");
     }

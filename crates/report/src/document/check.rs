@@ -156,7 +156,7 @@ mod tests {
     fn table() -> Table {
         let columns = vec![
             Column::new("label", "service", Unit::Text),
-            Column::new("ratio", "of pivot", Unit::Share).interval("ratio_low", "ratio_high"),
+            Column::new("ratio", "of reference", Unit::Share).interval("ratio_low", "ratio_high"),
             Column::new("ratio_low", "from", Unit::Share).hidden(),
             Column::new("ratio_high", "to", Unit::Share).hidden(),
         ];

@@ -48,7 +48,7 @@ pub struct Document {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Slices in blocks, related to a pivot.
+    /// Slices in blocks, related to a reference.
     Campaign,
     /// A published experiment, beside what it published.
     Grid,

@@ -499,7 +499,7 @@ mod tests {
     }
 
     fn told((slo, kept): &(SloPlan, Kept)) -> Document {
-        let document = document(slo, kept, &capacity::compute(slo, kept), Path::new("runs/none"));
+        let document = document(slo, kept, &tare_analysis::capacity::compute(slo, kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document
     }
@@ -549,7 +549,7 @@ mod tests {
         assert_eq!(at_least(&about(&["slo", "a", "--at-least=5k"])), Some(5_000.0));
         assert_eq!(at_least(&about(&["slo", "a"])), None);
         let (slo, kept) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
-        let report = capacity::compute(&slo, &kept);
+        let report = tare_analysis::capacity::compute(&slo, &kept);
         let found: Vec<(String, Verdict, String)> = checks(&report, Some(5_000.0))
             .into_iter()
             .map(|check| (check.name, check.verdict, check.text))

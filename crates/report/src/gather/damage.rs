@@ -159,7 +159,7 @@ fn kept_table(report: &Json) -> Option<Section> {
         text("version", "version", "/version"),
         text("state", "state", "/state/is"),
         number("requests_per_second", "req/s", Unit::PerSecond, "/requests_per_second"),
-        number("throughput_ratio", "of pivot", Unit::Share, "/ratio/ratio"),
+        number("throughput_ratio", "of reference", Unit::Share, "/ratio/ratio"),
         number("cpu_ns_per_request", "CPU/request", Unit::Nanoseconds, "/cpu_ns_per_request"),
         number("latency_ns_p50", "p50", Unit::Nanoseconds, "/latency_ns_p50"),
         number("latency_ns_p99", "p99", Unit::Nanoseconds, "/latency_ns_p99"),

@@ -18,9 +18,9 @@ use tare_host::{
 use tare_load::latency::Histogram;
 use tare_service::{catalogue::Style, knobs::Knobs};
 
-/// Label, language, and throughput as a share of the pivot's.
+/// Label, language, and throughput as a share of the reference's.
 pub const ROWS: [(&str, &str, f64); 4] =
-    [("pivot", "rust", 1.0), ("asio", "cpp", 1.002), ("axum", "rust", 0.7), ("<flask>", "python", 0.05)];
+    [("raw-socket", "rust", 1.0), ("asio", "cpp", 1.002), ("axum", "rust", 0.7), ("<flask>", "python", 0.05)];
 
 const MS: u64 = 1_000_000;
 
@@ -32,7 +32,7 @@ fn row(label: &str, language: &str) -> PlannedRow {
         language: language.to_owned(),
         framework: label.to_owned(),
         licence: "MIT".to_owned(),
-        style: if label == "pivot" { Style::Pivot } else { Style::Framework },
+        style: if label == "raw-socket" { Style::RawSocket } else { Style::Framework },
         settings: Vec::new(),
         version: Some("1.2.3".to_owned()),
         content: None,
@@ -50,7 +50,7 @@ fn plan() -> Plan {
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
         contract: "hello".to_owned(),
-        pivot: "pivot".to_owned(),
+        reference: "raw-socket".to_owned(),
         seed: 42,
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },

@@ -188,26 +188,26 @@ fn without_end(kept: &mut Kept) {
 fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     type Change = fn(&mut Kept);
     let cases: [(&str, Change); 17] = [
-        ("a tie with the pivot", |_| {}),
-        ("faster than the pivot", |kept| scale(kept, "asio", 1.3)),
-        ("two ahead of the pivot", |kept| {
+        ("a tie with the reference", |_| {}),
+        ("faster than the reference", |kept| scale(kept, "asio", 1.3)),
+        ("two ahead of the reference", |kept| {
             scale(kept, "asio", 1.3);
             scale(kept, "axum", 1.3 / 0.7);
         }),
-        ("all behind the pivot", |kept| scale(kept, "asio", 0.9)),
-        ("two next to the pivot", |kept| {
+        ("all behind the reference", |kept| scale(kept, "asio", 0.9)),
+        ("two next to the reference", |kept| {
             scale(kept, "asio", 0.7);
         }),
-        ("nothing told apart", |kept| only(kept, &["pivot", "asio"])),
-        ("the pivot alone is first", |kept| {
-            only(kept, &["pivot", "axum"]);
+        ("nothing told apart", |kept| only(kept, &["raw-socket", "asio"])),
+        ("the reference alone is first", |kept| {
+            only(kept, &["raw-socket", "axum"]);
         }),
         ("few blocks", few_blocks),
-        ("few blocks without a pivot", |kept| {
+        ("few blocks without a reference", |kept| {
             few_blocks(kept);
-            kept.header.plan.pivot = "gone".to_owned();
+            kept.header.plan.reference = "gone".to_owned();
         }),
-        ("one service", |kept| only(kept, &["pivot"])),
+        ("one service", |kept| only(kept, &["raw-socket"])),
         ("one with figures", |kept| only(kept, &["axum", "dying", "absent"])),
         ("failures only", |kept| only(kept, &["dying", "absent"])),
         ("no blocks", |kept| {
@@ -215,7 +215,7 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
             kept.header.plan.rows.retain(|row| row.excluded.is_none());
         }),
         ("no services", |kept| only(kept, &[])),
-        ("no pivot", |kept| kept.header.plan.pivot = "gone".to_owned()),
+        ("no reference", |kept| kept.header.plan.reference = "gone".to_owned()),
         ("a doubtful throughput", |kept| {
             slices(kept, "axum")
                 .for_each(|slice| (slice.server_cpu_ns, slice.generator_cpu_ns) = (50_000_000, 99_000_000));
@@ -244,7 +244,7 @@ fn a_heading_names_tiers_only_where_there_are_some() {
     let told = |title: &str, ranked| ("tiers".to_owned(), title.to_owned(), ranked, ranked);
     assert_eq!(heading(|_| {}), told("Tiers", true));
     assert_eq!(heading(few_blocks), told("Services", false));
-    assert_eq!(heading(|kept| only(kept, &["pivot"])), told("Services", false));
+    assert_eq!(heading(|kept| only(kept, &["raw-socket"])), told("Services", false));
     assert_eq!(heading(|kept| only(kept, &["dying"])), told("Services", false));
 }
 
@@ -471,11 +471,11 @@ proptest! {
     fn every_document_of_any_counts_is_sound(
         blocks in 0_usize..8,
         counts in proptest::collection::vec((0_u64..3, 0_u64..3, 0_u64..3, any::<bool>()), 8),
-        with_pivot in any::<bool>(),
+        with_reference in any::<bool>(),
     ) {
         let mut kept = kept(blocks);
-        if !with_pivot {
-            kept.header.plan.pivot = "gone".to_owned();
+        if !with_reference {
+            kept.header.plan.reference = "gone".to_owned();
         }
         let mut turn = counts.iter().cycle();
         for record in &mut kept.records {

@@ -19,14 +19,14 @@ pub fn campaign() -> Document {
         kind: Kind::Campaign,
         title: "Sample".to_owned(),
         question: "Which of them is fastest?".to_owned(),
-        answer: "fast is fastest: 81.2% (80.1 .. 82.4%) of pivot's throughput.".to_owned(),
+        answer: "fast is fastest: 81.2% (80.1 .. 82.4%) of reference's throughput.".to_owned(),
         began: "2026-11-22T01:00:00Z".to_owned(),
         status: Status::Complete,
         damage: Vec::new(),
         notes: vec!["2 CPUs were shared with the generator".to_owned()],
         facts: vec![Fact::new("Machine", "2 CPUs"), Fact::code("Command", "tare run x.toml --seed 7")],
         checks: vec![
-            Check::new("pivot", Verdict::Passed, "231 k/s"),
+            Check::new("raw-socket", Verdict::Passed, "231 k/s"),
             Check::new("fast", Verdict::Passed, "188 k/s"),
             Check::new("slow", Verdict::Failed, "its answer to GET /json was wrong: expected {}, got []"),
             Check::new("loud", Verdict::Invalid, "the generator was the limit"),
@@ -42,14 +42,14 @@ fn tiers() -> Section {
         Column::new("label", "Service", Unit::Text).facet(),
         Column::new("tier", "Tier", Unit::Count),
         Column::new("per_second", "req/s", Unit::PerSecond),
-        Column::new("times", "of pivot", Unit::Share)
-            .help("Throughput as a share of the pivot's, block by block.")
+        Column::new("times", "of reference", Unit::Share)
+            .help("Throughput as a share of the reference's, block by block.")
             .interval("times_low", "times_high")
             .bar(),
         Column::new("times_low", "low", Unit::Share).hidden(),
         Column::new("times_high", "high", Unit::Share).hidden(),
         Column::new("cpu_ns", "CPU/req", Unit::Nanoseconds),
-        Column::new("cpu_times", "CPU of pivot", Unit::Times),
+        Column::new("cpu_times", "CPU of reference", Unit::Times),
         Column::new("rss_bytes", "RSS", Unit::Bytes),
         Column::new("noise", "Noise", Unit::Number),
         Column::new("valid", "Valid", Unit::Flag),
@@ -77,15 +77,14 @@ fn tiers() -> Section {
             state,
         ]
     };
-    table.rows.push(row("pivot", 1, 231_456.75, [1.0.into(), Value::None, Value::None], 4000.0, true));
+    table.rows.push(row("raw-socket", 1, 231_456.75, [1.0.into(), Value::None, Value::None], 4000.0, true));
     table.rows.push(row("fast", 1, 187_942.0, share(0.8125, 0.0625), 5214.5, true));
     let mut failed = vec![Value::None; table.columns.len()];
     failed[0] = "slow".into();
     failed[10] = false.into();
     failed[11] = "failed: its answer was wrong".into();
     table.rows.push(failed);
-    let alt =
-        "Bars of the share of the pivot's throughput; the longest is pivot, 100%, the shortest fast, 81.2%.";
+    let alt = "Bars of the share of the reference's throughput; the longest is reference, 100%, the shortest fast, 81.2%.";
     Section::new("tiers", "Tiers", "Who can be told apart from whom.", table)
         .chart(Chart::new(Shape::Bars, "times", "label", alt))
         .note("slow is out: its answer was wrong")

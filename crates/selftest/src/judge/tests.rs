@@ -6,7 +6,7 @@ use tare_bench::run::{
     record::{Latency, Slice, Stopped},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::catalogue::{Catalogue, Pivot, Row};
+use tare_service::catalogue::{Catalogue, Reference, Row};
 
 /// The named trial's campaign, with records as they might have been.
 fn evidence(name: &str, records: Vec<Record>) -> Evidence {
@@ -14,7 +14,7 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
     let Act::Campaign(campaign) = &trial.act else { panic!("{name} is no campaign") };
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("services")).unwrap();
-    let service = Catalogue::load(root.path(), &[], Pivot::default()).unwrap().services.remove(0);
+    let service = Catalogue::load(root.path(), &[], RawSocket::default()).unwrap().services.remove(0);
     let rows: Vec<Row> = (campaign.rows.iter())
         .map(|(label, _)| Row { label: (*label).to_owned(), service: service.clone() })
         .collect();
@@ -81,7 +81,7 @@ fn scales(percent: f64, wrong: u64) -> Vec<Record> {
         Slice { answered_in_window: 10_000 + 10 * (index as u64 % 3) - 10, ..twin }
     };
     let subject = |index: usize| costing(1.0 + percent / 100.0 + 0.0001 * index as f64);
-    let rows = |index| [(PIVOT, slice()), (TWIN, twin(index)), (SUBJECT, subject(index))];
+    let rows = |index| [(RAW_SOCKET, slice()), (TWIN, twin(index)), (SUBJECT, subject(index))];
     (0..10).flat_map(|index| block(index, &rows(index))).collect()
 }
 

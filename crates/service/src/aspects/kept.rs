@@ -89,14 +89,14 @@ fn file_name(service: &Service) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Catalogue, Pivot};
+    use crate::catalogue::{Catalogue, Reference};
 
     #[test]
     fn figures_are_those_of_one_service_and_one_build() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("services")).unwrap();
-        let service = Catalogue::load(root.path(), &[], Pivot::default()).unwrap().services.remove(0);
-        let variant = Service { id: "pivot:other".to_owned(), ..service.clone() };
+        let service = Catalogue::load(root.path(), &[], RawSocket::default()).unwrap().services.remove(0);
+        let variant = Service { id: "raw-socket:other".to_owned(), ..service.clone() };
         let kept = Kept::new(root.path());
         let measured = Measured { at: Timestamp::UNIX_EPOCH, starts: 3, start_up_ns: 5, rss_bytes: 7 };
         assert_eq!(kept.get(&service, "abc"), None);
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(kept.get(&service, "abc"), Some(measured.clone()));
         assert_eq!((kept.get(&service, "abd"), kept.get(&variant, "abc")), (None, None));
 
-        let path = root.path().join(".tare/aspects/pivot.json");
+        let path = root.path().join(".tare/aspects/raw-socket.json");
         let text = fs::read_to_string(&path).unwrap();
         for other in [text.replace("\"1.0\"", "\"2.0\""), text.replace("starts", "begins"), String::new()] {
             fs::write(&path, other).unwrap();

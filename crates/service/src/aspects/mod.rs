@@ -31,7 +31,7 @@ pub use releases::{Release, Releases};
 
 use crate::{
     build::{Cost, Stamp},
-    catalogue::{PIVOT, Service},
+    catalogue::{RAW_SOCKET, Service},
 };
 
 /// Everything that is known of one service besides its speed.
@@ -41,7 +41,7 @@ pub struct Aspects {
     pub licence: Licence,
     /// Packages that come with the framework.
     pub dependencies: Dependencies,
-    /// How much a user of the framework writes; none for the built-in pivot, which nobody writes.
+    /// How much a user of the framework writes; none for the built-in reference, which nobody writes.
     pub code: Option<Code>,
     /// The size of what must be on the target machine besides the language's own runtime (interpreter, JVM, libc),
     /// in bytes as files have them, not as a disk rounds them; none where it is not built.
@@ -127,7 +127,7 @@ impl Aspects {
     pub fn read(service: &Service, stamp: Option<&Stamp>, releases: &Releases, kept: &Kept) -> Aspects {
         let (found, source, code) = match service.id.as_str() {
             // It is a part of this program, and lies in no folder of its own.
-            PIVOT => (Found::default(), Source::Manifest, None),
+            RAW_SOCKET => (Found::default(), Source::Manifest, None),
             _ => {
                 let ecosystem = Ecosystem::of(service);
                 (look(ecosystem, service, stamp), ecosystem.source(), Some(Code::of(&service.folder)))

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use super::*;
 use crate::{
-    catalogue::{Catalogue, Pivot},
+    catalogue::{Catalogue, Reference},
     contract::Contract,
 };
 
@@ -33,7 +33,7 @@ fn service(root: &Path) -> Service {
     fs::write(folder.join(".gitignore"), "build\nnode_modules\n").unwrap();
     fs::write(folder.join("service.toml"), MANIFEST).unwrap();
     fs::write(folder.join("main.js"), "let x = 1;\n").unwrap();
-    Catalogue::load(root, &["hello"], Pivot::default()).unwrap().get("web").unwrap().clone()
+    Catalogue::load(root, &["hello"], RawSocket::default()).unwrap().get("web").unwrap().clone()
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn the_manifests_of_this_repository_name_licences_and_its_services_have_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let contracts = Contract::load_all(&root.join("contracts")).unwrap();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-    let catalogue = Catalogue::load(&root, &names, Pivot::default()).unwrap();
+    let catalogue = Catalogue::load(&root, &names, RawSocket::default()).unwrap();
     assert!(catalogue.services.len() > 1 && catalogue.broken.is_empty(), "{:?}", catalogue.broken);
     for service in &catalogue.services {
         assert!(is_spdx(&service.licence), "{}: {:?} is no SPDX expression", service.id, service.licence);
-        if service.id != PIVOT {
+        if service.id != RAW_SOCKET {
             assert!(Code::of(&service.folder).lines > 0, "{}", service.id);
         }
     }

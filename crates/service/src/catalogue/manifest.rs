@@ -60,7 +60,7 @@ pub struct Manifest {
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
     /// A raw server that sends one fixed response: the empty container.
-    Pivot,
+    RawSocket,
     /// The language's own HTTP library.
     Platform,
     /// A framework with its defaults.
@@ -73,7 +73,7 @@ impl Style {
     /// As it is written in files and tables.
     pub fn name(self) -> &'static str {
         match self {
-            Style::Pivot => "pivot",
+            Style::RawSocket => "raw-socket",
             Style::Platform => "platform",
             Style::Framework => "framework",
             Style::FrameworkTuned => "framework-tuned",

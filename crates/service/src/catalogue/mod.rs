@@ -1,5 +1,5 @@
 //! What there is to weigh: every service folder's manifest, its variants spread out into rows of their own, and the
-//! built-in pivot. Starts nothing and builds nothing.
+//! built-in reference. Starts nothing and builds nothing.
 
 mod manifest;
 mod outside;
@@ -18,8 +18,8 @@ pub use select::{Row, SelectError, select};
 
 use crate::document::{self, DocumentError};
 
-/// The name of the built-in pivot.
-pub const PIVOT: &str = "pivot";
+/// The name of the built-in reference.
+pub const RAW_SOCKET: &str = "raw-socket";
 
 /// One server program, or one variant of it: everything needed to build, start and label it.
 #[derive(Debug, Clone)]
@@ -72,17 +72,17 @@ pub struct Service {
 
 impl Service {
     /// The command that serves `contract`. A service serves all of its contracts at once, but where two of them want
-    /// different answers to one request, and so has the built-in pivot but one response: they must be told which.
+    /// different answers to one request, and so has the built-in reference but one response: they must be told which.
     pub fn command_for(&self, contract: &str) -> Vec<String> {
         let arguments = self.arguments.get(contract).into_iter().flatten();
         self.command.iter().chain(arguments).cloned().collect()
     }
 }
 
-/// What the catalogue must be told of the built-in pivot.
+/// The built-in raw socket, as a service of the catalogue.
 #[derive(Debug, Clone, Default)]
-pub struct Pivot {
-    /// The program whose command `pivot` it is.
+pub struct RawSocket {
+    /// The program whose command `raw-socket` it is.
     pub program: PathBuf,
     /// The contracts that one fixed response can honour.
     pub contracts: Vec<String>,
@@ -91,7 +91,7 @@ pub struct Pivot {
 /// Every service of a checkout.
 #[derive(Debug)]
 pub struct Catalogue {
-    /// By language and name, each service before its variants, the pivot first.
+    /// By language and name, each service before its variants, the raw socket first.
     pub services: Vec<Service>,
     /// Folders whose manifest is wrong: no services, and no reason to do without the others.
     pub broken: Vec<Broken>,
@@ -108,8 +108,9 @@ pub struct Broken {
 
 impl Catalogue {
     /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names.
-    pub fn load(root: &Path, contracts: &[&str], pivot: Pivot) -> Result<Catalogue, DocumentError> {
-        let mut catalogue = Catalogue { services: vec![built_in_pivot(root, pivot)], broken: Vec::new() };
+    pub fn load(root: &Path, contracts: &[&str], raw_socket: RawSocket) -> Result<Catalogue, DocumentError> {
+        let mut catalogue =
+            Catalogue { services: vec![built_in_raw_socket(root, raw_socket)], broken: Vec::new() };
         for path in manifests(&root.join("services"))? {
             match read_manifest(&path, contracts, &catalogue.services) {
                 Ok(services) => catalogue.services.extend(services),
@@ -246,25 +247,25 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
     std::iter::once(service).chain(variants).collect()
 }
 
-fn built_in_pivot(root: &Path, pivot: Pivot) -> Service {
-    let tare = pivot.program.to_string_lossy().into_owned();
+fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
+    let tare = raw_socket.program.to_string_lossy().into_owned();
     let argument = |name: &String| (name.clone(), vec!["--contract".to_owned(), name.clone()]);
     Service {
-        id: PIVOT.to_owned(),
-        name: PIVOT.to_owned(),
+        id: RAW_SOCKET.to_owned(),
+        name: RAW_SOCKET.to_owned(),
         title: None,
         language: "rust".to_owned(),
         framework: "raw socket".to_owned(),
         url: String::new(),
         package: None,
         licence: "Apache-2.0 OR MIT".to_owned(),
-        arguments: pivot.contracts.iter().map(argument).collect(),
-        contracts: pivot.contracts,
-        style: Style::Pivot,
-        version_command: vec![tare.clone(), "pivot".to_owned(), "--version".to_owned()],
+        arguments: raw_socket.contracts.iter().map(argument).collect(),
+        contracts: raw_socket.contracts,
+        style: Style::RawSocket,
+        version_command: vec![tare.clone(), "raw-socket".to_owned(), "--version".to_owned()],
         requires: Vec::new(),
         build: Vec::new(),
-        command: vec![tare, "pivot".to_owned()],
+        command: vec![tare, "raw-socket".to_owned()],
         env: BTreeMap::new(),
         ready_timeout: Duration::from_secs(5),
         settings: Vec::new(),

@@ -52,7 +52,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::catalogue::{Pivot, select, tests::MANIFEST};
+    use crate::catalogue::{RawSocket, select, tests::MANIFEST};
 
     fn checkout() -> (tempfile::TempDir, Catalogue) {
         let root = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ mod tests {
             fs::create_dir_all(root.path().join(folder)).unwrap();
             fs::write(root.path().join(folder).join("service.toml"), MANIFEST).unwrap();
         }
-        let catalogue = Catalogue::load(root.path(), &["hello", "rest"], Pivot::default()).unwrap();
+        let catalogue = Catalogue::load(root.path(), &["hello", "rest"], RawSocket::default()).unwrap();
         (root, catalogue)
     }
 

@@ -81,15 +81,15 @@ fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
     Ok(Row { label: word.to_owned(), service: service.clone() })
 }
 
-/// A group is a language, or `pivots`, `platforms`, `frameworks`.
+/// A group is a language, or `raw`, `platforms`, `frameworks`.
 fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, SelectError> {
     let name = word.strip_prefix("group:").unwrap_or(word);
     let belongs = |service: &&Service| match name {
         "all" => true,
-        "pivots" => service.style == Style::Pivot,
+        "raw" => service.style == Style::RawSocket,
         "platforms" => service.style == Style::Platform,
         "frameworks" => matches!(service.style, Style::Framework | Style::FrameworkTuned),
-        language => service.language == language && service.id != super::PIVOT,
+        language => service.language == language && service.id != super::RAW_SOCKET,
     };
     let found: Vec<&Service> = catalogue.services.iter().filter(belongs).collect();
     if !found.is_empty() {
@@ -98,6 +98,6 @@ fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, S
     let mut valid: Vec<&str> = catalogue.services.iter().map(|service| service.language.as_str()).collect();
     valid.sort_unstable();
     valid.dedup();
-    valid.extend(["all", "pivots", "platforms", "frameworks"]);
+    valid.extend(["all", "raw", "platforms", "frameworks"]);
     Err(SelectError::UnknownGroup(name.to_owned(), suggestion(name, valid)))
 }

@@ -30,7 +30,7 @@ fn load(manifest: &str) -> Result<Catalogue, String> {
     let folder = root.path().join("services/go/mux");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("service.toml"), manifest).unwrap();
-    let catalogue = Catalogue::load(root.path(), &["hello", "rest"], Pivot::default()).unwrap();
+    let catalogue = Catalogue::load(root.path(), &["hello", "rest"], RawSocket::default()).unwrap();
     match catalogue.broken.first() {
         Some(Broken { name, error }) => {
             assert_eq!((name.as_str(), catalogue.services.len()), ("mux", 1));
@@ -48,7 +48,7 @@ fn labels(rows: &[Row]) -> Vec<&str> {
 fn variants_become_services_that_share_the_folder() {
     let catalogue = load(MANIFEST).unwrap();
     let ids: Vec<&str> = catalogue.services.iter().map(|service| service.id.as_str()).collect();
-    assert_eq!(ids, ["pivot", "mux", "mux:slow"]);
+    assert_eq!(ids, ["raw-socket", "mux", "mux:slow"]);
     let slow = catalogue.get("mux:slow").unwrap();
     assert_eq!(slow.name, "mux");
     assert_eq!(slow.env.keys().collect::<Vec<_>>(), ["A", "B"]);
@@ -64,8 +64,8 @@ fn a_contract_may_need_arguments() {
         assert_eq!(command(id, "rest"), "./build/service --rest");
     }
     let contracts = vec!["hello".to_owned()];
-    let pivot = built_in_pivot(Path::new("."), Pivot { program: "tare".into(), contracts });
-    assert_eq!(pivot.command_for("hello").join(" "), "tare pivot --contract hello");
+    let reference = built_in_raw_socket(Path::new("."), RawSocket { program: "tare".into(), contracts });
+    assert_eq!(reference.command_for("hello").join(" "), "tare raw-socket --contract hello");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn only_what_leaves_answers_right_can_be_excused() {
 fn words_select_rows() {
     let catalogue = load(MANIFEST).unwrap();
     let select = |words: &str| select(&catalogue, words.split(','));
-    assert_eq!(labels(&select("pivot,mux,mux@2").unwrap()), ["pivot", "mux", "mux@2"]);
+    assert_eq!(labels(&select("reference,mux,mux@2").unwrap()), ["raw-socket", "mux", "mux@2"]);
     assert_eq!(labels(&select("mux,group:go").unwrap()), ["mux", "mux:slow"]);
     assert_eq!(labels(&select("all").unwrap()).len(), 3);
     assert_eq!(select("mix").unwrap_err().to_string(), "unknown service \"mix\"; did you mean \"mux\"?");

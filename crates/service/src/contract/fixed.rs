@@ -1,9 +1,9 @@
-//! The one response that the pivot sends, where a contract has one.
+//! The one response that the reference sends, where a contract has one.
 
 use super::{Body, Contract};
 
 /// The whole response that answers every request of the load, if there is exactly one such request and its answer has
-/// no holes. The pivot sends it without reading the request.
+/// no holes. The reference sends it without reading the request.
 pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
     let mut loaded = contract.loaded();
     let (Some(request), None) = (loaded.next(), loaded.next()) else { return None };
@@ -19,7 +19,7 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
         _ => "",
     };
     let mut head = format!(
-        "HTTP/1.1 {} {reason}\r\nConnection: keep-alive\r\nContent-Length: {}\r\nServer: tare-pivot\r\n",
+        "HTTP/1.1 {} {reason}\r\nConnection: keep-alive\r\nContent-Length: {}\r\nServer: tare-raw-socket\r\n",
         request.answer.status,
         body.len()
     );

@@ -1,4 +1,4 @@
-//! Contracts: files that say what a service must answer. One contract drives verify, the load and the pivot.
+//! Contracts: files that say what a service must answer. One contract drives verify, the load and the reference.
 //!
 //! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer out of it.
 //! Nothing here opens a connection, and nothing here knows which services exist.

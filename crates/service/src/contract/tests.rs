@@ -141,12 +141,12 @@ fn a_load_without_holes_has_no_copies_and_one_with_holes_keeps_the_weights() {
 }
 
 #[test]
-fn a_pivot_has_a_response_only_where_one_request_has_one_answer() {
+fn a_reference_has_a_response_only_where_one_request_has_one_answer() {
     let fixed = contract(&[request("/a", "body = \"Hi\"\ncontent-type = \"text/plain\"", "")]);
     assert_eq!(
         fixed_response(&fixed).map(|bytes| String::from_utf8(bytes).unwrap()).as_deref(),
         Some(
-            "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\nServer: tare-pivot\r\nContent-Type: text/plain\r\n\r\nHi"
+            "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\nServer: tare-raw-socket\r\nContent-Type: text/plain\r\n\r\nHi"
         )
     );
     assert_eq!(fixed_response(&contract(&[request("/{{label.a}}", "body = \"{{label.a}}\"", "")])), None);

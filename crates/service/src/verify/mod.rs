@@ -37,8 +37,8 @@ use bench::Bench;
 pub struct Options {
     /// What the holes are filled from. Two runs with one seed send the same bytes.
     pub seed: u64,
-    /// A pivot sends one fixed response, so it is not asked what it cannot know.
-    pub style_is_pivot: bool,
+    /// A reference sends one fixed response, so it is not asked what it cannot know.
+    pub style_is_reference: bool,
     /// The manifest says `keeps-connections = false`: each answer must say `Connection: close`, and mean it.
     pub closes_connections: bool,
     /// Checks that the manifest excuses, with the reason: a failure is then a warning.
@@ -73,7 +73,7 @@ impl Options {
     pub fn new(seed: u64) -> Options {
         Options {
             seed,
-            style_is_pivot: false,
+            style_is_reference: false,
             closes_connections: false,
             excused: Vec::new(),
             timeouts: Timeouts::default(),
@@ -124,7 +124,7 @@ fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
 }
 
 fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
-    let not_of_a_pivot = [
+    let not_of_a_reference = [
         CheckId::ConnectionClose,
         CheckId::Http10,
         CheckId::Head,
@@ -135,8 +135,8 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     if bench.contract.level(check) == Level::Skip {
         return Some("the contract says skip");
     }
-    if bench.options.style_is_pivot && not_of_a_pivot.contains(&check) {
-        return Some("not asked of a pivot");
+    if bench.options.style_is_reference && not_of_a_reference.contains(&check) {
+        return Some("not asked of a reference");
     }
     if bench.options.closes_connections && matches!(check, CheckId::Pipelined | CheckId::KeepAlive) {
         return Some("the manifest says that it closes each connection");

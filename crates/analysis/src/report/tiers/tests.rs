@@ -14,14 +14,14 @@ fn tiers_of(kept: &Kept) -> Vec<(String, usize)> {
     tiers.rows.iter().map(|place| (place.row.clone(), place.tier)).collect()
 }
 
-const ROWS: [(&str, f64); 4] = [("pivot", 1.0), ("slow", 0.5), ("twin", 0.8), ("other", 0.797)];
+const ROWS: [(&str, f64); 4] = [("raw-socket", 1.0), ("slow", 0.5), ("twin", 0.8), ("other", 0.797)];
 
 #[test]
 fn what_cannot_be_told_apart_is_one_tier() {
     let kept = kept_with(&ROWS, 12);
     let found = tiers_of(&kept);
     assert_eq!(found.iter().map(|(_, tier)| *tier).collect::<Vec<_>>(), [1, 2, 2, 3]);
-    assert_eq!((found[0].0.as_str(), found[3].0.as_str()), ("pivot", "slow"));
+    assert_eq!((found[0].0.as_str(), found[3].0.as_str()), ("raw-socket", "slow"));
     let report = compute(&kept);
     let row = find(&report, "twin");
     assert_eq!((row.tier, row.ranks), (Some(2), Some([2, 3])));
@@ -93,7 +93,7 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
 }
 
 #[test]
-fn groups_are_compared_by_their_pivot() {
+fn groups_are_compared_by_their_reference() {
     let mut kept = kept_with(&ROWS, 24);
     kept.header.plan.group_max = 3;
     assert_eq!(kept.header.plan.groups(), 2);
@@ -120,7 +120,7 @@ fn groups_are_compared_by_their_pivot() {
 #[test]
 fn looks_cost_blocks() {
     let looks = Looks::planned(&[10, 20, 40], 0.05).unwrap();
-    let few = kept_with(&[("pivot", 1.0), ("slow", 0.5)], 9);
+    let few = kept_with(&[("raw-socket", 1.0), ("slow", 0.5)], 9);
     let fixed = compute(&few);
     assert!(find(&fixed, "slow").ratio.as_ref().unwrap().interval().is_some());
     assert_eq!(fixed.tiers.unwrap().rows[1].tier, 2);
@@ -141,7 +141,7 @@ fn looks_cost_blocks() {
     let too_much = |report: &Report| report.notes.iter().any(|note| note.contains("claim too much"));
     assert!(too_much(&compute(&decided)) && !too_much(&compute_at(&decided, Some(&looks))));
 
-    let more = kept_with(&[("pivot", 1.0), ("slow", 0.5)], 25);
+    let more = kept_with(&[("raw-socket", 1.0), ("slow", 0.5)], 25);
     let width = |ratio: &Ratio| ratio.interval().map(|(low, high)| high / low).unwrap();
     let (fixed, looked) = (compute(&more), compute_at(&more, Some(&looks)));
     let ratio = |report: &Report| find(report, "slow").ratio.clone().unwrap();
@@ -152,7 +152,7 @@ fn looks_cost_blocks() {
 
 #[test]
 fn one_row_has_no_tier() {
-    let report = compute(&kept_with(&[("pivot", 1.0)], 8));
+    let report = compute(&kept_with(&[("raw-socket", 1.0)], 8));
     assert_eq!((report.tiers.is_none(), &report.rows[0].state), (true, &State::Measured));
     assert!(!text(&report, false, None).contains("tier"));
 }

@@ -34,7 +34,7 @@ impl File {
             }
             within("threads", row.threads.as_slice(), &THREADS, service)?;
         }
-        self.pivot.iter().try_for_each(|name| self.is_row(name))
+        self.reference.iter().try_for_each(|name| self.is_row(name))
     }
 
     fn check_is_sound(&self, check: &Check) -> Result<(), Mistake> {

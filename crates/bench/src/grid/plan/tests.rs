@@ -137,7 +137,7 @@ fn mistakes_name_the_line_and_the_fix() {
         error("connections = 400", "connections = 0"),
         error("\"percent\"", "\"percents\""),
         error("services = [\"asio\"]", "services = [\"asoi\"]"),
-        error("pivot    = \"asio\"", "pivot = \"aiso\""),
+        error("reference    = \"asio\"", "reference = \"aiso\""),
         error("kind = \"closed\"", "kind = \"close\""),
         error("warm-up  =", "warmup ="),
         error("warm-up  = \"500ms\"", "warm-up = \"-3s\""),

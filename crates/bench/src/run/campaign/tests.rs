@@ -160,7 +160,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         title: String::new(),
         question: String::new(),
         contract: "hello".to_owned(),
-        pivot: "row0".to_owned(),
+        reference: "row0".to_owned(),
         seed,
         load: crate::experiment::LoadSetting { connections: 1, threads: 1 },
         knobs: tare_service::knobs::Knobs { threads: 1, delay_ms: 0 },
@@ -239,7 +239,7 @@ fn a_service_that_dies_is_out_and_the_others_go_on() {
 }
 
 #[test]
-fn a_pivot_that_is_left_alone_is_measured_no_further() {
+fn a_reference_that_is_left_alone_is_measured_no_further() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.dies = Some((1, 5));
     assert_eq!(run(&plan(2, 1), &mut fake, &mut journal).unwrap(), Ending::NothingLeft);
@@ -388,7 +388,7 @@ fn a_process_that_lasts_ends_with_the_part_of_the_campaign() {
 }
 
 #[test]
-fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_pivot() {
+fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_reference() {
     let mut plan = plan(8, 1);
     (plan.group_max, plan.blocks_max, plan.budget_ns) = (4, 9, u64::MAX);
     assert_eq!(plan.groups(), 3);
@@ -406,7 +406,7 @@ fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_pivot()
     assert!(blocks.iter().all(|block| block.contains("row0") && (3..=4).contains(&block.len())));
     for cycle in blocks.chunks(3) {
         assert_eq!(cycle.iter().flatten().collect::<BTreeSet<_>>().len(), 8, "a cycle measures every row");
-        assert_eq!(cycle.iter().map(BTreeSet::len).sum::<usize>(), 7 + 3, "and none but the pivot twice");
+        assert_eq!(cycle.iter().map(BTreeSet::len).sum::<usize>(), 7 + 3, "and none but the reference twice");
     }
     assert!(blocks.iter().collect::<BTreeSet<_>>().len() > 6, "company must change");
 }

@@ -100,7 +100,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
     experiment.name = "compare".to_owned();
     experiment.title = format!("{} against {}", candidate.label, baseline.label);
     experiment.question = format!("Does {} cost more than {}?", candidate.label, baseline.label);
-    experiment.pivot.clone_from(&baseline.label);
+    experiment.reference.clone_from(&baseline.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), rows)?;
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();

@@ -19,7 +19,7 @@ use tare_load::{
     Settings, Stop,
     schedule::{Arrivals, Process, Profile},
 };
-use tare_service::{catalogue::PIVOT, knobs::Knobs, launch, probe::Readiness};
+use tare_service::{catalogue::RAW_SOCKET, knobs::Knobs, launch, probe::Readiness};
 
 use crate::{
     exit::Outcome,
@@ -36,7 +36,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// A SYN that a busy machine drops comes back after 1, 3 and 7 s.
 const OPEN_WITHIN: Duration = Duration::from_secs(10);
-/// How long the pivot may take to end.
+/// How long the reference may take to end.
 const GRACE: Duration = Duration::from_secs(3);
 /// From this share of its time on, the generator is the limit.
 const BUSY: f64 = 0.95;
@@ -99,7 +99,7 @@ struct Missing {
 pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> {
     let workspace = Workspace::open(global)?;
     let contract = workspace.contract(CONTRACT)?;
-    let pivot = workspace.catalogue.get(PIVOT).context("there is no pivot")?;
+    let reference = workspace.catalogue.get(RAW_SOCKET).context("there is no reference")?;
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
@@ -108,7 +108,7 @@ pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> 
     let settings =
         launch::Settings { contract, knobs: &knobs, cpus: &pinning.server, seed: 0, readiness, port: None };
     let folder = workspace.root.join(".tare").join("calibrate");
-    let ready = launch::launch(pivot, &settings, &supervisor, &folder, PIVOT)?;
+    let ready = launch::launch(reference, &settings, &supervisor, &folder, RAW_SOCKET)?;
     let bench = Bench {
         target: ready.address,
         exchanges: contract.exchanges_for_load(0, 1, &ready.address.to_string()),
@@ -267,7 +267,7 @@ fn text(found: &Calibration) -> String {
         ]);
     }
     let mut out = format!(
-        "The generator, one thread on CPU {:?}, against the pivot, one thread on CPU {:?}\n\
+        "The generator, one thread on CPU {:?}, against the reference, one thread on CPU {:?}\n\
          CPU/req and busy are the generator's; lag is how late it sends what is due\n\n{}\n",
         found.cpus.generator,
         found.cpus.server,
@@ -278,7 +278,7 @@ fn text(found: &Calibration) -> String {
     }
     out += &limits(found);
     if !found.cpus.apart() {
-        out += "Both share the only CPU: each of these figures holds the pivot's time as well.\n";
+        out += "Both share the only CPU: each of these figures holds the reference's time as well.\n";
     }
     if found.interrupted {
         out += "Interrupted: the other measurements were not made.\n";
@@ -293,7 +293,7 @@ fn limits(found: &Calibration) -> String {
         let whose = if row.generator_cpu_share >= BUSY {
             "the generator was the limit"
         } else {
-            "not the generator was the limit, but the pivot or whatever else runs here"
+            "not the generator was the limit, but the reference or whatever else runs here"
         };
         out += &format!("{}, {} connections: {whose}.\n", row.driver, row.connections);
     }

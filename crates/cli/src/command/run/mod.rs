@@ -44,7 +44,7 @@ pub struct Args {
     experiment: Option<PathBuf>,
     /// Go on with a run that was cut off: what it has measured counts, and the rest is done
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "pivot", "budget", "seed", "out", "dry_run", "until", "delta",
+        conflicts_with_all = ["experiment", "services", "raw-socket", "budget", "seed", "out", "dry_run", "until", "delta",
             "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`, folders such as
@@ -53,7 +53,7 @@ pub struct Args {
     services: Vec<String>,
     /// The row that the others are related to, instead of the experiment's
     #[arg(long, value_name = "ROW")]
-    pivot: Option<String>,
+    reference: Option<String>,
     /// How long to measure, such as `3m`; the fewest blocks of the experiment are measured in any case
     #[arg(long)]
     budget: Option<jiff::SignedDuration>,
@@ -74,7 +74,7 @@ impl Args {
     /// What a campaign is told means nothing to a grid.
     fn refuse_those_of_campaigns(&self) -> anyhow::Result<()> {
         let given = [
-            ("--pivot", self.pivot.is_some()),
+            ("--reference", self.reference.is_some()),
             ("--budget", self.budget.is_some()),
             ("--until", self.until != until::Asked::Budget),
             ("--delta", self.delta.is_some()),
@@ -134,12 +134,16 @@ fn begin(
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
     }
-    let words =
-        experiment.services.iter().chain([&experiment.pivot]).chain(&args.services).chain(&args.pivot);
+    let words = experiment
+        .services
+        .iter()
+        .chain([&experiment.reference])
+        .chain(&args.services)
+        .chain(&args.reference);
     workspace.adopt(words.map(String::as_str))?;
-    let rows = rows(workspace, &experiment, &args.services, args.pivot.as_deref())?;
-    if let Some(pivot) = &args.pivot {
-        experiment.pivot.clone_from(pivot);
+    let rows = rows(workspace, &experiment, &args.services, args.reference.as_deref())?;
+    if let Some(reference) = &args.reference {
+        experiment.reference.clone_from(reference);
     }
     let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
     let mut plan = Plan::new(&experiment, &rows, args.campaign.seed(), pinning);
@@ -186,12 +190,12 @@ fn planned_rows<'p>(
     planned.map(row).collect()
 }
 
-/// The rows that were asked for, and the pivot, without which there is nothing to relate them to.
+/// The rows that were asked for, and the reference, without which there is nothing to relate them to.
 fn rows(
     workspace: &Workspace,
     experiment: &Experiment,
     services: &[String],
-    pivot: Option<&str>,
+    reference: Option<&str>,
 ) -> anyhow::Result<Vec<Row>> {
     if let Err(error) = workspace.contract(&experiment.contract) {
         return Err(experiment.mistake("contract", &experiment.contract, &error.to_string()).into());
@@ -205,11 +209,11 @@ fn rows(
         services => select(services).context("--services")?,
     };
     let is_there = |label: &str| rows.iter().any(|row| row.label == label);
-    let missing = match pivot {
-        Some(pivot) if is_there(pivot) => Vec::new(),
-        Some(pivot) => select(&[pivot.to_owned()]).context("--pivot")?,
-        None if is_there(&experiment.pivot) => Vec::new(),
-        None => select(std::slice::from_ref(&experiment.pivot)).map_err(in_file("pivot"))?,
+    let missing = match reference {
+        Some(reference) if is_there(reference) => Vec::new(),
+        Some(reference) => select(&[reference.to_owned()]).context("--reference")?,
+        None if is_there(&experiment.reference) => Vec::new(),
+        None => select(std::slice::from_ref(&experiment.reference)).map_err(in_file("raw-socket"))?,
     };
     rows.splice(0..0, missing);
     workspace.tell_broken();

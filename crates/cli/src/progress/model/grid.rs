@@ -88,7 +88,7 @@ impl Grid {
             rows.push(self.row(place, row, cell, is_makespan, figure));
         }
         let scale = Scale::length(&rows, 0.0, figure);
-        let columns = [("cells", 3), (title, 0), ("95% interval", 1), ("of pivot", 4), ("CPU/req", 2)];
+        let columns = [("cells", 3), (title, 0), ("95% interval", 1), ("of reference", 4), ("CPU/req", 2)];
         let columns = columns.map(|(title, spare)| Column { title, spare }).into();
         Table { name: "service", columns, scale, rows }
     }
@@ -125,7 +125,7 @@ impl Grid {
                 format!("{}/{}", self.done(place), self.cells.get(&place).copied().unwrap_or_default()),
                 value(found, figure),
                 interval.map_or_else(dash, |(low, high)| format!("{} .. {}", figure(low), figure(high))),
-                value(cell.and_then(|cell| cell.of_pivot), percent),
+                value(cell.and_then(|cell| cell.of_reference), percent),
                 value(cell.and_then(|cell| cell.cpu_ns_per_request), time),
             ],
             range: found.map(|found| Range { value: Some(found.value), interval, marks: Vec::new() }),

@@ -32,7 +32,7 @@ use super::view::{Row, Table, Tone, View};
 /// Rows that are shown before others where not all fit.
 mod interest {
     pub const MOVED: u8 = 1;
-    pub const PIVOT: u8 = 2;
+    pub const RAW_SOCKET: u8 = 2;
     pub const IN_BLOCK: u8 = 3;
     pub const FAILED: u8 = 4;
     pub const NOW: u8 = 5;
@@ -226,7 +226,7 @@ impl<'a> Campaign<'a> {
             _ if row.is_now => interest::NOW,
             Some((block, _)) if block + 1 >= self.block => interest::FAILED,
             None if is_in_block => interest::IN_BLOCK,
-            _ if name == self.plan().pivot => interest::PIVOT,
+            _ if name == self.plan().reference => interest::RAW_SOCKET,
             _ if self.moved.contains(name) => interest::MOVED,
             _ => 0,
         };

@@ -35,7 +35,7 @@ fn header(labels: &[&str]) -> Header {
         title: "Tiny".to_owned(),
         question: "Which?".to_owned(),
         contract: "hello".to_owned(),
-        pivot: labels[0].to_owned(),
+        reference: labels[0].to_owned(),
         seed: 1,
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },
@@ -65,7 +65,7 @@ fn started(block: usize, row: &str) -> Record {
     Record::Started(Started { block, row: row.to_owned(), start_up_ns: 3_000_000 })
 }
 
-/// A slice of a service that answers `level` times as fast as the pivot, a little faster in each block than before.
+/// A slice of a service that answers `level` times as fast as the reference, a little faster in each block than before.
 fn slice(block: usize, round: usize, row: &str, level: f64) -> Slice {
     let wobble = 1.0 + 0.02 * ((block * 7 + row.len() * 3 + round) % 5) as f64;
     let answered = (10_000.0 * level * wobble) as u64;
@@ -202,7 +202,7 @@ fn without_a_throughput_it_is_cpu_time_that_is_shown() {
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).map(generator_bound).collect();
     let campaign = Campaign::new(&header(&["raw", "fast", "slow"]), None, &records);
     let view = campaign.view(Duration::ZERO);
-    assert_eq!(view.table.columns[2].title, "CPU of pivot");
+    assert_eq!(view.table.columns[2].title, "CPU of reference");
     assert_eq!(state(&view, "raw"), "generator-bound");
     assert!(view.table.rows.iter().all(|row| row.range.is_some()), "{:?}", view.table);
     assert!(view.remarks[0].contains("generator-bound"), "{:?}", view.remarks);

@@ -28,9 +28,9 @@ fn cpu(row: &RowReport) -> Option<&Ratio> {
     row.cpu_ratio.as_ref()
 }
 
-/// Which ratio to the pivot: where throughput is nobody's own, CPU time is what is known.
+/// Which ratio to the reference: where throughput is nobody's own, CPU time is what is known.
 struct Shown<'a> {
-    pivot: &'a str,
+    reference: &'a str,
     title: &'static str,
     of: fn(&RowReport) -> Option<&Ratio>,
     figure: fn(f64) -> String,
@@ -40,18 +40,18 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn of(report: &Report) -> Shown<'_> {
         let has = |of: fn(&RowReport) -> Option<&Ratio>| report.rows.iter().any(|row| of(row).is_some());
-        let pivot = report.pivot.as_str();
+        let reference = report.reference.as_str();
         match has(cpu) && !has(throughput) {
             false => Shown {
-                pivot,
-                title: "of pivot",
+                reference,
+                title: "of reference",
                 of: throughput,
                 figure: percent,
                 ends: |low, high| format!("{:.1} .. {}", low * 100.0, percent(high)),
             },
             true => Shown {
-                pivot,
-                title: "CPU of pivot",
+                reference,
+                title: "CPU of reference",
                 of: cpu,
                 figure: times,
                 ends: |low, high| format!("{low:.2} .. {}", times(high)),
@@ -66,7 +66,7 @@ impl Shown<'_> {
         let dash = || "-".to_owned();
         let figure = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(dash, show);
         let ratio = (self.of)(row);
-        let own = (row.label == self.pivot && row.cpu_ns_per_request.is_some()).then_some(1.0);
+        let own = (row.label == self.reference && row.cpu_ns_per_request.is_some()).then_some(1.0);
         let value = ratio.map(|ratio| ratio.ratio).or(own);
         let interval = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
         let doubt = row.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next());
@@ -80,7 +80,7 @@ impl Shown<'_> {
                 figure(row.cpu_ns_per_request, time),
                 row.blocks.to_string(),
             ],
-            // The pivot is what it is, without an interval.
+            // The reference is what it is, without an interval.
             range: value.map(|value| Range {
                 value: Some(value),
                 interval: interval.or(own.map(|own| (own, own))),

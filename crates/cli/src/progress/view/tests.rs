@@ -29,9 +29,10 @@ fn out(name: &str, state: &str) -> Row {
 }
 
 fn view() -> View {
-    let columns = [("tier", 5), ("req/s", 1), ("of pivot", 0), ("95% interval", 2), ("CPU/req", 4), ("n", 3)];
+    let columns =
+        [("tier", 5), ("req/s", 1), ("of reference", 0), ("95% interval", 2), ("CPU/req", 4), ("n", 3)];
     let mut rows = vec![
-        row("pivot", "1", 1.0, Some((1.0, 1.0))),
+        row("raw-socket", "1", 1.0, Some((1.0, 1.0))),
         row("hyper", "2", 0.81, Some((0.74, 0.88))),
         row("simple-web-server", "2", 0.79, Some((0.6, 1.05))),
         row("gin", "-", 0.42, None),

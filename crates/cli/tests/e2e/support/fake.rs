@@ -24,7 +24,16 @@ fn build(folder: &Path) {
         name => name,
     };
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "tare-service", "--bin", "fake-service", "--profile", profile])
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "tare-service",
+            "--bin",
+            "fake-service",
+            "--profile",
+            profile,
+        ])
         .arg("--target-dir")
         .arg(folder.parent().unwrap())
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -34,7 +34,7 @@ const EXPERIMENT: &str = r#"format   = "1.0"
 title    = "Tiny"
 question = "Does it run?"
 contract = "hello"
-pivot    = "pivot"
+reference    = "raw-socket"
 services = [SERVICES]
 [load]
 connections = 1

@@ -80,9 +80,9 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
         Some(tiers) => format!("{} blocks are not enough", tiers.blocks),
         None => "no block has a figure of each".to_owned(),
     };
-    let others = measured.iter().filter(|row| row.label != report.pivot);
+    let others = measured.iter().filter(|row| row.label != report.reference);
     let ratios = others.filter_map(|row| Some((row.label.as_str(), row.ratio.as_ref()?.ratio)));
-    let ratios = span(Unit::Share, ratios).map(|span| format!("{span} of {}'s throughput", report.pivot));
+    let ratios = span(Unit::Share, ratios).map(|span| format!("{span} of {}'s throughput", report.reference));
     let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
     let rates = || span(Unit::PerSecond, rates).map(|span| format!("{span} requests/s"));
     let figures = ratios.or_else(rates).map_or(String::new(), |span| format!(". Measured: {span}"));
@@ -90,36 +90,36 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
     format!("No ranking of {count}: {why}{figures}")
 }
 
-/// Who is first, as far as that is known, and how far that is from the pivot.
+/// Who is first, as far as that is known, and how far that is from the reference.
 fn first(tiers: &Tiers, report: &Report) -> String {
     let (best, worth) = match tiers.by {
         Metric::Throughput => ("Fastest", "throughput"),
         Metric::CpuPerRequest => ("Cheapest", "CPU per request"),
     };
-    let pivot = report.pivot.as_str();
+    let reference = report.reference.as_str();
     let of_tier = |tier: usize| -> Vec<&str> {
         tiers.rows.iter().filter(|place| place.tier == tier).map(|place| place.row.as_str()).collect()
     };
     let top = of_tier(1);
-    // The pivot does nothing, so it is no news that it is first: the news is who comes nearest.
+    // The reference does nothing, so it is no news that it is first: the news is who comes nearest.
     let (lead, named) = match top.as_slice() {
-        [only] if *only == pivot => {
+        [only] if *only == reference => {
             let next = of_tier(2);
             if next.is_empty() {
-                return format!("{best}: {pivot}");
+                return format!("{best}: {reference}");
             }
-            (format!("{best}: {pivot}. Next: "), next)
+            (format!("{best}: {reference}. Next: "), next)
         }
         _ => (format!("{best}: "), top.clone()),
     };
     let told = |label: &str| match related(report, label, tiers.by) {
-        Some(ratio) => format!("{ratio} of {pivot}'s {worth}"),
+        Some(ratio) => format!("{ratio} of {reference}'s {worth}"),
         None => unrelated(report, label, tiers.by),
     };
     match named.as_slice() {
         [only] => format!("{lead}{only}, with {}", told(only)),
         tied => {
-            let shown = tied.iter().find(|label| **label != pivot).unwrap_or(&tied[0]);
+            let shown = tied.iter().find(|label| **label != reference).unwrap_or(&tied[0]);
             if tied.len() == tiers.rows.len() {
                 let best = best.to_lowercase();
                 return format!("No service is told apart as the {best}; {shown} has {}", told(shown));
@@ -150,7 +150,7 @@ fn multiple(ratio: &Ratio) -> String {
     times(ratio.ratio) + &interval.unwrap_or_default()
 }
 
-/// A figure of its own, where there is none of the pivot's, and why not.
+/// A figure of its own, where there is none of the reference's, and why not.
 fn unrelated(report: &Report, label: &str, by: Metric) -> String {
     let row = report.rows.iter().find(|row| row.label == label);
     let figure = match by {
@@ -161,12 +161,12 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
             row.and_then(|row| row.cpu_ns_per_request).map(|ns| format!("{} of CPU a request", time(ns)))
         }
     };
-    let pivot = report.rows.iter().find(|row| row.label == report.pivot);
-    let why = match pivot {
-        _ if report.pivot.is_empty() => ", and nothing to relate it to".to_owned(),
-        None => format!(", related to nothing: the run has no row \"{}\"", report.pivot),
-        Some(pivot) => match pivot.state.reason().or(pivot.throughput_doubt.as_deref()) {
-            Some(_) => format!(", related to nothing: {} has no valid figure", report.pivot),
+    let reference = report.rows.iter().find(|row| row.label == report.reference);
+    let why = match reference {
+        _ if report.reference.is_empty() => ", and nothing to relate it to".to_owned(),
+        None => format!(", related to nothing: the run has no row \"{}\"", report.reference),
+        Some(reference) => match reference.state.reason().or(reference.throughput_doubt.as_deref()) {
+            Some(_) => format!(", related to nothing: {} has no valid figure", report.reference),
             None => String::new(),
         },
     };

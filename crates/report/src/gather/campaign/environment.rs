@@ -63,7 +63,7 @@ pub fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("Load", &report.load),
         Fact::new("Contract", &plan.contract),
-        Fact::new("Pivot", if plan.pivot.is_empty() { "none" } else { &plan.pivot }),
+        Fact::new("Reference", if plan.reference.is_empty() { "none" } else { &plan.reference }),
         Fact::new("Blocks", report.blocks.to_string()),
         Fact::new("Took", format!("{took}{ending}")),
         Fact::new("Machine", machine(environment)),
@@ -103,8 +103,8 @@ fn words_of(plan: &Plan) -> Option<Vec<String>> {
     let services: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let file = format!("experiments/{}.toml", plan.experiment);
     let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
-    if !plan.pivot.is_empty() {
-        words.extend(["--pivot".to_owned(), plan.pivot.clone()]);
+    if !plan.reference.is_empty() {
+        words.extend(["--reference".to_owned(), plan.reference.clone()]);
     }
     Some(words)
 }

@@ -37,7 +37,7 @@ pub fn section(kept: &Kept, report: &Report) -> Section {
     let planned = |label: &str| plan.rows.iter().find(|row| row.label == label);
     let rows = report.rows.iter().map(|row| Row { report: row, planned: planned(&row.label) });
     let mut fields = identity();
-    fields.extend(figures(&report.pivot));
+    fields.extend(figures(&report.reference));
     fields.extend(facets(&plan.contract));
     fields.extend(extent());
     let kept_for_some = ["tier", "ranks", "title", "reason", "warnings"];
@@ -95,37 +95,37 @@ fn facets<'a>(contract: &'a str) -> Vec<Field<'a, Row<'a>>> {
     ]
 }
 
-/// Related to the pivot, which is 1 without an interval.
-fn throughput(row: &RowReport, pivot: &str) -> Option<Between> {
-    let own = row.times_throughput(pivot).map(|value| Between { value, low: None, high: None });
+/// Related to the reference, which is 1 without an interval.
+fn throughput(row: &RowReport, reference: &str) -> Option<Between> {
+    let own = row.times_throughput(reference).map(|value| Between { value, low: None, high: None });
     row.ratio.as_ref().map(Between::from).or(own)
 }
 
-fn cpu(row: &RowReport, pivot: &str) -> Option<Between> {
+fn cpu(row: &RowReport, reference: &str) -> Option<Between> {
     let own = || Between { value: 1.0, low: None, high: None };
-    let is_pivot = row.label == pivot && row.cpu_ns_per_request.is_some();
-    row.cpu_ratio.as_ref().map(Between::from).or_else(|| is_pivot.then(own))
+    let is_reference = row.label == reference && row.cpu_ns_per_request.is_some();
+    row.cpu_ratio.as_ref().map(Between::from).or_else(|| is_reference.then(own))
 }
 
-fn figures<'a>(pivot: &'a str) -> Vec<Field<'a, Row<'a>>> {
+fn figures<'a>(reference: &'a str) -> Vec<Field<'a, Row<'a>>> {
     let number = Column::new;
     let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
-    let of_pivot = Column::new("throughput_ratio", "of pivot", Unit::Share)
+    let of_reference = Column::new("throughput_ratio", "of reference", Unit::Share)
         .bar()
-        .help("throughput related to the pivot's in the same block, with a 95% interval");
-    let cpu_of_pivot = Column::new("cpu_ratio", "CPU of pivot", Unit::Times)
-        .help("CPU per request related to the pivot's in the same block, with a 95% interval");
+        .help("throughput related to the reference's in the same block, with a 95% interval");
+    let cpu_of_reference = Column::new("cpu_ratio", "CPU of reference", Unit::Times)
+        .help("CPU per request related to the reference's in the same block, with a 95% interval");
     let per_request = "CPU time of the service's processes for each answer; the median of the blocks";
     let mut fields = vec![field(
         number("requests_per_second", "req/s", Unit::PerSecond)
             .help("right answers a second; the median of the blocks"),
         |row: &Row| row.report.requests_per_second,
     )];
-    fields.extend(between(of_pivot, move |row: &Row| throughput(row.report, pivot)));
+    fields.extend(between(of_reference, move |row: &Row| throughput(row.report, reference)));
     fields.push(field(ns("cpu_ns_per_request", "CPU/request").help(per_request), |row: &Row| {
         row.report.cpu_ns_per_request
     }));
-    fields.extend(between(cpu_of_pivot, move |row: &Row| cpu(row.report, pivot)));
+    fields.extend(between(cpu_of_reference, move |row: &Row| cpu(row.report, reference)));
     fields.extend([
         field(ns("latency_ns_p50", "p50"), |row: &Row| row.report.latency_ns_p50),
         field(ns("latency_ns_p99", "p99").help("in a closed loop: see latency against load"), |row: &Row| {
@@ -181,14 +181,14 @@ fn extent<'a>() -> Vec<Field<'a, Row<'a>>> {
     ]
 }
 
-/// Bars of what there is: ratios, or rates where nothing is related to a pivot.
+/// Bars of what there is: ratios, or rates where nothing is related to a reference.
 fn chart(report: &Report) -> Option<Chart> {
     let measured = || report.rows.iter().filter(|row| row.state == State::Measured);
     let ratios =
-        measured().filter_map(|row| Some((row.label.as_str(), row.times_throughput(&report.pivot)?)));
+        measured().filter_map(|row| Some((row.label.as_str(), row.times_throughput(&report.reference)?)));
     let rates = measured().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
     let (key, alt) = match span(Unit::Share, ratios) {
-        Some(span) => ("throughput_ratio", format!("Throughput related to {}: {span}.", report.pivot)),
+        Some(span) => ("throughput_ratio", format!("Throughput related to {}: {span}.", report.reference)),
         None => ("requests_per_second", format!("Requests a second: {}.", span(Unit::PerSecond, rates)?)),
     };
     let chart = Chart::new(Shape::Bars, key, "label", &alt);
@@ -203,11 +203,11 @@ pub mod cost {
     };
     use crate::document::Scale;
 
-    const LEAD: &str = "CPU time per request against throughput, both related to the pivot. To the right is faster, below is \
+    const LEAD: &str = "CPU time per request against throughput, both related to the reference. To the right is faster, below is \
                         cheaper; what is dear and fast uses more CPUs, what is cheap and slow waits.";
 
     pub fn section(report: &Report) -> Section {
-        let pivot = report.pivot.as_str();
+        let reference = report.reference.as_str();
         let has = |row: &&RowReport| {
             row.state == State::Measured
                 && row.requests_per_second.is_some()
@@ -219,7 +219,7 @@ pub mod cost {
                 .note("no row has both a throughput and a CPU time per request");
         }
         let are_related = rows.iter().any(|row| row.ratio.is_some() && row.cpu_ratio.is_some());
-        let alt = alt(&rows, pivot, are_related);
+        let alt = alt(&rows, reference, are_related);
         let mut fields = vec![
             field(Column::new("label", "service", Unit::Text), |row: &&RowReport| row.label.clone()),
             field(Column::new("language", "language", Unit::Text).facet(), |row: &&RowReport| {
@@ -229,14 +229,14 @@ pub mod cost {
                 row.requests_per_second
             }),
         ];
-        let ratio = Column::new("throughput_ratio", "throughput of pivot", Unit::Share);
-        fields.extend(between(ratio, move |row: &&RowReport| throughput(row, pivot)));
+        let ratio = Column::new("throughput_ratio", "throughput of reference", Unit::Share);
+        fields.extend(between(ratio, move |row: &&RowReport| throughput(row, reference)));
         fields.push(field(
             Column::new("cpu_ns_per_request", "CPU/request", Unit::Nanoseconds),
             |row: &&RowReport| row.cpu_ns_per_request,
         ));
-        let ratio = Column::new("cpu_ratio", "CPU of pivot", Unit::Times);
-        fields.extend(between(ratio, move |row: &&RowReport| cpu(row, pivot)));
+        let ratio = Column::new("cpu_ratio", "CPU of reference", Unit::Times);
+        fields.extend(between(ratio, move |row: &&RowReport| cpu(row, reference)));
         fields.push(field(Column::new("blocks", "blocks", Unit::Count), |row: &&RowReport| row.blocks));
         let table = table("Services by throughput and CPU per request", fields, rows);
         let (x, y) = match are_related {
@@ -252,7 +252,7 @@ pub mod cost {
         Section::new("cost", "Cost and throughput", LEAD, table).chart(chart)
     }
 
-    fn alt(rows: &[&RowReport], pivot: &str, are_related: bool) -> String {
+    fn alt(rows: &[&RowReport], reference: &str, are_related: bool) -> String {
         let named = |value: &dyn Fn(&RowReport) -> Option<f64>| -> Vec<(String, f64)> {
             rows.iter().filter_map(|row| Some((row.label.clone(), value(row)?))).collect()
         };
@@ -261,9 +261,9 @@ pub mod cost {
         };
         let of = |found: Option<Between>| found.map(|found| found.value);
         if are_related {
-            let rates = spans(Unit::Share, &named(&|row| of(throughput(row, pivot))));
-            let costs = spans(Unit::Times, &named(&|row| of(cpu(row, pivot))));
-            return format!("Throughput related to {pivot}: {rates}; CPU per request: {costs}.");
+            let rates = spans(Unit::Share, &named(&|row| of(throughput(row, reference))));
+            let costs = spans(Unit::Times, &named(&|row| of(cpu(row, reference))));
+            return format!("Throughput related to {reference}: {rates}; CPU per request: {costs}.");
         }
         let rates = spans(Unit::PerSecond, &named(&|row| row.requests_per_second));
         let costs = spans(Unit::Nanoseconds, &named(&|row| row.cpu_ns_per_request));

@@ -180,11 +180,11 @@ fn throughput<'a>(there: fn(&figures::Row) -> Option<f64>) -> Fields<'a> {
 }
 
 fn percentages<'a>(grid: &Grid<'a>) -> Fields<'a> {
-    let pivot = grid.plan.pivot.as_deref().unwrap_or("the pivot");
+    let reference = grid.plan.reference.as_deref().unwrap_or("the reference");
     let mut fields = throughput(|row| row.value);
     fields.extend(beside(
-        column("throughput_ratio", &format!("of {pivot}"), Unit::Share).bar(),
-        |entry| entry.cell?.of_pivot.map(Between::from),
+        column("throughput_ratio", &format!("of {reference}"), Unit::Share).bar(),
+        |entry| entry.cell?.of_reference.map(Between::from),
         |entry| Some(entry.published()?.percent? / 100.0),
     ));
     fields
@@ -388,7 +388,7 @@ fn charts(grid: &Grid, table: &Table) -> Vec<Chart> {
             }
             Layout::Percent => {
                 let shares = self::range(table, "throughput_ratio", Unit::Share).unwrap_or_default();
-                let alt = format!("Requests a second as a share of the pivot's: {shares}.");
+                let alt = format!("Requests a second as a share of the reference's: {shares}.");
                 Chart {
                     title: "Here".to_owned(),
                     ..Chart::new(Shape::Bars, "throughput_ratio", "label", &alt)

@@ -25,7 +25,7 @@ pub fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
     let compared: Vec<&Effect> = decides().filter(|effect| effect.ratio.is_some()).collect();
     if compared.is_empty() {
         let reason =
-            decides().next().map_or("there is no row but the pivot", |effect| effect.reason.as_str());
+            decides().next().map_or("there is no row but the reference", |effect| effect.reason.as_str());
         return format!("Nothing can be compared: {reason}.");
     }
     let rows = count_rows(compared.iter().copied());
@@ -97,7 +97,7 @@ fn count_rows<'a>(effects: impl Iterator<Item = &'a Effect>) -> usize {
 fn between(scope: &Scope) -> String {
     match (scope.is_one_machine, scope.by_runs()) {
         (true, false) => String::new(),
-        (false, _) => ", related to the pivot on each of two machines,".to_owned(),
+        (false, _) => ", related to the reference on each of two machines,".to_owned(),
         (true, true) => format!(" in {} runs", scope.runs.len()),
     }
 }
@@ -135,7 +135,7 @@ pub fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<S
     let mut notes = Vec::new();
     if !scope.is_one_machine {
         notes.push(
-            "the runs are of two machines: only ratios to the pivot are compared, and a difference is one of machines \
+            "the runs are of two machines: only ratios to the reference are compared, and a difference is one of machines \
              and builds together"
                 .to_owned(),
         );
@@ -149,8 +149,8 @@ pub fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<S
         let of_one_machine = DECIDES.iter().filter(|_| scope.is_one_machine);
         notes.extend(of_one_machine.filter_map(|metric| same_builds(all, *metric)));
     }
-    if scope.pivots_differ_by_build() {
-        notes.push("the pivot is of one version and not of one build in all runs".to_owned());
+    if scope.references_differ_by_build() {
+        notes.push("the reference is of one version and not of one build in all runs".to_owned());
     }
     for (run, status) in scope.runs.iter().map(|run| (run, run.status())) {
         match status {

@@ -1,7 +1,7 @@
 //! Whether runs can be compared, and what of them: asked before any figure is looked at, and answered by their heads alone.
 //!
-//! Three kinds of differences. What makes another *measurement* forbids: contract, load, knobs, pivot, length of a slice,
-//! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the pivot, side by side. All
+//! Three kinds of differences. What makes another *measurement* forbids: contract, load, knobs, reference, length of a slice,
+//! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
 //! else is told.
 
 use tare_bench::run::{plan::LatencyPlan, until::Metric};
@@ -40,7 +40,7 @@ impl Weight {
         match self {
             Weight::Told => "is told".to_owned(),
             Weight::Metric(metric) => format!("{} is not compared", metric.name()),
-            Weight::Machine => "two machines: ratios to the pivot alone".to_owned(),
+            Weight::Machine => "two machines: ratios to the reference alone".to_owned(),
             Weight::Forbids => "not comparable".to_owned(),
         }
     }
@@ -89,7 +89,7 @@ fn asked() -> Vec<Asked> {
         ("generator threads", Weight::Forbids, |run| run.plan().load.threads.to_string()),
         ("THREADS of services", Weight::Forbids, |run| run.plan().knobs.threads.to_string()),
         ("DELAY_MS of services", Weight::Forbids, |run| run.plan().knobs.delay_ms.to_string()),
-        ("pivot", Weight::Forbids, |run| run.plan().pivot.clone()),
+        ("raw-socket", Weight::Forbids, |run| run.plan().reference.clone()),
         ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns)),
         ("CPUs of services and generator", Weight::Forbids, pinning),
         ("CPU", Weight::Machine, |run| run.kept.header.environment.cpu.clone()),

@@ -1,5 +1,5 @@
 //! By how much each row differs, before and after: two runs by their blocks, more of them by runs. Everything is related to
-//! the pivot of the same block first, since the machine of one time is not that of another.
+//! the reference of the same block first, since the machine of one time is not that of another.
 
 use tare_bench::run::until::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, RatioEstimate, holm, two_sample};
@@ -45,8 +45,8 @@ pub struct Effect {
 pub struct Side {
     /// Places of its runs.
     pub runs: Vec<usize>,
-    /// Of the pivot: exp of the middle of its values.
-    pub of_pivot: Option<f64>,
+    /// Of the reference: exp of the middle of its values.
+    pub of_reference: Option<f64>,
     /// How many units.
     pub n: usize,
 }
@@ -95,7 +95,7 @@ impl Effect {
 pub fn effects(scope: &Scope) -> Vec<Effect> {
     let rows = scope.labels();
     let metrics = |row: &str| {
-        let is_base = scope.runs.iter().any(|run| run.plan().pivot == row);
+        let is_base = scope.runs.iter().any(|run| run.plan().reference == row);
         Metric::ALL.into_iter().filter(move |metric| !is_base || *metric == Metric::Rss)
     };
     let mut all: Vec<Effect> = rows
@@ -214,8 +214,8 @@ fn side(runs: Vec<usize>, samples: &[&Sample], metric: Metric) -> Side {
     let middles: Vec<f64> =
         samples.iter().map(|sample| tare_stats::hodges_lehmann(&sample.units())).collect();
     let middle = tare_stats::summary::median(&middles).ok();
-    let of_pivot = middle.map(f64::exp).filter(|_| metric != Metric::Rss);
-    Side { runs, of_pivot, n: 0 }
+    let of_reference = middle.map(f64::exp).filter(|_| metric != Metric::Rss);
+    Side { runs, of_reference, n: 0 }
 }
 
 /// Who asks about many rows finds a difference in some: Holm's adjustment over all that decide.
@@ -243,7 +243,7 @@ fn verdict(effect: &Effect, scope: &Scope) -> Verdict {
     if p > ALPHA {
         return Verdict::NotShown;
     }
-    // On two machines a program need not be the same to the byte, nor weigh the same against the pivot.
+    // On two machines a program need not be the same to the byte, nor weigh the same against the reference.
     if effect.same_build == Some(true) && scope.is_one_machine && !scope.by_runs() {
         return Verdict::Moved;
     }

@@ -128,7 +128,7 @@ fn question(scope: &Scope) -> String {
     match (scope.is_one_machine, scope.runs.len()) {
         (true, 2) => "What differs from A to B?".to_owned(),
         (true, _) => "What changed from run to run?".to_owned(),
-        (false, _) => "What differs from machine to machine, related to the pivot on each?".to_owned(),
+        (false, _) => "What differs from machine to machine, related to the reference on each?".to_owned(),
     }
 }
 
@@ -148,7 +148,7 @@ fn facts(runs: &[Run]) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("Load", last.report.load.as_str()),
         Fact::new("Contract", last.plan().contract.as_str()),
-        Fact::new("Pivot", last.plan().pivot.as_str()),
+        Fact::new("Reference", last.plan().reference.as_str()),
         Fact::new("Machine of the last run", format!("{} CPUs ({})", environment.cpus, environment.cpu)),
     ];
     if runs.len() == 2 {

@@ -1,4 +1,4 @@
-//! One run of several, and the samples that it gives: what each row was in each block, related to the pivot in that block.
+//! One run of several, and the samples that it gives: what each row was in each block, related to the reference in that block.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -144,18 +144,18 @@ impl Run {
     /// What the run says of a row, or why it says nothing.
     pub fn sample(&self, label: &str, metric: Metric) -> Result<Sample, String> {
         self.has(label, metric)?;
-        let pivot = &self.plan().pivot;
+        let reference = &self.plan().reference;
         let own = self.series(label, metric);
-        // Memory does not follow the state of the machine: relating it would add the pivot's own noise and take none away.
+        // Memory does not follow the state of the machine: relating it would add the reference's own noise and take none away.
         if metric == Metric::Rss {
             let ones: BTreeMap<usize, f64> = own.keys().map(|block| (*block, 1.0)).collect();
             return self.parted(label, label, &own, &ones);
         }
-        if label == pivot {
+        if label == reference {
             return Err("it is what the others are related to".to_owned());
         }
-        self.has(pivot, metric)?;
-        self.parted(label, pivot, &own, &self.series(pivot, metric))
+        self.has(reference, metric)?;
+        self.parted(label, reference, &own, &self.series(reference, metric))
     }
 
     /// Logarithms of one by the other, in the blocks that both have, parted into what has no process in common.
@@ -167,8 +167,8 @@ impl Run {
         other: &BTreeMap<usize, f64>,
     ) -> Result<Sample, String> {
         let both: Vec<usize> = one.keys().copied().filter(|block| other.contains_key(block)).collect();
-        let (subject, pivot) = series::paired(one, other);
-        let logs = log_ratios(&subject, &pivot).map_err(|error| error.to_string())?;
+        let (subject, reference) = series::paired(one, other);
+        let logs = log_ratios(&subject, &reference).map_err(|error| error.to_string())?;
         let starts = two_level::by_start(&logs, &self.processes(label, &both), &self.processes(base, &both));
         let starts = starts.map_err(|error| error.to_string())?;
         if starts.is_empty() {

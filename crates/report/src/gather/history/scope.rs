@@ -18,8 +18,8 @@ pub struct Scope<'a> {
     pub is_one_machine: bool,
 }
 
-/// The pivot that is a part of Tare: its build is that of the whole program, so its version must do.
-const BUILT_IN: &str = "pivot";
+/// The reference that is a part of Tare: its build is that of the whole program, so its version must do.
+const BUILT_IN: &str = "raw-socket";
 
 impl<'a> Scope<'a> {
     pub fn new(runs: &'a [Run], differences: &'a [Difference]) -> Scope<'a> {
@@ -43,16 +43,16 @@ impl<'a> Scope<'a> {
         labels
     }
 
-    /// What a run says of a row; nothing where its pivot is another program than the last run's.
+    /// What a run says of a row; nothing where its reference is another program than the last run's.
     pub fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<Sample, String> {
-        if metric != Metric::Rss && !self.has_the_last_pivot(run) {
+        if metric != Metric::Rss && !self.has_the_last_reference(run) {
             let version = |run: &Run| {
-                let pivot = run.planned(&run.plan().pivot);
-                pivot.and_then(|row| row.version.clone()).unwrap_or_else(|| "no version".to_owned())
+                let reference = run.planned(&run.plan().reference);
+                reference.and_then(|row| row.version.clone()).unwrap_or_else(|| "no version".to_owned())
             };
             let (own, last) = (&self.runs[run], &self.runs[self.runs.len() - 1]);
             return Err(format!(
-                "the pivot is another program (\"{}\" in {}, \"{}\" in {})",
+                "the reference is another program (\"{}\" in {}, \"{}\" in {})",
                 version(own),
                 own.name,
                 version(last),
@@ -62,19 +62,21 @@ impl<'a> Scope<'a> {
         self.runs[run].sample(label, metric)
     }
 
-    fn has_the_last_pivot(&self, run: usize) -> bool {
+    fn has_the_last_reference(&self, run: usize) -> bool {
         let (own, last) = (&self.runs[run], &self.runs[self.runs.len() - 1]);
-        let pivot = &last.plan().pivot;
-        let (Some(one), Some(other)) = (own.planned(pivot), last.planned(pivot)) else { return false };
+        let reference = &last.plan().reference;
+        let (Some(one), Some(other)) = (own.planned(reference), last.planned(reference)) else {
+            return false;
+        };
         // Two machines have two compilers, and so two builds of one version.
         let by_version = other.service == BUILT_IN || !self.is_one_machine || one.content.is_none();
         let is_same = by_version || other.content.is_none() || one.content == other.content;
         is_same && one.version == other.version && one.service == other.service
     }
 
-    /// Whether some run has another build of the same version of the pivot.
-    pub fn pivots_differ_by_build(&self) -> bool {
-        let builds: Vec<_> = self.runs.iter().map(|run| run.build(&run.plan().pivot)).collect();
+    /// Whether some run has another build of the same version of the reference.
+    pub fn references_differ_by_build(&self) -> bool {
+        let builds: Vec<_> = self.runs.iter().map(|run| run.build(&run.plan().reference)).collect();
         builds.iter().any(|build| *build != builds[0])
     }
 
@@ -85,8 +87,9 @@ impl<'a> Scope<'a> {
             return Some(difference.text(self.runs));
         }
         let is_absolute = metric == Metric::Rss && !self.is_one_machine;
-        is_absolute
-            .then(|| "two machines: figures that are not related to a pivot stand side by side".to_owned())
+        is_absolute.then(|| {
+            "two machines: figures that are not related to a reference stand side by side".to_owned()
+        })
     }
 
     /// The runs before and after, of those that have the row. Of two runs the first and the second; of two machines those of

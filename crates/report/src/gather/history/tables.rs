@@ -26,11 +26,11 @@ pub fn effects(scope: &Scope, all: &[Effect]) -> Section {
         ),
         share("effect", "After by before")
             .interval("effect_low", "effect_high")
-            .help("100% is no difference. Each run is related to its own pivot first, but for RSS"),
+            .help("100% is no difference. Each run is related to its own reference first, but for RSS"),
         share("effect_low", "low").hidden(),
         share("effect_high", "high").hidden(),
-        share("before_of_pivot", "Before, of pivot"),
-        share("after_of_pivot", "After, of pivot"),
+        share("before_of_reference", "Before, of reference"),
+        share("after_of_reference", "After, of reference"),
         text("before", "Before"),
         text("after", "After"),
         count("n_before", "n before"),
@@ -71,8 +71,8 @@ fn effect_row(runs: &[Run], effect: &Effect) -> Vec<Value> {
         ratio.map(|ratio| ratio.ratio).into(),
         ratio.and_then(|ratio| ratio.low).into(),
         ratio.and_then(|ratio| ratio.high).into(),
-        effect.before.of_pivot.into(),
-        effect.after.of_pivot.into(),
+        effect.before.of_reference.into(),
+        effect.after.of_reference.into(),
         told(&names(runs, &effect.before.runs)),
         told(&names(runs, &effect.after.runs)),
         effect.before.n.into(),
@@ -111,7 +111,7 @@ fn effects_chart(all: &[Effect], metric: Metric) -> Chart {
     }
 }
 
-/// Keys and titles of the figures that are related to the pivot.
+/// Keys and titles of the figures that are related to the reference.
 const RELATED: [(Metric, &str, &str); 3] = [
     (Metric::Throughput, "throughput", "Throughput"),
     (Metric::Cpu, "cpu", "CPU/request"),
@@ -129,8 +129,8 @@ pub fn each_run(scope: &Scope) -> Section {
         Column::new("build", "Build", Unit::Text).hidden(),
     ];
     for (_, key, title) in RELATED {
-        let [own, low, high] = ["", "_low", "_high"].map(|end| format!("{key}_of_pivot{end}"));
-        columns.push(Column::new(&own, &format!("{title} of pivot"), Unit::Share).interval(&low, &high));
+        let [own, low, high] = ["", "_low", "_high"].map(|end| format!("{key}_of_reference{end}"));
+        columns.push(Column::new(&own, &format!("{title} of reference"), Unit::Share).interval(&low, &high));
         columns.push(Column::new(&low, "low", Unit::Share).hidden());
         columns.push(Column::new(&high, "high", Unit::Share).hidden());
     }
@@ -146,7 +146,7 @@ pub fn each_run(scope: &Scope) -> Section {
     for label in scope.labels() {
         table.rows.extend((0..scope.runs.len()).map(|run| run_row(scope, run, &label)));
     }
-    let lead = "Each run by itself, each block related to the pivot in it. Figures that are not related to a pivot are those \
+    let lead = "Each run by itself, each block related to the reference in it. Figures that are not related to a reference are those \
                 of the machine at that time.";
     let section = Section::new("runs", "Run by run", lead, table);
     if scope.by_runs() { lines(section, scope) } else { section }
@@ -165,21 +165,21 @@ fn run_row(scope: &Scope, at: usize, label: &str) -> Vec<Value> {
     ];
     let samples = RELATED.map(|(metric, ..)| scope.sample(at, label, metric));
     for sample in &samples {
-        let estimate = sample.as_ref().ok().and_then(of_pivot);
+        let estimate = sample.as_ref().ok().and_then(of_reference);
         values.push(estimate.as_ref().map(|estimate| estimate.ratio).into());
         values.push(estimate.as_ref().and_then(|estimate| estimate.low).into());
         values.push(estimate.and_then(|estimate| estimate.high).into());
     }
     values.extend(Metric::ALL.map(|metric| Value::from(run.level(label, metric))));
     let n = samples.iter().flatten().map(|sample| sample.units().len()).max();
-    let is_pivot = label == run.plan().pivot;
+    let is_reference = label == run.plan().reference;
     values.push(n.into());
-    values.push(samples.into_iter().find_map(Result::err).filter(|_| !is_pivot).into());
+    values.push(samples.into_iter().find_map(Result::err).filter(|_| !is_reference).into());
     values
 }
 
 /// As the run's own table makes it.
-fn of_pivot(sample: &Sample) -> Option<RatioEstimate> {
+fn of_reference(sample: &Sample) -> Option<RatioEstimate> {
     let estimate = match sample.is_shared() {
         true => two_level::interval(&sample.starts, DEFAULT_CONFIDENCE),
         false => signed_rank::interval(&sample.blocks(), DEFAULT_CONFIDENCE),
@@ -190,10 +190,10 @@ fn of_pivot(sample: &Sample) -> Option<RatioEstimate> {
 fn lines(section: Section, scope: &Scope) -> Section {
     let count = scope.runs.len();
     RELATED[..2].iter().fold(section, |section, (_, key, title)| {
-        let alt = format!("{title} of the pivot's over {count} runs, a line a service");
-        let chart = Chart::new(Shape::Lines, "place", &format!("{key}_of_pivot"), &alt).series("row");
+        let alt = format!("{title} of the reference's over {count} runs, a line a service");
+        let chart = Chart::new(Shape::Lines, "place", &format!("{key}_of_reference"), &alt).series("row");
         section.chart(Chart {
-            title: format!("{title} of pivot, run after run"),
+            title: format!("{title} of reference, run after run"),
             n: Some("n".to_owned()),
             first: Some(8),
             ..chart
@@ -281,7 +281,7 @@ fn spread(scope: &Scope) -> Section {
             table.rows.extend(spread_of(scope, &label, metric));
         }
     }
-    let lead = "Standard deviations of ratios to the pivot, over the runs of the last build. Where runs differ as much as blocks \
+    let lead = "Standard deviations of ratios to the reference, over the runs of the last build. Where runs differ as much as blocks \
                 do, more blocks do not make a run tell more: make more runs.";
     let section = Section::new("spread", "From run to run", lead, table);
     let is_empty = section.table.as_ref().is_some_and(|table| table.rows.is_empty());
@@ -323,7 +323,7 @@ pub fn comparability(runs: &[Run], differences: &[Difference]) -> Section {
         let values = one.values.iter().map(|value| told(value));
         table.rows.push(head.into_iter().chain(values).collect());
     }
-    let lead = "What the runs have in common, the gravest first. Another contract, load, pivot, length of a slice or use of CPUs \
+    let lead = "What the runs have in common, the gravest first. Another contract, load, reference, length of a slice or use of CPUs \
                 is another measurement, and is refused.";
     Section::new("comparability", "Comparable", lead, table)
 }
@@ -338,9 +338,9 @@ pub fn environments(scope: &Scope) -> Section {
         Column::new("blocks", "Blocks", Unit::Count),
         text("ending", "Ended"),
         Column::new("foreign_cpu_share", "CPU of others", Unit::Share),
-        Column::new("pivot_requests_per_second", "Pivot's requests/s", Unit::PerSecond)
-            .help("The machine's state at that time: what relating to the pivot takes out"),
-        Column::new("pivot_cpu_ns_per_request", "Pivot's CPU/request", Unit::Nanoseconds),
+        Column::new("reference_requests_per_second", "Reference's requests/s", Unit::PerSecond)
+            .help("The machine's state at that time: what relating to the reference takes out"),
+        Column::new("reference_cpu_ns_per_request", "Reference's CPU/request", Unit::Nanoseconds),
         text("seed", "Seed"),
         text("tare", "Tare"),
         text("machine", "Machine"),
@@ -353,7 +353,7 @@ pub fn environments(scope: &Scope) -> Section {
     ];
     let mut table = Table::new("Runs", columns);
     for run in scope.runs {
-        let (environment, pivot) = (&run.kept.header.environment, &run.plan().pivot);
+        let (environment, reference) = (&run.kept.header.environment, &run.plan().reference);
         table.rows.push(vec![
             run.name.as_str().into(),
             run.place.as_str().into(),
@@ -361,8 +361,8 @@ pub fn environments(scope: &Scope) -> Section {
             run.report.blocks.into(),
             run.report.ending.map_or(run.status().text(), |ending| ending.text()).into(),
             run.report.foreign_cpu_share.into(),
-            run.level(pivot, Metric::Throughput).into(),
-            run.level(pivot, Metric::Cpu).into(),
+            run.level(reference, Metric::Throughput).into(),
+            run.level(reference, Metric::Cpu).into(),
             run.plan().seed.to_string().into(),
             run.kept.header.tare.as_str().into(),
             format!("{}, {} CPUs", environment.cpu, environment.cpus).into(),

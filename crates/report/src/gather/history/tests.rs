@@ -28,7 +28,7 @@ fn planned(&(label, _, build): &Row) -> PlannedRow {
         language: "rust".to_owned(),
         framework: label.to_owned(),
         licence: "MIT".to_owned(),
-        style: if label == "pivot" { Style::Pivot } else { Style::Framework },
+        style: if label == "raw-socket" { Style::RawSocket } else { Style::Framework },
         settings: Vec::new(),
         version: Some(build.split('+').next().unwrap_or(build).to_owned()),
         content: Some(format!("content of {build}")),
@@ -42,7 +42,7 @@ fn plan(rows: &[Row], seed: u64) -> Plan {
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
         contract: "hello".to_owned(),
-        pivot: "pivot".to_owned(),
+        reference: "raw-socket".to_owned(),
         seed,
         load: LoadSetting { connections: 64, threads: 1 },
         knobs: Knobs { threads: 1, delay_ms: 0 },
@@ -126,13 +126,13 @@ fn slice(block: usize, label: &str, level: f64) -> [Record; 3] {
 }
 
 const STEADY: Row = ("steady", 0.8, "1.0+a");
-const PIVOT: Row = ("pivot", 1.0, "0.1.0+p");
+const RAW_SOCKET: Row = ("raw-socket", 1.0, "0.1.0+p");
 
 /// Two runs of one machine, which was slower the second time; `fast` lost 4% with a new build.
 fn pair() -> Vec<Run> {
     let gone = ("gone", 0.7, "2.0+a");
-    let before = run(1, 1.0, &[PIVOT, STEADY, ("fast", 0.9, "1.0+a"), gone], 12);
-    let after = run(2, 0.8, &[PIVOT, STEADY, ("fast", 0.864, "1.1+b"), ("new", 0.6, "1.0+a")], 12);
+    let before = run(1, 1.0, &[RAW_SOCKET, STEADY, ("fast", 0.9, "1.0+a"), gone], 12);
+    let after = run(2, 0.8, &[RAW_SOCKET, STEADY, ("fast", 0.864, "1.1+b"), ("new", 0.6, "1.0+a")], 12);
     vec![before, after]
 }
 
@@ -235,7 +235,7 @@ fn a_machine_that_was_slower_moves_nobody_who_did_not_change() {
 
 #[test]
 fn what_moves_without_a_change_says_how_much_runs_differ() {
-    let rows = |same: f64, other: f64, build| [PIVOT, ("same", same, "1.0+a"), ("other", other, build)];
+    let rows = |same: f64, other: f64, build| [RAW_SOCKET, ("same", same, "1.0+a"), ("other", other, build)];
     let document =
         of(vec![run(1, 1.0, &rows(0.8, 0.5, "1.0+a"), 12), run(2, 1.0, &rows(0.76, 0.49, "1.1+b"), 12)]);
     assert_eq!(verdict(&document, "same", "throughput"), "moved, same build");
@@ -270,8 +270,8 @@ fn another_measurement_is_refused_with_both_values() {
         assert!(said.contains("A is runs/day01, B is runs/day02"), "{said}");
     }
     let mut runs = pair();
-    runs[1].kept.header.plan.pivot = "steady".to_owned();
-    assert!(refusal(runs).contains("pivot: \"pivot\" in A, \"steady\" in B"));
+    runs[1].kept.header.plan.reference = "steady".to_owned();
+    assert!(refusal(runs).contains("reference: \"reference\" in A, \"steady\" in B"));
 }
 
 #[test]
@@ -302,23 +302,24 @@ fn another_way_to_count_cpu_time_leaves_that_metric_out() {
 }
 
 #[test]
-fn two_machines_are_compared_by_their_pivots_alone() {
+fn two_machines_are_compared_by_their_references_alone() {
     let mut runs = pair();
     runs[1].kept.header.environment.cpu = "another CPU".to_owned();
     let document = of(runs);
-    assert!(document.notes[0].starts_with("the runs are of two machines: only ratios to the pivot"));
+    assert!(document.notes[0].starts_with("the runs are of two machines: only ratios to the reference"));
     assert_eq!(verdict(&document, "fast", "throughput"), "slower");
     assert_eq!(verdict(&document, "fast", "peak RSS"), "not compared");
     // What moved there by most is no measure of what runs differ by, its own build being the same.
     let mut runs = vec![
-        run(1, 1.0, &[PIVOT, ("same", 1.0, "1.0.0+a")], 8),
-        run(2, 1.0, &[PIVOT, ("same", 0.8, "1.0.0+a")], 8),
+        run(1, 1.0, &[RAW_SOCKET, ("same", 1.0, "1.0.0+a")], 8),
+        run(2, 1.0, &[RAW_SOCKET, ("same", 0.8, "1.0.0+a")], 8),
     ];
     runs[1].kept.header.environment.cpu = "another CPU".to_owned();
     let document = of(runs);
     assert_eq!(verdict(&document, "same", "throughput"), "slower");
     assert!(document.notes.iter().all(|note| !note.contains("of the same build")), "{:?}", document.notes);
-    let mut runs = vec![run(1, 1.0, &[PIVOT], 6), run(2, 1.0, &[PIVOT], 6), run(3, 1.0, &[PIVOT], 6)];
+    let mut runs =
+        vec![run(1, 1.0, &[RAW_SOCKET], 6), run(2, 1.0, &[RAW_SOCKET], 6), run(3, 1.0, &[RAW_SOCKET], 6)];
     for (run, cpu) in runs.iter_mut().zip(["x", "y", "z"]) {
         run.kept.header.environment.cpu = cpu.to_owned();
     }
@@ -327,7 +328,7 @@ fn two_machines_are_compared_by_their_pivots_alone() {
 
 #[test]
 fn the_last_run_is_the_second_of_two_and_the_newest_of_more() {
-    let day = |day: u64| run(day, 1.0, &[PIVOT, STEADY], 6);
+    let day = |day: u64| run(day, 1.0, &[RAW_SOCKET, STEADY], 6);
     let last = |runs: Vec<Run>| of_runs(runs, Vec::new()).unwrap().last;
     assert_eq!(last(vec![day(2), day(1)]), Path::new("runs/day01"));
     assert_eq!(last(vec![day(2), day(3), day(1)]), Path::new("runs/day03"));
@@ -344,17 +345,23 @@ fn kernels_of_one_minor_version_are_one_machine() {
 }
 
 #[test]
-fn another_pivot_leaves_only_what_stands_beside() {
-    let runs = vec![run(1, 1.0, &[PIVOT, STEADY], 8), run(2, 1.0, &[("pivot", 1.1, "0.2.0+q"), STEADY], 8)];
+fn another_reference_leaves_only_what_stands_beside() {
+    let runs = vec![
+        run(1, 1.0, &[RAW_SOCKET, STEADY], 8),
+        run(2, 1.0, &[("raw-socket", 1.1, "0.2.0+q"), STEADY], 8),
+    ];
     let document = of(runs);
     assert_eq!(
         document.answer,
-        "Nothing can be compared: A: the pivot is another program (\"0.1.0\" in A, \"0.2.0\" in B)."
+        "Nothing can be compared: A: the reference is another program (\"0.1.0\" in A, \"0.2.0\" in B)."
     );
     assert_eq!(verdict(&document, "steady", "peak RSS"), "beside");
     check(&document);
-    // The pivot that is built in is built with every version of Tare.
-    let runs = vec![run(1, 1.0, &[PIVOT, STEADY], 8), run(2, 1.0, &[("pivot", 1.0, "0.1.0+q"), STEADY], 8)];
+    // The reference that is built in is built with every version of Tare.
+    let runs = vec![
+        run(1, 1.0, &[RAW_SOCKET, STEADY], 8),
+        run(2, 1.0, &[("raw-socket", 1.0, "0.1.0+q"), STEADY], 8),
+    ];
     let document = of(runs);
     assert_eq!(verdict(&document, "steady", "throughput"), "not shown");
     assert!(document.notes.iter().any(|note| note.contains("not of one build")), "{:?}", document.notes);
@@ -404,7 +411,7 @@ fn starts_count_where_a_process_was_kept() {
 
 #[test]
 fn too_few_blocks_have_an_effect_and_no_interval() {
-    let document = of(vec![run(1, 1.0, &[PIVOT, STEADY], 3), run(2, 1.0, &[PIVOT, STEADY], 3)]);
+    let document = of(vec![run(1, 1.0, &[RAW_SOCKET, STEADY], 3), run(2, 1.0, &[RAW_SOCKET, STEADY], 3)]);
     let of_steady = |key| cell(&document, "effects", &[("row", "steady"), ("metric", "throughput")], key);
     assert!(of_steady("effect").number().is_some() && of_steady("effect_low") == Value::None);
     assert_eq!(
@@ -420,7 +427,7 @@ fn ten() -> Vec<Run> {
         let (level, build) = if day < 7 { (0.9, "1.0+a") } else { (0.864, "1.1+b") };
         // Runs differ by themselves, by a quarter of a percent.
         [
-            PIVOT,
+            RAW_SOCKET,
             ("steady", 0.8 * (1.0 + 0.005 * wobble(99, day as usize, 0)), "1.0+a"),
             ("fast", level, build),
         ]
@@ -451,7 +458,7 @@ fn a_history_is_in_the_order_of_time_and_names_the_build_that_changed() {
 
 #[test]
 fn a_short_history_says_how_many_runs_it_takes() {
-    let runs = (1..=3).map(|day| run(day, 1.0, &[PIVOT, STEADY], 8)).collect();
+    let runs = (1..=3).map(|day| run(day, 1.0, &[RAW_SOCKET, STEADY], 8)).collect();
     let document = of(runs);
     check(&document);
     let changes = document.sections.iter().find(|section| section.id == "changes").unwrap();
@@ -465,9 +472,12 @@ fn a_short_history_says_how_many_runs_it_takes() {
 
 #[test]
 fn a_run_is_not_compared_with_itself_nor_alone() {
-    let twice = vec![run(1, 1.0, &[PIVOT, STEADY], 6), run(1, 1.0, &[PIVOT, STEADY], 6)];
+    let twice = vec![run(1, 1.0, &[RAW_SOCKET, STEADY], 6), run(1, 1.0, &[RAW_SOCKET, STEADY], 6)];
     assert_eq!(refusal(twice), "\"runs/day01\" and \"runs/day01\" are the same run: give two different ones");
-    assert_eq!(refusal(vec![run(1, 1.0, &[PIVOT], 6)]), "1 of the runs can be compared, and it takes two");
+    assert_eq!(
+        refusal(vec![run(1, 1.0, &[RAW_SOCKET], 6)]),
+        "1 of the runs can be compared, and it takes two"
+    );
 }
 
 fn written(folder: &Path, name: &str, run: &Run) -> PathBuf {

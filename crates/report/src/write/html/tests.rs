@@ -10,7 +10,7 @@ fn small() -> Document {
         Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be told apart."),
         Column::new("service", "Service", Unit::Text),
         Column::new("language", "Language", Unit::Text).facet(),
-        Column::new("of_pivot", "Of pivot", Unit::Share).bar().interval("low", "high"),
+        Column::new("of_reference", "Of reference", Unit::Share).bar().interval("low", "high"),
         Column::new("low", "Low", Unit::Share).hidden(),
         Column::new("high", "High", Unit::Share).hidden(),
         Column::new("latency_ns_p99", "p99", Unit::Nanoseconds),
@@ -22,7 +22,7 @@ fn small() -> Document {
     let numbers = vec![Value::None; 4];
     let row = vec![2_usize.into(), "</script><script>alert(1)</script>\u{2028}".into(), Value::None];
     table.rows.push([row, numbers, vec![false.into()]].concat());
-    let chart = Chart::new(Shape::Bars, "of_pivot", "service", "Throughput of \"asio\" and one more.");
+    let chart = Chart::new(Shape::Bars, "of_reference", "service", "Throughput of \"asio\" and one more.");
     Document {
         format: FORMAT,
         kind: Kind::Campaign,

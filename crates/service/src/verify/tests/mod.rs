@@ -216,10 +216,10 @@ fn dates_that_stand_still_and_dates_that_are_not_sent() {
 }
 
 #[test]
-fn a_pivot_is_not_asked_what_it_cannot_know() {
+fn a_reference_is_not_asked_what_it_cannot_know() {
     let server = Server::start(Fault::FindsAll);
-    let pivot = Options { style_is_pivot: true, ..options() };
-    let transcript = verify(&without("hello", &[CheckId::Date]), server.address, &pivot);
+    let reference = Options { style_is_reference: true, ..options() };
+    let transcript = verify(&without("hello", &[CheckId::Date]), server.address, &reference);
     assert_eq!(complaints(&transcript), "");
     let asked = transcript.checks.iter().filter(|result| result.outcome == Outcome::Pass);
     let names: Vec<&str> = asked.map(|result| result.check.name()).collect();

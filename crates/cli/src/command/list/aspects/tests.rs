@@ -62,7 +62,7 @@ fn mended() -> Line {
 fn lines() -> Vec<Line> {
     let long = "AGPL-3.0-or-later OR LicenseRef-CPL";
     vec![
-        line("pivot", Licence::of("Apache-2.0 OR MIT", None, Source::Manifest)),
+        line("raw-socket", Licence::of("Apache-2.0 OR MIT", None, Source::Manifest)),
         full(),
         mended(),
         line("restbed", Licence::of(long, None, Source::Manifest)),

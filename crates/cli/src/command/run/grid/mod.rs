@@ -143,7 +143,7 @@ fn plan(
 fn rows(workspace: &Workspace, grid: &Grid, asked: &[String]) -> anyhow::Result<Vec<(usize, Row)>> {
     // Without the row that is 100% there is nothing to relate the others to.
     let is_asked = |row: &GridRow| {
-        asked.is_empty() || asked.contains(&row.service) || grid.pivot() == Some(row.service.as_str())
+        asked.is_empty() || asked.contains(&row.service) || grid.reference() == Some(row.service.as_str())
     };
     let names: Vec<&str> = grid.rows().iter().map(|row| row.service.as_str()).collect();
     if let Some(unknown) = asked.iter().find(|name| !names.contains(&name.as_str())) {

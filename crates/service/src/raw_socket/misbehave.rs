@@ -1,4 +1,4 @@
-//! Known faults of a server, one at a time: what `tare selftest` must see. They live in the pivot, since a user of Tare
+//! Known faults of a server, one at a time: what `tare selftest` must see. They live in the raw socket, since a user of Tare
 //! has no other server whose honest form is known to the last system call.
 
 use std::{
@@ -17,7 +17,7 @@ use super::{
 /// `wrong-length`, `wrong-length=1%`, `closes`, `slow-close`, `throttled=GROUP`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// Each request costs this share more CPU time than the pivot's.
+    /// Each request costs this share more CPU time than the raw socket's.
     Slower(f64),
     /// Nothing is done for so long in every period.
     Stall {

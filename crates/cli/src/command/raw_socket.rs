@@ -1,9 +1,9 @@
-//! `tare pivot`: the raw-socket server that every service is related to.
+//! `tare raw-socket`: the raw-socket server that every service is related to.
 
 use anyhow::Context;
 use tare_service::{
     contract,
-    pivot::{self, misbehave::Fault},
+    raw_socket::{self, misbehave::Fault},
 };
 
 use crate::{
@@ -40,14 +40,17 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = Workspace::open(global)?;
     let contract = workspace.contract(&args.contract)?;
     let response = contract::fixed_response(contract).with_context(|| {
-        format!("contract \"{}\" has no single fixed response, and a pivot sends nothing else", contract.name)
+        format!(
+            "contract \"{}\" has no single fixed response, and a raw_socket sends nothing else",
+            contract.name
+        )
     })?;
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;
     let threads = args.threads.into();
     match &args.misbehave {
-        None => pivot::serve(port, threads, &response, &stop),
-        Some(fault) => pivot::serve_wrongly(port, threads, &response, fault, &stop),
+        None => raw_socket::serve(port, threads, &response, &stop),
+        Some(fault) => raw_socket::serve_wrongly(port, threads, &response, fault, &stop),
     }
     .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
     signals::forget();

@@ -1,4 +1,4 @@
-//! The pivot: a raw-socket server that looks only for the end of a request and sends one fixed response. It is the
+//! The raw socket: a raw-socket server that looks only for the end of a request and sends one fixed response. It is the
 //! empty container that every framework is weighed against, so it does as little as a server can: one `read` and one
 //! `write` for a request, no parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
 
@@ -46,7 +46,7 @@ pub fn serve_wrongly(
     serve_with(port, threads, response, || Misbehaving::new(fault.clone()), stop)
 }
 
-/// Generic, so that the pivot pays nothing for the faults of the others.
+/// Generic, so that the raw socket pays nothing for the faults of the others.
 fn serve_with<M: Manners>(
     port: u16,
     threads: usize,
@@ -58,7 +58,7 @@ fn serve_with<M: Manners>(
     std::thread::scope(|scope| {
         let work = || Worker::new(&listener, response, manners())?.run(stop);
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a pivot thread panicked"))
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a raw_socket thread panicked"))
     })
 }
 
@@ -229,7 +229,7 @@ mod tests {
 
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-    fn with_pivot(test: impl FnOnce(TcpStream)) {
+    fn with_raw_socket(test: impl FnOnce(TcpStream)) {
         let port = tare_host::process::free_port();
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn each_request_has_one_response_however_it_is_cut() {
-        with_pivot(|mut stream| {
+        with_raw_socket(|mut stream| {
             let mut answer = [0; RESPONSE.len()];
             for byte in b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" {
                 stream.write_all(&[*byte]).unwrap();
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_client_that_reads_late_gets_every_response() {
-        with_pivot(|mut stream| {
+        with_raw_socket(|mut stream| {
             const REQUESTS: usize = 200_000;
             let mut writer = stream.try_clone().unwrap();
             let writing =

@@ -1,4 +1,4 @@
-//! `tare pivot`: what every service is weighed against.
+//! `tare raw-socket`: what every service is weighed against.
 
 use std::{
     io::{Read, Write},
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use crate::support::{Running, USUAL, Workspace, free_port, send, within};
 
-/// The answer of `tare pivot` to one request.
+/// The answer of `tare raw-socket` to one request.
 fn get(port: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
@@ -26,22 +26,22 @@ fn get(port: &str) -> std::io::Result<String> {
 }
 
 fn started(workspace: &Workspace, words: &[&str], port: &str) -> (Running, String) {
-    let mut pivot = workspace.start(&[words, &["--port", port]].concat());
+    let mut raw_socket = workspace.start(&[words, &["--port", port]].concat());
     let mut answer = None;
     assert!(within(USUAL, || {
         answer = get(port).ok();
-        answer.is_some() || pivot.has_ended()
+        answer.is_some() || raw_socket.has_ended()
     }));
-    (pivot, answer.expect("an answer"))
+    (raw_socket, answer.expect("an answer"))
 }
 
 #[test]
-fn the_pivot_answers_and_ends_on_sigterm_within_a_second() {
+fn the_raw_socket_answers_and_ends_on_sigterm_within_a_second() {
     let workspace = Workspace::new(&[]);
     for (contract, body) in [("hello", "Hello world!"), ("api", "Hello, World!")] {
         let port = free_port().to_string();
-        let (pivot, answer) =
-            started(&workspace, &["pivot", "--contract", contract, "--threads", "2"], &port);
+        let (raw_socket, answer) =
+            started(&workspace, &["raw-socket", "--contract", contract, "--threads", "2"], &port);
         let head = format!("\r\nContent-Length: {}\r\n", body.len());
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains(&head), "{answer}");
         assert!(answer.contains("\r\nContent-Type: text/plain; charset=utf-8\r\n"), "{answer}");
@@ -49,8 +49,8 @@ fn the_pivot_answers_and_ends_on_sigterm_within_a_second() {
 
         let idle = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
         let asked = Instant::now();
-        send(pivot.pid(), Signal::TERM);
-        let ended = pivot.end().expect(0);
+        send(raw_socket.pid(), Signal::TERM);
+        let ended = raw_socket.end().expect(0);
         let took = asked.elapsed();
         assert!(took < Duration::from_secs(1), "{took:?}");
         assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
@@ -62,8 +62,8 @@ fn the_pivot_answers_and_ends_on_sigterm_within_a_second() {
 fn a_port_in_use_is_one_line() {
     let workspace = Workspace::new(&[]);
     let port = free_port().to_string();
-    let (owner, _) = started(&workspace, &["pivot"], &port);
-    let refused = workspace.tare(&["pivot", "--port", &port]).expect(1);
+    let (owner, _) = started(&workspace, &["raw-socket"], &port);
+    let refused = workspace.tare(&["raw-socket", "--port", &port]).expect(1);
     let told = refused.stderr.replace(&port, "PORT");
     assert_eq!(told, "error: cannot serve on 127.0.0.1:PORT: Address already in use (os error 98)\n");
     send(owner.pid(), Signal::TERM);

@@ -1,4 +1,4 @@
-//! How a pivot answers: by its fixed response and nothing else, or with a fault that was asked for.
+//! How a raw socket answers: by its fixed response and nothing else, or with a fault that was asked for.
 
 /// What becomes of one request.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub trait Manners {
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
 }
 
-/// The pivot itself.
+/// The raw socket itself.
 #[derive(Debug)]
 pub struct Plain;
 
