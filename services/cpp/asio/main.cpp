@@ -1,4 +1,4 @@
-// The pivot: all it knows of HTTP is that the head of a request ends with an empty line, and it answers every
+// A raw server: all it knows of HTTP is that the head of a request ends with an empty line, and it answers every
 // head with the same bytes.
 #include <asio.hpp>
 #include <csignal>
