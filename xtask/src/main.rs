@@ -1,7 +1,6 @@
 //! `cargo xtask`: the chores of the project. A table of contents; each command has its own file.
 //!
 //! Knows the layout of the repository, and nothing of what Tare does with it.
-#![deny(missing_docs)]
 
 mod findings;
 mod new_service;

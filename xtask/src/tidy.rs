@@ -1,13 +1,12 @@
 //! `cargo xtask tidy`: style as a test, after TigerBeetle's tidy. Every finding is one line: `file:line: what (fix)`.
 //!
-//! Knows text and the layout of the repository. It parses no language: what it takes for a function, a link or a
-//! comment is stated, with its limits, where it is done. What a compiler, rustfmt or clippy finds is left to them.
+//! Knows text and the layout of the repository. It parses no language: what it takes for a path or a link is stated,
+//! with its limits, in the module of the rule. What the compiler, rustfmt or clippy finds is left to them.
 
+mod arrows;
 mod book;
 mod layout;
 mod markdown;
-mod mask;
-mod rust;
 mod text;
 
 use std::collections::BTreeSet;
@@ -89,10 +88,9 @@ fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let anchors = markdown::anchors(files);
     for file in files.iter().filter(|file| file.is_written()) {
         findings.extend(text::check(file));
-        match file.extension() {
-            "rs" => findings.extend(rust::check(file)),
-            "md" => findings.extend(markdown::check(file, paths, &anchors)),
-            _ => {}
+        findings.extend(arrows::check(file));
+        if file.extension() == "md" {
+            findings.extend(markdown::check(file, paths, &anchors));
         }
     }
     findings.sort();

@@ -1,9 +1,13 @@
-//! Rules for every text file: short lines, no trailing space, no notes to oneself, no path of somebody's machine.
+//! Rules for every text file: short lines, no trailing space, no notes to oneself, no path of one machine; and for Rust
+//! short files without tabs.
 
 use super::{File, Finding};
 
 /// What a screen shows beside another file. rustfmt keeps code at 110; messages and prose may be a little longer.
 const LINE_CHARS_MAX: usize = 140;
+
+/// A longer file is about more than one thing.
+const FILE_LINES_MAX: usize = 600;
 
 /// Put together from parts, so that this file does not find itself.
 const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
@@ -13,7 +17,7 @@ const MACHINE_PATHS: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), 
 pub fn check(file: &File) -> Vec<Finding> {
     let short_lines = ["rs", "toml", "md"].contains(&file.extension()) && !quotes(&file.path);
     let table = |line: &str| file.extension() == "md" && line.trim_start().starts_with('|');
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = rust(file);
     for (index, line) in file.text.lines().enumerate() {
         let mut add = |what: String, fix| findings.push(Finding::new(&file.path, index + 1, what, fix));
         let chars = line.chars().count();
@@ -31,6 +35,21 @@ pub fn check(file: &File) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn rust(file: &File) -> Vec<Finding> {
+    if file.extension() != "rs" {
+        return Vec::new();
+    }
+    let lines = file.text.lines().enumerate();
+    let tabs = lines.filter(|(_, line)| line.contains('\t'));
+    let tabs = tabs.map(|(index, _)| Finding::new(&file.path, index + 1, "a tab", "use spaces: cargo fmt"));
+    let count = file.text.lines().count();
+    let long = (count > FILE_LINES_MAX).then(|| {
+        let what = format!("{count} lines in a file, more than {FILE_LINES_MAX}");
+        Finding::new(&file.path, FILE_LINES_MAX + 1, what, "split it by what its parts know")
+    });
+    tabs.chain(long).collect()
 }
 
 /// Published figures and golden messages are as long as they are.
@@ -84,6 +103,14 @@ mod tests {
         let long = "x".repeat(150);
         assert_eq!(found("a.md", &format!("| {long} |\nhttps://{long}\n")), [] as [&str; 0]);
         assert_eq!(found("a.toml", &format!("| {long}\n")).len(), 1, "no table in TOML");
+    }
+
+    #[test]
+    fn rust_has_short_files_without_tabs() {
+        assert_eq!(found("a.rs", &"//\n".repeat(600)), [] as [&str; 0]);
+        assert!(found("a.rs", &"//\n".repeat(601))[0].starts_with("a.rs:601: 601 lines in a file"));
+        assert!(found("a.rs", "x\n\ty\n")[0].starts_with("a.rs:2: a tab"));
+        assert_eq!(found("Makefile", &"x:\n\ty\n".repeat(700)), [] as [&str; 0]);
     }
 
     #[test]

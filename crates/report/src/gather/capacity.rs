@@ -499,7 +499,8 @@ mod tests {
     }
 
     fn told((slo, kept): &(SloPlan, Kept)) -> Document {
-        let document = document(slo, kept, &tare_analysis::capacity::compute(slo, kept), Path::new("runs/none"));
+        let document =
+            document(slo, kept, &tare_analysis::capacity::compute(slo, kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document
     }

@@ -1,0 +1,119 @@
+//! Rule for crates: each uses only crates of lower layers.
+//!
+//! Reads lines: a name such as `tare_bench` in Rust that is no comment, `tare-bench` as a key of a Cargo.toml. Cargo itself
+//! would accept an upward dependency as long as it closes no circle, and any for tests.
+
+use super::{File, Finding};
+
+/// The crates below `crates/`, the lowest layer first. Crates of one layer do not use each other.
+const LAYERS: [&[&str]; 8] = [
+    &["load", "stats"],
+    &["host"],
+    &["service"],
+    &["bench"],
+    &["analysis"],
+    &["report"],
+    &["selftest"],
+    &["cli"],
+];
+
+/// One finding for each line that uses a crate of the same layer or of a higher one.
+pub fn check(file: &File) -> Vec<Finding> {
+    let Some(own) = owner(&file.path) else { return Vec::new() };
+    let named: fn(&str) -> Vec<&str> = match (file.extension(), file.name()) {
+        ("rs", _) => named_in_rust,
+        (_, "Cargo.toml") => named_in_manifest,
+        _ => return Vec::new(),
+    };
+    let lines = file.text.lines().enumerate();
+    let used = lines.flat_map(|(index, line)| named(line).into_iter().map(move |name| (index + 1, name)));
+    used.filter(|(_, used)| *used != own && layer(used) >= layer(own))
+        .map(|(line, used)| {
+            let what = format!("{own} uses {used}, which is not below it");
+            Finding::new(&file.path, line, what, "the layers are in ARCHITECTURE.md; move the code down")
+        })
+        .collect()
+}
+
+/// The crate that a file belongs to: the name of its folder.
+fn owner(path: &str) -> Option<&str> {
+    let below = path.strip_prefix("crates/").or_else(|| path.strip_prefix("dev/"))?;
+    below.split('/').next()
+}
+
+/// What developers use is above everything that is shipped, save the command, which nothing uses.
+fn layer(name: &str) -> usize {
+    LAYERS.iter().position(|layer| layer.contains(&name)).unwrap_or(LAYERS.len() - 1)
+}
+
+fn named_in_rust(line: &str) -> Vec<&str> {
+    let code = line.split("//").next().unwrap_or_default();
+    let after = code.match_indices("tare_").filter(|(at, _)| !code[..*at].ends_with(is_word));
+    let names = after.map(|(at, prefix)| leading_word(&code[at + prefix.len()..]));
+    names.filter(|name| is_crate(name)).collect()
+}
+
+fn named_in_manifest(line: &str) -> Vec<&str> {
+    line.strip_prefix("tare-").map(leading_word).filter(|name| is_crate(name)).into_iter().collect()
+}
+
+fn is_crate(name: &str) -> bool {
+    LAYERS.iter().any(|layer| layer.contains(&name))
+}
+
+fn leading_word(text: &str) -> &str {
+    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let file = File { path: path.to_owned(), text: text.to_owned() };
+        check(&file).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_crate_uses_what_is_below_it() {
+        for (path, text) in [
+            ("crates/bench/src/lib.rs", "use tare_service::Contract;\nuse tare_load::Settings;\n"),
+            ("crates/bench/tests/a.rs", "let plan = tare_bench::Plan::new();\n"),
+            ("crates/cli/src/main.rs", "use tare_selftest::Trial;\n"),
+            ("dev/replay/src/lib.rs", "use tare_report::Document;\n"),
+            ("crates/stats/Cargo.toml", "[dependencies]\nthiserror.workspace = true\n"),
+            ("xtask/src/main.rs", "use tare_report::Document;\n"),
+        ] {
+            assert_eq!(found(path, text), [] as [&str; 0], "{path}");
+        }
+    }
+
+    #[test]
+    fn what_points_up_or_sideways_is_named_with_its_line() {
+        for (path, text, own, used) in [
+            ("crates/bench/src/run/plan.rs", "\nuse tare_analysis::Tier;\n", "bench", "analysis"),
+            ("crates/load/src/lib.rs", "\nlet n = tare_stats::mean(&[]);\n", "load", "stats"),
+            ("crates/host/Cargo.toml", "[dependencies]\ntare-service.workspace = true\n", "host", "service"),
+        ] {
+            let found = found(path, text);
+            assert_eq!(found.len(), 1, "{path}");
+            assert!(
+                found[0].starts_with(&format!("{path}:2: {own} uses {used}, which is not below it")),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn comments_and_other_names_are_no_use() {
+        for line in
+            ["//! [`tare_analysis::judge`]", "use x; // tare_report", "my_tare_report()", "tare_version"]
+        {
+            assert_eq!(found("crates/bench/src/lib.rs", line), [] as [&str; 0], "{line}");
+        }
+    }
+}
