@@ -8,6 +8,7 @@ mod book;
 mod layout;
 mod markdown;
 mod text;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -85,6 +86,7 @@ pub fn run(root: &Path) -> Result<ExitCode> {
 fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings = layout::check(paths, files);
     findings.extend(book::check(files));
+    findings.extend(words::check(files));
     let anchors = markdown::anchors(files);
     for file in files.iter().filter(|file| file.is_written()) {
         findings.extend(text::check(file));

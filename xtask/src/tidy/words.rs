@@ -1,0 +1,127 @@
+//! Rule for words: what docs/words.toml refuses stands in no text of a person. docs/style.md says why.
+//!
+//! A word is found in any case, and a hyphen or an underscore counts as a space. Limits: a phrase that goes on in the next line is
+//! not seen, nor is one word among those of a name in CamelCase.
+
+use serde::Deserialize;
+
+use super::text::has_word;
+use super::{File, Finding};
+
+const LIST: &str = "docs/words.toml";
+const FIX: &str = "docs/style.md has the words";
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct List {
+    #[serde(rename = "format")]
+    _format: String,
+    extensions: Vec<String>,
+    allowed: Vec<String>,
+    word: Vec<Word>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Word {
+    old: Vec<String>,
+    new: String,
+    #[serde(default)]
+    extensions: Option<Vec<String>>,
+    #[serde(default)]
+    allowed: Vec<String>,
+}
+
+/// All files against the list. A repository without one refuses no word.
+pub fn check(files: &[File]) -> Vec<Finding> {
+    let Some(file) = files.iter().find(|file| file.path == LIST) else { return Vec::new() };
+    match toml::from_str::<List>(&file.text) {
+        Ok(list) => {
+            files.iter().filter(|file| list.asks(&file.path)).flat_map(|file| list.found(file)).collect()
+        }
+        Err(error) => vec![Finding::new(LIST, 1, format!("no list of words: {}", error.message()), FIX)],
+    }
+}
+
+impl List {
+    fn asks(&self, path: &str) -> bool {
+        !begins_with_any(path, &self.allowed)
+    }
+
+    fn found(&self, file: &File) -> Vec<Finding> {
+        let words: Vec<&Word> = self.word.iter().filter(|word| word.asks(file, &self.extensions)).collect();
+        let lines = file.text.lines().map(plain).enumerate();
+        let refused = |(index, line): (usize, String)| {
+            let found = words.iter().filter_map(|word| word.refused(&line, &file.path, index + 1));
+            found.collect::<Vec<_>>()
+        };
+        lines.flat_map(refused).collect()
+    }
+}
+
+impl Word {
+    fn asks(&self, file: &File, extensions: &[String]) -> bool {
+        let extensions = self.extensions.as_deref().unwrap_or(extensions);
+        extensions.iter().any(|extension| extension == file.extension())
+            && !begins_with_any(&file.path, &self.allowed)
+    }
+
+    fn refused(&self, line: &str, path: &str, number: usize) -> Option<Finding> {
+        let old = self.old.iter().find(|old| has_word(line, &plain(old)))?;
+        Some(Finding::new(path, number, format!("'{old}': write {}", self.new), FIX))
+    }
+}
+
+fn begins_with_any(path: &str, beginnings: &[String]) -> bool {
+    beginnings.iter().any(|beginning| path.starts_with(beginning))
+}
+
+fn plain(text: &str) -> String {
+    text.to_lowercase().replace(['-', '_'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: &str = "format = \"1.0\"\nextensions = [\"md\"]\nallowed = [\"docs/words.toml\", \"quoted/\"]\n\
+        [[word]]\nold = [\"knob\", \"by whom\"]\nnew = \"a setting\"\n\
+        [[word]]\nold = [\"heard\"]\nnew = \"observed\"\nextensions = [\"rs\"]\nallowed = [\"ears.\"]\n";
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let files = [(LIST, WORDS), (path, text)];
+        let files = files.map(|(path, text)| File { path: path.to_owned(), text: text.to_owned() });
+        check(&files).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn words_are_found_in_any_case_and_only_whole() {
+        for text in ["a Knob", "a-knob", "the_KNOB.", "by-whom", "by  whom? no: by whom"] {
+            assert_eq!(found("a.md", text).len(), 1, "{text}");
+        }
+        assert_eq!(
+            found("a.md", "\na knob\n"),
+            ["a.md:2: 'knob': write a setting (docs/style.md has the words)"]
+        );
+        assert_eq!(found("a.md", "doorknobs, knobby, bywhom"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn each_word_has_its_files() {
+        assert_eq!(found("a.rs", "a knob was heard").len(), 1, "the other is asked of Markdown");
+        assert_eq!(found("a.md", "it was heard"), [] as [&str; 0]);
+        assert_eq!(found("quoted/a.md", "a knob"), [] as [&str; 0]);
+        assert_eq!(found("ears.rs", "it was heard"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_list_with_a_mistake_is_named() {
+        let files = [File { path: LIST.to_owned(), text: "format = 1".to_owned() }];
+        assert!(
+            check(&files)[0].to_string().starts_with("docs/words.toml:1: no list of words: "),
+            "{:?}",
+            check(&files)
+        );
+        assert_eq!(check(&[]), []);
+    }
+}
