@@ -15,42 +15,42 @@ MDBOOK := 0.5.4
 
 .PHONY: help setup build bench lint test docs fuzz services-update clean
 
-help: ## what there is to make
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-setup: ## what is missing of toolchains and Debian packages (scripts/setup.sh --check only tells)
+setup: ## install missing toolchains and Debian packages (scripts/setup.sh --check only lists them)
 	@scripts/setup.sh
 
 # Without what only tests need, such as a browser: that is hundreds of MB more, and more that can fail.
-build: ## the command `tare`, in target/release/
+build: ## build the command `tare`, target/release/tare
 	@scripts/setup.sh bench
 	$(ENV) cargo build --release --locked
 
 # The command builds and verifies the services itself; the page and the table go into the folder of
-# the run, which is told at the end.
-bench: build ## weigh the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
+# the run, whose path is printed at the end.
+bench: build ## measure the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
 	$(ENV) target/release/tare run experiments/quick.toml $(ARGS)
 
-lint: setup ## format, tidy, clippy
+lint: setup ## check format, tidy and clippy
 	@scripts/lint.sh
 
 # Ends with the lines of cargo test, which CI reads. The end-to-end tests are among them: what this machine cannot build
 # they skip by name, or fail for with TARE_TEST_ALL=1.
-test: lint ## everything that must pass before a commit
+test: lint ## run everything that must pass before a commit
 	$(ENV) cargo test --workspace --locked
 
 # mdBook is needed for nothing else, so it is neither set up nor tested with: `cargo xtask tidy` checks the pages without it.
-docs: ## the guide as a book, target/docs/index.html
+docs: ## build the guide as a book, target/docs/index.html
 	$(ENV) [[ "$$(mdbook --version 2>/dev/null)" == "mdbook v$(MDBOOK)" ]] || cargo install mdbook --version $(MDBOOK) --locked \
 	    --no-default-features --features search --root .tare/tools
 	$(ENV) mdbook build docs
 
-fuzz: setup ## every fuzz target for FUZZ_SECONDS (30)
+fuzz: setup ## run every fuzz target for FUZZ_SECONDS (30)
 	@scripts/fuzz.sh
 
-services-update: setup ## what is newer upstream than the services pin: a table, and services/releases.toml
+services-update: setup ## list what is newer upstream than the services pin; writes services/releases.toml
 	$(ENV) cargo xtask services-update
 
 # runs/ stays: a run is a result, and no build brings it back.
-clean: ## remove what was built or installed in here, not the runs
+clean: ## remove what was built or installed here, but not the runs
 	rm -rf target .tare services/*/*/{target,build,node_modules,.venv}

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Brings what Tare and its services are built with: Debian packages, and the toolchains that Debian 12 has too old.
+# Installs what Tare and its services are built with: Debian packages, and the toolchains that are too old in Debian 12.
 #
-#   scripts/setup.sh            install what is missing, and nothing else: for a run, and for all tests
-#   scripts/setup.sh bench      for a run alone: what Tare and its services are built with
-#   --check, after either       print what is missing; status 1 if anything is
+#   scripts/setup.sh            install what is missing for a run and for all tests, and nothing else
+#   scripts/setup.sh bench      install what is missing for a run
+#   --check, after either       only list what is missing; status 1 if anything is
 #
 # What a service needs is read from the [[requires]] of its manifest: if `command` fails, `debian` is installed. So a
-# new service needs no change here. A need of a service that cannot be met is told and no error, since Tare then shows
-# that service as missing and weighs the others; with TARE_TEST_ALL=1 it is an error, if a package would mend it.
+# new service needs no change here. A need of a service that cannot be met is reported, and is no error: Tare then shows
+# that service as missing and measures the others. With TARE_TEST_ALL=1 it is an error, if a package would provide it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/env.sh
@@ -142,7 +142,7 @@ tell_old() {
     done <<<"node $node_wanted"$'\n'"python3 $python_wanted"
 }
 
-# What no registry carries its users bring themselves: that is told, and is never an error.
+# What no registry carries is up to the user: it is reported, and is never an error.
 dotnet_can_be_had() { [[ $(uname -sm) == 'Linux x86_64' ]]; }
 can_be_had() { # INDEX
     case ${need_command[$1]} in
@@ -172,7 +172,7 @@ describe() { # INDEX
         npm_is_here) what=npm ;;
         chromium_is_here) what='chromium and its driver' ;;
         web_is_here)
-            what='what web/ is built and tested with'
+            what='the packages of web/'
             how='web/package-lock.json from npm'
             ;;
         wrk_is_here | h2load_is_here | httperf_is_here) what=${what%_is_here} ;;
@@ -180,7 +180,7 @@ describe() { # INDEX
         certificates_are_here) what='certificates for https' ;;
     esac
     list=$(tr ' ' '\n' <<<"$how" | awk 'NF && !seen[$0]++' | paste -sd ' ')
-    printf '%s; brought by: %s; wanted by: %s\n' "$what" "${list:-no package of Debian}" "${need_for[$1]// /, }"
+    printf '%s; provided by: %s; needed by: %s\n' "$what" "${list:-no package of Debian}" "${need_for[$1]// /, }"
 }
 
 # --- installing ---------------------------------------------------------------------------------------------
@@ -201,17 +201,17 @@ install_packages() {
     mapfile -t packages < <(for i in "${missing[@]}"; do printf '%s\n' ${need_packages[i]}; done | awk 'NF' | sort -u)
     ((${#packages[@]})) || return 0
     if ! command -v apt-get >/dev/null; then
-        say "no apt-get here: bring what Debian calls ${packages[*]}"
+        say "no apt-get here: install what Debian calls ${packages[*]}"
     elif [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
         say "neither root nor sudo: have root run: apt-get install --no-install-recommends ${packages[*]}"
     else
         say "installing Debian packages: ${packages[*]}"
-        say "(a minute or two; the words of apt-get go to $log)"
+        say "(a minute or two; the output of apt-get goes to $log)"
         mkdir -p "${log%/*}"
         as_root apt-get -q -o DPkg::Lock::Timeout=300 update >"$log" 2>&1 ||
-            say 'apt-get update failed: trying with the lists there are'
+            say 'apt-get update failed: trying with the package lists of this machine'
         apt_install "${packages[@]}" && return
-        say 'that failed as a whole: trying the needs one by one'
+        say 'that failed: trying the packages one by one'
         for i in "${missing[@]}"; do
             [[ -z ${need_packages[i]} ]] || apt_install ${need_packages[i]} || say "not installed: ${need_packages[i]}"
         done
@@ -222,7 +222,7 @@ install_packages() {
 install_go() {
     local bin
     go_is_here && return
-    say "installing Go into $tools/go: $go_wanted or newer is needed, there is $(version_of go version || echo none)"
+    say "installing Go into $tools/go: $go_wanted or newer is needed, found $(version_of go version || echo none)"
     rm -rf "$tools/go"
     python3 -m venv "$tools/go" || return
     "$tools/go/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
@@ -245,7 +245,7 @@ install_locust() {
 # What bundles the script of reports, and what their pages are tested with; no build of Tare needs it.
 install_web() {
     ! web_is_here || return 0
-    say 'installing what web/ is built and tested with'
+    say 'installing the packages of web/'
     npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 }
 
@@ -266,7 +266,7 @@ link_rust() {
     local dir name
     dir=$(rust_dir) || return 0
     [[ $(command -v cargo) != "$dir/cargo" ]] || return 0
-    say "putting the Rust of $dir first by links in $tools/bin"
+    say "linking the Rust of $dir into $tools/bin, which comes first on PATH"
     mkdir -p "$tools/bin"
     for name in cargo rustc rustdoc rustfmt cargo-fmt cargo-clippy clippy-driver; do
         [[ ! -e $dir/$name ]] || ln -sf "$dir/$name" "$tools/bin/"
@@ -292,7 +292,7 @@ main() {
         install_dotnet || say '.NET could not be installed'
         if [[ $only != bench ]]; then
             install_locust || say 'locust could not be installed'
-            install_web || say 'what web/ needs could not be installed'
+            install_web || say 'the packages of web/ could not be installed'
         fi
     fi
     link_rust
@@ -306,7 +306,7 @@ main() {
     fi
     ((!failed)) || exit 1
     say "ready ($(((${EPOCHREALTIME/./} - started) / 1000)) ms)"
-    [[ ! -d $tools ]] || say "some of it is in $tools: before running tare by hand, type: . scripts/env.sh"
+    [[ ! -d $tools ]] || say "some of it is in $tools: before you run tare by hand, type: . scripts/env.sh"
 }
 
 if [[ ${1-} == bench ]]; then only=$1 && shift; fi

@@ -188,7 +188,7 @@ fn wrapped(line: &str) -> String {
     lines.join("\n")
 }
 
-/// A word that Markdown would not take for prose at the begin of a line.
+/// A word that Markdown would not take for prose at the beginning of a line.
 fn begins_a_block(word: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
     word.starts_with(['|', '>', '#', '=', '<', '~', '`', '+', '-', '*'])

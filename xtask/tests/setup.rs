@@ -12,8 +12,8 @@ use std::{
 const BASE: [&str; 11] =
     ["awk", "bash", "cat", "dirname", "env", "paste", "sed", "sort", "tail", "tr", "uname"];
 
-/// Who wants what is missing, by what the script tells with `--check`.
-fn wanted_by(words: &[&str]) -> BTreeSet<String> {
+/// What needs what is missing, as the script lists it with `--check`.
+fn needed_by(words: &[&str]) -> BTreeSet<String> {
     let machine = tempfile::tempdir().unwrap();
     let [bin, checkout] = ["bin", "checkout"].map(|name| machine.path().join(name));
     fs::create_dir(&bin).unwrap();
@@ -33,14 +33,14 @@ fn wanted_by(words: &[&str]) -> BTreeSet<String> {
     let ran = script.env_clear().env("PATH", &bin).env("HOME", machine.path()).output().unwrap();
     assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
     assert!(ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let told = String::from_utf8(ran.stdout).unwrap();
-    let names = told.lines().flat_map(|line| line.rsplit_once("wanted by: ").unwrap().1.split(", "));
+    let listed = String::from_utf8(ran.stdout).unwrap();
+    let names = listed.lines().flat_map(|line| line.rsplit_once("needed by: ").unwrap().1.split(", "));
     names.map(str::to_owned).collect()
 }
 
 #[test]
 fn a_run_wants_nothing_that_only_tests_need() {
-    let (all, run) = (wanted_by(&[]), wanted_by(&["bench"]));
+    let (all, run) = (needed_by(&[]), needed_by(&["bench"]));
     // Whether there is a `cargo clippy` the script does not ask PATH alone.
     let tests: Vec<&str> = all.difference(&run).map(String::as_str).filter(|who| *who != "lint").collect();
     assert_eq!(tests, ["crosscheck", "page"]);

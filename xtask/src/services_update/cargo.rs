@@ -1,8 +1,8 @@
-//! Rust: `cargo update --dry-run` brings the index up to date and tells how the lock stands. The releases and their
+//! Rust: `cargo update --dry-run` brings the index up to date and reports the state of the lock. The releases and their
 //! dates are then read from the index entry that Cargo keeps, since no command prints dates, and `cargo info` takes a
 //! pre-release for a version.
 //!
-//! The newest may need a newer compiler than the service asks for; Cargo does not lock such a version, and it is told
+//! The newest may need a newer compiler than the service asks for; Cargo does not lock such a version, and it is listed
 //! here all the same.
 
 use std::fs;

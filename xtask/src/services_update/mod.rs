@@ -3,7 +3,7 @@
 //!
 //! Asks with the ecosystems' own clients as this machine has them set up, so it knows no host of a registry, and moves
 //! no lock itself. Of a manifest it knows one key, `package`. Being behind is no failure: what is newer may need a
-//! toolchain that nobody has yet, and a check that turns red as time passes would be switched off.
+//! toolchain that no machine has yet, and a check that turns red as time passes would be switched off.
 
 mod cargo;
 mod client;
@@ -52,7 +52,7 @@ pub fn run(root: &Path) -> Result<ExitCode> {
     let answers = ask_all(&pinned);
     print!("{}", table::render(&pinned, &answers));
     if answers.iter().all(Result::is_err) {
-        bail!("nobody could be asked; '{}' stays as it was", path.display());
+        bail!("no registry could be asked; '{}' stays as it was", path.display());
     }
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     releases::write(&path, &releases::merge(&earlier, &pinned, &answers, today))?;

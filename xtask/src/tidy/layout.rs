@@ -95,7 +95,7 @@ fn misnamed(file: &File, language: &str, name: &str) -> Vec<Finding> {
     findings
 }
 
-/// Lines of the skeleton that nobody has filled in.
+/// Lines of the skeleton that are not filled in.
 fn skeleton(file: &File) -> Vec<Finding> {
     let left = file.text.lines().enumerate().filter(|(_, line)| line.contains(SKELETON));
     left.map(|(index, _)| {

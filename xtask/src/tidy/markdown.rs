@@ -66,7 +66,7 @@ fn exists(path: &str, paths: &BTreeSet<String>) -> bool {
         || paths.range(folder.clone()..).next().is_some_and(|other| other.starts_with(&folder))
 }
 
-/// Whether the heading is there that `target` names; so it is where none is named, or in no page.
+/// Whether the heading that `target` names exists. True if it names no heading, or a file that is not Markdown.
 fn has_anchor(from: &str, target: &str, anchors: &Anchors) -> bool {
     let Some((_, anchor)) = target.split_once('#') else { return true };
     let page = path_of(from, target).and_then(|path| anchors.get(&path));
