@@ -89,7 +89,7 @@ fn asked() -> Vec<Asked> {
         ("generator threads", Weight::Forbids, |run| run.plan().load.threads.to_string()),
         ("THREADS of services", Weight::Forbids, |run| run.plan().knobs.threads.to_string()),
         ("DELAY_MS of services", Weight::Forbids, |run| run.plan().knobs.delay_ms.to_string()),
-        ("raw-socket", Weight::Forbids, |run| run.plan().reference.clone()),
+        ("reference", Weight::Forbids, |run| run.plan().reference.clone()),
         ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns)),
         ("CPUs of services and generator", Weight::Forbids, pinning),
         ("CPU", Weight::Machine, |run| run.kept.header.environment.cpu.clone()),

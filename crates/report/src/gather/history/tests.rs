@@ -271,7 +271,7 @@ fn another_measurement_is_refused_with_both_values() {
     }
     let mut runs = pair();
     runs[1].kept.header.plan.reference = "steady".to_owned();
-    assert!(refusal(runs).contains("reference: \"reference\" in A, \"steady\" in B"));
+    assert!(refusal(runs).contains("reference: \"raw-socket\" in A, \"steady\" in B"));
 }
 
 #[test]
