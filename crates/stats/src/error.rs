@@ -20,7 +20,7 @@ impl fmt::Display for Series {
         match self {
             Series::Sample => f.write_str("sample"),
             Series::Subject => f.write_str("subject"),
-            Series::Reference => f.write_str("raw-socket"),
+            Series::Reference => f.write_str("reference"),
             Series::Service(index) => write!(f, "service {index} (counted from 0)"),
         }
     }

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
     /// Compute the table anew and compare it with the kept report, digit by digit: status 4 where they differ
-    #[arg(long, conflicts_with = "raw-socket")]
+    #[arg(long, conflicts_with = "reference")]
     recompute: bool,
     /// The form of the table
     #[arg(long, value_enum, default_value = "text")]

@@ -213,7 +213,7 @@ fn rows(
         Some(reference) if is_there(reference) => Vec::new(),
         Some(reference) => select(&[reference.to_owned()]).context("--reference")?,
         None if is_there(&experiment.reference) => Vec::new(),
-        None => select(std::slice::from_ref(&experiment.reference)).map_err(in_file("raw-socket"))?,
+        None => select(std::slice::from_ref(&experiment.reference)).map_err(in_file("reference"))?,
     };
     rows.splice(0..0, missing);
     workspace.tell_broken();
