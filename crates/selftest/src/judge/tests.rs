@@ -6,7 +6,7 @@ use tare_bench::run::{
     record::{Latency, Slice, Stopped},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::catalogue::{Catalogue, Reference, Row};
+use tare_service::catalogue::{Catalogue, RawSocket, Row};
 
 /// The named trial's campaign, with records as they might have been.
 fn evidence(name: &str, records: Vec<Record>) -> Evidence {
