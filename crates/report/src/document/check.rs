@@ -81,7 +81,7 @@ fn check_rows(table: &Table) -> Vec<String> {
 fn fits(column: &Column, value: &Value) -> bool {
     match value {
         Value::None => true,
-        Value::Text(_) => column.unit == Unit::Text,
+        Value::Text(_) | Value::Word(..) => column.unit == Unit::Text,
         Value::Flag(_) => column.unit == Unit::Flag,
         Value::Number(number) => number.is_finite() && is_number(column.unit),
     }

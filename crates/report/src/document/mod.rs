@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use chart::{Chart, Scale, Shape};
 pub use gate::{Check, Verdict};
-pub use table::{Column, Table, Unit, Value};
+pub use table::{ALWAYS, Column, Table, Tone, Unit, Value};
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
 pub const FORMAT: &str = "1.0";
@@ -125,6 +125,9 @@ pub struct Fact {
     pub text: String,
     /// It is a command or a hash: shown in a fixed width, and easily copied.
     pub code: bool,
+    /// It is part of the short form.
+    #[serde(skip)]
+    pub brief: bool,
 }
 
 /// A part of a document.
@@ -142,6 +145,9 @@ pub struct Section {
     pub charts: Vec<Chart>,
     /// None where the run kept nothing of the kind: then a note says why.
     pub table: Option<Table>,
+    /// It is part of the short form, as the first section is.
+    #[serde(skip)]
+    pub brief: bool,
 }
 
 impl Section {
@@ -161,7 +167,14 @@ impl Section {
             notes: Vec::new(),
             charts: Vec::new(),
             table: None,
+            brief: false,
         }
+    }
+
+    /// As a part of the short form.
+    #[must_use]
+    pub fn brief(self) -> Section {
+        Section { brief: true, ..self }
     }
 
     /// With a note.
@@ -183,12 +196,18 @@ impl Fact {
     /// A label and a text.
     #[must_use]
     pub fn new(label: &str, text: impl Into<String>) -> Fact {
-        Fact { label: label.to_owned(), text: text.into(), code: false }
+        Fact { label: label.to_owned(), text: text.into(), code: false, brief: false }
     }
 
     /// A label, and a command or a hash.
     #[must_use]
     pub fn code(label: &str, text: impl Into<String>) -> Fact {
         Fact { code: true, ..Fact::new(label, text) }
+    }
+
+    /// As a part of the short form.
+    #[must_use]
+    pub fn brief(self) -> Fact {
+        Fact { brief: true, ..self }
     }
 }

@@ -39,7 +39,19 @@ pub struct Column {
     /// It stands in the data only: ends of intervals, which are shown beside their value, and what few readers ask for.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// How long a narrow form keeps it: the least goes first, and [`ALWAYS`] last of all.
+    #[serde(skip)]
+    pub priority: u8,
+    /// The same of its interval.
+    #[serde(skip)]
+    pub interval_priority: u8,
+    /// The head of its interval, where that stands in a column of its own.
+    #[serde(skip)]
+    pub interval_title: String,
 }
+
+/// The priority of a column that no form does without if it can help it.
+pub const ALWAYS: u8 = u8::MAX;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -67,6 +79,20 @@ pub enum Unit {
     Percentile,
 }
 
+/// What a word says of what it stands beside: one colour in all forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// As it should be.
+    Good,
+    /// Neither, or not known.
+    Open,
+    /// Not as it should be.
+    Bad,
+}
+
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -74,6 +100,8 @@ pub enum Value {
     None,
     /// Text.
     Text(String),
+    /// A verdict or a state, in a word or two that have a colour.
+    Word(&'static str, Tone),
     /// Finite.
     Number(f64),
     /// A flag.
@@ -85,6 +113,7 @@ impl Serialize for Value {
         match (self, self.whole()) {
             (Value::None, _) => to.serialize_none(),
             (Value::Text(text), _) => to.serialize_str(text),
+            (Value::Word(word, _), _) => to.serialize_str(word),
             // A count is 6 and not 6.0, which readers with types refuse.
             (Value::Number(_), Some(whole)) => to.serialize_i64(whole),
             (Value::Number(number), None) => to.serialize_f64(*number),
@@ -139,7 +168,28 @@ impl Column {
             bar: false,
             facet: false,
             hidden: false,
+            priority: ALWAYS,
+            interval_priority: ALWAYS,
+            interval_title: "95% interval".to_owned(),
         }
+    }
+
+    /// With a priority below [`ALWAYS`], for its interval too.
+    #[must_use]
+    pub fn priority(self, priority: u8) -> Column {
+        Column { priority, interval_priority: priority, ..self }
+    }
+
+    /// With an interval that is kept for longer, or less long, than the column itself.
+    #[must_use]
+    pub fn interval_priority(self, interval_priority: u8) -> Column {
+        Column { interval_priority, ..self }
+    }
+
+    /// With an interval of another confidence than 95%.
+    #[must_use]
+    pub fn interval_title(self, title: &str) -> Column {
+        Column { interval_title: title.to_owned(), ..self }
     }
 
     /// With a sentence of what it means.
@@ -213,6 +263,20 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// Both ends of an interval, with their unit once where it is the same.
+    #[must_use]
+    pub fn show_interval(self, low: f64, high: f64) -> String {
+        let (low, high) = (self.show(low), self.show(high));
+        let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+        let suffix = |text: &str| text.trim_start_matches(is_digit).len();
+        let (of_low, of_high) = (suffix(&low), suffix(&high));
+        let is_same = low[low.len() - of_low..] == high[high.len() - of_high..];
+        let low = if is_same { &low[..low.len() - of_low] } else { low.as_str() };
+        format!("{low} .. {high}")
+    }
+}
+
 impl Value {
     /// As people read it in a column of `unit`.
     #[must_use]
@@ -220,6 +284,7 @@ impl Value {
         match self {
             Value::None => "-".to_owned(),
             Value::Text(text) => text.clone(),
+            Value::Word(word, _) => (*word).to_owned(),
             Value::Number(number) => unit.show(*number),
             Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         }
@@ -243,13 +308,29 @@ impl Value {
     /// The text, where it is one.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
-        if let Value::Text(text) = self { Some(text) } else { None }
+        match self {
+            Value::Text(text) => Some(text),
+            Value::Word(word, _) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// How it is coloured.
+    #[must_use]
+    pub fn tone(&self) -> Tone {
+        if let Value::Word(_, tone) = self { *tone } else { Tone::Plain }
     }
 }
 
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
         Value::Text(text.to_owned())
+    }
+}
+
+impl From<(&'static str, Tone)> for Value {
+    fn from((word, tone): (&'static str, Tone)) -> Value {
+        Value::Word(word, tone)
     }
 }
 

@@ -74,15 +74,16 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
     let command = campaign::command(about, || Some(words()), plan.seed);
     let mut facts = vec![
         Fact::new("Holds", report.slo.clone()),
-        Fact::new("Load", report.load.clone()),
+        Fact::new("Load", report.load.clone()).brief(),
         Fact::new("Contract", plan.contract.clone()),
         Fact::new(
             "Searches",
             format!("{} fresh starts of each service, {} windows each", plan.blocks_max, slo.windows),
-        ),
-        Fact::new("Machine", campaign::machine(&report.environment)),
+        )
+        .brief(),
+        Fact::new("Machine", campaign::machine(&report.environment)).brief(),
         Fact::new("Tare", kept.header.tare.clone()),
-        Fact::code("Seed", plan.seed.to_string()),
+        Fact::code("Seed", plan.seed.to_string()).brief(),
         Fact::code("Command", command),
     ];
     facts.extend(campaign::checkout(about));

@@ -72,10 +72,10 @@ fn verdict(of: Outcome) -> Verdict {
 fn facts(found: &Comparison) -> Vec<Fact> {
     let looks: Vec<String> = found.looks.iter().map(usize::to_string).collect();
     vec![
-        Fact::new("Baseline", contender(&found.baseline)),
-        Fact::new("Candidate", contender(&found.candidate)),
+        Fact::new("Baseline", contender(&found.baseline)).brief(),
+        Fact::new("Candidate", contender(&found.candidate)).brief(),
         Fact::new("Regression", format!("{} or more", percent(found.delta))),
-        Fact::new("Looks", format!("after {} blocks", looks.join(", "))),
+        Fact::new("Looks", format!("after {} blocks", looks.join(", "))).brief(),
     ]
 }
 

@@ -70,6 +70,7 @@ fn field(value: &Value) -> String {
     match value {
         Value::None => String::new(),
         Value::Text(of) => text(of),
+        Value::Word(word, _) => text(word),
         // The shortest digits that read back as the same number, and never an exponent.
         Value::Number(number) => number.to_string(),
         Value::Flag(flag) => flag.to_string(),
@@ -137,6 +138,7 @@ mod tests {
                     match value {
                         Value::None => prop_assert_eq!(field, ""),
                         Value::Text(of) => prop_assert_eq!(field, &text(of)),
+                        Value::Word(word, _) => prop_assert_eq!(field, &text(word)),
                         Value::Number(number) => prop_assert_eq!(field.parse::<f64>().unwrap(), *number),
                         Value::Flag(flag) => prop_assert_eq!(field.parse::<bool>().unwrap(), *flag),
                     }

@@ -1,33 +1,37 @@
-//! Markdown for a README or a pull request: the answer, the main table, what must be known to believe it, and the smaller one
-//! of the other tables folded away.
+//! Markdown for a README or a pull request. The short form has the answer, the main tables and what must be known to believe
+//! them; the long form has the others too, folded away where they are not too long to be read.
 
-use tare_analysis::report::markdown as lab_markdown;
+use super::{
+    Document, ROWS_MAX, Section,
+    layout::{self, Layout},
+    status, visible,
+};
+use crate::document::{Fact, Table, Value};
 
-use super::{Document, Section, visible};
-use crate::document::{Column, Fact, Status, Table, Value};
-
-/// Longer tables are no reading: the other forms have them.
-const ROWS_MAX: usize = 50;
+/// The answer, the sections that are part of the short form, and all findings.
+#[must_use]
+pub fn brief(document: &Document) -> String {
+    let mut out = head(document);
+    for (place, part) in
+        document.sections.iter().enumerate().filter(|(place, part)| *place == 0 || part.brief)
+    {
+        if place > 0 {
+            out += &format!("### {}\n\n", escape(&part.title));
+        }
+        out += &inside(part);
+    }
+    let facts = document.facts.iter().filter(|fact| fact.brief);
+    ended(out + &list(document.notes.iter().map(|note| escape(note)).chain(facts.map(fact))))
+}
 
 /// The document, its first section open and the others folded.
 #[must_use]
 pub fn markdown(document: &Document) -> String {
-    let mut out = format!("## {}\n\n", escape(&document.title));
-    for text in [&document.question, &document.answer] {
-        if !text.is_empty() {
-            out += &format!("{}\n\n", paragraph(text));
-        }
-    }
-    if let Some(status) = status(document.status) {
-        out += &format!("> **{status}**\n\n");
-    }
-    for damage in &document.damage {
-        out += &format!("> Damaged: {}\n\n", escape(damage));
-    }
+    let mut out = head(document);
     let mut sections = document.sections.iter();
     let main = sections.next();
-    out += &main.and_then(|main| main.table.as_ref()).map(of_table).unwrap_or_default();
-    let notes = main.iter().flat_map(|main| &main.notes).chain(&document.notes).map(|note| escape(note));
+    out += &main.map(inside).unwrap_or_default();
+    let notes = document.notes.iter().map(|note| escape(note));
     out += &list(notes.chain(document.facts.iter().map(fact)));
     for section in sections {
         // In a line of HTML nothing of Markdown counts.
@@ -42,8 +46,7 @@ pub fn markdown(document: &Document) -> String {
         };
         out += "</details>\n\n";
     }
-    out.truncate(out.trim_end().len());
-    out + "\n"
+    ended(out)
 }
 
 /// One section alone, its whole table.
@@ -53,9 +56,29 @@ pub fn section(section: &Section) -> String {
     if !section.lead.is_empty() {
         out += &format!("{}\n\n", paragraph(&section.lead));
     }
-    out += &inside(section);
-    out.truncate(out.trim_end().len());
-    out + "\n"
+    ended(out + &inside(section))
+}
+
+fn head(document: &Document) -> String {
+    let mut out = format!("## {}\n\n", escape(&document.title));
+    for text in [&document.question, &document.answer] {
+        if !text.is_empty() {
+            out += &format!("{}\n\n", paragraph(text));
+        }
+    }
+    if let Some(status) = status(document.status) {
+        out += &format!("> **{status}**\n\n");
+    }
+    for damage in &document.damage {
+        out += &format!("> Damaged: {}\n\n", escape(damage));
+    }
+    out
+}
+
+/// With one line break at its end.
+fn ended(mut text: String) -> String {
+    text.truncate(text.trim_end().len());
+    text + "\n"
 }
 
 fn inside(section: &Section) -> String {
@@ -71,37 +94,52 @@ fn too_long(section: &Section, table: &Table) -> String {
     )
 }
 
-/// Without the columns that say nothing here: that know nothing of any row, or the same of all.
+/// The table, and below it what all rows have alike and, of a table of figures, what there is to say of a row.
 fn of_table(table: &Table) -> String {
-    let columns = table.columns.iter().enumerate();
-    let known = columns.filter(|(place, column)| !column.hidden && !table.is_unknown(*place));
-    let is_same = |(place, column): &(usize, &Column)| !column.unit.is_numeric() && table.is_alike(*place);
-    let (alike, shown): (Vec<_>, Vec<_>) = known.partition(is_same);
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut out = line(shown.iter().map(|(_, column)| escape(&column.title)).collect());
-    let rules = shown.iter().map(|(_, column)| if column.unit.is_numeric() { "--:" } else { "---" });
-    out += &format!("|{}|\n", rules.collect::<Vec<_>>().join("|"));
-    for row in &table.rows {
-        out += &line(shown.iter().map(|(place, column)| cell(table, column, row, *place)).collect());
+    let mut layout = Layout::of(table);
+    if !layout.has_figures() {
+        layout.columns.append(&mut layout.sentences);
     }
-    out += "\n";
-    let alike = alike.iter().zip(table.rows.first().into_iter().cycle());
-    let alike: Vec<String> = alike
-        .map(|((place, column), row)| {
-            format!("{}: {}", escape(&column.title), cell(table, column, row, *place))
-        })
+    let mut out = lines(&layout);
+    let alike = layout.alike().map(|alike| format!("In all rows: {}.\n\n", escape(&alike)));
+    out += &alike.unwrap_or_default();
+    let said = table.rows.iter().flat_map(|row| said(&layout, row));
+    out + &list(said)
+}
+
+/// The head and a line for each row that has figures.
+fn lines(layout: &Layout) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let columns = || layout.columns.iter().map(|place| layout.column(*place));
+    let mut out = line(columns().map(|column| escape(&column.title)).collect());
+    let rules = columns().map(|column| if column.unit.is_numeric() { "--:" } else { "---" });
+    out += &format!("|{}|\n", rules.collect::<Vec<_>>().join("|"));
+    let rows = layout.table.rows.iter().filter(|row| !layout.is_without_figures(row));
+    let rows: String = rows
+        .map(|row| line(layout.columns.iter().map(|place| cell(layout.table, row, *place)).collect()))
         .collect();
-    if alike.is_empty() { out } else { out + &format!("In all rows alike: {}.\n\n", alike.join(", ")) }
+    if rows.is_empty() { rows } else { out + &rows + "\n" }
+}
+
+/// What there is no column for, of one row.
+fn said(layout: &Layout, row: &[Value]) -> Vec<String> {
+    let name = escape(&layout.name(row));
+    if layout.is_without_figures(row) {
+        let all: Vec<String> = layout.said(row).map(|(_, text)| escape(text)).collect();
+        return vec![format!(
+            "{name}: {}: {}",
+            escape(layout.state(row).and_then(Value::text).unwrap_or("no figures")),
+            all.join("; ")
+        )];
+    }
+    layout.said(row).map(|(title, text)| format!("{name}: {}: {}", escape(title), escape(text))).collect()
 }
 
 /// A value as people read it, with its interval where it has one.
-fn cell(table: &Table, column: &Column, row: &[Value], place: usize) -> String {
-    let show = |value: &Value| escape(&value.show(column.unit));
-    let shown = row.get(place).map(show).unwrap_or_default();
-    let end = |key: &String| row.get(table.place(key)?).filter(|end| end.number().is_some());
-    let ends = column.interval.as_ref().and_then(|[low, high]| Some((end(low)?, end(high)?)));
-    match ends {
-        Some((low, high)) => format!("{shown} ({} .. {})", show(low), show(high)),
+fn cell(table: &Table, row: &[Value], place: usize) -> String {
+    let shown = escape(&layout::cell(table, row, place));
+    match layout::interval(table, row, place) {
+        Some(interval) => format!("{shown} ({})", escape(&interval)),
         None => shown,
     }
 }
@@ -127,8 +165,19 @@ fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
+/// What Markdown and HTML would take for their own.
 fn escape(text: &str) -> String {
-    lab_markdown::escape(&visible(text))
+    let mut out = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\n' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// A text at the beginning of a line, where it could be taken for a heading, a quotation or a list.
@@ -143,16 +192,6 @@ fn paragraph(text: &str) -> String {
     }
 }
 
-fn status(status: Status) -> Option<&'static str> {
-    match status {
-        Status::Complete => None,
-        Status::Interrupted => Some("Interrupted: what is here was measured until then."),
-        Status::Running => Some("Still running: what is here was measured so far."),
-        Status::CutOff => Some("Cut off: what is here was measured until then."),
-        Status::Unknown => Some("Whether the run came to its end is not known."),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -163,6 +202,11 @@ mod tests {
     #[test]
     fn the_answer_the_main_table_and_the_rest_folded() {
         insta::assert_snapshot!(markdown(&campaign()));
+    }
+
+    #[test]
+    fn the_short_form_ends_with_what_must_be_known() {
+        insta::assert_snapshot!(brief(&campaign()));
     }
 
     #[test]

@@ -6,14 +6,19 @@ pub mod hgrm;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod layout;
 pub mod markdown;
 pub mod parquet;
 #[cfg(test)]
 mod samples;
+pub mod text;
+
+/// Longer tables are no reading: the forms for programs have them.
+const ROWS_MAX: usize = 50;
 
 use tare_host::spelling::suggestion;
 
-use crate::document::{Document, Section, Table};
+use crate::document::{Document, Section, Status, Table};
 
 /// One of the files that a form consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +78,17 @@ pub fn table<'d>(document: &'d Document, id: &str) -> Result<&'d Table, WriteErr
 /// The sections that have a table, with it.
 fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
     document.sections.iter().filter_map(|section| Some((section, section.table.as_ref()?)))
+}
+
+/// What must be said of a run that did not come to its end.
+fn status(status: Status) -> Option<&'static str> {
+    match status {
+        Status::Complete => None,
+        Status::Interrupted => Some("Interrupted: what is here was measured until then."),
+        Status::Running => Some("Still running: what is here was measured so far."),
+        Status::CutOff => Some("Cut off: what is here was measured until then."),
+        Status::Unknown => Some("It is not known whether the run came to its end."),
+    }
 }
 
 /// Text in which nothing is hidden: what controls a terminal or the direction of writing is shown by its number. XML 1.0 has no

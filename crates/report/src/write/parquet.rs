@@ -103,6 +103,7 @@ fn text(value: &Value) -> Option<ByteArray> {
     match value {
         Value::None => None,
         Value::Text(text) => Some(text.as_str().into()),
+        Value::Word(word, _) => Some((*word).into()),
         Value::Number(number) => Some(number.to_string().as_str().into()),
         Value::Flag(flag) => Some(flag.to_string().as_str().into()),
     }

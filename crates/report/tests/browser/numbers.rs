@@ -99,6 +99,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
     let is_same = match value {
         Value::Number(number) => raw.parse() == Ok(*number),
         Value::Text(text) => raw == text,
+        Value::Word(word, _) => raw == *word,
         Value::Flag(flag) => raw == flag.to_string(),
         Value::None => raw.is_empty(),
     };

@@ -61,14 +61,14 @@ pub fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
     let took = report.elapsed_ns.map_or_else(|| how.to_owned(), |ns| figures::time(ns as f64));
     let ending = report.ending.map_or(String::new(), |ending| format!(": {}", ending.text()));
     let mut facts = vec![
-        Fact::new("Load", &report.load),
+        Fact::new("Load", &report.load).brief(),
         Fact::new("Contract", &plan.contract),
         Fact::new("Reference", if plan.reference.is_empty() { "none" } else { &plan.reference }),
-        Fact::new("Blocks", report.blocks.to_string()),
-        Fact::new("Took", format!("{took}{ending}")),
-        Fact::new("Machine", machine(environment)),
+        Fact::new("Blocks", report.blocks.to_string()).brief(),
+        Fact::new("Took", format!("{took}{ending}")).brief(),
+        Fact::new("Machine", machine(environment)).brief(),
         Fact::code("Command", command(about, || words_of(plan), plan.seed)),
-        Fact::code("Seed", plan.seed.to_string()),
+        Fact::code("Seed", plan.seed.to_string()).brief(),
         Fact::new("Tare", &kept.header.tare),
     ];
     facts.extend(checkout(about));

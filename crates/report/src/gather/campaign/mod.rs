@@ -51,7 +51,7 @@ pub fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
         tiers::section(kept, report),
         tiers::cost::section(report),
         latency::curves(report, &curves),
-        latency::against_load(report),
+        latency::against_load(report).brief(),
         slices::section(kept, report),
         starts::warm_up(kept, report),
         starts::memory(kept, report),

@@ -4,7 +4,7 @@ use tare_analysis::report::{Report, RowReport, State};
 use tare_bench::run::{folder::Kept, plan::PlannedRow};
 
 use crate::{
-    document::{Chart, Column, Section, Shape, Unit, Value},
+    document::{Chart, Column, Section, Shape, Tone, Unit, Value},
     gather::fields::{Between, Field, between, field, span, spare, table},
 };
 
@@ -69,17 +69,20 @@ fn identity<'a>() -> Vec<Field<'a, Row<'a>>> {
     let title = |row: &Row| row.report.title.clone();
     vec![
         field(text("label", "service"), |row: &Row| row.report.label.clone()),
-        field(Column::new("tier", "tier", Unit::Count), |row: &Row| row.report.tier),
-        field(text("ranks", "ranks").help("the best and the worst rank that it may have"), ranks),
+        field(Column::new("tier", "tier", Unit::Count).priority(90), |row: &Row| row.report.tier),
+        field(text("ranks", "ranks").priority(5).help("the best and the worst rank that it may have"), ranks),
         field(Column::new("rank_best", "best rank", Unit::Count).hidden(), |row: &Row| {
             row.report.ranks.map(|ranks| ranks[0])
         }),
         field(Column::new("rank_worst", "worst rank", Unit::Count).hidden(), |row: &Row| {
             row.report.ranks.map(|ranks| ranks[1])
         }),
-        field(text("title", "variant").help("how it differs from the service of that name"), title),
+        field(
+            text("title", "variant").priority(11).help("how it differs from the service of that name"),
+            title,
+        ),
         field(text("framework", "framework").hidden(), |row: &Row| row.report.framework.clone()),
-        field(text("version", "version"), |row: &Row| row.report.version.clone()),
+        field(text("version", "version").priority(12), |row: &Row| row.report.version.clone()),
     ]
 }
 
@@ -88,8 +91,11 @@ fn facets<'a>(contract: &'a str) -> Vec<Field<'a, Row<'a>>> {
     let facet = |key, title| Column::new(key, title, Unit::Text).facet();
     let licence = |row: &Row| row.planned.map(|row| row.licence.clone());
     vec![
-        field(facet("language", "language"), |row: &Row| row.report.language.clone()),
-        field(facet("style", "style").help("what kind of weight it is"), |row: &Row| row.report.style.name()),
+        field(facet("language", "language").priority(8), |row: &Row| row.report.language.clone()),
+        field(
+            facet("style", "style").priority(6).help("a framework, a platform, or the raw socket"),
+            |row: &Row| row.report.style.name(),
+        ),
         field(facet("licence", "licence").hidden(), licence),
         field(facet("contract", "contract").hidden(), move |_: &Row| contract),
     ]
@@ -112,8 +118,11 @@ fn figures<'a>(reference: &'a str) -> Vec<Field<'a, Row<'a>>> {
     let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
     let of_reference = Column::new("throughput_ratio", "of reference", Unit::Share)
         .bar()
+        .interval_priority(75)
         .help("throughput related to the reference's in the same block, with a 95% interval");
     let cpu_of_reference = Column::new("cpu_ratio", "CPU of reference", Unit::Times)
+        .priority(30)
+        .interval_priority(15)
         .help("CPU per request related to the reference's in the same block, with a 95% interval");
     let per_request = "CPU time of the service's processes for each answer; the median of the blocks";
     let mut fields = vec![field(
@@ -122,21 +131,25 @@ fn figures<'a>(reference: &'a str) -> Vec<Field<'a, Row<'a>>> {
         |row: &Row| row.report.requests_per_second,
     )];
     fields.extend(between(of_reference, move |row: &Row| throughput(row.report, reference)));
-    fields.push(field(ns("cpu_ns_per_request", "CPU/request").help(per_request), |row: &Row| {
-        row.report.cpu_ns_per_request
-    }));
+    fields
+        .push(field(ns("cpu_ns_per_request", "CPU/request").priority(80).help(per_request), |row: &Row| {
+            row.report.cpu_ns_per_request
+        }));
     fields.extend(between(cpu_of_reference, move |row: &Row| cpu(row.report, reference)));
     fields.extend([
-        field(ns("latency_ns_p50", "p50"), |row: &Row| row.report.latency_ns_p50),
-        field(ns("latency_ns_p99", "p99").help("in a closed loop: see latency against load"), |row: &Row| {
-            row.report.latency_ns_p99
-        }),
-        field(number("rss_bytes_peak", "RSS", Unit::Bytes).help("peak resident memory"), |row: &Row| {
-            row.report.rss_bytes_peak
-        }),
-        field(ns("start_up_ns", "start-up").help("from exec to the first right answer"), |row: &Row| {
-            row.report.start_up_ns
-        }),
+        field(ns("latency_ns_p50", "p50").priority(35), |row: &Row| row.report.latency_ns_p50),
+        field(
+            ns("latency_ns_p99", "p99").priority(40).help("in a closed loop: see latency against load"),
+            |row: &Row| row.report.latency_ns_p99,
+        ),
+        field(
+            number("rss_bytes_peak", "RSS", Unit::Bytes).priority(20).help("peak resident memory"),
+            |row: &Row| row.report.rss_bytes_peak,
+        ),
+        field(
+            ns("start_up_ns", "start-up").priority(10).help("from exec to the first right answer"),
+            |row: &Row| row.report.start_up_ns,
+        ),
         field(ns("cpu_ns_per_request_with_softirq", "CPU/request with softirq").hidden(), |row: &Row| {
             row.report.cpu_ns_per_request_with_softirq
         }),
@@ -163,22 +176,41 @@ fn extent<'a>() -> Vec<Field<'a, Row<'a>>> {
         if all.is_empty() { Value::None } else { Value::Text(all.join("; ")) }
     };
     vec![
-        field(count("errors", "errors").help("wrong and missing answers"), |row: &Row| {
-            row.report.failed.values().sum::<u64>()
+        field(count("errors", "errors").priority(70).help("wrong and missing answers"), |row: &Row| {
+            (row.report.sent > 0).then(|| row.report.failed.values().sum::<u64>())
         }),
+        field(text("errors_by_kind", "errors by kind").hidden(), errors_by_kind),
         field(count("sent", "requests sent").hidden(), |row: &Row| row.report.sent),
-        field(count("blocks", "blocks").help("complete blocks: what is independent"), |row: &Row| {
-            row.report.blocks
-        }),
+        field(
+            count("blocks", "blocks").priority(9).help("complete blocks: the independent observations"),
+            |row: &Row| (row.report.blocks > 0).then_some(row.report.blocks),
+        ),
         field(
             count("starts", "starts")
+                .priority(7)
                 .help("processes on which the blocks were measured; fewer where one was kept"),
-            |row: &Row| row.report.starts,
+            |row: &Row| (row.report.starts > 0).then_some(row.report.starts),
         ),
-        field(text("state", "state").facet(), |row: &Row| row.report.state.word()),
+        field(text("state", "state").facet().priority(65), |row: &Row| state(&row.report.state)),
         field(text("reason", "reason").help("why there are no figures, or no throughput"), reason),
         field(text("warnings", "warnings"), warnings),
     ]
+}
+
+fn state(of: &State) -> Value {
+    let tone = match of {
+        State::Measured => Tone::Plain,
+        State::Failed(_) => Tone::Bad,
+        State::Invalid(_) | State::Excluded(_) | State::Unmeasured => Tone::Open,
+    };
+    Value::Word(of.word(), tone)
+}
+
+/// `mismatch 12, reset 1`.
+fn errors_by_kind(row: &Row) -> Option<String> {
+    let kinds = row.report.failed.iter().map(|(kind, count)| format!("{kind} {count}"));
+    let kinds: Vec<String> = kinds.collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
 /// Bars of what there is: ratios, or rates where nothing is related to a reference.

@@ -218,7 +218,7 @@ pub fn pairs(report: &Report) -> Option<Section> {
     ];
     let pairs = tiers.not_separated.iter().zip(words);
     let table = table("Pairs that are not separated, the soonest first", fields, pairs);
-    let section = Section::new("pairs", "What cannot be told apart", PAIRS_LEAD, table);
+    let section = Section::new("pairs", "What cannot be told apart", PAIRS_LEAD, table).brief();
     Some(section.note(format!(
         "of all such pairs, the {} that would be told apart soonest",
         tiers.not_separated.len()

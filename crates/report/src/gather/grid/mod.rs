@@ -30,7 +30,7 @@ use tare_bench::{
 };
 
 use super::{campaign, ended::status};
-use crate::document::{Document, FORMAT, Fact, Kind, Status};
+use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 pub use series::document as series;
 
@@ -39,9 +39,9 @@ pub fn document(kept: &Kept<GridPlan, Record>, report: &Report, run: &Path) -> D
     let grid = Grid { plan: &kept.header.plan, report, kept };
     let sections = [
         claims::verdicts(&grid),
-        published::section(&grid),
+        published::section(&grid).map(Section::brief),
         latency::section(&grid),
-        loads::sweep(&grid),
+        loads::sweep(&grid).map(Section::brief),
         claims::evidence(&grid),
         journal::rounds(&grid),
         seconds::section(&grid),
@@ -52,7 +52,7 @@ pub fn document(kept: &Kept<GridPlan, Record>, report: &Report, run: &Path) -> D
     ];
     let mut sections: Vec<_> = sections.into_iter().flatten().collect();
     let at = sections.iter().position(|section| section.id == "latency").unwrap_or(sections.len().min(2));
-    sections.splice(at..at, loads::sections(&grid));
+    sections.splice(at..at, loads::sections(&grid).into_iter().map(Section::brief));
     Document {
         format: FORMAT,
         kind: Kind::Grid,
@@ -198,8 +198,8 @@ fn facts(grid: &Grid, about: Option<&About>) -> Vec<Fact> {
     let (done, all) = report.cells;
     let cpus = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let mut facts = vec![
-        Fact::new("Published", report.published.title.clone()),
-        Fact::new("Machine", campaign::machine(&report.environment)),
+        Fact::new("Published", report.published.title.clone()).brief(),
+        Fact::new("Machine", campaign::machine(&report.environment)).brief(),
         Fact::new(
             "CPUs",
             format!(
@@ -208,16 +208,17 @@ fn facts(grid: &Grid, about: Option<&About>) -> Vec<Fact> {
                 cpus(&plan.pinning.generator)
             ),
         ),
-        Fact::new("Measured", format!("{done} of {all} cells in {}", time(report.elapsed_ns as f64))),
+        Fact::new("Measured", format!("{done} of {all} cells in {}", time(report.elapsed_ns as f64))).brief(),
         Fact::new(
             "Scale",
             match report.scale {
                 1.0 => "the published time, messages and connections".to_owned(),
                 scale => format!("{scale} of the published time, messages and connections"),
             },
-        ),
+        )
+        .brief(),
         Fact::new("Tare", grid.kept.header.tare.clone()),
-        Fact::code("Seed", report.seed.to_string()),
+        Fact::code("Seed", report.seed.to_string()).brief(),
     ];
     let words = || {
         let mut words = vec!["run".to_owned(), format!("experiments/published/{}.toml", report.experiment)];

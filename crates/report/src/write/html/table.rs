@@ -1,12 +1,13 @@
 //! A table as the template wants it: cells with their text, and where bars begin and end.
 
 use super::TABLE_ROWS_MAX;
-use crate::document::{Column, Table, Unit, Value};
+use crate::{
+    document::{Column, Table, Unit, Value},
+    write::layout::{ends, has_sentences, is_long},
+};
 
 /// Columns from which on a table has no room for sentences beside its numbers: they stand on a line of their own.
 const CROWDED_COLUMNS_MIN: usize = 9;
-/// Letters up to which a text is a word or two, and not a sentence.
-const SHORT_LETTERS_MAX: usize = 32;
 
 /// A table of a page.
 pub struct TableView<'a> {
@@ -89,7 +90,8 @@ impl<'a> TableView<'a> {
         let below = heads.iter().filter(|head| is_below(head)).map(|head| head.place);
         let below: Vec<usize> = below.filter(|place| !main || !table.is_alike(*place)).collect();
         heads.retain(|head| !is_below(head));
-        let is_said = |head: &Head<'_>| crowded && Some(head.place) != name && has_sentences(table, head);
+        let is_said =
+            |head: &Head<'_>| crowded && Some(head.place) != name && has_sentences(table, head.place);
         let said: Vec<usize> = heads.iter().filter(|head| is_said(head)).map(|head| head.place).collect();
         heads.retain(|head| !said.contains(&head.place));
         let beside = Beside { name, below, said };
@@ -112,16 +114,6 @@ fn heads(table: &Table) -> Vec<Head<'_>> {
     let columns = table.columns.iter().enumerate();
     let shown = columns.filter(|(place, column)| !column.hidden && !table.is_unknown(*place));
     shown.map(|(place, column)| Head { column, place, numeric: column.unit.is_numeric() }).collect()
-}
-
-/// What is filtered by is a word, however long somebody made it.
-fn has_sentences(table: &Table, head: &Head<'_>) -> bool {
-    let is_text = head.column.unit == Unit::Text && !head.column.facet;
-    is_text && table.rows.iter().filter_map(|row| row.get(head.place)?.text()).any(is_long)
-}
-
-fn is_long(text: &str) -> bool {
-    text.chars().nth(SHORT_LETTERS_MAX).is_some()
 }
 
 /// A verdict has one colour in all pages, in tables as in charts (`VERDICTS` in `web/src/looks.js`).
@@ -189,17 +181,10 @@ fn scale(table: &Table, head: &Head<'_>) -> f64 {
     numbers.fold(1.0, f64::max)
 }
 
-/// The ends of the interval of a value, where both are known.
-fn ends(table: &Table, row: &[Value], column: &Column) -> Option<(f64, f64)> {
-    let [low, high] = column.interval.as_ref()?;
-    let end = |key: &str| row.get(table.place(key)?)?.number();
-    Some((end(low)?, end(high)?))
-}
-
 impl Cell<'_> {
     fn new(table: &Table, row: &[Value], head: &Head<'_>, scale: f64) -> Self {
         let (column, value) = (head.column, row.get(head.place).unwrap_or(&Value::None));
-        let ends = value.number().and_then(|_| ends(table, row, column));
+        let ends = ends(table, row, head.place);
         let percent = |number: f64| (number / scale * 100.0).clamp(0.0, 100.0);
         let bar = |number: f64| Bar {
             width: percent(number),
@@ -216,6 +201,7 @@ impl Cell<'_> {
             value: match value {
                 Value::None => String::new(),
                 Value::Text(text) => text.clone(),
+                Value::Word(word, _) => (*word).to_owned(),
                 Value::Number(number) => number.to_string(),
                 Value::Flag(flag) => flag.to_string(),
             },

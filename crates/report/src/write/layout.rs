@@ -1,0 +1,144 @@
+//! What of a table a reader sees, in whatever form: columns that say something of some row, what all rows have alike, and
+//! sentences, for which a column has no room.
+
+use super::visible;
+use crate::document::{Column, Table, Unit, Value};
+
+/// Letters up to which a text is a word or two, and not a sentence.
+const SHORT_LETTERS_MAX: usize = 32;
+
+/// The columns of a table by what becomes of them: places in the table.
+#[derive(Debug)]
+pub struct Layout<'t> {
+    /// The table.
+    pub table: &'t Table,
+    /// The column that names a row.
+    pub name: Option<usize>,
+    /// Side by side, the name among them.
+    pub columns: Vec<usize>,
+    /// Said once, since all rows have the same.
+    pub alike: Vec<usize>,
+    /// Said apart from the figures of a row.
+    pub sentences: Vec<usize>,
+}
+
+impl<'t> Layout<'t> {
+    pub fn of(table: &'t Table) -> Layout<'t> {
+        let is_known = |place: &usize| !table.columns[*place].hidden && !table.is_unknown(*place);
+        let known: Vec<usize> = (0..table.columns.len()).filter(is_known).collect();
+        let is_text = |place: &usize| table.columns[*place].unit == Unit::Text;
+        let name = known.iter().copied().find(is_text);
+        let is_same = |place: &usize| {
+            !table.columns[*place].unit.is_numeric() && Some(*place) != name && table.is_alike(*place)
+        };
+        let (alike, rest): (Vec<usize>, Vec<usize>) = known.into_iter().partition(is_same);
+        let is_sentence = |place: &usize| Some(*place) != name && has_sentences(table, *place);
+        let (sentences, columns) = rest.into_iter().partition(is_sentence);
+        Layout { table, name, columns, alike, sentences }
+    }
+
+    /// Its rows are made of figures, and not of words alone.
+    pub fn has_figures(&self) -> bool {
+        self.columns.iter().any(|place| self.column(*place).unit.is_numeric())
+    }
+
+    /// A row that has sentences in place of figures.
+    pub fn is_without_figures(&self, row: &[Value]) -> bool {
+        let figures = self.columns.iter().filter(|place| self.column(**place).unit.is_numeric());
+        self.has_figures()
+            && self.said(row).next().is_some()
+            && figures.filter_map(|place| row.get(*place)).all(|value| *value == Value::None)
+    }
+
+    /// The sentences of a row, each with the title of its column.
+    pub fn said<'a>(&'a self, row: &'a [Value]) -> impl Iterator<Item = (&'t str, &'a str)> + 'a {
+        self.sentences.iter().filter_map(move |place| {
+            let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
+            Some((self.column(*place).title.as_str(), text))
+        })
+    }
+
+    /// `language: rust, style: framework`; none where nothing is alike.
+    pub fn alike(&self) -> Option<String> {
+        let first = self.table.rows.first()?;
+        let each = self.alike.iter().map(|place| {
+            let column = self.column(*place);
+            format!("{}: {}", column.title, first.get(*place).unwrap_or(&Value::None).show(column.unit))
+        });
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| each.join(", "))
+    }
+
+    /// What names a row.
+    pub fn name(&self, row: &[Value]) -> String {
+        self.name.map_or_else(String::new, |place| cell(self.table, row, place))
+    }
+
+    /// `failed`, `left out`: how a row stands, where there is a column that says so.
+    pub fn state<'a>(&self, row: &'a [Value]) -> Option<&'a Value> {
+        let place = self.table.place("state").filter(|place| !self.sentences.contains(place))?;
+        row.get(place).filter(|state| state.text().is_some())
+    }
+
+    pub fn column(&self, place: usize) -> &'t Column {
+        &self.table.columns[place]
+    }
+}
+
+/// What rows are filtered by is a word, however long somebody made it.
+pub fn has_sentences(table: &Table, place: usize) -> bool {
+    let column = &table.columns[place];
+    let is_text = column.unit == Unit::Text && !column.facet;
+    is_text && table.rows.iter().filter_map(|row| row.get(place)?.text()).any(is_long)
+}
+
+/// It is more than a word or two.
+pub fn is_long(text: &str) -> bool {
+    text.chars().nth(SHORT_LETTERS_MAX).is_some()
+}
+
+/// A value as people read it, in one line.
+pub fn cell(table: &Table, row: &[Value], place: usize) -> String {
+    let value = row.get(place).unwrap_or(&Value::None);
+    visible(&value.show(table.columns[place].unit)).replace('\n', " ")
+}
+
+/// The interval of a value, where it has one and both ends are known.
+pub fn interval(table: &Table, row: &[Value], place: usize) -> Option<String> {
+    let (low, high) = ends(table, row, place)?;
+    Some(table.columns[place].unit.show_interval(low, high))
+}
+
+/// The ends of the interval of a value, where both are known.
+pub fn ends(table: &Table, row: &[Value], place: usize) -> Option<(f64, f64)> {
+    let [low, high] = table.columns[place].interval.as_ref()?;
+    row.get(place)?.number()?;
+    let end = |key: &str| row.get(table.place(key)?)?.number();
+    Some((end(low)?, end(high)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::samples::campaign;
+
+    #[test]
+    fn columns_are_sorted_by_what_becomes_of_them() {
+        let mut section = campaign().sections.remove(0);
+        let table = section.table.as_mut().unwrap();
+        let state = table.place("state").unwrap();
+        let titles = |table: &Table, places: &[usize]| {
+            places.iter().map(|place| table.columns[*place].key.clone()).collect::<Vec<_>>()
+        };
+        let layout = Layout::of(table);
+        assert_eq!(layout.name(&table.rows[0]), "raw-socket");
+        assert!(titles(table, &layout.sentences).is_empty());
+        assert!(titles(table, &layout.columns).contains(&"state".to_owned()));
+        table.rows.iter_mut().for_each(|row| row[state] = "measured".into());
+        assert_eq!(Layout::of(table).alike().as_deref(), Some("State: measured"));
+        table.rows[2][state] = "failed: its answer was wrong in every one of its bytes".into();
+        let layout = Layout::of(table);
+        assert_eq!(titles(table, &layout.sentences), ["state"]);
+        assert!(layout.is_without_figures(&table.rows[2]) && !layout.is_without_figures(&table.rows[0]));
+    }
+}

@@ -1,0 +1,224 @@
+//! Text for a terminal. The short form is what a command prints when it ends: the answer, the main tables, and what must be
+//! known to believe them. The long form has every section.
+//!
+//! A table takes no more than the width it is given: it does without the columns that its declaration calls least important,
+//! and names them. Sentences are wrapped. Colours are ANSI sequences; whoever prints strips them where there is no terminal.
+
+mod table;
+
+use std::fmt::Write as _;
+
+use super::{Document, ROWS_MAX, Section, layout::Layout, status, visible};
+use crate::document::{Fact, Table, Tone, Value};
+
+pub use table::{Drawn, draw};
+
+/// Columns that a sentence has where nothing says how wide the paper is.
+const PAPER: usize = 120;
+/// Sentences are not read across a screen of any width.
+const SENTENCE_MAX: usize = 140;
+const INDENT: usize = 4;
+
+/// What a text is written for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Look {
+    /// Columns of the terminal; tables of a file are as wide as they are.
+    pub width: Option<usize>,
+    /// With ANSI sequences.
+    pub colours: bool,
+}
+
+impl Look {
+    /// `text` in an ANSI colour, such as `1` (bold) or `31` (red).
+    pub fn paint(self, code: &str, text: &str) -> String {
+        match self.colours && !code.is_empty() && !text.is_empty() {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    fn tone(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Plain => "",
+            Tone::Good => "32",
+            Tone::Open => "33",
+            Tone::Bad => "31",
+        };
+        self.paint(code, text)
+    }
+
+    /// Lines no longer than there is room, those after the first one under the text of the first.
+    fn wrapped(self, head: &str, text: &str) -> String {
+        let width = self.width.unwrap_or(PAPER).clamp(20, SENTENCE_MAX);
+        // Below a long beginning a text would be a narrow column.
+        let indent = if width_of(head) <= width / 3 { width_of(head) } else { INDENT };
+        let (mut out, mut used) = (String::new(), width_of(head));
+        for word in visible(text).split_whitespace() {
+            let is_first = out.is_empty();
+            let room = used + usize::from(!is_first) + width_of(word);
+            if !is_first && room > width {
+                let _ = write!(out, "\n{:indent$}{word}", "");
+                used = indent + width_of(word);
+            } else {
+                out += if is_first { "" } else { " " };
+                out += word;
+                used = room;
+            }
+        }
+        out + "\n"
+    }
+}
+
+/// Columns that a text takes on a terminal.
+pub fn width_of(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
+
+/// The answer, the sections that are part of the short form, and all findings.
+#[must_use]
+pub fn brief(document: &Document, look: Look) -> String {
+    let mut out = head(document, look, |fact| fact.brief);
+    for part in document.sections.iter().enumerate().filter(|(place, part)| *place == 0 || part.brief) {
+        out += &format!("\n{}", part_of(part.1, look, part.0 > 0));
+    }
+    out + &findings(document, look)
+}
+
+/// All of it; tables of many rows are for the other forms.
+#[must_use]
+pub fn whole(document: &Document, look: Look) -> String {
+    let mut out = head(document, look, |_| true);
+    out += &findings(document, look);
+    for part in &document.sections {
+        out += &format!("\n{}", section(part, look));
+    }
+    out
+}
+
+/// One section: its heading, what it shows, its table and its notes.
+#[must_use]
+pub fn section(section: &Section, look: Look) -> String {
+    let mut out = format!("{}\n", look.paint("1", &visible(&section.title)));
+    if !section.lead.is_empty() {
+        out += &look.wrapped("", &section.lead);
+    }
+    out += "\n";
+    match &section.table {
+        Some(table) if table.rows.len() > ROWS_MAX => {
+            let (id, rows) = (&section.id, table.rows.len());
+            let where_else =
+                format!("{rows} rows: `tare report RUN --format csv --section {id}` prints them");
+            out += &look.wrapped("", &where_else);
+        }
+        Some(table) => out += &with_sentences(table, look),
+        None => {}
+    }
+    out + &notes(&section.notes, look)
+}
+
+/// A section of the short form: its heading only where it is not the first.
+fn part_of(section: &Section, look: Look, titled: bool) -> String {
+    let title = if titled { look.paint("1", &visible(&section.title)) + "\n" } else { String::new() };
+    let table = section.table.as_ref().map(|table| with_sentences(table, look));
+    title + &table.unwrap_or_default() + &notes(&section.notes, look)
+}
+
+fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String {
+    let mut out = format!("{}\n", look.paint("1", &visible(&document.title)));
+    if !document.question.is_empty() {
+        out +=
+            &look.paint("2", &look.wrapped("", &document.question).replace('\n', " ").trim_end().to_owned());
+        out += "\n";
+    }
+    if !document.answer.is_empty() {
+        out += &format!("\n{}", look.wrapped("", &document.answer));
+    }
+    if let Some(status) = status(document.status) {
+        out += &format!("{}\n", look.paint("33", status));
+    }
+    let facts: Vec<&Fact> = document.facts.iter().filter(|fact| is_shown(fact)).collect();
+    let width = facts.iter().map(|fact| width_of(&fact.label)).max().unwrap_or(0);
+    let line = |fact: &&Fact| {
+        let label = format!("{:width$}  ", visible(&fact.label));
+        look.paint("2", &label) + &look.wrapped(&label, &fact.text)
+    };
+    let facts: String = facts.iter().map(line).collect();
+    if facts.is_empty() { out } else { format!("{out}\n{facts}") }
+}
+
+/// What holds of the whole run.
+fn findings(document: &Document, look: Look) -> String {
+    let damage = document.damage.iter().map(|text| ("31", "damaged: ", text));
+    let notes = document.notes.iter().map(|text| ("33", "note: ", text));
+    let lines: String = damage
+        .chain(notes)
+        .map(|(code, word, text)| look.paint(code, word.trim_end()) + " " + &look.wrapped(word, text))
+        .collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn notes(notes: &[String], look: Look) -> String {
+    notes.iter().map(|note| look.wrapped("", note)).collect()
+}
+
+/// A table, and below it what there is no column for. Of a table of words alone the sentences stand below their rows.
+fn with_sentences(table: &Table, look: Look) -> String {
+    let layout = Layout::of(table);
+    let drawn = draw(&layout, look);
+    let mut out = format!("{}\n", look.paint("2", &drawn.head));
+    let mut below = String::new();
+    for (place, row) in table.rows.iter().enumerate() {
+        if layout.is_without_figures(row) {
+            below += &without_figures(&layout, place, look);
+            continue;
+        }
+        out += &format!("{}\n", drawn.rows[place]);
+        for (title, text) in layout.said(row) {
+            match layout.has_figures() {
+                true => below += &named(&layout.name(row), title, text, look),
+                false => {
+                    let head = format!("    {title}: ");
+                    out += &format!(
+                        "    {} {}",
+                        look.paint("2", &format!("{title}:")),
+                        look.wrapped(&head, text)
+                    );
+                }
+            }
+        }
+    }
+    if drawn.rows.is_empty() || table.rows.iter().all(|row| layout.is_without_figures(row)) {
+        out.clear();
+    }
+    let gap = if below.is_empty() || out.is_empty() { "" } else { "\n" };
+    out + &said_once(&layout, &drawn, look) + gap + &below
+}
+
+/// What all rows have alike, and what there was no room for.
+fn said_once(layout: &Layout, drawn: &Drawn, look: Look) -> String {
+    let alike = layout.alike().map(|alike| format!("in all rows: {alike}"));
+    let without = drawn.without.join(", ");
+    let without = (!without.is_empty()).then(|| format!("too narrow for: {without}"));
+    let lines = alike.into_iter().chain(without);
+    let lines: Vec<String> = lines.map(|line| look.wrapped("", &line)).collect();
+    lines.iter().flat_map(|text| text.lines()).map(|line| look.paint("2", line) + "\n").collect()
+}
+
+/// `flask  failed: block 3: was killed by signal 9 in a slice`.
+fn without_figures(layout: &Layout, place: usize, look: Look) -> String {
+    let row = &layout.table.rows[place];
+    let (name, state) = (layout.name(row), layout.state(row));
+    let said: Vec<&str> = layout.said(row).map(|(_, text)| text).collect();
+    let word = state.and_then(Value::text).unwrap_or("no figures");
+    let head = format!("{name}  {word}: ");
+    let state = look.tone(state.map_or(Tone::Open, Value::tone), word);
+    format!("{name}  {state}: {}", look.wrapped(&head, &said.join("; ")))
+}
+
+fn named(name: &str, title: &str, text: &str, look: Look) -> String {
+    let head = format!("{name}: {title}: ");
+    format!("{name}: {}: {}", look.paint("33", title), look.wrapped(&head, text))
+}
+
+#[cfg(test)]
+mod tests;
