@@ -2,6 +2,7 @@
 
 pub mod capacity;
 pub mod comparison;
+pub mod faults;
 pub mod judge;
 pub mod published;
 pub mod recompute;

@@ -2,7 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use tare_bench::experiment::Experiment;
+use tare_bench::{
+    experiment::Experiment,
+    run::until::{ALPHA, Gate, Metric, Until, looks},
+};
 use tare_service::document::DocumentError;
 
 /// The name of the reference's row, and of a second row of the same.
@@ -11,6 +14,9 @@ pub const RAW_SOCKET: &str = "raw-socket";
 pub const TWIN: &str = "twin";
 /// The row with the fault.
 pub const SUBJECT: &str = "subject";
+
+/// The gate fails from this regression on: below the smallest weight that a trial adds.
+const DELTA: f64 = 0.01;
 
 /// Something that is done. Trials with equal acts share one.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,17 +60,17 @@ pub enum Disturbance {
     None,
     /// The subject has half a CPU.
     HalfACpu,
-    /// Another thread works on the generator's CPU, in every second block.
+    /// Another thread works on the generator's CPU, in every second round of a block.
     Spinner,
 }
 
 impl Disturbance {
-    /// Whether it is there in this block.
-    pub fn is_in(self, block: usize) -> bool {
+    /// Whether it is there in this round of a block.
+    pub fn is_in(self, round: usize) -> bool {
         match self {
             Disturbance::None => false,
             Disturbance::HalfACpu => true,
-            Disturbance::Spinner => !block.is_multiple_of(2),
+            Disturbance::Spinner => !round.is_multiple_of(2),
         }
     }
 }
@@ -87,6 +93,20 @@ impl Campaign {
     /// The row that the others are related to.
     pub fn reference(&self) -> &'static str {
         self.rows[0].0
+    }
+
+    /// What ends it before its budget: where there is a slower row to find, the gate that `tare compare` has.
+    pub fn until(&self) -> Until {
+        if self.rows.len() == 1 {
+            return Until::Budget;
+        }
+        Until::Gate(Gate {
+            candidate: SUBJECT.to_owned(),
+            delta: DELTA,
+            metrics: vec![Metric::Cpu],
+            looks: looks(self.blocks.1),
+            alpha: ALPHA,
+        })
     }
 
     /// The same as an experiment file says it, so that `run::plan` makes the plan as for any other.

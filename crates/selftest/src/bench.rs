@@ -1,4 +1,4 @@
-//! Carries trials out: starts, proves and loads by the code that does so for services, and keeps all of it.
+//! Executes trials: starts, proves and loads by the code that does so for services, and stores all of it.
 
 use std::{
     collections::BTreeMap,
@@ -11,13 +11,13 @@ use std::{
 };
 
 use super::{
-    act::{Act, Campaign, Disturbance, SUBJECT},
+    act::{Act, Campaign, Disturbance},
     certificate::Finding,
     disturb::{HalfACpu, Meanwhile},
-    judge::{Evidence, Judgement},
-    series::UntilFound,
+    evaluate::{Analysed, Evaluation, Evidence},
     trial::Trial,
 };
+use tare_analysis::judge::Jury;
 use tare_bench::run::{
     bench,
     campaign::{self, Parts, Watch},
@@ -100,7 +100,7 @@ impl<'a> Bench<'a> {
     /// Makes a trial, or judges what the one before has brought where both do the same.
     pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<Finding, SelftestError> {
         let began_ns = Monotonic.now_ns();
-        let interrupted = || Judgement::not_tried("interrupted");
+        let interrupted = || Evaluation::not_tried("interrupted");
         if self.last.as_ref().is_none_or(|(act, _)| *act != trial.act) {
             if self.interrupted() {
                 return Ok(Finding::new(trial, 0, interrupted()));
@@ -113,11 +113,11 @@ impl<'a> Bench<'a> {
         }
         let took_ns = Monotonic.now_ns() - began_ns;
         // What was cut off says nothing.
-        let judgement = match &self.last {
-            Some((_, evidence)) if !self.interrupted() => (trial.judge)(evidence),
+        let evaluation = match &self.last {
+            Some((_, evidence)) if !self.interrupted() => (trial.evaluate)(evidence),
             _ => interrupted(),
         };
-        Ok(Finding::new(trial, took_ns, judgement))
+        Ok(Finding::new(trial, took_ns, evaluation))
     }
 
     fn interrupted(&self) -> bool {
@@ -183,22 +183,22 @@ impl<'a> Bench<'a> {
         let rows: Vec<Row> = campaign.rows.iter().map(row).collect();
         let experiment = campaign.experiment(trial.name, &trial.done)?;
         let run = self.site.folder.join(trial.name);
-        let header = self.header(Plan::new(&experiment, &rows, self.site.seed, self.site.pinning.clone()));
+        let plan = Plan::new(&experiment, &rows, self.site.seed, self.site.pinning.clone());
+        let header = self.header(Plan { until: campaign.until(), ..plan });
         let mut journal = RunFolder::create(&run, &header)?;
         let services = rows.into_iter().map(|row| row.service).collect();
         let contract = self.contract(campaign.contract)?;
         let interrupt = Arc::clone(&self.site.interrupt);
         let mut executor =
             bench::Bench::new(&header.plan, services, contract, self.site.supervisor, &run, interrupt);
-        let compared = (campaign.rows.len() > 1).then(|| (SUBJECT, campaign.reference()));
-        let mut judge = UntilFound::new(compared);
+        let mut judge = Jury::of(&header);
         let mut watch = Meanwhile::new(watch, campaign.disturbance, &self.site.pinning.generator);
         let parts =
             Parts { executor: &mut executor, journal: &mut journal, watch: &mut watch, judge: &mut judge };
         let ended = campaign::run(&header.plan, parts, &[]);
         drop(watch);
         ended.map_err(|source| SelftestError::Keep { path: run.clone(), source })?;
-        Ok(Evidence::Campaign { kept: Box::new(folder::read(&run)?), how: half.map(|half| half.how()) })
+        Ok(Evidence::Run(Box::new(Analysed::new(folder::read(&run)?, half.map(|half| half.how())))))
     }
 
     fn header(&self, mut plan: Plan) -> Header {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    judge::{Judgement, Outcome},
+    evaluate::{Evaluation, Outcome},
     trial::Trial,
 };
 use tare_host::{cpus::Pinning, environment::Environment};
@@ -47,19 +47,19 @@ pub struct Finding {
     pub took_ns: u64,
     /// What was found.
     #[serde(flatten)]
-    pub judgement: Judgement,
+    pub evaluation: Evaluation,
 }
 
 impl Finding {
     /// Of a trial.
-    pub fn new(trial: &Trial, took_ns: u64, judgement: Judgement) -> Finding {
+    pub fn new(trial: &Trial, took_ns: u64, evaluation: Evaluation) -> Finding {
         let (name, done, must) = (trial.name.to_owned(), trial.done.clone(), trial.must.clone());
-        Finding { name, done, must, took_ns, judgement }
+        Finding { name, done, must, took_ns, evaluation }
     }
 
     /// `seen`, `NOT seen`, `not tried`.
     pub fn word(&self) -> &'static str {
-        match self.judgement.outcome {
+        match self.evaluation.outcome {
             Outcome::Seen => "seen",
             Outcome::NotSeen => "NOT seen",
             Outcome::NotTried => "not tried",
@@ -70,7 +70,7 @@ impl Finding {
 impl Certificate {
     /// How many trials ended so.
     pub fn count(&self, outcome: Outcome) -> usize {
-        self.trials.iter().filter(|finding| finding.judgement.outcome == outcome).count()
+        self.trials.iter().filter(|finding| finding.evaluation.outcome == outcome).count()
     }
 
     /// Whether the instrument saw all that it was shown.
@@ -99,11 +99,11 @@ impl Certificate {
         );
         environment.isolation.iter().for_each(|line| text += &format!("{line}\n"));
         for finding in &self.trials {
-            let Finding { name, done, must, judgement, .. } = finding;
+            let Finding { name, done, must, evaluation, .. } = finding;
             let word = finding.word();
             text += &format!(
                 "\n{word:<9}  {name}: {done}\n{:11}must  {must}\n{:11}found {}\n",
-                "", "", judgement.found
+                "", "", evaluation.found
             );
         }
         text + &format!("\n{}\n", self.verdict())

@@ -29,7 +29,7 @@ impl HalfACpu {
         HalfACpu { quota: Quota::new(QUOTA_US, PERIOD_US) }
     }
 
-    /// The fault that the subject is told.
+    /// The fault that the subject is started with.
     pub fn fault(&self) -> String {
         match &self.quota {
             Ok(Quota::Group(group)) => format!("throttled={}", group.display()),
@@ -85,7 +85,7 @@ impl Drop for Spinner {
     }
 }
 
-/// Starts and ends a spinner as blocks begin, and lets somebody else watch.
+/// Starts and ends a spinner between rounds, and passes every record on.
 #[derive(Debug)]
 pub struct Meanwhile<'a, W> {
     watch: &'a mut W,
@@ -103,8 +103,12 @@ impl<'a, W> Meanwhile<'a, W> {
 
 impl<W: Watch> Watch for Meanwhile<'_, W> {
     fn heard(&mut self, record: &Record, left: Duration) {
-        if let (Record::Block { block, .. }, Disturbance::Spinner) = (record, self.disturbance) {
-            self.spinner = self.disturbance.is_in(*block).then(|| Spinner::start(self.cpus));
+        // A trial that disturbs has a single row: behind its slice comes the next round.
+        if let (Record::Slice(slice), Disturbance::Spinner) = (record, self.disturbance) {
+            self.spinner = self.disturbance.is_in(slice.round + 1).then(|| Spinner::start(self.cpus));
+        }
+        if matches!(record, Record::Stopped(_)) {
+            self.spinner = None;
         }
         self.watch.heard(record, left);
     }

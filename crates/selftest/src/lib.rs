@@ -1,20 +1,18 @@
-//! The instrument on trial: servers with known faults are weighed by the very code that weighs services, and each fault
-//! must be seen.
+//! The instrument on trial: servers with known faults are proved, measured and analysed by the code that does so for
+//! services, and each fault must be noticed.
 //!
-//! [`trials`] is the list; [`Bench`] carries an act out (through `run::prepare::prove`, or a whole campaign with
-//! `run::bench`); `judge` says from transcripts and records, purely, whether what must be seen is there; the
-//! [`Certificate`] is what is kept. Nothing here prints.
+//! [`trials`] is the list; [`Bench`] executes them; `evaluate` asks transcripts and the analysis of runs, purely, whether
+//! what must be seen is there; the [`Certificate`] is what is stored. Nothing here prints.
 
 mod act;
 mod bench;
 mod certificate;
 mod disturb;
-mod judge;
-mod series;
+mod evaluate;
 mod trial;
 
 pub use act::{Act, Campaign, Disturbance};
 pub use bench::{Bench, SelftestError, Site};
 pub use certificate::{Certificate, FORMAT, Finding};
-pub use judge::{Evidence, Judgement, Outcome};
+pub use evaluate::{Analysed, Evaluation, Evidence, Outcome};
 pub use trial::{Trial, trials};

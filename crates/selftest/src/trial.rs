@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     act::{Act, Campaign, Disturbance, RAW_SOCKET, SUBJECT, TWIN},
-    judge::{self, Evidence, Judgement},
+    evaluate::{self, Evaluation, Evidence},
 };
 
 /// One thing that the instrument must see, or must not.
@@ -21,7 +21,7 @@ pub struct Trial {
     /// What is done, for the bench.
     pub act: Act,
     /// Whether it is seen.
-    pub judge: fn(&Evidence) -> Judgement,
+    pub evaluate: fn(&Evidence) -> Evaluation,
 }
 
 impl Trial {
@@ -31,10 +31,10 @@ impl Trial {
         must: &str,
         lasts_s: u64,
         act: Act,
-        judge: fn(&Evidence) -> Judgement,
+        evaluate: fn(&Evidence) -> Evaluation,
     ) -> Trial {
         let lasts = Duration::from_secs(lasts_s);
-        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, act, judge }
+        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, act, evaluate }
     }
 }
 
@@ -55,7 +55,7 @@ fn honest() -> Trial {
         "nothing is wrong with it",
         1,
         Act::Proofs { contract: "hello", faults: vec![""] },
-        judge::honest,
+        evaluate::honest,
     )
 }
 
@@ -78,21 +78,21 @@ fn scales(quick: bool) -> [Trial; 2] {
     [
         Trial::new(
             "twins",
-            "one program is weighed under two names",
-            "the interval holds 1, and no request fails: the two stay in one tier",
+            "one program is measured under two names",
+            "both are in one tier, the intervals hold 1, and no request fails",
             budget_s,
             act.clone(),
-            judge::twins,
+            evaluate::twins,
         ),
         Trial::new(
             "slower",
             &format!(
                 "each request of a third one costs {percent}% more CPU, calibrated on the thread's CPU clock"
             ),
-            "CPU per request is found to be more at a planned look, and its interval holds about that much",
+            "the comparison fails by CPU per request, its interval holds about that much, and the table has it in a lower tier",
             0,
             act,
-            if quick { judge::slower_10 } else { judge::slower_3 },
+            if quick { evaluate::slower_10 } else { evaluate::slower_3 },
         ),
     ]
 }
@@ -110,7 +110,7 @@ fn stall(quick: bool) -> Trial {
         "p99 at 190 ms and p90 at 100 ms, as arithmetic says",
         open_s + 3,
         Act::Campaign(campaign),
-        judge::stall,
+        evaluate::stall,
     )
 }
 
@@ -124,7 +124,7 @@ fn liars() -> Vec<Trial> {
             "the proof before the load fails",
             1,
             Act::Proofs { contract: "selftest", faults: vec!["caches"] },
-            judge::cache,
+            evaluate::cache,
         ),
         Trial::new(
             "late-cache",
@@ -132,7 +132,7 @@ fn liars() -> Vec<Trial> {
             "the load finds it: the row has no figures",
             3,
             Act::Campaign(late),
-            judge::late_cache,
+            evaluate::late_cache,
         ),
         Trial::new(
             "dropper",
@@ -140,7 +140,7 @@ fn liars() -> Vec<Trial> {
             "1% of the requests fail, and the row is erroring",
             3,
             loaded("drops=1%"),
-            judge::dropper,
+            evaluate::dropper,
         ),
         Trial::new(
             "wrong-length",
@@ -148,7 +148,7 @@ fn liars() -> Vec<Trial> {
             "the proof before the load fails",
             6,
             Act::Proofs { contract: "hello", faults: vec!["wrong-length"] },
-            judge::wrong_length,
+            evaluate::wrong_length,
         ),
         Trial::new(
             "some-wrong-lengths",
@@ -156,7 +156,7 @@ fn liars() -> Vec<Trial> {
             "the load finds it: the row has no figures",
             3,
             loaded("wrong-length=1%"),
-            judge::some_wrong_lengths,
+            evaluate::some_wrong_lengths,
         ),
         Trial::new(
             "slow-close",
@@ -164,31 +164,32 @@ fn liars() -> Vec<Trial> {
             "the check connection-close fails for the first alone",
             8,
             Act::Proofs { contract: "hello", faults: vec!["closes", "slow-close"] },
-            judge::slow_close,
+            evaluate::slow_close,
         ),
     ]
 }
 
 fn shortages() -> Vec<Trial> {
-    let disturbed = |disturbance, blocks| {
-        Act::Campaign(Campaign { disturbance, blocks: (blocks, blocks), ..Campaign::of_one("") })
+    let disturbed = |disturbance, blocks, slice_ms| {
+        let slices = (5, Duration::from_millis(slice_ms));
+        Act::Campaign(Campaign { disturbance, blocks: (blocks, blocks), slices, ..Campaign::of_one("") })
     };
     vec![
         Trial::new(
             "throttled",
             "a server has half a CPU",
-            "it is busy for half of the time while the generator waits: what was measured is not its capacity",
+            "it is busy for half of the time, and its throughput is not taken for its capacity",
             3,
-            disturbed(Disturbance::HalfACpu, 1),
-            judge::throttled,
+            disturbed(Disturbance::HalfACpu, 1, 100),
+            evaluate::throttled,
         ),
         Trial::new(
             "spinner",
-            "another program works on the generator's CPU in every second block",
-            "its CPU time is accounted to others, enough that the run is called noisy",
-            5,
-            disturbed(Disturbance::Spinner, 4),
-            judge::spinner,
+            "another program works on the generator's CPU in every second round",
+            "its CPU time counts as interference: these rounds are left out of the figures, and no others",
+            8,
+            disturbed(Disturbance::Spinner, 3, 250),
+            evaluate::spinner,
         ),
     ]
 }

@@ -14,6 +14,7 @@ use super::{
     starts,
     tiers::{self, Tiers},
 };
+use crate::faults::{self, Fault};
 use tare_bench::run::{
     folder::Kept,
     plan::{Plan, PlannedRow},
@@ -235,6 +236,9 @@ fn state(
     if blocks.is_empty() {
         return State::Unmeasured;
     }
+    if faults::is_active(Fault::Validity) {
+        return State::Measured;
+    }
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
     let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
     if let Some(reason) = validity::erroring(sent, failed, first).or_else(|| validity::inconsistent(counts()))
@@ -300,7 +304,7 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.elapsed_ns)).sum();
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
-    if report.cpu_ns_per_request.is_none() {
+    if report.cpu_ns_per_request.is_none() || faults::is_active(Fault::Validity) {
         return;
     }
     report.throughput_doubt = validity::throughput_doubt(&shares);

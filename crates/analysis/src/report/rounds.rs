@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::figures::several;
+use crate::faults::{self, Fault};
 use tare_bench::run::{
     plan::Plan,
     record::{Record, Slice},
@@ -87,7 +88,7 @@ impl Rounds {
 
     /// Whether the figures of a closed loop count.
     pub fn counts(&self, slice: &Slice) -> bool {
-        let without = self.without.get(&slice.block);
+        let without = self.without.get(&slice.block).filter(|_| !faults::is_active(Fault::Rounds));
         self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
     }
 

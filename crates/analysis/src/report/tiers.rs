@@ -20,6 +20,7 @@ use super::{
     compute::{Block, Blocks},
     figures::{several, time},
 };
+use crate::faults::{self, Fault};
 use tare_bench::run::{plan::Plan, record::Record};
 
 /// The probability that any two rows are called different that are not, over all pairs.
@@ -152,7 +153,10 @@ impl Tiers {
             by,
             alpha: looks.map_or(ALPHA, Looks::alpha),
             blocks: ranking.n,
-            rows: ranking.places.iter().map(|place| Place::of(place, &table.labels)).collect(),
+            rows: (1..)
+                .zip(&ranking.places)
+                .map(|(rank, place)| Place::of(rank, place, &table.labels))
+                .collect(),
             not_separated,
             warnings: ranking.warnings.iter().map(ToString::to_string).collect(),
         })
@@ -187,13 +191,13 @@ impl Tiers {
 }
 
 impl Place {
-    fn of(place: &ranking::Place, labels: &[&str]) -> Place {
-        Place {
-            row: labels[place.service].to_owned(),
-            tier: place.tier,
-            rank_best: place.best,
-            rank_worst: place.worst,
-        }
+    fn of(rank: usize, place: &ranking::Place, labels: &[&str]) -> Place {
+        let tier = match () {
+            () if faults::is_active(Fault::OneTier) => 1,
+            () if faults::is_active(Fault::TierEach) => rank,
+            () => place.tier,
+        };
+        Place { row: labels[place.service].to_owned(), tier, rank_best: place.best, rank_worst: place.worst }
     }
 }
 

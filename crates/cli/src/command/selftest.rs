@@ -9,7 +9,7 @@ use tare_host::{
     environment::Environment,
 };
 use tare_selftest::{
-    self, Bench, Certificate, Finding, Judgement, Outcome as Seen, SelftestError, Site, Trial,
+    self, Bench, Certificate, Evaluation, Finding, Outcome as Seen, SelftestError, Site, Trial,
 };
 use tare_service::catalogue;
 
@@ -121,7 +121,7 @@ fn certify(
     for trial in trials {
         progress.say(&format!("{}: {}", trial.name, trial.done));
         let tried = bench.try_out(trial, &mut TrialProgress { progress: &progress, trial: trial.name });
-        let untried = |error: SelftestError| Finding::new(trial, 0, Judgement::not_tried(error.to_string()));
+        let untried = |error: SelftestError| Finding::new(trial, 0, Evaluation::not_tried(error.to_string()));
         let finding = tried.unwrap_or_else(untried);
         progress.keep(&line(&finding));
         findings.push(finding);
@@ -161,13 +161,13 @@ impl Watch for TrialProgress<'_> {
 
 /// A trial that has ended.
 fn line(finding: &Finding) -> String {
-    let colour = match finding.judgement.outcome {
+    let colour = match finding.evaluation.outcome {
         Seen::Seen => "32",
         Seen::NotSeen => "31",
         Seen::NotTried => "33",
     };
     let word = paint(colour, &format!("{:<9}", finding.word()));
-    format!("{word}  {}: {}", finding.name, finding.judgement.found)
+    format!("{word}  {}: {}", finding.name, finding.evaluation.found)
 }
 
 fn keep(folder: &std::path::Path, certificate: &Certificate) -> anyhow::Result<()> {

@@ -1,0 +1,42 @@
+//! Faults that a test puts into the analysis to see whether the selftest notices them. Without the feature `faults`, which only
+//! tests ask for, none can be active and nothing of this is compiled into the program.
+
+#[cfg(feature = "faults")]
+use std::cell::Cell;
+
+/// What is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Every row is in the first tier.
+    OneTier,
+    /// Every row is in a tier of its own.
+    TierEach,
+    /// Disturbed rounds count.
+    Rounds,
+    /// Every row that was measured is valid, and nothing is doubted.
+    Validity,
+}
+
+#[cfg(feature = "faults")]
+thread_local! {
+    static ACTIVE: Cell<Option<Fault>> = const { Cell::new(None) };
+}
+
+/// Calls `analyse` with a fault in the analysis of this thread.
+#[cfg(feature = "faults")]
+pub fn with<T>(fault: Fault, analyse: impl FnOnce() -> T) -> T {
+    ACTIVE.set(Some(fault));
+    let found = analyse();
+    ACTIVE.set(None);
+    found
+}
+
+#[cfg(feature = "faults")]
+pub(crate) fn is_active(fault: Fault) -> bool {
+    ACTIVE.get() == Some(fault)
+}
+
+#[cfg(not(feature = "faults"))]
+pub(crate) const fn is_active(_: Fault) -> bool {
+    false
+}

@@ -1,0 +1,105 @@
+//! From what an act has left to whether the fault was noticed. Pure: a stored run or transcript gives the same evaluation for
+//! ever. A run is asked through its analysis, the code that makes every table; no figure is computed here a second time.
+
+mod proofs;
+mod runs;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tare_analysis::{
+    comparison::{self, Comparison},
+    report::{self, Report, RowReport},
+};
+use tare_bench::run::{folder::Kept, until::Until};
+use tare_service::verify::Transcript;
+
+pub(super) use proofs::{cache, honest, slow_close, wrong_length};
+pub(super) use runs::{
+    dropper, late_cache, slower_3, slower_10, some_wrong_lengths, spinner, stall, throttled, twins,
+};
+
+/// What an act has left.
+#[derive(Debug)]
+pub enum Evidence {
+    /// A transcript for each fault, or why there is none.
+    Proofs(Vec<Result<Transcript, String>>),
+    /// A run, read back from its folder and analysed as any other.
+    Run(Box<Analysed>),
+}
+
+/// A stored run with what the analysis says of it.
+#[derive(Debug)]
+pub struct Analysed {
+    kept: Kept,
+    report: Report,
+    comparison: Option<Comparison>,
+    /// How the disturbance was made, for the certificate.
+    how: Option<String>,
+}
+
+impl Analysed {
+    /// Analyses a run that was read back.
+    pub fn new(kept: Kept, how: Option<String>) -> Analysed {
+        let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
+        Analysed {
+            report: report::compute(&kept),
+            comparison: is_comparison.then(|| comparison::compute(&kept)).flatten(),
+            kept,
+            how,
+        }
+    }
+
+    fn row(&self, name: &str) -> Option<&RowReport> {
+        self.report.rows.iter().find(|row| row.label == name)
+    }
+
+    /// Why a row has no figures.
+    fn missing(&self, name: &str) -> String {
+        let reason = self.row(name).and_then(|row| row.state.reason());
+        reason.map_or_else(|| format!("there is no row \"{name}\""), |reason| format!("{name}: {reason}"))
+    }
+}
+
+/// Whether the fault was noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// As it must be.
+    Seen,
+    /// Not as it must be.
+    NotSeen,
+    /// There was no way to try it here and now.
+    NotTried,
+}
+
+/// The outcome with its figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// Whether the fault was noticed.
+    pub outcome: Outcome,
+    /// What was found, in a sentence.
+    pub found: String,
+    /// The same as numbers, units in their names.
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Evaluation {
+    /// Nothing could be tried.
+    pub fn not_tried(reason: impl Into<String>) -> Evaluation {
+        Evaluation { outcome: Outcome::NotTried, found: reason.into(), figures: BTreeMap::new() }
+    }
+
+    fn of(is_seen: bool, found: impl Into<String>, figures: &[(&str, f64)]) -> Evaluation {
+        let figures = figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let outcome = if is_seen { Outcome::Seen } else { Outcome::NotSeen };
+        Evaluation { outcome, found: found.into(), figures }
+    }
+
+    fn not_seen(found: impl Into<String>) -> Evaluation {
+        Evaluation::of(false, found, &[])
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! Trials under load: what the analysis of a run says of a server with a fault.
+
+use tare_analysis::{
+    comparison::{Comparison, Figure, Verdict},
+    report::{
+        Ratio, RowReport, State,
+        slices::{Fate, Weighed, slices},
+    },
+};
+use tare_bench::{run::until::Metric, validity::Disturbance as Disturbed};
+
+use super::{Analysed, Evaluation, Evidence};
+use crate::act::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};
+
+/// Half a CPU is this much, with what a short measurement and the edges of the limit's periods leave open.
+const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.65;
+/// Where others take more than this share of the CPUs, one more program is lost among them.
+const TOO_BUSY: f64 = 0.3;
+const ONE_CPU: &str = "services and generator share one CPU, and each is held back by the other in any case";
+/// A failure that quotes a whole answer is longer than a line.
+const QUOTE_CHARS: usize = 120;
+
+/// The run of a trial; every trial in this file has one.
+fn run(evidence: &Evidence) -> Result<&Analysed, Evaluation> {
+    match evidence {
+        Evidence::Run(run) => Ok(run),
+        Evidence::Proofs(_) => Err(Evaluation::not_seen("nothing was loaded")),
+    }
+}
+
+fn evaluated(found: Result<Evaluation, Evaluation>) -> Evaluation {
+    found.unwrap_or_else(|evaluation| evaluation)
+}
+
+/// A row that has figures.
+fn measured<'a>(run: &'a Analysed, name: &str) -> Result<&'a RowReport, Evaluation> {
+    let row = run.row(name).filter(|row| row.state == State::Measured);
+    row.ok_or_else(|| Evaluation::not_seen(run.missing(name)))
+}
+
+/// A fault that was not noticed on a crowded machine may be the crowd's doing.
+fn unless_crowded(run: &Analysed, evaluation: Evaluation) -> Evaluation {
+    let others = run.report.foreign_cpu_share.filter(|share| *share > TOO_BUSY);
+    match others {
+        Some(share) if evaluation.outcome == super::Outcome::NotSeen => Evaluation::not_tried(format!(
+            "other programs took {:.0}% of the measured CPUs: {}",
+            share * 100.0,
+            evaluation.found
+        )),
+        _ => evaluation,
+    }
+}
+
+pub(crate) fn twins(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(the_same))
+}
+
+/// One program under two names: the table must not tell them apart, neither by tier nor by an interval.
+fn the_same(run: &Analysed) -> Result<Evaluation, Evaluation> {
+    let (twin, reference) = (measured(run, TWIN)?, measured(run, RAW_SOCKET)?);
+    let (Some(cpu), Some(rate)) = (&twin.cpu_ratio, &twin.ratio) else {
+        return Err(Evaluation::not_seen("the twin is not related to the reference"));
+    };
+    let failed: u64 = twin.failed.values().chain(reference.failed.values()).sum();
+    let is_one_tier = twin.tier.is_some() && twin.tier == reference.tier;
+    let found = format!(
+        "after {} blocks CPU per request is {}, throughput {}; {}; {failed} requests failed",
+        cpu.n,
+        shown(cpu),
+        shown(rate),
+        if is_one_tier { "one tier" } else { "not one tier" }
+    );
+    let is_seen = is_one_tier && holds_1(cpu) && holds_1(rate) && failed == 0;
+    let figures = [figures_of("cpu_ratio", cpu), figures_of("throughput_ratio", rate)].concat();
+    Ok(with_figures(is_seen, found, &figures))
+}
+
+fn holds_1(ratio: &Ratio) -> bool {
+    ratio.low.zip(ratio.high).is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
+}
+
+pub(crate) fn slower_3(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(|run| slower(run, 0.03)))
+}
+
+pub(crate) fn slower_10(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(|run| slower(run, 0.10)))
+}
+
+/// The comparison must fail by CPU per request, the table must rank the slower program below, and the interval must reach into the
+/// third around what was added: the calibration is no more exact than that where other programs change what a request
+/// costs.
+fn slower(run: &Analysed, added: f64) -> Result<Evaluation, Evaluation> {
+    let (subject, reference) = (measured(run, SUBJECT)?, measured(run, RAW_SOCKET)?);
+    let Some((comparison, cpu)) = run.comparison.as_ref().and_then(cpu_of) else {
+        return Err(Evaluation::not_seen("no block was finished"));
+    };
+    let is_found = cpu.verdict == Some(Verdict::Fail);
+    let is_below = subject.tier.zip(reference.tier).is_some_and(|(subject, reference)| subject > reference);
+    let (least, most) = (1.0 + added * 2.0 / 3.0, 1.0 + added * 4.0 / 3.0);
+    let is_about = cpu.low.unwrap_or(0.0) <= most && cpu.high.unwrap_or(f64::INFINITY) >= least;
+    let ratio = ratio_of(cpu, comparison.blocks);
+    let found = format!(
+        "{} within {} blocks: CPU per request is {}; {}",
+        if is_found { "found" } else { "not found" },
+        comparison.blocks,
+        shown(&ratio),
+        if is_below { "a lower tier" } else { "no lower tier" }
+    );
+    Ok(with_figures(is_found && is_below && is_about, found, &figures_of("cpu_ratio", &ratio)))
+}
+
+fn cpu_of(comparison: &Comparison) -> Option<(&Comparison, &Figure)> {
+    Some((comparison, comparison.figures.iter().find(|figure| figure.metric == Metric::Cpu)?))
+}
+
+fn ratio_of(figure: &Figure, blocks: usize) -> Ratio {
+    Ratio {
+        ratio: figure.ratio.unwrap_or(f64::NAN),
+        low: figure.low,
+        high: figure.high,
+        confidence_attained: Some(figure.confidence),
+        n: blocks,
+    }
+}
+
+fn shown(ratio: &Ratio) -> String {
+    match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => format!("{:.4} ({low:.4} to {high:.4})", ratio.ratio),
+        _ => format!("{:.4} (too few blocks for an interval)", ratio.ratio),
+    }
+}
+
+fn figures_of(name: &str, ratio: &Ratio) -> Vec<(String, f64)> {
+    let ends = [("_low", ratio.low), ("_high", ratio.high)];
+    let ends = ends.iter().filter_map(|(end, value)| Some((format!("{name}{end}"), (*value)?)));
+    [(name.to_owned(), ratio.ratio), ("blocks".to_owned(), ratio.n as f64)].into_iter().chain(ends).collect()
+}
+
+fn with_figures(is_seen: bool, found: String, figures: &[(String, f64)]) -> Evaluation {
+    let figures: Vec<(&str, f64)> = figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    Evaluation::of(is_seen, found, &figures)
+}
+
+pub(crate) fn stall(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(stalled))
+}
+
+/// A request that is due s ms into a stop waits 200 - s ms, and one in five is due in a stop: 1% of all wait longer than
+/// 95% of 200 ms, 10% longer than half of it.
+fn stalled(run: &Analysed) -> Result<Evaluation, Evaluation> {
+    let row = measured(run, SUBJECT)?;
+    let (Some(open), Some(closed_ns)) = (row.latency_open.first(), row.latency_ns_p99) else {
+        return Err(Evaluation::not_seen("the run has no latency"));
+    };
+    let ms = |ns: f64| ns / 1e6;
+    let (p90, p99, closed_p99) = (ms(open.p90_ns.value), ms(open.p99_ns.value), ms(closed_ns));
+    let is_seen = (180.0..=202.0).contains(&p99) && (85.0..=118.0).contains(&p90);
+    let found =
+        format!("p99 {p99:.1} ms, p90 {p90:.1} ms (a closed loop alone shows a p99 of {closed_p99:.2} ms)");
+    let figures = [("p99_ms", p99), ("p90_ms", p90), ("closed_p99_ms", closed_p99)];
+    Ok(unless_crowded(run, Evaluation::of(is_seen, found, &figures)))
+}
+
+pub(crate) fn dropper(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(|run| failing(run, 0.007, 0.013)))
+}
+
+/// The byte too much may spoil the next answer on that connection as well.
+pub(crate) fn some_wrong_lengths(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(|run| failing(run, 0.007, 0.025)))
+}
+
+pub(crate) fn late_cache(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(|run| failing(run, 0.5, 1.0)))
+}
+
+/// Such a share of the requests must have failed, and the analysis must refuse the row its figures.
+fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluation> {
+    let row = run.row(SUBJECT).filter(|row| row.sent > 0);
+    let row = row.ok_or_else(|| Evaluation::not_seen(run.missing(SUBJECT)))?;
+    let share = row.failed.values().sum::<u64>() as f64 / row.sent as f64;
+    let is_invalid = matches!(row.state, State::Invalid(_));
+    let reason = row.state.reason().unwrap_or("the row has figures all the same");
+    let found = format!("{:.2}% of {} requests failed; {}", share * 100.0, row.sent, shortened(reason));
+    let is_seen = is_invalid && (least..=most).contains(&share);
+    Ok(Evaluation::of(is_seen, found, &[("failure_share", share)]))
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(QUOTE_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+pub(crate) fn throttled(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(held_back))
+}
+
+/// Half a CPU, and the analysis must doubt that the throughput is the server's capacity.
+fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
+    let row = measured(run, SUBJECT)?;
+    if !run.kept.header.plan.pinning.apart() {
+        return Err(Evaluation::not_tried(ONE_CPU));
+    }
+    let (server, generator) = (row.server_cpu_share.unwrap_or(0.0), row.generator_cpu_share.unwrap_or(0.0));
+    let doubt = row.throughput_doubt.as_ref().or(row.warnings.first());
+    let found = format!(
+        "the service was busy for {:.0}% of the time, the generator for {:.0}% (held back {}); {}",
+        server * 100.0,
+        generator * 100.0,
+        run.how.as_deref().unwrap_or("by nothing"),
+        doubt.map_or("its throughput stands without a doubt", String::as_str)
+    );
+    let is_seen = HALF.contains(&server) && doubt.is_some();
+    let figures = [("server_cpu_share", server), ("generator_cpu_share", generator)];
+    Ok(unless_crowded(run, Evaluation::of(is_seen, found, &figures)))
+}
+
+pub(crate) fn spinner(evidence: &Evidence) -> Evaluation {
+    evaluated(run(evidence).and_then(interfered))
+}
+
+/// Rounds with the spinner must be left out of the figures, rounds without it must stay.
+fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
+    measured(run, SUBJECT)?;
+    let all = slices(&run.kept);
+    let (with, without): (Vec<&Weighed>, Vec<&Weighed>) =
+        all.iter().partition(|slice| Disturbance::Spinner.is_in(slice.slice.round));
+    let cpus = run.kept.header.plan.pinning.all().len();
+    let (Some(share), Some(before)) = (interference(&with, cpus), interference(&without, cpus)) else {
+        return Err(Evaluation::not_tried("/proc/stat does not say how long the CPUs were idle"));
+    };
+    let left_out = |slices: &[&Weighed]| slices.iter().filter(|slice| slice.fate == Fate::Dropped).count();
+    let (dropped, dropped_quiet) = (left_out(&with), left_out(&without));
+    let found = format!(
+        "others took {:.0}% of the measured CPUs with it and {:.0}% without; {dropped} of {} rounds with it were left out, {} of \
+         {} without",
+        share * 100.0,
+        before * 100.0,
+        with.len(),
+        dropped_quiet,
+        without.len()
+    );
+    let is_quiet = without.iter().filter(|slice| slice.disturbance == Some(Disturbed::Taken)).count() * 2
+        < without.len();
+    if before > TOO_BUSY || !is_quiet {
+        return Err(Evaluation::not_tried(format!("the machine is too busy to tell: {found}")));
+    }
+    let is_seen = dropped == with.len() && dropped_quiet * 2 < without.len();
+    let figures = [("interference_cpu_share", share), ("interference_cpu_share_without", before)];
+    Ok(Evaluation::of(is_seen, found, &figures))
+}
+
+/// The mean share of the CPUs that others took; none where the kernel does not count it.
+fn interference(slices: &[&Weighed], cpus: usize) -> Option<f64> {
+    let shares: Option<Vec<f64>> = slices.iter().map(|slice| slice.foreign_cpu_share(cpus)).collect();
+    shares.filter(|shares| !shares.is_empty()).map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
+}

@@ -1,0 +1,237 @@
+use super::*;
+use crate::{
+    Act,
+    act::{RAW_SOCKET, SUBJECT, TWIN},
+    trials,
+};
+use tare_analysis::faults::{self, Fault};
+use tare_bench::experiment::Point;
+use tare_bench::run::{
+    folder::Header,
+    plan::Plan,
+    record::{Latency, Open, Record, Slice, Stopped},
+};
+use tare_host::{cpus::Pinning, environment::Environment};
+use tare_service::catalogue::{Catalogue, RawSocket, Row};
+
+/// The named trial's campaign, with records as they might have been.
+fn evidence(name: &str, records: Vec<Record>) -> Evidence {
+    let trial = trials(false).into_iter().find(|trial| trial.name == name).unwrap();
+    let Act::Campaign(campaign) = &trial.act else { panic!("{name} is no campaign") };
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("services")).unwrap();
+    let service = Catalogue::load(root.path(), &[], RawSocket::default()).unwrap().services.remove(0);
+    let rows: Vec<Row> = (campaign.rows.iter())
+        .map(|(label, _)| Row { label: (*label).to_owned(), service: service.clone() })
+        .collect();
+    let experiment = campaign.experiment(name, &trial.done).unwrap();
+    let pinning = Pinning { server: vec![0], generator: vec![1] };
+    let plan = Plan { until: campaign.until(), ..Plan::new(&experiment, &rows, 1, pinning) };
+    let header = Header::new("", String::new(), plan, Environment::default());
+    let kept = Kept { header, records, damage: Vec::new(), goes_on: false };
+    Evidence::Run(Box::new(Analysed::new(kept, Some("for this test".to_owned()))))
+}
+
+fn evaluated(name: &str, records: Vec<Record>) -> Evaluation {
+    let trial = trials(false).into_iter().find(|trial| trial.name == name).unwrap();
+    (trial.evaluate)(&evidence(name, records))
+}
+
+/// A block in which each row has one slice, and ends.
+fn block(block: usize, rows: &[(&str, Slice)]) -> Vec<Record> {
+    let order = rows.iter().map(|(row, _)| (*row).to_owned()).collect();
+    let mut records = vec![Record::Block { block, order, elapsed_ns: 0 }];
+    for (row, slice) in rows {
+        let row = (*row).to_owned();
+        records.push(Record::Slice(Slice { block, row: row.clone(), ..slice.clone() }));
+        records.push(Record::Stopped(stopped(block, &row)));
+    }
+    records
+}
+
+fn stopped(block: usize, row: &str) -> Stopped {
+    Stopped {
+        block,
+        row: row.to_owned(),
+        rss_bytes_peak: None,
+        context_switches: None,
+        latency: None,
+        latency_open: Vec::new(),
+        complaint: None,
+    }
+}
+
+/// A tenth of a second with 10,000 answers, both CPUs busy.
+fn slice() -> Slice {
+    Slice {
+        window_ns: 100_000_000,
+        elapsed_ns: 100_000_000,
+        sent: 10_000,
+        answered: 10_000,
+        answered_in_window: 10_000,
+        server_cpu_ns: 99_000_000,
+        generator_cpu_ns: 80_000_000,
+        foreign_cpu_ns: Some(0),
+        ..Slice::default()
+    }
+}
+
+/// Twelve blocks, which the first look asks for, in which the subject costs `percent` more, give or take one in a thousand.
+fn scales(percent: f64, wrong: u64) -> Vec<Record> {
+    let costing = |times: f64| Slice {
+        server_cpu_ns: (99e6 * times) as u64,
+        answered_in_window: (10_000.0 / times) as u64,
+        ..slice()
+    };
+    let twin = |index: usize| {
+        let mut twin = costing(1.0 + 0.001 * (index % 3) as f64 - 0.001);
+        twin.failed.extend((wrong > 0).then(|| ("reset".to_owned(), wrong)));
+        Slice { answered_in_window: 10_000 + 10 * (index as u64 % 3) - 10, ..twin }
+    };
+    let subject = |index: usize| costing(1.0 + percent / 100.0 + 0.0001 * index as f64);
+    let rows = |index| [(RAW_SOCKET, slice()), (TWIN, twin(index)), (SUBJECT, subject(index))];
+    (0..12).flat_map(|index| block(index, &rows(index))).collect()
+}
+
+#[test]
+fn the_scales_show_what_was_added_and_nothing_else() {
+    let of = |name, percent, wrong| evaluated(name, scales(percent, wrong)).outcome;
+    assert_eq!((of("twins", 3.0, 0), of("slower", 3.0, 0)), (Outcome::Seen, Outcome::Seen));
+    assert_eq!(of("twins", 3.0, 1), Outcome::NotSeen, "a request failed");
+    assert_eq!(of("slower", 9.0, 0), Outcome::NotSeen, "three times what was added");
+    assert_eq!(of("slower", -3.0, 0), Outcome::NotSeen, "on the wrong side");
+    let few = scales(3.0, 0)[..7 * 4].to_vec();
+    let found = evaluated("slower", few.clone());
+    assert_eq!(found.outcome, Outcome::NotSeen);
+    assert!(found.found.starts_with("not found within 4 blocks"), "{}", found.found);
+    assert_eq!(evaluated("twins", few).outcome, Outcome::NotSeen, "no interval yet");
+}
+
+#[test]
+fn a_row_that_did_not_start_is_named() {
+    let reason = "no such file".to_owned();
+    let failed = vec![Record::Failed { block: 0, row: SUBJECT.to_owned(), reason }];
+    for name in ["slower", "stall", "dropper", "throttled", "spinner"] {
+        let found = evaluated(name, failed.clone());
+        assert_eq!(
+            (found.outcome, found.found.as_str()),
+            (Outcome::NotSeen, "subject: block 1: no such file"),
+            "{name}"
+        );
+    }
+}
+
+/// A closed loop, an open one, and the latency of both.
+fn stalled(p90_ms: u64, p99_ms: u64, foreign_ns: i64) -> Vec<Record> {
+    let latency = Latency { p90_ns: p90_ms * 1_000_000, p99_ns: p99_ms * 1_000_000, ..Latency::default() };
+    let point = Point::PerSecond(1000.0);
+    let open = Open { point, offered_per_second: 1000.0, unsent: 0, lag_ns_p99: 20_000 };
+    let closed = Slice { foreign_cpu_ns: Some(foreign_ns), ..slice() };
+    let mut records = block(0, &[(SUBJECT, closed.clone())]);
+    records.insert(2, Record::Slice(Slice { open: Some(open), row: SUBJECT.to_owned(), ..closed }));
+    records.pop();
+    let (latency, latency_open) = (Some(Latency::default()), vec![latency]);
+    records.push(Record::Stopped(Stopped { latency, latency_open, ..stopped(0, SUBJECT) }));
+    records
+}
+
+#[test]
+fn a_stall_is_where_arithmetic_puts_it() {
+    let of = |p90, p99, foreign_ns| evaluated("stall", stalled(p90, p99, foreign_ns)).outcome;
+    assert_eq!(of(100, 190, 0), Outcome::Seen);
+    assert_eq!(of(1, 1, 0), Outcome::NotSeen, "omitted");
+    assert_eq!(of(100, 900, 0), Outcome::NotSeen, "more than the stall");
+    assert_eq!(of(100, 900, 150_000_000), Outcome::NotTried, "others held it up");
+}
+
+fn one_in(wrong: u64) -> Vec<Record> {
+    let mut slice = Slice { answered: 10_000 - wrong, ..slice() };
+    slice.failed.insert("closed-before-response".to_owned(), wrong);
+    block(0, &[(SUBJECT, slice)])
+}
+
+#[test]
+fn failures_are_seen_by_their_share_and_by_the_row_that_has_no_figures() {
+    let of = |name, wrong: u64| evaluated(name, one_in(wrong)).outcome;
+    assert_eq!((of("dropper", 100), of("dropper", 0)), (Outcome::Seen, Outcome::NotSeen));
+    assert_eq!(of("dropper", 300), Outcome::NotSeen, "more than were dropped");
+    assert_eq!((of("late-cache", 9_990), of("late-cache", 100)), (Outcome::Seen, Outcome::NotSeen));
+}
+
+/// One block of a server that was busy for so long of 100 ms.
+fn busy(server_cpu_ns: u64, generator_cpu_ns: u64, foreign_ns: i64) -> Vec<Record> {
+    let foreign_cpu_ns = Some(foreign_ns);
+    block(0, &[(SUBJECT, Slice { server_cpu_ns, generator_cpu_ns, foreign_cpu_ns, ..slice() })])
+}
+
+#[test]
+fn half_a_cpu_is_not_taken_for_a_whole_one() {
+    let of = |server, generator, foreign| evaluated("throttled", busy(server, generator, foreign)).outcome;
+    assert_eq!(of(50_000_000, 40_000_000, 0), Outcome::Seen);
+    assert_eq!(of(99_000_000, 40_000_000, 0), Outcome::NotSeen);
+    assert_eq!(of(20_000_000, 40_000_000, 150_000_000), Outcome::NotTried);
+}
+
+/// Three blocks of five rounds, of which the second and the fourth have a spinner.
+fn spun(before: Option<i64>, with: Option<i64>) -> Vec<Record> {
+    let rounds = |block: usize| {
+        let slice = move |round: usize| {
+            let foreign_cpu_ns = if round % 2 == 1 { with } else { before };
+            let row = SUBJECT.to_owned();
+            Record::Slice(Slice { block, round, row, foreign_cpu_ns, ..slice() })
+        };
+        let order = vec![SUBJECT.to_owned()];
+        let begins = [Record::Block { block, order, elapsed_ns: 0 }];
+        begins.into_iter().chain((0..5).map(slice)).chain([Record::Stopped(stopped(block, SUBJECT))])
+    };
+    (0..3).flat_map(rounds).collect()
+}
+
+#[test]
+fn rounds_with_a_spinner_are_told_from_those_without() {
+    let of = |before, with| evaluated("spinner", spun(before, with)).outcome;
+    assert_eq!(of(Some(2_000_000), Some(60_000_000)), Outcome::Seen);
+    assert_eq!(of(Some(2_000_000), Some(3_000_000)), Outcome::NotSeen);
+    assert_eq!(of(Some(100_000_000), Some(150_000_000)), Outcome::NotTried, "too busy to tell");
+    assert_eq!(of(None, Some(60_000_000)), Outcome::NotTried);
+}
+
+/// The certificate turns red where the code that makes the table is broken: each part by a trial of its own.
+#[test]
+fn a_broken_analysis_is_noticed() {
+    let cases: [(Fault, &str, Vec<Record>); 5] = [
+        (Fault::TierEach, "twins", scales(3.0, 0)),
+        (Fault::OneTier, "slower", scales(3.0, 0)),
+        (Fault::Rounds, "spinner", spun(Some(2_000_000), Some(60_000_000))),
+        (Fault::Validity, "dropper", one_in(100)),
+        (Fault::Validity, "throttled", busy(50_000_000, 40_000_000, 0)),
+    ];
+    for (fault, trial, records) in cases {
+        assert_eq!(evaluated(trial, records.clone()).outcome, Outcome::Seen, "{trial}, nothing broken");
+        let broken = faults::with(fault, || evaluated(trial, records));
+        assert_eq!(broken.outcome, Outcome::NotSeen, "{trial} with {fault:?}: {}", broken.found);
+    }
+}
+
+#[test]
+fn a_proof_must_fail_at_what_is_wrong() {
+    use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
+    let result =
+        |check, outcome| CheckResult { check, request: String::new(), outcome, note: None, wire: None };
+    let proof = |check, fails: bool| {
+        let outcome = if fails { Checked::Fail("why".to_owned()) } else { Checked::Pass };
+        Ok(Transcript { contract: String::new(), checks: vec![result(check, outcome)] })
+    };
+    let of = |trial: fn(&Evidence) -> Evaluation, proofs| trial(&Evidence::Proofs(proofs)).outcome;
+    assert_eq!(of(honest, vec![proof(CheckId::Head, false)]), Outcome::Seen);
+    assert_eq!(of(honest, vec![proof(CheckId::Head, true)]), Outcome::NotSeen);
+    assert_eq!(of(cache, vec![proof(CheckId::Fresh, true)]), Outcome::Seen);
+    assert_eq!(of(cache, vec![proof(CheckId::Head, true)]), Outcome::NotSeen, "for another reason");
+    assert_eq!(of(wrong_length, vec![Err("not ready".to_owned())]), Outcome::NotSeen);
+    let closes = |honest, slow| {
+        let proofs = [honest, slow].map(|fails| proof(CheckId::ConnectionClose, fails));
+        of(slow_close, proofs.into())
+    };
+    assert_eq!(closes(false, true), Outcome::Seen);
+    assert_eq!((closes(true, true), closes(false, false)), (Outcome::NotSeen, Outcome::NotSeen));
+}
