@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::signals;
+use tare_host::signals;
 
 /// For the end of `--help`.
 pub const HELP: &str = "Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract or crashed, \

@@ -4,7 +4,6 @@ mod command;
 mod exit;
 mod output;
 mod progress;
-mod signals;
 mod workspace;
 
 use std::process::ExitCode;
@@ -28,7 +27,6 @@ enum Command {
     Compare(Box<command::compare::Args>),
     Load(Box<command::load::Args>),
     Slo(command::slo::Args),
-    Crosscheck(Box<command::crosscheck::Args>),
     Show(command::show::Args),
     Report(command::report::Args),
     Serve(command::serve::Args),
@@ -53,7 +51,6 @@ fn main() -> ExitCode {
         Command::Compare(args) => command::compare::run(global, &args),
         Command::Load(args) => command::load::run(global, *args),
         Command::Slo(args) => command::slo::run(global, args),
-        Command::Crosscheck(args) => command::crosscheck::run(global, &args),
         Command::Show(args) => command::show::run(global, args),
         Command::Report(args) => command::report::run(global, &args),
         Command::Serve(args) => command::serve::run(global, &args),

@@ -8,4 +8,6 @@ pub mod fixture;
 pub mod link;
 pub mod machine;
 pub mod process;
+pub mod seed;
+pub mod signals;
 pub mod spelling;

@@ -15,3 +15,4 @@ pub mod prove;
 pub mod raw_socket;
 pub mod revisions;
 pub mod verify;
+pub mod workspace;

@@ -13,7 +13,7 @@ use std::{
 use tare_host::process::{Isolation, Supervisor};
 use tare_service::{
     build::{BuildError, Builder, Built, Many, Site, build_many},
-    catalogue::{Catalogue, Reference, Service, Step},
+    catalogue::{Catalogue, RawSocket, Service, Step},
 };
 
 /// Its command `keeper` keeps.

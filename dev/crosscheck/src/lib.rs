@@ -1,8 +1,8 @@
-//! Second opinions: the same load by another generator and by ours, in turns over one running service.
+//! Cross-validation: the same load by another generator and by Tare's, in turns over one running service.
 //!
-//! [`Tool`] is what there is to ask, [`Shape`] a load that a tool and our engine can both make, [`reading`] what a tool
-//! printed, [`rounds`] the order of time, [`Session`] the processes and sockets behind it, [`judge`] what the figures mean,
-//! [`known`] the reasons that are known for a difference. Nothing here knows a terminal.
+//! [`Tool`] is a generator that may be installed, [`Shape`] a load that it and Tare's can both make, [`reading`] the parsers
+//! of what tools print, [`rounds`] the order in time, [`Session`] the processes and sockets behind it, [`judge`] what the
+//! figures mean, [`known`] the known reasons for a difference. Only the command, `main.rs`, knows a terminal.
 
 pub mod judge;
 pub mod known;

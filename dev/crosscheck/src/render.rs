@@ -2,7 +2,7 @@
 
 use super::{
     judge::{Finding, Metric},
-    report::{Opinion, Report},
+    report::{Report, ToolResult},
 };
 use tare_analysis::report::{
     figures::{percent, rate, time},
@@ -14,10 +14,10 @@ use tare_bench::validity::SLICE_TAKEN_SHARE_MAX;
 fn findings(report: &Report) -> Vec<Vec<String>> {
     let head = ["tool", "metric", "theirs", "ours", "ratio", "95% interval", "verdict"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
-    for opinion in &report.opinions {
+    for result in &report.tools {
         let name =
-            |first: bool| if first { format!("{} {}", opinion.tool, opinion.version) } else { String::new() };
-        for (index, finding) in opinion.findings.iter().enumerate() {
+            |first: bool| if first { format!("{} {}", result.tool, result.version) } else { String::new() };
+        for (index, finding) in result.findings.iter().enumerate() {
             lines.push([vec![name(index == 0)], line(finding)].concat());
         }
     }
@@ -46,11 +46,11 @@ fn costs(report: &Report) -> Vec<Vec<String>> {
     let head =
         ["tool", "client CPU/req", "ours", "client busy", "ours", "service CPU/req", "ours", "busy", "ours"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
-    for opinion in &report.opinions {
-        let Some(costs) = &opinion.costs else { continue };
+    for result in &report.tools {
+        let Some(costs) = &result.costs else { continue };
         let two = |(theirs, ours): (f64, f64), show: fn(f64) -> String| vec![show(theirs), show(ours)];
         let cells = [
-            vec![opinion.tool.to_string()],
+            vec![result.tool.to_string()],
             two(costs.client_ns, time),
             two(costs.client_busy, percent),
             two(costs.server_ns, time),
@@ -61,20 +61,34 @@ fn costs(report: &Report) -> Vec<Vec<String>> {
     lines
 }
 
-/// The report as lines of text, its tables laid out by `layout`, which is told the first column of numbers.
-pub fn text(report: &Report, layout: impl Fn(&[Vec<String>], usize) -> String) -> String {
+/// The report as text for a terminal.
+pub fn text(report: &Report) -> String {
     let mut out = format!("{}\n{}\n", title(report), extent(report));
     for (lines, right_from) in [(findings(report), 2), (costs(report), 1)] {
         if lines.len() > 1 {
-            out += &format!("\n{}", layout(&lines, right_from));
+            out += &format!("\n{}", aligned(&lines, right_from));
         }
     }
-    for block in [loads(report), remarks(report)] {
+    for block in [loads(report), notes(report)] {
         if !block.is_empty() {
             out += &format!("\n{}\n", block.join("\n"));
         }
     }
     out
+}
+
+/// Columns as wide as their widest cell; those from `right_from` are numbers, which are pushed to the right.
+fn aligned(lines: &[Vec<String>], right_from: usize) -> String {
+    let count = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..count).map(width).collect();
+    let line = |cells: &Vec<String>| {
+        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column < right_from { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    lines.iter().map(line).collect()
 }
 
 /// The same as Markdown.
@@ -85,7 +99,7 @@ pub fn markdown(report: &Report) -> String {
             out += &format!("\n{}", table(&lines));
         }
     }
-    for block in [loads(report), remarks(report)] {
+    for block in [loads(report), notes(report)] {
         if !block.is_empty() {
             let items: Vec<String> = block.iter().map(|line| format!("- {}", escape(line))).collect();
             out += &format!("\n{}\n", items.join("\n"));
@@ -107,12 +121,12 @@ fn table(lines: &[Vec<String>]) -> String {
 
 fn title(report: &Report) -> String {
     let Report { service, version, contract, request, .. } = report;
-    format!("Second opinions on {service} {version}: {contract}, {request}")
+    format!("Cross-validation on {service} {version}: {contract}, {request}")
 }
 
 fn extent(report: &Report) -> String {
     let list = |cpus: &[usize]| cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let done = report.opinions.iter().map(|opinion| opinion.pairs.len()).max().unwrap_or(0);
+    let done = report.tools.iter().map(|result| result.pairs.len()).max().unwrap_or(0);
     format!(
         "{}{done} of {} rounds, seed {}; service: THREADS={} on CPU {}, generators on CPU {}",
         if report.interrupted { "interrupted: " } else { "" },
@@ -124,65 +138,66 @@ fn extent(report: &Report) -> String {
     )
 }
 
-/// What each was asked for.
+/// The load of each tool.
 fn loads(report: &Report) -> Vec<String> {
-    let one = |opinion: &Opinion| {
+    let one = |result: &ToolResult| {
         let bytes =
-            opinion.request_bytes.map(|bytes| format!(", requests of {bytes} bytes")).unwrap_or_default();
-        format!("{}: {}{bytes}", opinion.tool, opinion.load)
+            result.request_bytes.map(|bytes| format!(", requests of {bytes} bytes")).unwrap_or_default();
+        format!("{}: {}{bytes}", result.tool, result.load)
     };
-    report.opinions.iter().map(one).collect()
+    report.tools.iter().map(one).collect()
 }
 
-/// Reasons, faults, doubts, and what is missing: a line each.
-fn remarks(report: &Report) -> Vec<String> {
+/// Reasons, faults, warnings and missing tools: a line each.
+fn notes(report: &Report) -> Vec<String> {
     let mut lines: Vec<String> =
-        report.trouble.iter().map(|trouble| format!("{}: {trouble}", report.service)).collect();
-    for opinion in &report.opinions {
-        let tool = opinion.tool;
-        lines.extend(opinion.fault.iter().map(|fault| format!("{tool}: invalid: {fault}")));
-        lines.extend(disturbed(opinion));
-        lines.extend(counted_apart(opinion));
-        for finding in &opinion.findings {
+        report.failure.iter().map(|failure| format!("{}: {failure}", report.service)).collect();
+    for result in &report.tools {
+        let tool = result.tool;
+        lines.extend(result.fault.iter().map(|fault| format!("{tool}: invalid: {fault}")));
+        lines.extend(disturbed(result));
+        lines.extend(counted_apart(result));
+        for finding in &result.findings {
             let metric = finding.metric.name();
             if let Some(explanation) = &finding.explanation {
                 let (id, why, here) = (explanation.id, explanation.why, &explanation.here);
                 lines.push(format!("{tool} {metric}: {id}: {why}. Here: {here}"));
             }
-            // Doubts about what decides nothing would hide those about what does.
-            let doubts = finding.warnings.iter().filter(|_| finding.decides);
-            lines.extend(doubts.map(|doubt| format!("{tool} {metric}: {doubt}")));
+            // Warnings about metrics that do not decide would hide those about the one that does.
+            let warnings = finding.warnings.iter().filter(|_| finding.decides);
+            lines.extend(warnings.map(|warning| format!("{tool} {metric}: {warning}")));
         }
     }
     let missing = |missing: &super::report::Missing| {
-        format!("{}: missing; `{}` brings it", missing.tool, missing.install)
+        format!("{}: not installed; `{}` installs it", missing.tool, missing.install)
     };
     lines.extend(report.missing.iter().map(missing));
     lines
 }
 
-fn disturbed(opinion: &Opinion) -> Option<String> {
-    let (tool, disturbed, all) = (opinion.tool, opinion.rounds_disturbed, opinion.pairs.len());
+fn disturbed(result: &ToolResult) -> Option<String> {
+    let (tool, disturbed, all) = (result.tool, result.rounds_disturbed, result.pairs.len());
     let most = SLICE_TAKEN_SHARE_MAX * 100.0;
-    let taken = format!("{tool}: in {disturbed} of {all} rounds others took more than {most}% of the CPUs");
-    match (disturbed, opinion.machine_noisy) {
+    let taken =
+        format!("{tool}: in {disturbed} of {all} rounds other processes took more than {most}% of the CPUs");
+    match (disturbed, result.machine_noisy) {
         (0, _) => None,
-        (_, false) => Some(format!("{taken}: they do not count")),
-        (_, true) => {
-            Some(format!("{taken}: machine-noisy, they count all the same, and no difference means anything"))
-        }
+        (_, false) => Some(format!("{taken}: these rounds are dropped")),
+        (_, true) => Some(format!(
+            "{taken}: noisy host: these rounds are used all the same, and no difference is conclusive"
+        )),
     }
 }
 
 /// Both loads are the same, so the kernel should have sent as many segments for a request of the one as of the other.
-fn counted_apart(opinion: &Opinion) -> Option<String> {
+fn counted_apart(result: &ToolResult) -> Option<String> {
     const APART: f64 = 0.05;
-    let (theirs, ours) = opinion.costs.as_ref()?.segments?;
+    let (theirs, ours) = result.costs.as_ref()?.segments?;
     ((theirs / ours - 1.0).abs() > APART).then(|| {
         format!(
-            "{}: the kernel sent {theirs:.2} segments for each of its requests and {ours:.2} for each of ours: other programs \
-             use TCP here, or one of the two counts wrongly",
-            opinion.tool
+            "{}: the kernel sent {theirs:.2} segments per request of the tool and {ours:.2} per request of Tare: another \
+             program uses TCP on this machine, or one of the two generators miscounts",
+            result.tool
         )
     })
 }
@@ -215,7 +230,7 @@ mod tests {
         }
     }
 
-    fn opinion(tool: Tool, version: &str, fault: Option<&str>) -> Opinion {
+    fn result(tool: Tool, version: &str, fault: Option<&str>) -> ToolResult {
         let load = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
         let pair = |round| {
             let per_second = 50_000.0 + 100.0 * f64::from(round);
@@ -227,7 +242,7 @@ mod tests {
         let rounds = if fault.is_some() { 0 } else { 8 };
         let series = Series { tool, pairs: (0..rounds).map(pair).collect(), fault: fault.map(str::to_owned) };
         let found = Found { tool, program: "/usr/bin/x".into(), version: version.to_owned() };
-        Opinion::new(&found, load, Some(41), series)
+        ToolResult::new(&found, load, Some(41), series)
     }
 
     fn report() -> Report {
@@ -244,10 +259,10 @@ mod tests {
             rounds: 8,
             seed: 7,
             interrupted: false,
-            trouble: None,
-            opinions: vec![
-                opinion(Tool::Wrk, "4.1.0", None),
-                opinion(Tool::H2load, "1.52.0", Some("h2load: 9 of 100 requests failed: 9 errored")),
+            failure: None,
+            tools: vec![
+                result(Tool::Wrk, "4.1.0", None),
+                result(Tool::H2load, "1.52.0", Some("h2load: 9 of 100 requests failed: 9 errored")),
             ],
             missing: vec![Missing { tool: Tool::Locust, install: Tool::Locust.install() }],
         }
@@ -255,8 +270,7 @@ mod tests {
 
     #[test]
     fn a_report_as_text() {
-        let layout = |lines: &[Vec<String>], _| lines.iter().map(|cells| cells.join("  ") + "\n").collect();
-        insta::assert_snapshot!(text(&report(), layout));
+        insta::assert_snapshot!(text(&report()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a crosscheck found, as data: what is printed, in every form.
+//! The result of a cross-validation, as data: what is stored and printed.
 
 use serde::Serialize;
 use tare_stats::summary;
@@ -25,61 +25,53 @@ pub struct Report {
     pub began: String,
     /// The row that was loaded.
     pub service: String,
-    /// The receipt of its build.
+    /// The version that its build reported.
     pub version: String,
     /// The contract, and what was asked.
     pub contract: String,
     /// Method and path.
     pub request: String,
-    /// What the service was told.
     pub knobs: Knobs,
     /// Which CPUs the service and the generators had.
     pub pinning: Pinning,
-    /// Rounds that were asked for.
     pub rounds: usize,
     /// Of the orders.
     pub seed: u64,
-    /// Whether somebody ended it early.
+    /// Ended early by a signal.
     pub interrupted: bool,
-    /// What went wrong with the service, if anything did: then no figure counts.
-    pub trouble: Option<String>,
-    /// A second opinion each.
-    pub opinions: Vec<Opinion>,
-    /// Tools that are not here.
+    /// How the service failed. Then no figure counts.
+    pub failure: Option<String>,
+    pub tools: Vec<ToolResult>,
+    /// Tools that are not installed.
     pub missing: Vec<Missing>,
 }
 
-/// A tool that is not here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Missing {
-    /// Which.
     pub tool: Tool,
-    /// The command that brings it.
+    /// The command that installs it.
     pub install: &'static str,
 }
 
-/// What one tool says beside our engine.
+/// One tool beside Tare's generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Opinion {
-    /// Which.
+pub struct ToolResult {
     pub tool: Tool,
-    /// Its version.
     pub version: String,
     /// The load of both.
     pub load: Shape,
-    /// Length of the request that the tool sends, and our engine after it.
+    /// Length of the request that the tool sends, and Tare's generator after it.
     pub request_bytes: Option<usize>,
     /// Why there are no figures, or no more.
     pub fault: Option<String>,
-    /// One for each metric that the tool tells.
+    /// One for each metric that the tool reports.
     pub findings: Vec<Finding>,
-    /// Rounds in which others took more than a tenth of the measured CPUs. They do not count, unless they are more than half.
+    /// Rounds in which other processes took more than a tenth of the measured CPUs. They are dropped, unless they are more than
+    /// half.
     pub rounds_disturbed: usize,
     /// Whether they are more than half.
     pub machine_noisy: bool,
-    /// What it cost.
     pub costs: Option<Costs>,
-    /// All samples.
     pub pairs: Vec<Pair>,
 }
 
@@ -98,11 +90,11 @@ pub struct Costs {
     pub segments: Option<(f64, f64)>,
 }
 
-impl Opinion {
+impl ToolResult {
     /// From its rounds.
-    pub fn new(found: &Found, load: Shape, request_bytes: Option<usize>, series: Series) -> Opinion {
+    pub fn new(found: &Found, load: Shape, request_bytes: Option<usize>, series: Series) -> ToolResult {
         let counted = series.counted();
-        Opinion {
+        ToolResult {
             tool: found.tool,
             version: found.version.clone(),
             load,
@@ -144,12 +136,12 @@ impl Costs {
 impl Report {
     /// What each tool's throughput says; a tool with a fault says nothing.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
-        let sound = self.opinions.iter().filter(|opinion| opinion.fault.is_none());
-        sound.filter_map(|opinion| opinion.deciding().map(|finding| finding.verdict))
+        let sound = self.tools.iter().filter(|result| result.fault.is_none());
+        sound.filter_map(|result| result.deciding().map(|finding| finding.verdict))
     }
 
     /// Whether a tool has a fault.
     pub fn some_fault(&self) -> bool {
-        self.opinions.iter().any(|opinion| opinion.fault.is_some())
+        self.tools.iter().any(|result| result.fault.is_some())
     }
 }

@@ -19,9 +19,9 @@ use crate::{
     exit::Outcome,
     output::{paint, print, print_json},
     progress::{Progress, duration},
-    signals,
-    workspace::{self, Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_host::signals;
 
 /// Build services; what has not changed is not built again
 #[derive(Debug, clap::Args)]
@@ -61,8 +61,8 @@ enum Result {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open_with(global, &args.services)?;
-    let mut rows = workspace.select(&args.services)?;
+    let workspace = global.open_with(&args.services)?;
+    let mut rows = workspace::select(&workspace, &args.services)?;
     rows.dedup_by(|a, b| a.service.name == b.service.name);
     let services: Vec<&Service> = rows.iter().map(|row| &row.service).collect();
     let interrupt = signals::listen()?;
@@ -90,7 +90,11 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         false => print(&summary(&lines, began.elapsed()))?,
     }
     let failed = lines.iter().any(|line| matches!(line.result, Result::Failed { .. }));
-    Ok(workspace.outcome_of_all(&args.services, if failed { Outcome::SetUp } else { Outcome::Fine }))
+    Ok(workspace::outcome_of_all(
+        &workspace,
+        &args.services,
+        if failed { Outcome::SetUp } else { Outcome::Fine },
+    ))
 }
 
 fn jobs(args: &Args) -> usize {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{output::Format, workspace};
+use crate::output::Format;
 
 /// The words that such commands share.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ pub struct Words {
 impl Words {
     /// The seed that was given, or one that nobody could have known.
     pub fn seed(&self) -> u64 {
-        self.seed.unwrap_or_else(workspace::draw_seed)
+        self.seed.unwrap_or_else(tare_host::seed::draw)
     }
 
     /// The form that was asked for, either way.

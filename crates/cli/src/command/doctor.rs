@@ -1,9 +1,8 @@
-//! `tare doctor`: what this machine lacks and what its kernel allows, with the command that mends it.
+//! `tare doctor`: what is missing on this machine and what its kernel allows, with the command that fixes it.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use tare_crosscheck::Tool;
 use tare_host::{
     cpus,
     environment::Environment,
@@ -14,11 +13,20 @@ use tare_service::catalogue::Catalogue;
 use crate::{
     exit::Outcome,
     output::{paint, print, print_json},
-    workspace::{Global, Workspace},
+    workspace::{self, Global},
 };
 
-/// Show what is missing on this machine, what its kernel allows, and the commands that mend it
+/// Check this machine: missing toolchains, what the kernel allows, and the commands that fix it
+///
+/// Prints three parts: the machine, what the kernel allows (cgroups, namespaces, io_uring, a slow link), and the services
+/// that cannot be built here. "less" marks what Tare can work without; it says what you lose.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare doctor            check this machine
+  tare doctor --json     the same for a program
+
+Exit codes: 0 every service can be built here, 1 something is missing.")]
 pub struct Args {
     /// Print JSON
     #[arg(long)]
@@ -29,18 +37,9 @@ pub struct Args {
 struct Report {
     environment: Environment,
     kernel: Vec<Finding>,
-    /// The generators of `tare crosscheck`.
-    tools: Vec<ToolFinding>,
     services: Vec<ServiceFinding>,
-    mend: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ToolFinding {
-    tool: Tool,
-    /// None where it is not here.
-    version: Option<String>,
-    install: &'static str,
+    /// Commands that bring what is missing.
+    fix: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -50,21 +49,15 @@ struct ServiceFinding {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open(global)?;
-    workspace.tell_broken();
-    let (services, mend) = missing(&workspace.catalogue);
+    let workspace = global.open()?;
+    workspace::print_broken(&workspace);
+    let (services, fix) = missing(&workspace.catalogue);
     let mut kernel = machine::examine(&cpus::available());
-    let found = Tool::find(&Tool::ALL, &workspace.root);
-    let tools = Tool::ALL.map(|tool| ToolFinding {
-        tool,
-        version: found.iter().find(|found| found.tool == tool).map(|found| found.version.clone()),
-        install: tool.install(),
-    });
     let isolation = Vec::new();
     let environment = Environment::read(isolation);
     // Last: nothing that was asked before may depend on the user namespace that it may enter.
     kernel.push(machine::enter_and_try_slow_link());
-    let report = Report { environment, kernel, tools: tools.into(), services, mend };
+    let report = Report { environment, kernel, services, fix };
     match args.json {
         true => print_json(&report)?,
         false => print(&text(&report))?,
@@ -78,21 +71,21 @@ fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
     let (mut services, mut packages, mut setup) = (Vec::new(), BTreeSet::new(), false);
     for service in &catalogue.services {
         if let Err(missing) = tare_service::build::check_requirements(service) {
-            // What neither a package nor the set-up brings, the service's own line says.
+            // What neither a package nor `make setup` brings stands in the service's own line.
             setup |= !missing.debian.is_empty()
                 || missing.hint.as_ref().is_some_and(|hint| hint.contains("make setup"));
             packages.extend(missing.debian.clone());
             services.push(ServiceFinding { service: service.id.clone(), missing: missing.to_string() });
         }
     }
-    let mut mend = Vec::new();
+    let mut fix = Vec::new();
     if setup {
-        mend.push("make setup".to_owned());
+        fix.push("make setup".to_owned());
     }
     if !packages.is_empty() {
-        mend.push(format!("apt-get install {}", packages.into_iter().collect::<Vec<_>>().join(" ")));
+        fix.push(format!("apt-get install {}", packages.into_iter().collect::<Vec<_>>().join(" ")));
     }
-    (services, mend)
+    (services, fix)
 }
 
 fn text(report: &Report) -> String {
@@ -109,18 +102,8 @@ fn text(report: &Report) -> String {
         let mark = if finding.good { paint("32", "ok  ") } else { paint("33", "less") };
         out += &format!("  {mark} {:<18} {}\n", finding.subject, finding.text);
         if let Some(remedy) = &finding.remedy {
-            out += &format!("       {:<18} mend: {remedy}\n", "");
+            out += &format!("       {:<18} fix: {remedy}\n", "");
         }
-    }
-    out += &format!("\n{}\n", paint("1", "second opinions"));
-    for ToolFinding { tool, version, install } in &report.tools {
-        out += &match version {
-            Some(version) => {
-                let version = if version.is_empty() { "tells no version" } else { version.as_str() };
-                format!("  {} {:<18} {version}\n", paint("32", "ok  "), tool.name())
-            }
-            None => format!("  {} {:<18} missing; mend: {install}\n", paint("33", "less"), tool.name()),
-        };
     }
     out += &format!("\n{}\n", paint("1", "services"));
     if report.services.is_empty() {
@@ -129,9 +112,9 @@ fn text(report: &Report) -> String {
     for service in &report.services {
         out += &format!("  {} {:<18} {}\n", paint("31", "no  "), service.service, service.missing);
     }
-    if !report.mend.is_empty() {
-        out += &format!("\n{}\n", paint("1", "mend"));
-        out += &report.mend.iter().map(|command| format!("  {command}\n")).collect::<String>();
+    if !report.fix.is_empty() {
+        out += &format!("\n{}\n", paint("1", "fix"));
+        out += &report.fix.iter().map(|command| format!("  {command}\n")).collect::<String>();
     }
     out
 }

@@ -3,7 +3,6 @@
 pub mod build;
 mod campaign;
 pub mod compare;
-pub mod crosscheck;
 pub mod doctor;
 pub mod keeper;
 pub mod list;

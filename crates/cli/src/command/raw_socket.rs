@@ -6,11 +6,8 @@ use tare_service::{
     raw_socket::{self, misbehave::Fault},
 };
 
-use crate::{
-    exit::Outcome,
-    signals,
-    workspace::{Global, Workspace},
-};
+use crate::{exit::Outcome, workspace::Global};
+use tare_host::signals;
 
 /// Serve one fixed response from a raw socket: what every service is weighed against
 #[derive(Debug, clap::Args)]
@@ -37,7 +34,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         println!("{}", env!("CARGO_PKG_VERSION"));
         return Ok(Outcome::Fine);
     }
-    let workspace = Workspace::open(global)?;
+    let workspace = global.open()?;
     let contract = workspace.contract(&args.contract)?;
     let response = contract::fixed_response(contract).with_context(|| {
         format!(

@@ -17,9 +17,10 @@ use crate::{
     exit::Outcome,
     output::{columns, paint, print, print_json},
     progress::{Progress, duration},
-    signals,
-    workspace::{self, Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_host::signals;
+use tare_service::workspace::Workspace;
 
 /// Show this instrument servers with known faults, and see whether it finds each of them
 ///
@@ -53,7 +54,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.dry_run {
         return list(&trials);
     }
-    let workspace = Workspace::open(global)?;
+    let workspace = global.open()?;
     let began = jiff::Timestamp::now();
     let name = || format!("{}-selftest", began.strftime("%Y%m%dT%H%M%S%.3fZ"));
     let folder = args.out.clone().unwrap_or_else(|| workspace.root.join("runs").join(name()));
@@ -102,7 +103,7 @@ fn certify(
     let supervisor = workspace::supervisor()?;
     let isolation = supervisor.isolation().describe().into_iter();
     let environment = Environment::read(isolation.map(|(what, how)| format!("{what}: {how}")).collect());
-    let seed = args.seed.unwrap_or_else(workspace::draw_seed);
+    let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let mut bench = Bench::new(Site {
         reference,

@@ -13,7 +13,8 @@ use super::{
     model::{Campaign, steady},
     view::View,
 };
-use crate::{output::paint, signals};
+use crate::output::paint;
+use tare_host::signals;
 
 /// Within a block a view is drawn at most this often.
 const DRAWN_EVERY: Duration = Duration::from_secs(1);

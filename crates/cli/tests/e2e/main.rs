@@ -2,7 +2,6 @@
 
 mod broken;
 mod compare;
-mod crosscheck;
 mod endure;
 mod errors;
 mod grid;

@@ -89,7 +89,7 @@ fn file_name(service: &Service) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Catalogue, Reference};
+    use crate::catalogue::{Catalogue, RawSocket};
 
     #[test]
     fn figures_are_those_of_one_service_and_one_build() {

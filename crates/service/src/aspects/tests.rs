@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use super::*;
 use crate::{
-    catalogue::{Catalogue, Reference},
+    catalogue::{Catalogue, RawSocket},
     contract::Contract,
 };
 

@@ -2,12 +2,11 @@
 
 use anyhow::{Context, bail};
 use tare_host::spelling::suggestion;
+use tare_service::workspace::Workspace;
 use tare_service::{
     catalogue::Row,
     revisions::{self, Revision},
 };
-
-use crate::workspace::Workspace;
 
 /// Digits of a commit that a person can tell apart.
 const COMMIT_DIGITS: usize = 12;

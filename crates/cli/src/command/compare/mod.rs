@@ -25,8 +25,9 @@ use super::run::{session::Session, show_plan};
 use crate::{
     exit::Outcome,
     output::{Format, print, print_json},
-    workspace::{Global, Workspace},
+    workspace::Global,
 };
+use tare_service::workspace::Workspace;
 
 /// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
 ///
@@ -68,7 +69,7 @@ pub struct Args {
 }
 
 pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let mut workspace = Workspace::open(global)?;
+    let mut workspace = global.open()?;
     let rows = contenders::find(&mut workspace, &args.services, args.revisions.as_deref())?;
     let format = args.campaign.format();
     let plan = plan(&workspace, args, &rows)?;

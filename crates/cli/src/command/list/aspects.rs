@@ -21,9 +21,10 @@ use crate::{
     exit::Outcome,
     output::{aligned, paint, print, print_json},
     progress::Progress,
-    signals,
-    workspace::{self, Workspace},
+    workspace,
 };
+use tare_host::signals;
+use tare_service::workspace::Workspace;
 
 /// Long licences are cut in the table, and whole in JSON.
 const LICENCE: usize = 22;
@@ -121,7 +122,7 @@ impl Session<'_> {
             self.contract(service).ok_or_else(|| fail("failed", None)("declares no contract".to_owned()))?;
         let trial = Trial {
             contract,
-            seed: workspace::draw_seed(),
+            seed: tare_host::seed::draw(),
             now: Timestamp::now(),
             supervisor: self.supervisor,
             folder: &self.kept.output(service),

@@ -13,8 +13,9 @@ use tare_service::{
 use crate::{
     exit::Outcome,
     output::{columns, paint, print, print_json},
-    workspace::{Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_service::workspace::Workspace;
 
 /// Services that are looked at at the same time.
 const AT_ONCE: usize = 4;
@@ -53,18 +54,18 @@ struct Line {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open(global)?;
-    let rows = workspace.select(&args.services)?;
+    let workspace = global.open()?;
+    let rows = workspace::select(&workspace, &args.services)?;
     if args.aspects {
         let outcome = aspects::run(&workspace, &rows, args.measure, args.json)?;
-        return Ok(workspace.outcome_of_all(&args.services, outcome));
+        return Ok(workspace::outcome_of_all(&workspace, &args.services, outcome));
     }
     let lines = in_parallel(&rows, |row| line(&workspace, row));
     match args.json {
         true => print_json(&lines)?,
         false => print(&text(&lines))?,
     }
-    Ok(workspace.outcome_of_all(&args.services, Outcome::Fine))
+    Ok(workspace::outcome_of_all(&workspace, &args.services, Outcome::Fine))
 }
 
 fn line(workspace: &Workspace, row: &Row) -> Line {

@@ -25,9 +25,9 @@ use crate::{
     exit::Outcome,
     output::{columns, print, print_json},
     progress::Progress,
-    signals,
-    workspace::{self, Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_host::signals;
 
 const CONTRACT: &str = "hello";
 const DRIVERS: [DriverKind; 2] = [DriverKind::IoUring, DriverKind::Epoll];
@@ -97,7 +97,7 @@ struct Missing {
 
 /// Measures, and prints what was found.
 pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::open(global)?;
+    let workspace = global.open()?;
     let contract = workspace.contract(CONTRACT)?;
     let reference = workspace.catalogue.get(RAW_SOCKET).context("there is no reference")?;
     let pinning = Pinning::choose(&cpus::available(), 1, 1);

@@ -41,11 +41,8 @@ use result::LoadResult;
 use silence::Silence;
 use url::Url;
 
-use crate::{
-    exit::Outcome,
-    signals,
-    workspace::{self, Global, Workspace},
-};
+use crate::{exit::Outcome, workspace::Global};
+use tare_host::signals;
 
 /// A server that falls short of the rate by less is within the noise of the window's edges.
 const SHORTFALL_TOLD: f64 = 0.01;
@@ -87,7 +84,7 @@ impl Job {
         target::check_sources(transport.source.as_deref().unwrap_or_default(), &endpoints)?;
         let check = !args.checking.no_check;
         let wish = Wish { pace: &args.pace, transport, response_timeout: args.checking.timeout, check };
-        let seed = args.pace.seed.unwrap_or_else(workspace::draw_seed);
+        let seed = args.pace.seed.unwrap_or_else(tare_host::seed::draw);
         Ok(Job {
             url: first.to_string(),
             endpoints,
@@ -199,7 +196,7 @@ fn exchanges(global: &Global, args: &Args, first: &Url, seed: u64) -> anyhow::Re
             "--contract says which paths are asked, and the URL names {}: leave it out",
             first.path
         );
-        let workspace = Workspace::open(global)?;
+        let workspace = global.open()?;
         let contract = request::narrowed(workspace.contract(name)?, &request.only)?;
         return Ok(request::of_contract(&contract, seed, first));
     }

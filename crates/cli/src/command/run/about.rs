@@ -12,7 +12,8 @@ use tare_service::{
     revisions,
 };
 
-use crate::{command::list::in_parallel, workspace::Workspace};
+use crate::command::list::in_parallel;
+use tare_service::workspace::Workspace;
 
 /// By which command, of which checkout, and what the services of `rows`, which are planned as `planned`, are besides fast.
 pub fn about(workspace: &Workspace, rows: &[Row], planned: &[&PlannedRow]) -> anyhow::Result<About> {

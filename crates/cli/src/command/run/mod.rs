@@ -32,9 +32,10 @@ use super::{
 use crate::{
     exit::Outcome,
     output::Format,
-    workspace::{Global, Workspace},
+    workspace::{self, Global},
 };
 use session::Session;
+use tare_service::workspace::Workspace;
 
 /// Carry out an experiment: build, verify, measure, and print the table
 #[derive(Debug, clap::Args)]
@@ -105,7 +106,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
             "--scale and its like: only experiments in experiments/published/ have them"
         ),
     }
-    let mut workspace = Workspace::open(global)?;
+    let mut workspace = global.open()?;
     let format = args.campaign.format();
     let (run, report) = match &args.resume {
         Some(run) => (run.clone(), resume(&mut workspace, run)?),
@@ -216,7 +217,7 @@ fn rows(
         None => select(std::slice::from_ref(&experiment.reference)).map_err(in_file("reference"))?,
     };
     rows.splice(0..0, missing);
-    workspace.tell_broken();
+    workspace::print_broken(workspace);
     Ok(rows)
 }
 

@@ -32,9 +32,10 @@ use crate::{
     command::report::page,
     output,
     progress::{CampaignProgress, Progress, model::Campaign},
-    signals,
-    workspace::{self, Workspace},
+    workspace,
 };
+use tare_host::signals;
+use tare_service::workspace::Workspace;
 
 /// What a run works with.
 pub struct Session<'a> {

@@ -17,14 +17,10 @@ use anyhow::{Context, ensure};
 use tare_host::process;
 use tokio::net::{TcpListener, UnixStream};
 
-use crate::{
-    exit::Outcome,
-    output::print,
-    signals,
-    workspace::{self, Global},
-};
+use crate::{exit::Outcome, output::print, workspace::Global};
 use routes::App;
 use shelf::Folders;
+use tare_host::signals;
 
 /// Show the runs in a browser: those that are kept, and those that go on while they do
 ///
@@ -65,7 +61,7 @@ fn folders(global: &Global, args: &Args) -> anyhow::Result<Vec<PathBuf>> {
             ensure!(runs.is_dir(), "--runs: {}: no such folder", runs.display());
             Ok(vec![runs.clone()])
         }
-        None => global.find().map(|root| workspace::run_folders(&root)),
+        None => global.find().map(|root| tare_service::workspace::run_folders(&root)),
     }
 }
 

@@ -219,7 +219,7 @@ impl Place {
         let (kind, text) = if has("certificate.json") {
             ("selftest", "What tare selftest found is in its certificate.json.")
         } else if has("crosscheck.json") {
-            ("crosscheck", "What tare crosscheck found is in its crosscheck.json.")
+            ("crosscheck", "This is a cross-validation: see its crosscheck.md.")
         } else {
             ("", "It has no run.json: no run, or one that was not measured yet.")
         };

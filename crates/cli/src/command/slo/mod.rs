@@ -27,8 +27,9 @@ use crate::{
     exit::Outcome,
     output::{self, Format, print, print_json},
     progress::duration,
-    workspace::{Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_service::workspace::Workspace;
 
 /// Find the highest rate at which services hold an SLO, such as p99=10ms
 #[derive(Debug, clap::Args)]
@@ -77,7 +78,7 @@ pub struct Args {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let mut workspace = Workspace::open(global)?;
+    let mut workspace = global.open()?;
     let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
     let report = match &args.resume {
         Some(run) => Some(resume(&mut workspace, run)?),
@@ -123,7 +124,7 @@ fn measure(
     let run = || workspace.new_run("slo", began);
     let run = args.campaign.out.clone().unwrap_or_else(run);
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
-    workspace.tell_broken();
+    workspace::print_broken(workspace);
     let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
     page::tell_kept(&run);
     Ok(report)

@@ -31,9 +31,10 @@ use crate::{
     exit::Outcome,
     output::{paint, print, print_json},
     progress::Progress,
-    signals,
-    workspace::{self, Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_host::signals;
+use tare_service::workspace::Workspace;
 
 /// Prove services against their contracts: every request, connection and bad input they must handle
 #[derive(Debug, clap::Args)]
@@ -75,8 +76,8 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         print(&explanation())?;
         return Ok(Outcome::Fine);
     }
-    let workspace = Workspace::open_with(global, &args.services)?;
-    let mut rows = workspace.select(&args.services)?;
+    let workspace = global.open_with(&args.services)?;
+    let mut rows = workspace::select(&workspace, &args.services)?;
     if args.services.is_empty() {
         leave_out_mistakes(&mut rows);
     }
@@ -91,7 +92,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         site: Site::new(&supervisor, &interrupt),
         args: &args,
         knobs: Knobs { threads: args.threads.into(), delay_ms: 0 },
-        seed: args.seed.unwrap_or_else(workspace::draw_seed),
+        seed: args.seed.unwrap_or_else(tare_host::seed::draw),
         folder: workspace.root.join(".tare").join("verify"),
         interrupt: Arc::clone(&interrupt),
     };
@@ -100,7 +101,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         (_, true) => session.each(&rows, &endure::Endure),
         _ => session.each(&rows, &proof::Prove),
     }?;
-    Ok(workspace.outcome_of_all(&args.services, outcome))
+    Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
 /// Who verifies all services asks whether all is well: one that repeats a published mistake is not, and never will be.

@@ -28,8 +28,9 @@ use crate::{
     command::report::page,
     exit::Outcome,
     output::{Format, paint, print, print_json},
-    workspace::{Global, Workspace},
+    workspace::{self, Global},
 };
+use tare_service::workspace::Workspace;
 
 /// Carries out the grid at `path`, or the rest of one that was cut off.
 pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome> {
@@ -37,7 +38,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     let grid = Grid::load(path)?;
     // Before any thread is there: a user namespace is entered by a whole process.
     prepare_for_links(&grid, args);
-    let mut workspace = Workspace::open(global)?;
+    let mut workspace = global.open()?;
     let plan = plan(&mut workspace, &grid, args, &args.services, args.grid.scale)?;
     let format = args.campaign.format();
     if args.campaign.dry_run {
@@ -56,7 +57,7 @@ pub fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Result<Out
     if kept.header.plan.points.iter().any(|point| point.link.is_some()) {
         obtain_rights();
     }
-    let mut workspace = Workspace::open(global)?;
+    let mut workspace = global.open()?;
     let rows = rows_of(&mut workspace, &kept)?;
     let report = Session::new(&workspace, rows, run)?.go_on_with_grid(&kept)?;
     tell(run, &report, format)
@@ -135,7 +136,7 @@ fn plan(
     if plan.points.is_empty() {
         bail!("{}: nothing is left to measure: it has no part for --sweep", grid.path.display());
     }
-    workspace.tell_broken();
+    workspace::print_broken(workspace);
     Ok((plan, rows.into_iter().map(|(_, row)| row).collect()))
 }
 

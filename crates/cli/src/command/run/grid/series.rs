@@ -26,8 +26,9 @@ use crate::{
     },
     exit::Outcome,
     output::{Format, paint, print_json},
-    workspace::{Global, Workspace},
+    workspace::Global,
 };
+use tare_service::workspace::Workspace;
 
 /// One experiment of it, planned.
 struct Member {
@@ -42,7 +43,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     let series = Series::load(path)?;
     let grids = grids(&series, args, path)?;
     grids.iter().for_each(|(grid, _)| prepare_for_links(grid, args));
-    let mut workspace = Workspace::open(global)?;
+    let mut workspace = global.open()?;
     let members = grids.iter().map(|(grid, scale)| {
         let (plan, rows) = plan(&mut workspace, grid, args, &asked_of(grid, args), Some(*scale))?;
         Ok(Member { name: grid.name.clone(), plan, rows })
@@ -62,7 +63,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
             Ok(report) => told.report(report)?,
             Err(error) => told.error(&error),
         }
-        if crate::signals::received().is_some() {
+        if tare_host::signals::received().is_some() {
             break;
         }
     }

@@ -1,64 +1,74 @@
-//! `tare crosscheck`: the same load by other generators, beside our own.
+//! The command of a cross-validation: `cargo run --release -p tare-crosscheck -- SERVICE`.
 
-use std::{fs, path::Path, sync::Arc, sync::atomic::Ordering, time::Duration};
-use tare_service::prove;
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{Arc, atomic::Ordering},
+};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use clap::Parser;
 use tare_crosscheck::{
     self, Found, Pace, Plan, Report, Session, Shape, Tool,
     judge::Verdict,
     render,
-    report::{FORMAT, Missing, Opinion},
+    report::{FORMAT, Missing, ToolResult},
 };
 use tare_host::{
     cpus::{self, Pinning},
-    process::Supervisor,
+    process::{Isolation, Supervisor, keeper, sweep},
+    signals,
 };
 use tare_service::{
     build::Site,
-    catalogue::Row,
-    contract::{Contract, Request},
+    catalogue::{RAW_SOCKET, Row},
+    contract::{self, Contract, Request},
     knobs::Knobs,
-    prove::Proof,
+    prove::{self, Proof},
+    raw_socket,
+    workspace::{self, Workspace},
 };
 
-use super::campaign;
-use crate::{
-    exit::Outcome,
-    output::{self, Format, json, paint, print, print_json},
-    progress::Progress,
-    signals,
-    workspace::{self, Global, Workspace},
-};
-
-/// Ask wrk, h2load, httperf and locust for the same load as our engine, and compare what they say of one service
+/// Compare Tare's load generator with wrk, h2load, httperf and locust on one service
 ///
-/// Each tool has a load that it and our engine can both make, with requests that are the same to the byte. In every round
-/// each tool and our engine have their turn over the running service, in a random order. Exit code 4 where throughput
-/// differs and no reason that is known for it is seen.
-#[derive(Debug, clap::Args)]
-pub struct Args {
+/// Each tool and Tare's generator send the same request, to the byte, under a load that both can make. In every round each
+/// tool and Tare's generator load the running service in turns, in random order.
+#[derive(Debug, Parser)]
+#[command(name = "tare-crosscheck", version, max_term_width = 110)]
+#[command(after_help = "\
+Examples:
+  tare-crosscheck raw-socket                        every tool that is installed, 8 rounds
+  tare-crosscheck hyper --tools wrk,h2load -c 256   two tools, 256 connections
+  tare-crosscheck raw-socket --dry-run              print the plan
+
+Exit codes: 0 every tool agrees, 1 usage or set-up, 2 the service failed, 4 a tool disagrees and no known reason
+explains it, 5 inconclusive, 130 or 143 interrupted.")]
+struct Args {
     /// A service, or a folder such as `./mine`, which has a slash
     service: String,
-    /// The contract of which a request is sent
+    /// The contract whose request is sent
     #[arg(long, default_value = "hello")]
     contract: String,
-    /// Which of its requests, where its load has several: a GET of one fixed path
+    /// The request, if the load of the contract has several: a GET of one fixed path
     #[arg(long, value_name = "NAME")]
     request: Option<String>,
-    /// Only these tools
+    /// Only these tools [default: all that are installed]
     #[arg(long, value_delimiter = ',', value_name = "TOOL")]
     tools: Vec<String>,
-    /// Rounds; an interval that assumes little takes 6
+    /// Number of rounds; a distribution-free interval needs 6
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
     rounds: u16,
-    /// How long one load takes, in whole seconds, which is all that wrk knows
+    /// Length of one load, in whole seconds: wrk knows no others
     #[arg(short, long, value_name = "TIME", default_value = "2s")]
     duration: jiff::SignedDuration,
     /// Connections of wrk and h2load
     #[arg(short, long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     connections: u16,
-    /// Threads of the generators that can have several
+    /// Threads of each generator that can have several
     #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Users of locust
@@ -67,18 +77,93 @@ pub struct Args {
     /// `THREADS` of the service
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     service_threads: u16,
-    /// Load on the fresh process before anything counts
+    /// Load on the fresh process before the first round
     #[arg(long, value_name = "TIME", default_value = "2s")]
     warm_up: jiff::SignedDuration,
-    #[command(flatten)]
-    campaign: campaign::Words,
+    /// Orders the rounds [default: random, printed and stored]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Folder for the results [default: a new one in `runs/`]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Print the plan and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The checkout: the folder that holds `services/` and `contracts/` [default: the nearest one upwards]
+    #[arg(long, env = "TARE_ROOT", value_name = "DIR")]
+    root: Option<PathBuf>,
 }
 
-pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+/// This program as the built-in service of its own cross-validation.
+#[derive(Debug, Parser)]
+struct RawSocket {
+    #[arg(long, env = "PORT")]
+    port: u16,
+    #[arg(long, env = "THREADS", default_value_t = 1)]
+    threads: u16,
+    #[arg(long, default_value = "hello")]
+    contract: String,
+}
+
+fn main() -> ExitCode {
+    let done = match parts() {
+        Some(done) => done.map(|()| 0),
+        None => match Args::try_parse() {
+            Ok(args) => run(&args),
+            Err(error) => {
+                let _ = error.print();
+                Ok(u8::from(error.use_stderr()))
+            }
+        },
+    };
+    let code = done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        1
+    });
+    ExitCode::from(signals::received().map_or(code, |signal| 128 + signal as u8))
+}
+
+/// What this program does when its own supervisor starts it; a service gets its port in the environment.
+fn parts() -> Option<anyhow::Result<()>> {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let first = words.first()?;
+    if first == keeper::SUBCOMMAND {
+        keeper::main(io::stdin(), io::stdout());
+        return Some(Ok(()));
+    }
+    if first != RAW_SOCKET {
+        return None;
+    }
+    if words.get(1).is_some_and(|word| word == "--version") {
+        println!("{}", env!("CARGO_PKG_VERSION"));
+        return Some(Ok(()));
+    }
+    env::var_os("PORT").is_some().then(|| serve(&RawSocket::parse_from(&words)))
+}
+
+fn serve(server: &RawSocket) -> anyhow::Result<()> {
+    let workspace = open(None)?;
+    let response = contract::fixed_response(workspace.contract(&server.contract)?);
+    let response = response.context("this contract has no single fixed response")?;
+    raw_socket::serve(server.port, server.threads.into(), &response, &*signals::listen()?)?;
+    signals::forget();
+    Ok(())
+}
+
+fn open(root: Option<&Path>) -> anyhow::Result<Workspace> {
+    Ok(Workspace::open(&workspace::find(root)?, &env::current_exe()?)?)
+}
+
+/// The exit status, if nothing prevented an answer.
+fn run(args: &Args) -> anyhow::Result<u8> {
+    let word = args.service.as_str();
     let asked = tools(&args.tools)?;
-    let words = [args.service.clone()];
-    let workspace = Workspace::open_with(global, &words)?;
-    let row = row(&workspace, &args.service)?;
+    let mut workspace = open(args.root.as_deref())?;
+    workspace.adopt([word])?;
+    let row = row(&workspace, word)?;
     let contract = workspace.contract(&args.contract)?;
     let declares = row.service.contracts.contains(&contract.name);
     ensure!(declares, "\"{}\" does not declare the contract \"{}\"", row.label, contract.name);
@@ -86,25 +171,26 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let plan = plan(args, Tool::find(&asked, &workspace.root))?;
     let missing = asked.into_iter().filter(|tool| plan.tools.iter().all(|found| found.tool != *tool));
     let missing: Vec<Missing> = missing.map(|tool| Missing { tool, install: tool.install() }).collect();
-    tell(&plan, &row, request, &missing);
+    announce(&plan, &row, request, &missing);
     if plan.tools.is_empty() {
-        bail!("none of these tools is on this machine");
+        bail!("none of these tools is installed");
     }
-    if args.campaign.dry_run {
-        return Ok(Outcome::Fine);
+    if args.dry_run {
+        return Ok(0);
     }
     let began = jiff::Timestamp::now();
-    let folder = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run("crosscheck", began));
-    ensure!(!folder.exists(), "{}: is there already; choose another folder", folder.display());
+    let folder = args.out.clone().unwrap_or_else(|| workspace.new_run("crosscheck", began));
+    ensure!(!folder.exists(), "{}: exists already; choose another folder", folder.display());
     let command = Command { workspace: &workspace, args, row: &row, contract, request, plan: &plan };
-    let report = command.carry_out(missing, began, &folder)?;
-    keep(&folder, &report)?;
-    print_report(&report, args.campaign.format())?;
-    eprintln!("kept in {}", folder.display());
-    Ok(outcome(&report))
+    let report = command.execute(missing, began, &folder)?;
+    store(&folder, &report)?;
+    let text = if args.json { json(&report)? } else { render::text(&report) };
+    io::stdout().write_all(text.as_bytes()).context("cannot write to stdout")?;
+    eprintln!("stored in {}", folder.display());
+    Ok(status(&report))
 }
 
-/// Those that were named, or all.
+/// The named tools; all of them by default.
 fn tools(names: &[String]) -> anyhow::Result<Vec<Tool>> {
     let tool = |name: &String| {
         let nearest = || tare_host::spelling::suggestion(name, Tool::ALL.iter().map(|tool| tool.name()));
@@ -142,38 +228,36 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
         warm_up: args.warm_up.unsigned_abs(),
         knobs: Knobs { threads: service_threads, delay_ms: 0 },
         pinning: Pinning::choose(&cpus::available(), service_threads, threads),
-        seed: args.campaign.seed(),
+        seed: args.seed.unwrap_or_else(tare_host::seed::draw),
     })
 }
 
-/// What is going to be done, and how long it takes.
-fn tell(plan: &Plan, row: &Row, request: &Request, missing: &[Missing]) {
+/// What will be done, and how long it takes.
+fn announce(plan: &Plan, row: &Row, request: &Request, missing: &[Missing]) {
     let names: Vec<String> = plan.tools.iter().map(ToString::to_string).collect();
     let path = request.ask.path.fixed().unwrap_or_default();
     let seconds = plan.pace.seconds * (2 * plan.rounds * plan.tools.len()) as u64 + plan.warm_up.as_secs();
     eprintln!(
-        "GET {path} of {} by {}: {} rounds of {} s, each beside the same by our engine; about {}, seed {}",
+        "GET {path} of {} by {}: {} rounds of {} s, each paired with one by Tare; about {} s, seed {}",
         row.label,
         names.join(", "),
         plan.rounds,
         plan.pace.seconds,
-        crate::progress::duration(Duration::from_secs(seconds)),
+        seconds,
         plan.seed
     );
     for missing in missing {
-        let word = paint("33", "missing");
-        anstream::eprintln!("{word} {}: `{}` brings it", missing.tool, missing.install);
+        eprintln!("missing {}: install it with `{}`", missing.tool, missing.install);
     }
     let unknown = |shape: Shape| matches!(shape, Shape::Each { .. } | Shape::Sessions { .. });
     for found in &plan.tools {
         let shape = Shape::of(found.tool, &plan.pace);
         let text =
-            if unknown(shape) { "as many requests as take that long".to_owned() } else { shape.to_string() };
+            if unknown(shape) { "as many requests as fit that time".to_owned() } else { shape.to_string() };
         eprintln!("  {found}: {text}");
     }
 }
 
-/// One crosscheck.
 struct Command<'a> {
     workspace: &'a Workspace,
     args: &'a Args,
@@ -184,49 +268,46 @@ struct Command<'a> {
 }
 
 impl Command<'_> {
-    fn carry_out(
+    fn execute(
         &self,
         missing: Vec<Missing>,
         began: jiff::Timestamp,
         folder: &Path,
     ) -> anyhow::Result<Report> {
         let interrupt = signals::listen()?;
-        let supervisor = workspace::supervisor()?;
-        let progress = Progress::new(false);
+        let supervisor = supervisor()?;
         let mut report = self.report(missing, began);
-        progress.say("building");
+        say("building");
         let site = Site::new(&supervisor, &interrupt);
         report.version = self.workspace.builder().build(&self.row.service, &site, false)?.version;
-        progress.say("verifying");
+        say("verifying");
         match self.prove(&supervisor, folder) {
-            Some(reason) => report.trouble = Some(reason),
+            Some(reason) => report.failure = Some(reason),
             None => {
-                progress.say("starting the service, and finding out what each tool sends");
+                say("starting the service and capturing the request of each tool");
                 let (service, asked) = (&self.row.service, (self.contract, self.request));
                 match Session::start(self.plan, service, asked, &supervisor, folder, Arc::clone(&interrupt)) {
-                    Err(error) => report.trouble = Some(error.to_string()),
-                    Ok(session) => self.measure(session, &progress, &mut report),
+                    Err(error) => report.failure = Some(error.to_string()),
+                    Ok(session) => self.measure(session, &mut report),
                 }
             }
         }
-        progress.finish();
         report.interrupted = interrupt.load(Ordering::Relaxed);
         Ok(report)
     }
 
-    fn measure(&self, mut session: Session, progress: &Progress, report: &mut Report) {
+    fn measure(&self, mut session: Session, report: &mut Report) {
         let rounds = self.plan.rounds;
-        let all =
-            session.rounds(|round, tool| progress.say(&format!("round {} of {rounds}: {tool}", round + 1)));
+        let all = session.rounds(|round, tool| say(&format!("round {} of {rounds}: {tool}", round + 1)));
         for (found, series) in self.plan.tools.iter().zip(all) {
             if let Some((shape, bytes)) = session.asked(found.tool) {
-                report.opinions.push(Opinion::new(found, shape, bytes, series));
+                report.tools.push(ToolResult::new(found, shape, bytes, series));
             }
         }
-        report.trouble = session.stop().err().map(|error| error.to_string());
+        report.failure = session.stop().err().map(|error| error.to_string());
     }
 
-    /// Why the service may not be loaded, if it may not.
+    /// Why the service is not loaded, if it does not honour the contract.
     fn prove(&self, supervisor: &Supervisor, folder: &Path) -> Option<String> {
         let (service, contract) = (&self.row.service, self.contract);
         let proof = Proof { knobs: &self.plan.knobs, seed: self.plan.seed, port: None };
@@ -250,14 +331,27 @@ impl Command<'_> {
             rounds: self.plan.rounds,
             seed: self.plan.seed,
             interrupted: false,
-            trouble: None,
-            opinions: Vec::new(),
+            failure: None,
+            tools: Vec::new(),
             missing,
         }
     }
 }
 
-fn keep(folder: &Path, report: &Report) -> anyhow::Result<()> {
+/// A line of progress, for a person who waits.
+fn say(text: &str) {
+    if io::stderr().is_terminal() {
+        eprintln!("{text}");
+    }
+}
+
+fn supervisor() -> anyhow::Result<Supervisor> {
+    let isolation = Isolation::detect();
+    sweep(&isolation);
+    Ok(Supervisor::start(&env::current_exe()?, isolation)?)
+}
+
+fn store(folder: &Path, report: &Report) -> anyhow::Result<()> {
     let write = |name: &str, text: String| {
         let path = folder.join(name);
         fs::write(&path, text).with_context(|| path.display().to_string())
@@ -267,23 +361,19 @@ fn keep(folder: &Path, report: &Report) -> anyhow::Result<()> {
     write("crosscheck.md", render::markdown(report))
 }
 
-fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => print(&render::text(report, output::aligned)),
-        Format::Markdown => print(&render::markdown(report)),
-        Format::Json => print_json(report),
-    }
+fn json(report: &Report) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(report)? + "\n")
 }
 
-fn outcome(report: &Report) -> Outcome {
+fn status(report: &Report) -> u8 {
     let verdicts: Vec<Verdict> = report.verdicts().collect();
-    if report.trouble.is_some() {
-        Outcome::ServiceFailed
+    if report.failure.is_some() {
+        2
     } else if report.some_fault() || verdicts.contains(&Verdict::Disagree) {
-        Outcome::MeasurementInvalid
+        4
     } else if verdicts.contains(&Verdict::Unclear) || verdicts.is_empty() {
-        Outcome::Inconclusive
+        5
     } else {
-        Outcome::Fine
+        0
     }
 }

@@ -1,0 +1,57 @@
+//! Ctrl-C and SIGTERM: the first asks a command to stop and print what is known, the second ends it at once (the watchdog
+//! then kills what is still running).
+
+use std::{
+    io,
+    os::unix::net::UnixStream,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// From now on a signal sets the flag that is returned.
+///
+/// # Errors
+/// The kernel refuses a handler for a signal.
+pub fn listen() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let received = RECEIVED.get_or_init(Arc::default);
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the second signal finds the flag set and ends the process.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&flag))?;
+        signal_hook::flag::register_usize(signal, Arc::clone(received), signal as usize)?;
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
+
+/// For an event loop that waits for other things too: from now on a signal makes the returned socket readable.
+///
+/// # Errors
+/// The kernel refuses a handler or a pair of sockets.
+pub fn listen_by_socket() -> io::Result<UnixStream> {
+    listen()?;
+    let (read, write) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
+    }
+    Ok(read)
+}
+
+/// The signal that was received, if one was.
+pub fn received() -> Option<i32> {
+    let signal = RECEIVED.get()?.load(Ordering::Relaxed);
+    (signal != 0).then_some(signal as i32)
+}
+
+/// A server that was asked to end and did has not been interrupted.
+pub fn forget() {
+    if let Some(received) = RECEIVED.get() {
+        received.store(0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,139 @@
+//! A checkout: where the contracts and services are, and what is in them.
+
+use std::{
+    collections::BTreeMap,
+    env, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    build::Builder,
+    catalogue::{self, Catalogue, RawSocket, Row, SelectError},
+    contract::{self, Contract, ContractError},
+    document::DocumentError,
+};
+
+/// Everything that a checkout holds.
+#[derive(Debug)]
+pub struct Workspace {
+    pub root: PathBuf,
+    pub contracts: BTreeMap<String, Contract>,
+    /// The services of the checkout, and those outside of it that were asked for.
+    pub catalogue: Catalogue,
+    /// Of the services outside: what the user wrote, and their ids.
+    adopted: BTreeMap<String, String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    #[error("{}: has no \"services\" and \"contracts\" folders", .0.display())]
+    NoCheckout(PathBuf),
+    #[error("no \"services\" and \"contracts\" folders in {} or above it; choose a checkout with --root", .0.display())]
+    NotFound(PathBuf),
+    #[error("unknown contract \"{0}\"{1}")]
+    UnknownContract(String, String),
+    #[error("{}: {source}", path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    #[error(transparent)]
+    Select(#[from] SelectError),
+}
+
+impl Workspace {
+    /// Reads the checkout at `root`; `program` is started as the raw-socket server.
+    ///
+    /// # Errors
+    /// A contract is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in `catalogue.broken`.
+    pub fn open(root: &Path, program: &Path) -> Result<Workspace, WorkspaceError> {
+        let contracts = Contract::load_all(&root.join("contracts"))?;
+        let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+        let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
+        let raw_socket = RawSocket {
+            program: program.to_owned(),
+            contracts: fixed.map(|contract| contract.name.clone()).collect(),
+        };
+        let catalogue = Catalogue::load(root, &names, raw_socket)?;
+        Ok(Workspace { root: root.to_owned(), contracts, catalogue, adopted: BTreeMap::new() })
+    }
+
+    /// # Errors
+    /// There is no contract of this name.
+    pub fn contract(&self, name: &str) -> Result<&Contract, WorkspaceError> {
+        self.contracts.get(name).ok_or_else(|| {
+            let nearest = tare_host::spelling::suggestion(name, self.contracts.keys().map(String::as_str));
+            WorkspaceError::UnknownContract(name.to_owned(), nearest)
+        })
+    }
+
+    /// Takes in the services outside of the checkout that `words` name: a word with a slash is a folder.
+    ///
+    /// # Errors
+    /// There is no such folder, or its manifest is wrong.
+    pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
+        let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
+        for word in words.into_iter().map(str::trim).filter(|word| word.contains('/')) {
+            let id = self.catalogue.adopt(word, &names)?;
+            self.adopted.insert(word.to_owned(), id);
+        }
+        Ok(())
+    }
+
+    /// The rows that `words` name. A service outside of the checkout keeps the name that the user wrote.
+    ///
+    /// # Errors
+    /// A word names no service or group, or one service twice.
+    pub fn rows<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Result<Vec<Row>, SelectError> {
+        let words: Vec<&str> = words.into_iter().map(str::trim).collect();
+        let id = |word: &&'w str| self.adopted.get(*word).map_or(*word, String::as_str);
+        let mut rows = catalogue::select(&self.catalogue, words.iter().map(id))?;
+        for row in rows.iter_mut().filter(|row| row.label.contains('/')) {
+            let word = words.iter().find(|word| self.adopted.get(**word) == Some(&row.label));
+            row.label = word.map_or_else(|| row.label.clone(), ToString::to_string);
+        }
+        Ok(rows)
+    }
+
+    /// The rows that `words` name, which may be lists; every row by default.
+    ///
+    /// # Errors
+    /// As [`Workspace::rows`].
+    pub fn select(&self, words: &[String]) -> Result<Vec<Row>, SelectError> {
+        let rows = self.rows(words.iter().flat_map(|word| word.split(',')))?;
+        if rows.is_empty() { catalogue::select(&self.catalogue, ["all"]) } else { Ok(rows) }
+    }
+
+    /// A folder for a run that starts now; its name begins with the time, so that names sort by age.
+    pub fn new_run(&self, experiment: &str, began: jiff::Timestamp) -> PathBuf {
+        self.root.join("runs").join(format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ")))
+    }
+
+    pub fn builder(&self) -> Builder {
+        Builder::new(&self.root)
+    }
+}
+
+/// Where a checkout has runs: those of its user, and those that it comes with.
+pub fn run_folders(root: &Path) -> Vec<PathBuf> {
+    ["runs", "record"].map(|name| root.join(name)).to_vec()
+}
+
+/// The checkout at `given`; by default the nearest one upwards from the current folder.
+///
+/// # Errors
+/// No such folder holds `services` and `contracts`, or it cannot be read.
+pub fn find(given: Option<&Path>) -> Result<PathBuf, WorkspaceError> {
+    let is_root = |folder: &Path| folder.join("services").is_dir() && folder.join("contracts").is_dir();
+    let folder = |path: &Path, source| WorkspaceError::Folder { path: path.to_owned(), source };
+    if let Some(root) = given {
+        return match is_root(root) {
+            true => root.canonicalize().map_err(|error| folder(root, error)),
+            false => Err(WorkspaceError::NoCheckout(root.to_owned())),
+        };
+    }
+    let here = env::current_dir().map_err(|error| folder(Path::new("."), error))?;
+    let root = here.ancestors().find(|folder| is_root(folder)).map(Path::to_owned);
+    root.ok_or(WorkspaceError::NotFound(here))
+}

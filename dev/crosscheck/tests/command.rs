@@ -1,0 +1,112 @@
+//! The command from end to end. What the generators measure is not tested: these tests share their CPUs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tare_host::fixture::has_program;
+use tempfile::TempDir;
+
+fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A checkout with the real contracts and no services.
+fn empty_checkout() -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for folder in ["contracts", "services"] {
+        fs::create_dir(root.path().join(folder)).unwrap();
+    }
+    for entry in fs::read_dir(checkout().join("contracts")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, root.path().join("contracts").join(path.file_name().unwrap())).unwrap();
+    }
+    root
+}
+
+fn command(root: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tare-crosscheck"));
+    for steering in ["TARE_ROOT", "PORT", "THREADS", "DELAY_MS"] {
+        command.env_remove(steering);
+    }
+    command.args(words).current_dir(root).stdin(Stdio::null());
+    command
+}
+
+fn run(root: &Path, words: &str) -> Output {
+    command(root, &words.split(' ').collect::<Vec<_>>()).output().unwrap()
+}
+
+const SHORT: &str = "raw-socket --tools wrk --connections 4 --warm-up 100ms --out out";
+
+#[test]
+fn wrk_and_tare_load_the_raw_socket_in_turns() {
+    if !has_program("crosscheck", "wrk") {
+        return;
+    }
+    let root = empty_checkout();
+    let words = format!("{SHORT} --rounds 2 --duration 1s --seed 1 --json");
+    let ran = run(root.path(), &words);
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    // Whether two rounds on a busy machine agree is a matter of chance; that they were measured is not.
+    assert!(matches!(ran.status.code(), Some(0 | 4 | 5)), "{stderr}");
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!((&report["format"], &report["failure"]), (&"1.0".into(), &Value::Null));
+    let wrk = &report["tools"][0];
+    assert_eq!((&wrk["tool"], &wrk["load"]["connections"]), (&"wrk".into(), &4.into()));
+    assert_eq!(wrk["pairs"].as_array().map(Vec::len), Some(2), "{}", wrk["fault"]);
+    assert_eq!(wrk["findings"][0]["metric"], "throughput");
+    for side in ["theirs", "ours"] {
+        assert!(wrk["pairs"][0][side]["answered"].as_u64() > Some(0), "{side}");
+        assert!(wrk["pairs"][0][side]["client_cpu_ns"].as_u64() > Some(0), "{side}");
+    }
+    // The request of both is wrk's own, and its output is stored.
+    assert!(wrk["request_bytes"].as_u64() > Some(30));
+    for name in ["crosscheck.json", "crosscheck.md", "wrk-introduced.stdout", "wrk-round-001.stdout"] {
+        assert!(root.path().join("out").join(name).is_file(), "{name}");
+    }
+    assert_eq!(run(root.path(), &words).status.code(), Some(1), "the folder exists");
+}
+
+#[test]
+fn an_interrupted_run_prints_what_is_known() {
+    if !has_program("crosscheck", "wrk") {
+        return;
+    }
+    let root = empty_checkout();
+    let words = format!("{SHORT} --duration 60s");
+    let mut command = command(root.path(), &words.split(' ').collect::<Vec<_>>());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = || root.path().join("out/wrk-introduced.stdout").is_file();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !begun() && child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let stdout = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(130), "{stdout}");
+    assert!(stdout.contains("\ninterrupted: 0 of 8 rounds"), "{stdout}");
+}
+
+#[test]
+fn mistakes() {
+    let root = checkout();
+    let line = |words: &str| {
+        let ended = run(&root, words);
+        assert_eq!(ended.status.code(), Some(1), "{words}");
+        String::from_utf8_lossy(&ended.stderr).trim_end().to_owned()
+    };
+    insta::assert_snapshot!(line("hyper --tools htperf"), @r#"error: --tools: unknown tool "htperf"; did you mean "httperf"?"#);
+    insta::assert_snapshot!(line("hyper --tools ab"), @r#"error: --tools: unknown tool "ab"; there is: wrk, h2load, httperf, locust"#);
+    insta::assert_snapshot!(line("hypr"), @r#"error: unknown service "hypr"; did you mean "hyper"?"#);
+    insta::assert_snapshot!(line("hyper --contract strings"), @r#"error: the load of contract "strings" has several requests: choose one by --request, of "framework", "benchmark", "benchmark-three", "benchmark-none""#);
+    insta::assert_snapshot!(line("hyper --contract rest --request echo"), @r#"error: request "echo" of contract "rest" is no GET of one fixed path without headers and body; by --request there is "status", "label-of-one""#);
+    insta::assert_snapshot!(line("raw-socket --contract rest --request status"), @r#"error: "raw-socket" does not declare the contract "rest""#);
+    insta::assert_snapshot!(line("hyper --duration 1500ms"), @"error: --duration: give whole seconds, 1s to 10m");
+}
