@@ -61,7 +61,7 @@
   var VERDICTS = /* @__PURE__ */ new Map([
     ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
     ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
-    ["cannot be told", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }]
+    ["inconclusive", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }]
   ]);
   function looks(order) {
     const places = new Map(order.map((name, at) => [name, at]));

@@ -27,7 +27,7 @@ const DASHES = ["solid", [6, 3], [2, 3]];
 const VERDICTS = new Map([
   ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
   ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
-  ["cannot be told", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }],
+  ["inconclusive", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }],
 ]);
 
 /** @param {string[]} order Names in the order of the main table: the first ones are told apart most easily. */

@@ -1,9 +1,13 @@
 //! The records of a run in, figures, intervals, findings and verdicts out. Pure but for the reading of run folders.
 
+pub mod analysis;
 pub mod capacity;
+pub mod checks;
 pub mod comparison;
 pub mod faults;
 pub mod judge;
 pub mod published;
 pub mod recompute;
 pub mod report;
+pub mod status;
+pub mod verdict;

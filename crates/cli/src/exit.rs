@@ -1,6 +1,11 @@
 //! The exit codes, decided in this one place.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
+
+use tare_analysis::{
+    analysis::{Analysis, StoredRun},
+    verdict::Verdict,
+};
 
 use tare_host::signals;
 
@@ -25,7 +30,39 @@ pub enum Outcome {
     Inconclusive,
 }
 
+/// Of the run in a folder: what its records say, whoever asks.
+pub fn of_run(run: &Path) -> anyhow::Result<Outcome> {
+    Ok(Analysis::of(&StoredRun::read(run)?).verdict.into())
+}
+
+/// Of a run, by its verdict: the one way from what was found to an exit status.
+impl From<Verdict> for Outcome {
+    fn from(verdict: Verdict) -> Outcome {
+        match verdict {
+            Verdict::Pass => Outcome::Fine,
+            // What is missing must be set up before there is anything to judge.
+            Verdict::NotBuilt | Verdict::LeftOut(_) => Outcome::SetUp,
+            Verdict::ServiceFailed => Outcome::ServiceFailed,
+            Verdict::Fail => Outcome::GateFailed,
+            Verdict::Invalid => Outcome::MeasurementInvalid,
+            Verdict::Inconclusive | Verdict::Unfinished => Outcome::Inconclusive,
+        }
+    }
+}
+
 impl Outcome {
+    /// The exit status.
+    pub fn code(self) -> u8 {
+        match self {
+            Outcome::Fine => 0,
+            Outcome::SetUp => 1,
+            Outcome::ServiceFailed => 2,
+            Outcome::GateFailed => 3,
+            Outcome::MeasurementInvalid => 4,
+            Outcome::Inconclusive => 5,
+        }
+    }
+
     /// Of two ends the one that is told: what a service did before what the machine did.
     #[must_use]
     pub fn graver(self, other: Outcome) -> Outcome {
@@ -43,14 +80,7 @@ pub fn of(result: anyhow::Result<Outcome>) -> ExitCode {
         return ExitCode::from(128 + signal as u8);
     }
     report(&result);
-    ExitCode::from(match result {
-        Ok(Outcome::Fine) => 0,
-        Ok(Outcome::SetUp) | Err(_) => 1,
-        Ok(Outcome::ServiceFailed) => 2,
-        Ok(Outcome::GateFailed) => 3,
-        Ok(Outcome::MeasurementInvalid) => 4,
-        Ok(Outcome::Inconclusive) => 5,
-    })
+    ExitCode::from(result.map_or(1, Outcome::code))
 }
 
 fn report(result: &anyhow::Result<Outcome>) {
@@ -72,4 +102,34 @@ fn sentence(error: &anyhow::Error) -> String {
 pub fn of_usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     ExitCode::from(u8::from(error.use_stderr()))
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_analysis::verdict::TestOutcome;
+
+    use super::*;
+
+    #[test]
+    fn a_status_says_what_a_test_case_says() {
+        let lines = Verdict::ALL.map(|verdict| {
+            let (code, outcome) = (Outcome::from(verdict).code(), verdict.test_outcome());
+            assert_eq!(code == 0, outcome == TestOutcome::Success, "{verdict}");
+            assert_eq!([2, 3].contains(&code), outcome == TestOutcome::Failure, "{verdict}");
+            format!("{verdict} {code}")
+        });
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn the_graver_of_two_verdicts_is_the_graver_of_two_ends() {
+        let all = || Verdict::ALL.into_iter().filter(|verdict| !matches!(verdict, Verdict::LeftOut(_)));
+        for (one, other) in all().flat_map(|one| all().map(move |other| (one, other))) {
+            assert_eq!(
+                Outcome::from(one).graver(other.into()),
+                Outcome::from(one.max(other)),
+                "{one}, {other}"
+            );
+        }
+    }
 }

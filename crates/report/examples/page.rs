@@ -82,8 +82,8 @@ fn sample(services: usize) -> Document {
             Fact::code("Plan", "sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"),
         ],
         checks: vec![
-            Check::new("express", Verdict::Failed, "it answered 500 in block 9"),
-            Check::new("asio", Verdict::Passed, "it has figures of 40 blocks"),
+            Check::new("express", Verdict::ServiceFailed, "it answered 500 in block 9"),
+            Check::new("asio", Verdict::Pass, "it has figures of 40 blocks"),
         ],
         sections: vec![
             main_table(services, &mut numbers),

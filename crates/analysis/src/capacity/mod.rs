@@ -9,11 +9,14 @@ use tare_stats::{DEFAULT_CONFIDENCE, Estimate, signed_rank, summary, two_level};
 
 pub use render::{markdown, text};
 
-use crate::report::{Level, State};
+use crate::{
+    report::{Level, State},
+    verdict::Verdict,
+};
 use tare_bench::run::{
     campaign::Judge,
     folder::Kept,
-    plan::{Exclusion, Plan, PlannedRow},
+    plan::{Plan, PlannedRow},
     record::{Ending, Record, ending},
 };
 use tare_bench::slo::{
@@ -32,6 +35,8 @@ pub struct SloReport {
     pub format: &'static str,
     /// What has to hold, in words.
     pub slo: String,
+    /// The rate that was asked of every row.
+    pub at_least: Option<f64>,
     /// When it began, RFC 3339.
     pub began: String,
     /// Orders and holes.
@@ -89,52 +94,30 @@ pub enum Bound {
     Below,
 }
 
-impl SloReport {
-    /// True where some row failed or is against its contract.
-    pub fn some_service_failed(&self) -> bool {
-        self.rows.iter().any(|row| match &row.state {
-            State::Failed(_) => true,
-            State::Excluded(excluded) => excluded.why == Exclusion::AgainstItsContract,
-            _ => false,
-        })
-    }
-
-    /// True where some row was measured, and not validly.
-    pub fn some_measurement_is_invalid(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.state, State::Invalid(_)))
-    }
-
-    /// True where some row could not be built although its toolchain is there.
-    pub fn some_build_failed(&self) -> bool {
-        let not_built =
-            |row: &SloRow| matches!(&row.state, State::Excluded(out) if out.why == Exclusion::NotBuilt);
-        self.rows.iter().any(not_built)
-    }
-}
-
-/// Whether a row holds its SLO at a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// The whole interval is at least as high.
-    Yes,
-    /// The whole interval is lower, or no rate held.
-    No,
-    /// The interval holds the rate, or there is none.
-    Unclear,
-}
-
 impl SloRow {
-    /// Whether the SLO holds at `per_second`. None where the row has no figures.
-    pub fn holds_at(&self, per_second: f64) -> Option<Holds> {
-        if self.state != State::Measured {
-            return None;
+    /// Whether the SLO holds at `per_second`, where that was asked: all of the interval must be at least as high, and it does
+    /// not where all of it is lower or no rate held. Else whether there are figures; that no rate holds is one too.
+    pub fn verdict(&self, per_second: Option<f64>) -> Verdict {
+        let (State::Measured, Some(per_second)) = (&self.state, per_second) else {
+            return self.state.verdict();
+        };
+        let Some(capacity) = &self.capacity else { return Verdict::Fail };
+        match (capacity.low, capacity.high) {
+            (Some(low), _) if low >= per_second => Verdict::Pass,
+            (_, Some(high)) if high < per_second && self.bound != Some(Bound::AtLeast) => Verdict::Fail,
+            _ => Verdict::Inconclusive,
         }
-        let Some(capacity) = &self.capacity else { return Some(Holds::No) };
-        Some(match (capacity.low, capacity.high) {
-            (Some(low), _) if low >= per_second => Holds::Yes,
-            (_, Some(high)) if high < per_second && self.bound != Some(Bound::AtLeast) => Holds::No,
-            _ => Holds::Unclear,
-        })
+    }
+
+    /// Why there is no capacity; none where there is one.
+    pub fn reason(&self) -> Option<&str> {
+        match &self.state {
+            State::Measured if self.bound == Some(Bound::Below) => {
+                Some("no rate held that was tried, down to a hundredth of its closed loop")
+            }
+            State::Unmeasured => Some("no search came to its end"),
+            state => state.reason(),
+        }
     }
 }
 
@@ -157,6 +140,7 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
     SloReport {
         format: FORMAT,
         slo: slo.slo.to_string(),
+        at_least: slo.at_least,
         began: kept.header.began.clone(),
         seed: plan.seed,
         load: load_text(plan),

@@ -76,16 +76,10 @@ fn extent(report: &SloReport) -> String {
 fn remarks(report: &SloReport) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &report.rows {
-        let reason = match &row.state {
-            State::Measured if row.bound == Some(Bound::Below) => {
-                Some("no rate held that was tried, down to a hundredth of its closed loop".to_owned())
-            }
-            State::Measured => None,
-            State::Failed(reason) => Some(format!("failed: {reason}")),
-            State::Invalid(reason) => Some(format!("invalid: {reason}")),
-            State::Excluded(excluded) => Some(format!("left out: {}", excluded.reason)),
-            State::Unmeasured => Some("unmeasured: no search came to its end".to_owned()),
-        };
+        let reason = row.reason().map(|reason| match row.state {
+            State::Measured => reason.to_owned(),
+            _ => format!("{}: {reason}", row.state.word()),
+        });
         lines.extend(reason.iter().chain(&row.warnings).map(|remark| format!("{}: {remark}", row.label)));
     }
     lines.extend(report.notes.iter().map(|note| format!("note: {note}")));

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use tare_stats::{Warning, log_ratios, summary};
 
 use super::{
-    Comparison, Contender, FORMAT, Figure, Verdict,
+    Comparison, Contender, FORMAT, Figure,
     weigh::{Gated, Series, weigh},
 };
 use crate::{
     judge::series,
     report::{self, Report, RowReport, State, notes::LOOKED_AT},
+    verdict::Verdict,
 };
 use tare_bench::run::{
     folder::Kept,
-    plan::{Exclusion, Plan},
+    plan::Plan,
     record::{Record, Stopped},
     until::{Gate, Metric, Until, percent},
 };
@@ -111,10 +112,7 @@ fn without_a_measurement(
     for row in rows {
         let found = match &row.state {
             State::Failed(reason) => (Verdict::ServiceFailed, reason.clone()),
-            State::Excluded(out) if out.why == Exclusion::AgainstItsContract => {
-                (Verdict::ServiceFailed, out.reason.clone())
-            }
-            State::Excluded(out) => (Verdict::NotBuilt, out.reason.clone()),
+            State::Excluded(out) => (out.why.into(), out.reason.clone()),
             State::Invalid(reason) => (Verdict::Invalid, reason.clone()),
             _ => continue,
         };

@@ -8,7 +8,7 @@ use crate::report::markdown::escape;
 
 /// The comparison as Markdown.
 pub fn markdown(found: &Comparison) -> String {
-    let mut out = format!("### {}: {}\n\n", found.verdict.word(), escape(&found.reason));
+    let mut out = format!("### {}: {}\n\n", found.head(), escape(&found.reason));
     out += &format!("`{}` against `{}`\n\n", code(&found.candidate.label), code(&found.baseline.label));
     if found.figures.iter().any(|figure| figure.ratio.is_some()) {
         out += "| | baseline | candidate | change | interval | bound | verdict |\n|---|--:|--:|--:|--:|--:|---|\n";

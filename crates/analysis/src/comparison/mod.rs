@@ -12,6 +12,7 @@ pub use compute::compute;
 pub use markdown::markdown;
 pub use text::{cells, change, text};
 
+use crate::verdict::Verdict;
 use tare_bench::run::{record::Ending, until::Metric};
 use tare_host::environment::Environment;
 
@@ -59,24 +60,6 @@ pub struct Comparison {
     pub environment: Environment,
 }
 
-/// What came out of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// A regression of delta is excluded in every metric that decides.
-    Pass,
-    /// Worse by delta or more in one of them, and not by chance.
-    Fail,
-    /// Neither is shown.
-    Inconclusive,
-    /// It was measured, and not validly.
-    Invalid,
-    /// One of the two failed its contract, or crashed.
-    ServiceFailed,
-    /// One of the two could not be built or is not on this machine.
-    NotBuilt,
-}
-
 /// One of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contender {
@@ -121,20 +104,6 @@ pub struct Figure {
     pub doubts: Vec<String>,
     /// What is doubtful about the sample.
     pub warnings: Vec<String>,
-}
-
-impl Verdict {
-    /// In one word or two, for a head.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Pass => "PASS",
-            Verdict::Fail => "FAIL",
-            Verdict::Inconclusive => "INCONCLUSIVE",
-            Verdict::Invalid => "INVALID",
-            Verdict::ServiceFailed => "SERVICE FAILED",
-            Verdict::NotBuilt => "NOT BUILT",
-        }
-    }
 }
 
 #[cfg(test)]

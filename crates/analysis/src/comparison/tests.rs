@@ -1,6 +1,7 @@
 use insta::assert_snapshot;
 
 use super::*;
+use crate::verdict::Absence;
 use tare_bench::{
     fixture,
     run::{
@@ -56,7 +57,7 @@ fn a_verdict_has_a_reason() {
     let reason = "no compiler".to_owned();
     let why = tare_bench::run::plan::Exclusion::NotOnThisMachine;
     absent.header.plan.rows[0].excluded = Some(Excluded { why, reason });
-    assert_eq!(verdict(&absent), (Verdict::NotBuilt, "a: no compiler".to_owned()));
+    assert_eq!(verdict(&absent), (Verdict::LeftOut(Absence::NotOnThisMachine), "a: no compiler".to_owned()));
 }
 
 /// Where the generator was the limit there is no throughput to compare, and CPU decides alone.

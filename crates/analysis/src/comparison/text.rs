@@ -1,7 +1,10 @@
 //! A comparison for a terminal: the verdict first, then what it is made of.
 
-use super::{Comparison, Contender, Figure, Verdict};
-use crate::report::figures::{bytes, rate, time};
+use super::{Comparison, Contender, Figure};
+use crate::{
+    report::figures::{bytes, rate, time, times},
+    verdict::Question,
+};
 use tare_bench::run::until::{Metric, percent};
 
 /// As lines of text; `colours` are ANSI sequences.
@@ -9,7 +12,11 @@ pub fn text(found: &Comparison, colours: bool) -> String {
     let paint = |code: &str, text: &str| {
         if colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     };
-    let mut out = format!("{} {}\n\n", paint(colour(found.verdict), found.verdict.word()), found.reason);
+    let mut out = format!(
+        "{} {}\n\n",
+        paint(&format!("1;{}", found.verdict.tone().ansi()), &found.head()),
+        found.reason
+    );
     out += &format!("baseline   {}\n", contender(&found.baseline));
     out += &format!("candidate  {}\n", contender(&found.candidate));
     out += &format!("contract   {}; {}\n", found.contract, found.load);
@@ -29,11 +36,20 @@ pub fn text(found: &Comparison, colours: bool) -> String {
     out
 }
 
-fn colour(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "1;32",
-        Verdict::Fail | Verdict::ServiceFailed => "1;31",
-        Verdict::Inconclusive | Verdict::Invalid | Verdict::NotBuilt => "1;33",
+impl Comparison {
+    /// The verdict as the head of a text: `PASS`.
+    pub fn head(&self) -> String {
+        self.verdict.word(Question::Gate).to_uppercase()
+    }
+}
+
+impl Figure {
+    /// `throughput: 0.90x (0.89x to 0.91x), bound 0.97x.`
+    pub fn text(&self) -> Option<String> {
+        let ends = self.low.zip(self.high);
+        let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", times(low), times(high)));
+        let bound = if self.decides { format!(", bound {}", times(self.bound)) } else { String::new() };
+        Some(format!("{}: {}{ends}{bound}.", self.name, times(self.ratio?)))
     }
 }
 
@@ -82,7 +98,7 @@ pub fn cells(figure: &Figure) -> [String; 7] {
     let more = figure.blocks_more.map(|blocks| format!(", about {blocks} blocks more")).unwrap_or_default();
     [
         format!("{}{}", figure.name, if figure.decides { " *" } else { "" }),
-        figure.verdict.map_or(String::new(), |verdict| format!("{}{more}", verdict.word().to_lowercase())),
+        figure.verdict.map_or(String::new(), |verdict| format!("{}{more}", verdict.word(Question::Gate))),
         show(figure.baseline),
         show(figure.candidate),
         figure.ratio.map_or("-".to_owned(), change),

@@ -7,7 +7,7 @@
 
 use tare_stats::{Looks, RatioEstimate, equivalence, planning};
 
-use super::Verdict;
+use crate::verdict::Verdict;
 use tare_bench::run::until::{Gate, Metric};
 
 /// ln(candidate / baseline) of one metric by block, in the order of the blocks.
@@ -63,27 +63,14 @@ pub fn weigh(gate: &Gate, blocks: usize, series: &[Series]) -> Weighed {
 
 fn together(series: &[Series], metrics: &[Option<Gated>]) -> Verdict {
     let deciding = series.iter().zip(metrics).filter(|(series, _)| series.decides);
-    let verdicts: Vec<Verdict> = deciding
-        .map(|(_, gated)| gated.as_ref().map_or(Verdict::Inconclusive, |gated| gated.verdict))
-        .collect();
-    if verdicts.contains(&Verdict::Fail) {
-        Verdict::Fail
-    } else if !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Verdict::Pass) {
-        Verdict::Pass
-    } else {
-        Verdict::Inconclusive
-    }
+    let verdict = |gated: &Option<Gated>| gated.as_ref().map_or(Verdict::Inconclusive, |gated| gated.verdict);
+    Verdict::of_all(deciding.map(|(_, gated)| verdict(gated)))
 }
 
 fn gated(gate: &Gate, looks: &Looks, series: &Series, log_ratios: &[f64]) -> Option<Gated> {
     let estimate = RatioEstimate::from(looks.decide(log_ratios).ok()?.estimate);
     let found = equivalence::gate(&estimate, gate.delta, series.metric.better()).ok()?;
-    let verdict = match found.verdict {
-        equivalence::Verdict::Pass => Verdict::Pass,
-        equivalence::Verdict::Fail => Verdict::Fail,
-        equivalence::Verdict::Inconclusive => Verdict::Inconclusive,
-    };
-    Some(Gated { estimate, bound: found.bound, verdict, blocks_more: None })
+    Some(Gated { estimate, bound: found.bound, verdict: found.verdict.into(), blocks_more: None })
 }
 
 /// Blocks that would tell the ratio from the bound if it seems to lie on the good side of it, else from 1.

@@ -1,6 +1,6 @@
 //! A comparison of two rows, until it is decided.
 
-use crate::comparison::{self, Verdict};
+use crate::{comparison, verdict::Verdict};
 use tare_bench::run::{
     campaign::Judge,
     folder::{Header, Kept},
@@ -42,8 +42,12 @@ impl Judge for UntilGate {
     fn is_decided(&mut self) -> bool {
         let found = self.is_look().then(|| comparison::compute(&self.kept)).flatten();
         found.is_some_and(|found| match found.verdict {
-            Verdict::Pass | Verdict::Fail | Verdict::ServiceFailed | Verdict::NotBuilt => true,
-            Verdict::Inconclusive | Verdict::Invalid => false,
+            Verdict::Inconclusive | Verdict::Invalid | Verdict::Unfinished => false,
+            Verdict::Pass
+            | Verdict::Fail
+            | Verdict::ServiceFailed
+            | Verdict::NotBuilt
+            | Verdict::LeftOut(_) => true,
         })
     }
 }

@@ -8,7 +8,10 @@
 use serde::Serialize;
 
 use super::{CellReport, PointReport, Report, estimate::Estimate, rounds::sound};
-use crate::report::figures::time;
+use crate::{
+    report::figures::time,
+    verdict::{Question, Verdict},
+};
 use tare_bench::{
     figures::{Check, Metric, Quantifier, place},
     grid::{
@@ -16,18 +19,6 @@ use tare_bench::{
         record::Figures,
     },
 };
-
-/// What a run says to a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// It holds here.
-    Confirmed,
-    /// It does not hold here.
-    Refuted,
-    /// The run does not say.
-    CannotBeTold,
-}
 
 /// A claim and what was found.
 #[derive(Debug, Clone, Serialize)]
@@ -60,43 +51,11 @@ pub struct CheckReport {
     pub claimed: (Option<f64>, Option<f64>),
 }
 
-impl Verdict {
-    /// In words.
-    pub fn text(self) -> &'static str {
-        match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Refuted => "refuted",
-            Verdict::CannotBeTold => "cannot be told here",
-        }
-    }
-
-    /// Of everything together: one refutation refutes.
-    fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-        let verdicts: Vec<Verdict> = verdicts.collect();
-        match verdicts.as_slice() {
-            [] => Verdict::CannotBeTold,
-            all if all.contains(&Verdict::Refuted) => Verdict::Refuted,
-            all if all.contains(&Verdict::CannotBeTold) => Verdict::CannotBeTold,
-            _ => Verdict::Confirmed,
-        }
-    }
-
-    /// Of one at least.
-    fn some(verdicts: &[Verdict]) -> Verdict {
-        match verdicts {
-            all if all.contains(&Verdict::Confirmed) => Verdict::Confirmed,
-            [] => Verdict::CannotBeTold,
-            all if all.contains(&Verdict::CannotBeTold) => Verdict::CannotBeTold,
-            _ => Verdict::Refuted,
-        }
-    }
-}
-
 impl ClaimReport {
     /// The verdict in words, and how far it reaches: `confirmed for 12 s instead of 600 s`.
     pub fn verdict_text(&self) -> String {
         let reach = self.measured_for.as_ref().map_or(String::new(), |reach| format!(" for {reach}"));
-        format!("{}{reach}", self.verdict.text())
+        format!("{}{reach}", self.verdict.word(Question::Claim))
     }
 }
 
@@ -116,13 +75,13 @@ pub fn judge(report: &Report, checks: &[Check]) -> Vec<ClaimReport> {
         let verdicts = answers.iter().map(|(holds, reports)| {
             let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
             match holds {
-                Quantifier::All => Verdict::all(verdicts.into_iter()),
-                Quantifier::Some => Verdict::some(&verdicts),
+                Quantifier::All => Verdict::of_all(verdicts),
+                Quantifier::Some => Verdict::of_any(verdicts),
             }
         });
-        let verdict = Verdict::all(verdicts);
+        let verdict = Verdict::of_all(verdicts);
         let checks = answers.into_iter().flat_map(|(_, reports)| reports).collect();
-        let measured_for = measured_for(report, &own).filter(|_| verdict != Verdict::CannotBeTold);
+        let measured_for = measured_for(report, &own).filter(|_| verdict != Verdict::Inconclusive);
         ClaimReport { text: claim.text.clone(), verdict, measured_for, checks }
     });
     claims.collect()
@@ -186,7 +145,7 @@ impl Asked<'_> {
         let label = &report.rows[row].label;
         let what = format!("{label}{}", place(&point.point));
         let untold =
-            |found: &str| CheckReport::in_words(what.clone(), found.to_owned(), Verdict::CannotBeTold);
+            |found: &str| CheckReport::in_words(what.clone(), found.to_owned(), Verdict::Inconclusive);
         let Some(cell) = point.cell(row) else {
             return untold("left out");
         };
@@ -248,7 +207,7 @@ impl Asked<'_> {
             None => {
                 let found = cell.stuck.clone().or(cell.failed.clone());
                 let found = found.unwrap_or_else(|| "no figures".to_owned());
-                CheckReport::in_words(what, found, Verdict::CannotBeTold)
+                CheckReport::in_words(what, found, Verdict::Inconclusive)
             }
         }
     }
@@ -257,11 +216,11 @@ impl Asked<'_> {
         let (low, high) = estimate.reach();
         let (least, most) = (self.at_least.unwrap_or(f64::MIN), self.at_most.unwrap_or(f64::MAX));
         if least <= low && high <= most {
-            Verdict::Confirmed
+            Verdict::Pass
         } else if high < least || most < low {
-            Verdict::Refuted
+            Verdict::Fail
         } else {
-            Verdict::CannotBeTold
+            Verdict::Inconclusive
         }
     }
 
@@ -283,9 +242,9 @@ fn stuck(cell: &CellReport, claimed: bool, what: String) -> CheckReport {
         (None, None, rounds) => (format!("came to its end, in {rounds} of {rounds} round(s)"), Some(false)),
     };
     let verdict = match is_stuck {
-        None => Verdict::CannotBeTold,
-        Some(is_stuck) if is_stuck == claimed => Verdict::Confirmed,
-        Some(_) => Verdict::Refuted,
+        None => Verdict::Inconclusive,
+        Some(is_stuck) if is_stuck == claimed => Verdict::Pass,
+        Some(_) => Verdict::Fail,
     };
     CheckReport::in_words(what, found, verdict)
 }
@@ -296,9 +255,9 @@ fn failures(cell: &CellReport, claimed: u64, what: String) -> CheckReport {
     let elapsed_ns: u64 = cell.by_round.iter().map(|(_, figures)| figures.elapsed_ns).sum();
     let (failed, sent) = all.fold((0, 0), |sum, round| (sum.0 + round.0, sum.1 + round.1));
     let verdict = match (cell.rounds, failed == claimed) {
-        (0, _) => Verdict::CannotBeTold,
-        (_, true) => Verdict::Confirmed,
-        (_, false) => Verdict::Refuted,
+        (0, _) => Verdict::Inconclusive,
+        (_, true) => Verdict::Pass,
+        (_, false) => Verdict::Fail,
     };
     let found = format!("{failed} failures of {sent} requests in {}", time(elapsed_ns as f64));
     CheckReport::in_words(what, found, verdict)
@@ -383,37 +342,12 @@ mod tests {
             |low, high| Asked(&check).verdict(&Estimate { value: 1.5, interval: Some((low, high)), n: 6 });
         assert_eq!(
             [told(1.0, 2.0), told(2.1, 3.0), told(0.5, 0.9), told(0.9, 1.5), told(0.5, 3.0)],
-            [
-                Verdict::Confirmed,
-                Verdict::Refuted,
-                Verdict::Refuted,
-                Verdict::CannotBeTold,
-                Verdict::CannotBeTold
-            ]
+            [Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Inconclusive, Verdict::Inconclusive]
         );
-        assert_eq!(Asked(&check).verdict(&Estimate { value: 1.5, interval: None, n: 1 }), Verdict::Confirmed);
+        assert_eq!(Asked(&check).verdict(&Estimate { value: 1.5, interval: None, n: 1 }), Verdict::Pass);
         assert_eq!(
             Asked(&check).verdict(&Estimate { value: 1.9, interval: None, n: 1 }),
-            Verdict::CannotBeTold
-        );
-    }
-
-    #[test]
-    fn verdicts_together() {
-        use Verdict::{CannotBeTold as Unknown, Confirmed as Yes, Refuted as No};
-        let all = |verdicts: &[Verdict]| Verdict::all(verdicts.iter().copied());
-        assert_eq!(
-            [all(&[]), all(&[Yes, Yes]), all(&[Yes, Unknown]), all(&[Yes, Unknown, No])],
-            [Unknown, Yes, Unknown, No]
-        );
-        assert_eq!(
-            [
-                Verdict::some(&[]),
-                Verdict::some(&[No, Yes]),
-                Verdict::some(&[No, No]),
-                Verdict::some(&[No, Unknown])
-            ],
-            [Unknown, Yes, No, Unknown]
+            Verdict::Inconclusive
         );
     }
 }

@@ -26,7 +26,7 @@ use tare_bench::{
 };
 use tare_host::environment::Environment;
 
-pub use check::{CheckReport, ClaimReport, Verdict};
+pub use check::{CheckReport, ClaimReport};
 pub use columns::pauses;
 pub use compute::compute;
 pub use estimate::Estimate;

@@ -1,11 +1,12 @@
 //! A report as text and as Markdown.
 
-use super::{ClaimReport, Report, columns, columns::Table, makespan};
+use super::{Report, columns, columns::Table, makespan};
 use crate::report::{
     figures::time,
     markdown::escape,
     table::{self, Paint, layout},
 };
+use crate::verdict::Question;
 use tare_bench::grid::{Layout, record::Ending};
 
 /// For a terminal. `colours` are ANSI sequences.
@@ -30,11 +31,11 @@ pub fn text(report: &Report, colours: bool) -> String {
     for claim in &report.claims {
         out += &format!(
             "{} {}\n",
-            paint.with(claim.colour(), &format!("{}:", claim.verdict_text())),
+            paint.with(claim.verdict.tone().ansi(), &format!("{}:", claim.verdict_text())),
             claim.text
         );
         for check in &claim.checks {
-            out += &format!("    {}: {}: {}\n", check.verdict.text(), check.what, check.found);
+            out += &format!("    {}: {}: {}\n", check.verdict.word(Question::Claim), check.what, check.found);
         }
     }
     out
@@ -65,7 +66,7 @@ pub fn markdown(report: &Report) -> String {
             .iter()
             .map(|check| {
                 let (what, found) = (escape(&check.what), escape(&check.found));
-                format!("{}: {what}: {found}", check.verdict.text())
+                format!("{}: {what}: {found}", check.verdict.word(Question::Claim))
             })
             .collect();
         out += &format!("| {} | {} | {} |\n", escape(&claim.text), claim.verdict_text(), found.join("<br>"));
@@ -137,15 +138,5 @@ impl Report {
             "{done} of {all} cells{stuck} in {elapsed}, scale {}, seed {}: {ending}",
             self.scale, self.seed
         )
-    }
-}
-
-impl ClaimReport {
-    fn colour(&self) -> &'static str {
-        match self.verdict {
-            super::Verdict::Confirmed => "32",
-            super::Verdict::Refuted => "31",
-            super::Verdict::CannotBeTold => "33",
-        }
     }
 }

@@ -25,8 +25,9 @@ pub use rounds::Dropped;
 pub use text::text;
 pub use tiers::{Metric, Neighbours, Place, Tiers};
 
+use crate::verdict::Verdict;
 use tare_bench::run::{
-    plan::{Excluded, Exclusion, PlannedRow},
+    plan::{Excluded, PlannedRow},
     record::Ending,
 };
 use tare_host::environment::Environment;
@@ -182,6 +183,17 @@ impl State {
         }
     }
 
+    /// What that means for who asked for figures.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            State::Measured => Verdict::Pass,
+            State::Invalid(_) => Verdict::Invalid,
+            State::Failed(_) => Verdict::ServiceFailed,
+            State::Excluded(excluded) => excluded.why.into(),
+            State::Unmeasured => Verdict::Unfinished,
+        }
+    }
+
     /// Why there are none; none where there are some.
     pub fn reason(&self) -> Option<&str> {
         match self {
@@ -287,6 +299,14 @@ impl RowReport {
         }
     }
 
+    /// Whether it has valid figures.
+    pub fn verdict(&self) -> Verdict {
+        match &self.state {
+            State::Measured if self.throughput_doubt.is_some() => Verdict::Invalid,
+            state => state.verdict(),
+        }
+    }
+
     /// All that is doubtful about it, for below the table.
     pub fn remarks(&self) -> impl Iterator<Item = &String> {
         let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
@@ -315,29 +335,6 @@ impl Ratio {
     /// Both ends of the interval, where there is one.
     fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
-    }
-}
-
-impl Report {
-    /// True where some row failed or is against its contract.
-    pub fn some_service_failed(&self) -> bool {
-        self.rows.iter().any(|row| match &row.state {
-            State::Failed(_) => true,
-            State::Excluded(excluded) => excluded.why == Exclusion::AgainstItsContract,
-            _ => false,
-        })
-    }
-
-    /// True where some row could not be built although its toolchain is there.
-    pub fn some_build_failed(&self) -> bool {
-        self.rows
-            .iter()
-            .any(|row| matches!(&row.state, State::Excluded(out) if out.why == Exclusion::NotBuilt))
-    }
-
-    /// True where some row was measured, and not validly.
-    pub fn some_measurement_is_invalid(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.state, State::Invalid(_)) || row.throughput_doubt.is_some())
     }
 }
 

@@ -1,9 +1,10 @@
 use super::*;
+use crate::{checks, verdict::Verdict};
 use tare_bench::{
     experiment::{LoadSetting, Point},
     run::{
         folder::{Header, Kept},
-        plan::{LatencyPlan, Plan, PlannedRow},
+        plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
         record::{Latency, Open, Record, Slice, Started, Stopped},
     },
 };
@@ -188,7 +189,8 @@ fn a_row_without_a_valid_figure_has_a_reason() {
     );
     assert!(matches!(find(&report, "absent").state, State::Excluded(_)));
     assert_eq!(find(&report, "wrong").requests_per_second, None);
-    assert!(report.some_service_failed() && report.some_measurement_is_invalid());
+    assert_eq!(checks::verdict(&checks::of_table(&report)), Verdict::ServiceFailed);
+    assert_eq!(find(&report, "wrong").verdict(), Verdict::Invalid);
 }
 
 #[test]
@@ -347,7 +349,7 @@ fn a_spinner_takes_throughput_and_leaves_cpu() {
     assert!(half.throughput_doubt.as_ref().unwrap().starts_with("machine-noisy: others took 25%"));
     assert!((half.cpu_ratio.as_ref().unwrap().ratio - 98.0 / 49.5).abs() < 1e-3);
     assert!(text(&report, false, None).contains("machine-noisy"));
-    assert!(report.some_measurement_is_invalid());
+    assert_eq!(half.verdict(), Verdict::Invalid);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Searches for capacity under an SLO, as the campaign runs them.
 
 use std::time::Duration;
-use tare_analysis::capacity::{self, SloReport};
+
 use tare_analysis::{
-    capacity::{Bound, Holds},
+    capacity::{self, Bound, SloReport},
     report::State,
+    verdict::Verdict,
 };
 use tare_bench::{
     experiment::LoadSetting,
@@ -82,9 +83,9 @@ fn two_services_are_searched_side_by_side() {
         assert!(error.abs() < 0.04, "{}: {error}", row.label);
         assert!(capacity.low < Some(capacity.value) && Some(capacity.value) < capacity.high);
         assert_eq!((row.starts, row.windows, row.void, row.bound), (6, 84, 0, None));
-        assert_eq!(row.holds_at(0.5 * truth(service)), Some(Holds::Yes));
-        assert_eq!(row.holds_at(1.5 * truth(service)), Some(Holds::No));
-        assert_eq!(row.holds_at(capacity.value), Some(Holds::Unclear));
+        assert_eq!(row.verdict(Some(0.5 * truth(service))), Verdict::Pass);
+        assert_eq!(row.verdict(Some(1.5 * truth(service))), Verdict::Fail);
+        assert_eq!(row.verdict(Some(capacity.value)), Verdict::Inconclusive);
     }
     insta::assert_snapshot!(capacity::markdown(&report));
 }
@@ -128,7 +129,7 @@ fn windows_with_a_late_generator_are_tried_again() {
     let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 1);
     let report = capacity::compute(&slo, &kept);
     assert!(matches!(&report.rows[0].state, State::Invalid(reason) if reason.starts_with("late: in 3 of 3")));
-    assert!(report.some_measurement_is_invalid() && report.rows[0].holds_at(1.0).is_none());
+    assert_eq!(report.rows[0].verdict(Some(1.0)), Verdict::Invalid);
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn a_service_that_holds_no_rate_has_none() {
     let report = capacity::compute(&slo, &kept);
     let row = &report.rows[0];
     assert_eq!((row.bound, row.capacity.is_none()), (Some(Bound::Below), true));
-    assert_eq!(row.holds_at(1.0), Some(Holds::No));
+    assert_eq!(row.verdict(Some(1.0)), Verdict::Fail);
     assert!(capacity::markdown(&report).contains("| hopeless | none |"));
 }
 

@@ -40,6 +40,9 @@ pub struct SloPlan {
     pub windows: usize,
     /// A window with more schedule lag (its 99th percentile) is void.
     pub lag_ns_max: u64,
+    /// The rate that every row must hold; none where only the highest is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
 }
 
 /// What is to be done, in words of the command line.
@@ -103,7 +106,8 @@ impl SloPlan {
             rows: rows.iter().map(PlannedRow::new).collect(),
         };
         let format = FORMAT.to_owned();
-        (SloPlan { format, slo, windows: setting.windows, lag_ns_max: ns(setting.lag_max) }, plan)
+        let lag_ns_max = ns(setting.lag_max);
+        (SloPlan { format, slo, windows: setting.windows, lag_ns_max, at_least: None }, plan)
     }
 
     /// Writes it into a run folder.

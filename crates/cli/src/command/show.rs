@@ -16,7 +16,7 @@ use tare_bench::{
 
 use super::{compare::print_comparison, run::grid, runs};
 use crate::{
-    exit::Outcome,
+    exit::{self, Outcome},
     output::{self, Format, print, print_json},
     workspace::Global,
 };
@@ -61,7 +61,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         ensure!(args.reference.is_none(), "--reference: a search for capacity relates nothing to a row");
         let report = capacity::compute(&slo, &kept);
         super::slo::print_report(&report, format)?;
-        return same_as_kept(&path, args.recompute, &report);
+        return ended(&path, same_as_kept(&path, args.recompute, &report)?);
     }
     let found = comparison::compute(&kept).filter(|_| args.reference.is_none());
     if let Some(reference) = args.reference {
@@ -72,7 +72,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         Some(found) => print_comparison(&found, format)?,
         None => print_report(&report, format)?,
     }
-    same_as_kept(&path, args.recompute, &report)
+    ended(&path, same_as_kept(&path, args.recompute, &report)?)
 }
 
 /// The tables of a published experiment.
@@ -80,7 +80,12 @@ fn show_grid(run: &Path, args: &Args, format: Format) -> anyhow::Result<Outcome>
     ensure!(args.reference.is_none(), "--reference: a published experiment has its own");
     let report = published::compute(&folder::read(run)?);
     grid::print_report(&report, format)?;
-    same_as_kept(run, args.recompute, &report)
+    ended(run, same_as_kept(run, args.recompute, &report)?)
+}
+
+/// As the run itself ended, unless its table is not the one that was kept.
+fn ended(run: &Path, same: Outcome) -> anyhow::Result<Outcome> {
+    Ok(exit::of_run(run)?.graver(same))
 }
 
 /// Where it is asked for, whether the records still give the report that was kept when the run ended.

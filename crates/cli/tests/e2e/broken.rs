@@ -41,7 +41,7 @@ fn services_that_die_under_load_cost_only_their_own_rows() {
         victim.contains("  failed: block ") && victim.contains(": killed by signal 9 (SIGKILL"),
         "{victim}"
     );
-    let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
+    let report = workspace.tare(&["show", "out", "--json"]).expect(2).json();
     assert_eq!(report["ending"], "blocks-max");
     for label in ["raw-socket", "honest"] {
         assert_eq!((state(&report, label), row(&report, label)["blocks"].as_u64()), ("measured", Some(6)));

@@ -48,7 +48,7 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
 
     let run = workspace.run();
     let shown =
-        |words: &[&str]| workspace.tare(&[&["show", run.to_str().unwrap()], words].concat()).expect(0);
+        |words: &[&str]| workspace.tare(&[&["show", run.to_str().unwrap()], words].concat()).expect(3);
     assert_eq!(shown(&[]).stdout, ended.stdout);
     let kept = |name: &str| fs::read_to_string(run.join(name)).unwrap();
     assert_eq!(shown(&["--format", "markdown"]).stdout, kept("comparison.md"));
@@ -76,7 +76,7 @@ fn one_that_was_cut_off_is_resumed_to_its_verdict() {
     assert!(cut.stdout.starts_with("INCONCLUSIVE "));
     let resumed = workspace.tare(&["run", "--resume", "cut"]).expect(3);
     assert!(resumed.stdout.starts_with("FAIL "));
-    assert_eq!(workspace.tare(&["show", "cut"]).expect(0).stdout, resumed.stdout);
+    assert_eq!(workspace.tare(&["show", "cut"]).expect(3).stdout, resumed.stdout);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn a_series_goes_on_where_it_was_cut_off() {
         refused.stderr.ends_with(&format!("it goes on by the command that began it, with --out: {fix}\n")),
         "{refused}"
     );
-    let shown = workspace.tare(&["show", "all"]).expect(0);
+    let shown = workspace.tare(&["show", "all"]).expect(5);
     assert!(shown.stderr.contains("other: not begun\n"), "{shown}");
     let before = journal(&first);
     let went_on = workspace.tare(&[&words[..], &["--json"]].concat()).expect(0).json();

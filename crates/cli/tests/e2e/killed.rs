@@ -68,7 +68,7 @@ fn a_run_that_was_killed_goes_on_and_loses_nothing() {
     let after = journal(&run);
     assert_eq!(after[..before.len()], before);
     assert!(went_on.stdout.contains("blocks were cut off: they count with the rounds that are whole"));
-    assert_eq!(workspace.tare(&["show", "out"]).expect(0).stdout, went_on.stdout);
+    assert_eq!(workspace.tare(&["show", "out"]).expect_measured().stdout, went_on.stdout);
 
     workspace.service("other", &crate::support::manifest("other", "slow-start"));
     fs::remove_dir_all(workspace.root().join("services/fake/honest")).unwrap();
@@ -90,10 +90,10 @@ fn a_run_that_has_ended_does_not_go_on() {
 
 fn shows_as_cut_off(workspace: &Workspace, run: &Path) -> String {
     let path = run.to_str().unwrap();
-    let shown = workspace.tare(&["show", path]).expect(0);
+    let shown = workspace.tare(&["show", path]).expect_unfinished();
     assert!(shown.stdout.contains(": cut off\n"));
     assert!(shown.line("honest").contains(" 0.1.0 "));
-    let report = workspace.tare(&["show", path, "--json"]).expect(0).json();
+    let report = workspace.tare(&["show", path, "--json"]).expect_unfinished().json();
     assert!(report["ending"].is_null() && state(&report, "other") == "measured", "{report}");
     shown.stdout.clone()
 }
@@ -110,7 +110,7 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
         assert!(ran.line("honest").contains(" 0.1.0 "));
         let last = journal(&run).pop().unwrap();
         assert_eq!((&last["kind"], &last["reason"]), (&"ended".into(), &"interrupted".into()));
-        let shown = workspace.tare(&["show", "out"]).expect(0);
+        let shown = workspace.tare(&["show", "out"]).expect_measured();
         assert_eq!(shown.stdout, ran.stdout);
         fs::remove_dir_all(run).unwrap();
     }

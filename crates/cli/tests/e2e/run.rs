@@ -47,7 +47,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
         assert!(about["aspects"][label]["licence"]["spdx"].is_string(), "{label}: {about}");
     }
 
-    let shown = |words: &[&str]| workspace.tare(&[&["show"], words].concat()).expect(0);
+    let shown = |words: &[&str]| workspace.tare(&[&["show"], words].concat()).expect_measured();
     let path = run.to_str().unwrap();
     assert_eq!(shown(&[path]).stdout, ran.stdout);
     assert_eq!(shown(&[]).stdout, ran.stdout, "the newest run, where none is named");

@@ -47,12 +47,12 @@ fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
     for file in ["run.json", "slo.json", "journal.ndjson", "report.md", "report.json"] {
         assert!(run.join(file).is_file(), "{file}");
     }
-    let shown = workspace.tare(&["show", "out", "--recompute"]).expect(0);
+    let shown = workspace.tare(&["show", "out", "--recompute"]).expect_measured();
     assert_eq!(shown.stdout, ran.stdout);
     assert_eq!(shown.stderr, "recomputed: the same as out/report.json, to the last digit\n");
-    let markdown = workspace.tare(&["show", "out", "--format", "markdown"]).expect(0);
+    let markdown = workspace.tare(&["show", "out", "--format", "markdown"]).expect_measured();
     assert_eq!(markdown.stdout, fs::read_to_string(run.join("report.md")).unwrap());
-    let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
+    let report = workspace.tare(&["show", "out", "--json"]).expect_measured().json();
     let honest = row(&report, "honest");
     assert_eq!((state(&report, "honest"), &honest["starts"]), ("measured", &Value::from(2)));
     assert_eq!(honest["bound"], "at-least");
@@ -117,9 +117,9 @@ fn a_search_that_was_cut_off_goes_on() {
     let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
     assert_eq!(refused.stderr, "error: out: a search for capacity: `tare slo --resume out`\n");
     let went_on = workspace.tare(&["slo", "--resume", "out"]).expect(0);
-    let report = workspace.tare(&["show", "out", "--json"]).expect(0).json();
+    let report = workspace.tare(&["show", "out", "--json"]).expect_measured().json();
     assert_eq!(row(&report, "honest")["starts"], 2, "of three, the one that was cut off is lost");
-    assert_eq!(workspace.tare(&["show", "out", "--recompute"]).expect(0).stdout, went_on.stdout);
+    assert_eq!(workspace.tare(&["show", "out", "--recompute"]).expect_measured().stdout, went_on.stdout);
 }
 
 #[test]

@@ -3,14 +3,13 @@
 
 mod chart;
 mod check;
-mod gate;
 mod table;
 
 use serde::Serialize;
 
 pub use chart::{Chart, Scale, Shape};
-pub use gate::{Check, Verdict};
 pub use table::{ALWAYS, Column, Table, Tone, Unit, Value};
+pub use tare_analysis::{checks::Check, status::Status, verdict::Verdict};
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
 pub const FORMAT: &str = "1.0";
@@ -60,22 +59,6 @@ pub enum Kind {
     History,
 }
 
-/// How far a run came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// It ended of its own accord.
-    Complete,
-    /// The user stopped it.
-    Interrupted,
-    /// It goes on.
-    Running,
-    /// It was cut off.
-    CutOff,
-    /// Its records cannot be read, and nothing else tells.
-    Unknown,
-}
-
 impl Kind {
     /// In words.
     #[must_use]
@@ -86,32 +69,6 @@ impl Kind {
             Kind::Capacity => "capacity under an SLO",
             Kind::Comparison => "comparison",
             Kind::History => "history",
-        }
-    }
-}
-
-impl Status {
-    /// As it stands in the data.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Complete => "complete",
-            Status::Interrupted => "interrupted",
-            Status::Running => "running",
-            Status::CutOff => "cut-off",
-            Status::Unknown => "unknown",
-        }
-    }
-
-    /// In words.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            Status::Complete => "complete",
-            Status::Interrupted => "stopped by the user",
-            Status::Running => "still running",
-            Status::CutOff => "cut off",
-            Status::Unknown => "end not known",
         }
     }
 }

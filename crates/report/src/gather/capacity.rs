@@ -1,10 +1,10 @@
 //! A search for capacity under an SLO: what each service holds, and how the search came there.
 
 use std::{collections::BTreeMap, path::Path};
-use tare_analysis::capacity::SloReport;
 
 use tare_analysis::{
-    capacity::{Bound, Holds, SloRow},
+    capacity::{Bound, SloReport, SloRow},
+    checks,
     report::{Level, State},
 };
 use tare_bench::{
@@ -21,15 +21,12 @@ use tare_bench::{
     },
 };
 
-use tare_load::schedule::parse::parse_rate;
-
 use super::{
     campaign,
-    ended::status,
     fields::{Between, between, field, table},
     lay::{column, quiet, text},
 };
-use crate::document::{Chart, Check, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Unit, Verdict};
+use crate::document::{Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Unit};
 
 /// What is told of a search for capacity.
 pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
@@ -42,7 +39,7 @@ pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> D
         question: plan.question.clone(),
         answer: answer(report),
         began: report.began.clone(),
-        status: status(report.ending, kept.goes_on),
+        status: Status::of(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: report.notes.iter().filter(|note| !kept.damage.contains(note)).cloned().collect(),
         facts: facts(slo, kept, report, about.as_ref()),
@@ -52,7 +49,7 @@ pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> D
             windows(slo, kept),
             campaign::environment(&report.environment),
         ],
-        checks: checks(report, about.as_ref().and_then(at_least)),
+        checks: checks::of_capacity(report),
     }
 }
 
@@ -136,55 +133,11 @@ fn nothing(report: &SloReport) -> String {
     if report.rows.iter().any(|row| row.bound == Some(Bound::Below)) {
         return format!("No service holds {} at any rate that was tried.", report.slo);
     }
-    let reason = report.rows.iter().find_map(|row| Some(format!("{}: {}", row.label, reason(row)?)));
+    let reason = report.rows.iter().find_map(|row| Some(format!("{}: {}", row.label, row.reason()?)));
     match reason {
         Some(reason) => format!("No service has a capacity. The first reason: {reason}."),
         None => "No search came to its end yet.".to_owned(),
     }
-}
-
-fn reason(row: &SloRow) -> Option<String> {
-    match &row.state {
-        State::Measured if row.bound == Some(Bound::Below) => {
-            Some("no rate held that was tried, down to a hundredth of its closed loop".to_owned())
-        }
-        State::Measured => None,
-        State::Failed(reason) | State::Invalid(reason) => Some(reason.clone()),
-        State::Excluded(excluded) => Some(excluded.reason.clone()),
-        State::Unmeasured => Some("no search came to its end".to_owned()),
-    }
-}
-
-/// The rate that was asked of every row by the command's `--at-least`.
-fn at_least(about: &About) -> Option<f64> {
-    const OPTION: &str = "--at-least";
-    let words = &about.command;
-    let behind = words.iter().position(|word| word == OPTION).and_then(|place| words.get(place + 1));
-    let joined = || words.iter().find_map(|word| word.strip_prefix(OPTION)?.strip_prefix('='));
-    parse_rate(behind.map(String::as_str).or_else(joined)?).ok()
-}
-
-/// A check for each row: that it was searched (no rate that holds is an answer too), and where a rate was asked of it, that it
-/// holds that.
-fn checks(report: &SloReport, at_least: Option<f64>) -> Vec<Check> {
-    let verdict = |row: &SloRow| match (&row.state, at_least.and_then(|rate| row.holds_at(rate))) {
-        (State::Measured, Some(Holds::Yes)) => Verdict::Passed,
-        (State::Measured, Some(Holds::No)) => Verdict::Failed,
-        (State::Measured, Some(Holds::Unclear)) => Verdict::Inconclusive,
-        (State::Measured, None) => Verdict::Passed,
-        (State::Failed(_), _) => Verdict::Failed,
-        (State::Invalid(_), _) => Verdict::Invalid,
-        (State::Unmeasured, _) => Verdict::Inconclusive,
-        (State::Excluded(out), _) => campaign::of_exclusion(out.why),
-    };
-    let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
-    let asked = at_least.map_or(String::new(), |value| format!(", of {} that were asked for", rate(value)));
-    let text = |row: &SloRow| match (&row.capacity, reason(row)) {
-        (_, Some(reason)) => reason,
-        (Some(level), None) => format!("holds {}{asked}", rate(level.value)),
-        (None, None) => state(row).to_owned(),
-    };
-    report.rows.iter().map(|row| Check::new(&row.label, verdict(row), text(row))).collect()
 }
 
 fn state(row: &SloRow) -> &'static str {
@@ -225,7 +178,8 @@ fn capacity(report: &SloReport) -> Section {
     fields.push(field(text("version", "version"), |row: &SloRow| row.version.clone()));
     fields.push(field(text("state", "state").facet(), state));
     fields.push(field(text("remarks", "remarks"), |row: &SloRow| {
-        let remarks: Vec<String> = reason(row).into_iter().chain(row.warnings.iter().cloned()).collect();
+        let remarks: Vec<String> =
+            row.reason().map(str::to_owned).into_iter().chain(row.warnings.iter().cloned()).collect();
         (!remarks.is_empty()).then(|| remarks.join("; "))
     }));
     let lead = format!(
@@ -428,8 +382,13 @@ mod tests {
     use tare_host::cpus::Pinning;
     use tare_service::knobs::Knobs;
 
+    use tare_analysis::capacity;
+
     use super::*;
-    use crate::{document::Status, gather::golden::text};
+    use crate::{
+        document::{Status, Verdict},
+        gather::golden::text,
+    };
 
     const NS: u64 = 1_000_000_000;
 
@@ -541,26 +500,18 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_asked_for_is_checked() {
-        let about = |words: &[&str]| About {
-            format: tare_bench::run::about::FORMAT.to_owned(),
-            command: words.iter().map(|word| (*word).to_owned()).collect(),
-            revision: None,
-            aspects: BTreeMap::new(),
-        };
-        assert_eq!(at_least(&about(&["slo", "a", "--at-least", "5k"])), Some(5_000.0));
-        assert_eq!(at_least(&about(&["slo", "a", "--at-least=5k"])), Some(5_000.0));
-        assert_eq!(at_least(&about(&["slo", "a"])), None);
         let (slo, kept) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
-        let report = tare_analysis::capacity::compute(&slo, &kept);
-        let found: Vec<(String, Verdict, String)> = checks(&report, Some(5_000.0))
+        let slo = SloPlan { at_least: Some(5_000.0), ..slo };
+        let report = capacity::compute(&slo, &kept);
+        let found: Vec<(String, Verdict, String)> = checks::of_capacity(&report)
             .into_iter()
             .map(|check| (check.name, check.verdict, check.text))
             .collect();
         let reason = "no rate held that was tried, down to a hundredth of its closed loop";
         let expected = [
-            ("quick", Verdict::Passed, "holds 8.30 k/s, of 5.00 k/s that were asked for"),
-            ("slow", Verdict::Failed, "holds 3.11 k/s, of 5.00 k/s that were asked for"),
-            ("hopeless", Verdict::Failed, reason),
+            ("quick", Verdict::Pass, "holds 8.30 k/s, of 5.00 k/s that were asked for"),
+            ("slow", Verdict::Fail, "holds 3.11 k/s, of 5.00 k/s that were asked for"),
+            ("hopeless", Verdict::Fail, reason),
         ];
         assert_eq!(found, expected.map(|(name, verdict, text)| (name.to_owned(), verdict, text.to_owned())));
     }

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use tare_analysis::{
-    comparison::{Comparison, Contender, Figure, Verdict as Outcome},
+    checks,
+    comparison::{Comparison, Contender, Figure},
     judge::series,
     report::Report,
+    verdict::Question,
 };
 use tare_bench::run::{
     folder::Kept,
@@ -17,7 +19,7 @@ use super::{
     fields::{Between, between, field, table},
     lay::{column, quiet, text},
 };
-use crate::document::{Chart, Check, Document, Fact, Kind, Scale, Section, Shape, Unit, Verdict};
+use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit};
 
 /// What is told of a comparison.
 pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
@@ -32,7 +34,7 @@ pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) ->
         notes: found.notes.iter().filter(|note| !damage.contains(note)).cloned().collect(),
         facts,
         sections: own.chain(campaign.sections).collect(),
-        checks: checks(found),
+        checks: checks::of_comparison(found),
         ..campaign
     }
 }
@@ -43,30 +45,7 @@ fn answer(found: &Comparison) -> String {
         (Some(look), _) => format!(" after {look} blocks"),
         (None, blocks) => format!(" with {blocks} blocks"),
     };
-    format!("{}{blocks}: {}.", found.verdict.word(), found.reason)
-}
-
-/// A check for each metric that decides; where nothing could be weighed, one that says why.
-fn checks(found: &Comparison) -> Vec<Check> {
-    let deciding = found.figures.iter().filter(|figure| figure.decides);
-    let check = |figure: &Figure| {
-        let of = figure.verdict.unwrap_or(Outcome::Inconclusive);
-        let text = told(figure).unwrap_or_else(|| format!("{} was not measured", figure.name));
-        Check::new(&figure.name, verdict(of), text)
-    };
-    match found.verdict {
-        Outcome::Pass | Outcome::Fail | Outcome::Inconclusive => deciding.map(check).collect(),
-        other => vec![Check::new("comparison", verdict(other), &found.reason)],
-    }
-}
-
-fn verdict(of: Outcome) -> Verdict {
-    match of {
-        Outcome::Pass => Verdict::Passed,
-        Outcome::Fail | Outcome::ServiceFailed | Outcome::NotBuilt => Verdict::Failed,
-        Outcome::Inconclusive => Verdict::Inconclusive,
-        Outcome::Invalid => Verdict::Invalid,
-    }
+    format!("{}{blocks}: {}.", found.head(), found.reason)
 }
 
 fn facts(found: &Comparison) -> Vec<Fact> {
@@ -112,7 +91,7 @@ fn metrics(found: &Comparison) -> Section {
         field(text("metric", "metric"), |figure: &Figure| figure.name.clone()),
         field(column("decides", "decides", Unit::Flag).facet(), |figure: &Figure| figure.decides),
         field(text("verdict", "verdict").facet(), |figure: &Figure| {
-            figure.verdict.map(|verdict| verdict.word())
+            figure.verdict.map(|verdict| verdict.word(Question::Gate))
         }),
         field(text("baseline_text", &found.baseline.label), move |figure: &Figure| {
             shown(figure, figure.baseline)
@@ -153,7 +132,7 @@ fn metrics(found: &Comparison) -> Section {
     );
     let shown = quiet(table("Metrics of both", fields, found.figures.iter().cloned()));
     let section = Section::new("metrics", "Effect by metric", &lead, shown);
-    let known: Vec<String> = found.figures.iter().filter_map(told).collect();
+    let known: Vec<String> = found.figures.iter().filter_map(Figure::text).collect();
     if known.is_empty() {
         return section.note("there is no block that both have");
     }
@@ -164,15 +143,6 @@ fn metrics(found: &Comparison) -> Section {
     let chart = Chart::new(Shape::Points, "ratio", "metric", &alt).scales(Scale::Linear, Scale::Names);
     let title = "Effects, with the bound of a regression as a dashed mark".to_owned();
     section.chart(Chart { title, bound: Some("bound_ratio".to_owned()), ..chart })
-}
-
-/// `throughput: 0.90x (0.89x to 0.91x), bound 0.97x.`
-fn told(figure: &Figure) -> Option<String> {
-    let show = |value: f64| Unit::Times.show(value);
-    let ends = figure.low.zip(figure.high);
-    let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", show(low), show(high)));
-    let bound = if figure.decides { format!(", bound {}", show(figure.bound)) } else { String::new() };
-    Some(format!("{}: {}{ends}{bound}.", figure.name, show(figure.ratio?)))
 }
 
 /// One metric in one block that both have.
@@ -236,7 +206,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::gather::golden::text;
+    use crate::{document::Verdict, gather::golden::text};
 
     /// So many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> Kept {
@@ -272,12 +242,12 @@ mod tests {
             told(kept).checks.into_iter().map(|check| (check.name, check.verdict)).collect()
         };
         let both = |verdict| ["throughput", "CPU/request"].map(|name| (name.to_owned(), verdict));
-        assert_eq!(verdicts(&kept(14, 0.9)), both(Verdict::Failed));
-        assert_eq!(verdicts(&kept(14, 1.0)), both(Verdict::Passed));
+        assert_eq!(verdicts(&kept(14, 0.9)), both(Verdict::Fail));
+        assert_eq!(verdicts(&kept(14, 1.0)), both(Verdict::Pass));
         let mut dead = kept(12, 1.0);
         let reason = "was killed".to_owned();
         dead.records.push(Record::Failed { block: 12, row: "b".to_owned(), reason });
-        assert_eq!(verdicts(&dead), [("comparison".to_owned(), Verdict::Failed)]);
+        assert_eq!(verdicts(&dead), [("comparison".to_owned(), Verdict::ServiceFailed)]);
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod campaign;
 mod capacity;
 mod comparison;
 mod damage;
-mod ended;
 mod fields;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -17,7 +16,7 @@ mod lay;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tare_analysis::{comparison as lab_comparison, published, recompute, report};
+use tare_analysis::{checks, comparison as lab_comparison, published, recompute, report};
 use tare_bench::{
     run::folder::{
         FolderError, Kept, Kind,
@@ -93,7 +92,7 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
 
 /// What a gate asks of a run is answered when it has ended.
 fn not_passed_before_its_end(mut document: Document) -> Document {
-    document.checks.extend(ended::check("complete", document.status));
+    document.checks.extend(checks::of_status(document.status));
     document
 }
 

@@ -278,7 +278,7 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     let writer = fs::OpenOptions::new().append(true).open(run.path().join("journal.ndjson")).unwrap();
     writer.lock().unwrap();
     let (status, notes, check) = told();
-    assert_eq!((status, check.as_str()), (Status::Running, "the run goes on"));
+    assert_eq!((status, check.as_str()), (Status::Running, "the run is in progress"));
     assert!(notes.contains("the run goes on: ") && !notes.contains("cut off, or"), "{notes}");
 }
 

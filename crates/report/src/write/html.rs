@@ -10,21 +10,14 @@ mod text;
 
 use askama::Template;
 
-use crate::document::{Check, Document, Section, Verdict};
+use tare_analysis::verdict::{Question, Tone, Verdict};
+
+use crate::document::{Check, Document, Kind, Section};
 use table::TableView;
 
 /// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: nobody
 /// reads them from top to bottom, and a browser lays out what it is given.
 pub const TABLE_ROWS_MAX: usize = 300;
-
-/// What comes out of a check, its name for the style, and what a reader is told.
-const VERDICTS: [(Verdict, &str, &str); 5] = [
-    (Verdict::Passed, "passed", "passed"),
-    (Verdict::Failed, "failed", "failed"),
-    (Verdict::Invalid, "invalid", "not measured validly"),
-    (Verdict::Inconclusive, "inconclusive", "open"),
-    (Verdict::LeftOut, "left-out", "left out"),
-];
 
 const CHARTS: &str = include_str!("../../../../web/dist/charts.js");
 const SCRIPT: &str = include_str!("../../../../web/dist/page.js");
@@ -123,22 +116,28 @@ impl Page<'_> {
         )
     }
 
-    /// `11 passed, 1 failed`.
+    /// `11 measured, 1 service failed`.
     fn checks(&self) -> String {
         let count = |verdict| self.document.checks.iter().filter(|check| check.verdict == verdict).count();
-        let all = VERDICTS.map(|(verdict, _, text)| (count(verdict), text));
-        let told = all.iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
+        let all = Verdict::ALL.iter().rev().map(|verdict| (count(*verdict), self.word(*verdict)));
+        let told = all.filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
         told.collect::<Vec<_>>().join(", ")
     }
 
     fn has_failed(&self) -> bool {
-        self.document.checks.iter().any(|check| check.verdict == Verdict::Failed)
+        self.document.checks.iter().any(|check| check.verdict.tone() == Tone::Bad)
     }
 
     /// A name for the style, and what a reader is told.
     fn verdict(&self, check: &Check) -> (&'static str, &'static str) {
-        let found = VERDICTS.iter().find(|(verdict, ..)| *verdict == check.verdict);
-        found.map_or(("", ""), |(_, name, text)| (name, text))
+        (check.verdict.tone().name(), self.word(check.verdict))
+    }
+
+    fn word(&self, verdict: Verdict) -> &'static str {
+        verdict.word(match self.document.kind {
+            Kind::Comparison | Kind::Capacity => Question::Gate,
+            _ => Question::Row,
+        })
     }
 
     /// A name for the style, and what a reader is told.

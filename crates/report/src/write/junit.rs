@@ -8,6 +8,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::visible;
 use crate::document::{Check, Document, Verdict};
+use tare_analysis::verdict::TestOutcome;
 
 /// The checks as test cases of one suite.
 #[must_use]
@@ -42,17 +43,16 @@ fn properties(document: &Document) -> Vec<(String, String)> {
 
 fn case(check: &Check, title: &str) -> TestCase {
     let text = visible(&check.text);
-    let failed = |kind, word: &str| {
+    let without_success = |kind| {
         let mut status = TestCaseStatus::non_success(kind);
-        status.set_type(word).set_message(&text);
+        status.set_type(check.verdict.name()).set_message(&text);
         status
     };
-    let status = match check.verdict {
-        Verdict::Passed => TestCaseStatus::success(),
-        Verdict::Failed => failed(NonSuccessKind::Failure, "failed"),
-        Verdict::Invalid => failed(NonSuccessKind::Error, "invalid"),
-        Verdict::Inconclusive => failed(NonSuccessKind::Error, "inconclusive"),
-        Verdict::LeftOut => {
+    let status = match check.verdict.test_outcome() {
+        TestOutcome::Success => TestCaseStatus::success(),
+        TestOutcome::Failure => without_success(NonSuccessKind::Failure),
+        TestOutcome::Error => without_success(NonSuccessKind::Error),
+        TestOutcome::Skipped => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(&text);
             status
@@ -60,7 +60,7 @@ fn case(check: &Check, title: &str) -> TestCase {
     };
     let mut case = TestCase::new(visible(&check.name), status);
     case.set_classname(visible(title));
-    if check.verdict == Verdict::Passed && !text.is_empty() {
+    if check.verdict == Verdict::Pass && !text.is_empty() {
         case.set_system_out(text);
     }
     case
@@ -98,13 +98,7 @@ mod tests {
     }
 
     fn verdict() -> impl Strategy<Value = Verdict> {
-        prop::sample::select(vec![
-            Verdict::Passed,
-            Verdict::Failed,
-            Verdict::Invalid,
-            Verdict::Inconclusive,
-            Verdict::LeftOut,
-        ])
+        prop::sample::select(Verdict::ALL.to_vec())
     }
 
     proptest! {
@@ -126,7 +120,7 @@ mod tests {
             for (case, check) in found.iter().zip(&document.checks) {
                 prop_assert_eq!(flat(case.attribute("name").unwrap()), flat(&visible(&check.name)));
                 let said = case.children().find_map(|child| child.attribute("message"));
-                if check.verdict != Verdict::Passed {
+                if check.verdict != Verdict::Pass {
                     prop_assert_eq!(flat(said.unwrap()), flat(&visible(&check.text)));
                 }
             }

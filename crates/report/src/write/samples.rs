@@ -3,6 +3,8 @@
 
 use proptest::prelude::*;
 
+use tare_analysis::verdict::Absence;
+
 use crate::document::{
     Chart, Check, Column, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Table, Unit, Value,
     Verdict,
@@ -26,12 +28,16 @@ pub fn campaign() -> Document {
         notes: vec!["2 CPUs were shared with the generator".to_owned()],
         facts: vec![Fact::new("Machine", "2 CPUs"), Fact::code("Command", "tare run x.toml --seed 7")],
         checks: vec![
-            Check::new("raw-socket", Verdict::Passed, "231 k/s"),
-            Check::new("fast", Verdict::Passed, "188 k/s"),
-            Check::new("slow", Verdict::Failed, "its answer to GET /json was wrong: expected {}, got []"),
+            Check::new("raw-socket", Verdict::Pass, "231 k/s"),
+            Check::new("fast", Verdict::Pass, "188 k/s"),
+            Check::new(
+                "slow",
+                Verdict::ServiceFailed,
+                "its answer to GET /json was wrong: expected {}, got []",
+            ),
             Check::new("loud", Verdict::Invalid, "the generator was the limit"),
             Check::new("near", Verdict::Inconclusive, "6 blocks do not tell"),
-            Check::new("absent", Verdict::LeftOut, "go is not installed"),
+            Check::new("absent", Verdict::LeftOut(Absence::NotOnThisMachine), "go is not installed"),
         ],
         sections: vec![tiers(), without(), slices(60)],
     }
@@ -128,7 +134,7 @@ pub fn hostile() -> Document {
     document.damage = vec![all.clone()];
     document.notes = vec![all.clone()];
     document.facts.push(Fact::code("```", all.clone()));
-    document.checks = HOSTILE.map(|name| Check::new(name, Verdict::Failed, all.clone())).into();
+    document.checks = HOSTILE.map(|name| Check::new(name, Verdict::ServiceFailed, all.clone())).into();
     let section = &mut document.sections[0];
     section.title = all;
     let table = section.table.as_mut().unwrap();

@@ -1,11 +1,12 @@
 //! Trials under load: what the analysis of a run says of a server with a fault.
 
 use tare_analysis::{
-    comparison::{Comparison, Figure, Verdict},
+    comparison::{Comparison, Figure},
     report::{
         Ratio, RowReport, State,
         slices::{Fate, Weighed, slices},
     },
+    verdict::Verdict,
 };
 use tare_bench::{run::until::Metric, validity::Disturbance as Disturbed};
 

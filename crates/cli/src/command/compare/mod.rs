@@ -6,8 +6,8 @@ pub mod words;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
-use tare_analysis::comparison::{self, Comparison, Verdict};
+use anyhow::ensure;
+use tare_analysis::comparison::{self, Comparison};
 use tare_bench::{
     experiment::Experiment,
     run::{
@@ -23,7 +23,7 @@ use super::campaign;
 use super::report::page;
 use super::run::{session::Session, show_plan};
 use crate::{
-    exit::Outcome,
+    exit::{self, Outcome},
     output::{Format, print, print_json},
     workspace::Global,
 };
@@ -81,15 +81,15 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
-    let outcome = tell(&run, format)?.context("the run is no comparison")?;
+    tell(&run, format)?;
     page::tell_kept(&run);
-    Ok(outcome)
+    exit::of_run(&run)
 }
 
-/// Prints the verdict that a run folder keeps; nothing where it is another kind of run.
-pub fn tell(run: &Path, format: Format) -> anyhow::Result<Option<Outcome>> {
+/// Prints the verdict that a run folder holds; false where it is another kind of run.
+pub fn tell(run: &Path, format: Format) -> anyhow::Result<bool> {
     let found = comparison::compute(&folder::read(run)?);
-    found.map(|found| print_comparison(&found, format).map(|()| outcome(found.verdict))).transpose()
+    found.map_or(Ok(false), |found| print_comparison(&found, format).map(|()| true))
 }
 
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<Plan> {
@@ -134,16 +134,5 @@ pub fn print_comparison(found: &Comparison, format: Format) -> anyhow::Result<()
         Format::Text => print(&comparison::text(found, true)),
         Format::Markdown => print(&comparison::markdown(found)),
         Format::Json => print_json(found),
-    }
-}
-
-fn outcome(verdict: Verdict) -> Outcome {
-    match verdict {
-        Verdict::Pass => Outcome::Fine,
-        Verdict::Fail => Outcome::GateFailed,
-        Verdict::Inconclusive => Outcome::Inconclusive,
-        Verdict::Invalid => Outcome::MeasurementInvalid,
-        Verdict::ServiceFailed => Outcome::ServiceFailed,
-        Verdict::NotBuilt => Outcome::SetUp,
     }
 }

@@ -1,13 +1,13 @@
 //! `tare report`: a run in the forms that people and programs read, from its folder alone.
 
 mod deliver;
-mod gate;
 mod history;
 pub mod page;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use tare_analysis::checks;
 use tare_report::{
     Document,
     gather::gather,
@@ -106,7 +106,7 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
     if args.format == Form::Junit && document.checks.is_empty() {
         eprintln!("nothing could be asked of {}: no test case, and so nothing has passed", run.display());
     }
-    Ok(if args.format == Form::Junit { gate::outcome(&document) } else { Outcome::Fine })
+    Ok(if args.format == Form::Junit { checks::verdict(&document.checks).into() } else { Outcome::Fine })
 }
 
 /// A document in a form; of one section where it is named.

@@ -30,7 +30,7 @@ use super::{
     show::print_report,
 };
 use crate::{
-    exit::Outcome,
+    exit::{self, Outcome},
     output::Format,
     workspace::{self, Global},
 };
@@ -116,12 +116,11 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         },
     };
     // A comparison that was cut off ends as one.
-    let outcome = match compare::tell(&run, format)? {
-        Some(outcome) => outcome,
-        None => print_report(&report, format).map(|()| outcome(&report))?,
-    };
+    if !compare::tell(&run, format)? {
+        print_report(&report, format)?;
+    }
     page::tell_kept(&run);
-    Ok(outcome)
+    exit::of_run(&run)
 }
 
 /// A new run, its folder and its report; nothing where only the plan was asked for.
@@ -219,16 +218,4 @@ fn rows(
     rows.splice(0..0, missing);
     workspace::print_broken(workspace);
     Ok(rows)
-}
-
-fn outcome(report: &Report) -> Outcome {
-    if report.some_service_failed() {
-        Outcome::ServiceFailed
-    } else if report.some_build_failed() {
-        Outcome::SetUp
-    } else if report.some_measurement_is_invalid() {
-        Outcome::MeasurementInvalid
-    } else {
-        Outcome::Fine
-    }
 }

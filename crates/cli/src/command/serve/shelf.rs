@@ -9,8 +9,9 @@ use std::{
     time::SystemTime,
 };
 
+use serde::Deserialize;
 use serde_json::Value;
-use tare_bench::run::folder;
+use tare_bench::run::{folder, until::Until};
 use tare_report::{
     document::{Kind, Status},
     gather::gather,
@@ -195,10 +196,10 @@ impl Place {
         let kind = match folder::kind(&self.path) {
             Ok(folder::Kind::Grid) => Kind::Grid.text(),
             Ok(folder::Kind::Campaign) if self.path.join("slo.json").exists() => Kind::Capacity.text(),
-            Ok(folder::Kind::Campaign) if head.pointer("/plan/until/gate").is_some() => {
-                Kind::Comparison.text()
-            }
-            Ok(folder::Kind::Campaign) => Kind::Campaign.text(),
+            Ok(folder::Kind::Campaign) => match until(&head) {
+                Some(Until::Gate(_)) => Kind::Comparison.text(),
+                _ => Kind::Campaign.text(),
+            },
             Err(_) => "",
         };
         Listed {
@@ -232,6 +233,11 @@ impl Place {
             ..self.head(state)
         }
     }
+}
+
+/// What ends the run with this head.
+fn until(head: &Value) -> Option<Until> {
+    Until::deserialize(head.get("plan")?.get("until")?).ok()
 }
 
 /// The time that the name of a folder in `runs/` begins with, RFC 3339; empty where it begins with none.
@@ -275,6 +281,8 @@ fn escaped(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::{io::Write, time::Duration};
+
+    use tare_bench::run::until::{ALPHA, Gate, Metric, looks};
 
     use super::*;
 
@@ -394,6 +402,30 @@ mod tests {
         assert_eq!(size(), Some(20), "it is not read anew, and is not unread either");
         drop(journal);
         assert_eq!(size(), Some(24));
+    }
+
+    #[test]
+    fn a_comparison_is_listed_as_one_before_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = Gate {
+            candidate: "b".to_owned(),
+            delta: 0.03,
+            metrics: vec![Metric::Cpu],
+            looks: looks(40),
+            alpha: ALPHA,
+        };
+        for (name, until) in [("gate", Until::Gate(gate)), ("budget", Until::Budget)] {
+            let run = folder.path().join(name);
+            fs::create_dir_all(&run).unwrap();
+            let head =
+                serde_json::json!({"format": folder::FORMAT, "kind": "campaign", "plan": {"until": until}});
+            fs::write(run.join("run.json"), head.to_string()).unwrap();
+        }
+        let mut shelf = Shelf::new(Folders::new(vec![folder.path().to_owned()]));
+        let listed = shelf.look(|| false).into_iter().map(|listed| (listed.name, listed.kind));
+        let kinds: HashMap<String, String> = listed.collect();
+        assert_eq!(kinds["gate"], Kind::Comparison.text());
+        assert_eq!(kinds["budget"], Kind::Campaign.text());
     }
 
     #[test]

@@ -7,10 +7,6 @@ use std::{
 use tare_analysis::capacity::{self, SloReport};
 
 use anyhow::{Context, ensure};
-use tare_analysis::{
-    capacity::{Holds, SloRow},
-    report::State,
-};
 use tare_bench::{
     experiment::LoadSetting,
     run::{folder, plan::Plan},
@@ -24,7 +20,7 @@ use super::campaign;
 use super::report::page;
 use super::run::{kept_rows, session::Session};
 use crate::{
-    exit::Outcome,
+    exit::{self, Outcome},
     output::{self, Format, print, print_json},
     progress::duration,
     workspace::{self, Global},
@@ -80,25 +76,34 @@ pub struct Args {
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
     let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
-    let report = match &args.resume {
-        Some(run) => Some(resume(&mut workspace, run)?),
-        None => begin(&mut workspace, &args)?,
+    let found = match &args.resume {
+        Some(run) => Some((run.clone(), resume(&mut workspace, run, at_least)?)),
+        None => begin(&mut workspace, &args, at_least)?,
     };
-    let Some(report) = report else { return Ok(Outcome::Fine) };
+    let Some((run, report)) = found else { return Ok(Outcome::Fine) };
     print_report(&report, args.campaign.format())?;
-    Ok(outcome(&report, at_least))
+    exit::of_run(&run)
 }
 
-/// The rest of a search that was cut off.
-fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<SloReport> {
+/// The rest of a search that was cut off. A rate that is asked of it now is kept in its folder, as that of the first time was.
+fn resume(workspace: &mut Workspace, run: &Path, at_least: Option<f64>) -> anyhow::Result<SloReport> {
     let kept = folder::read(run)?;
-    let slo = SloPlan::read(run)?.with_context(|| format!("{}: no search for capacity", run.display()))?;
+    let mut slo =
+        SloPlan::read(run)?.with_context(|| format!("{}: no search for capacity", run.display()))?;
+    if at_least.is_some() {
+        slo.at_least = at_least;
+        slo.keep(run)?;
+    }
     let rows = kept_rows(workspace, &kept)?;
     Session::new(workspace, rows, run)?.go_on_searching(&slo, &kept)
 }
 
 /// A new search; nothing where only the plan was asked for.
-fn begin(workspace: &mut Workspace, args: &Args) -> anyhow::Result<Option<SloReport>> {
+fn begin(
+    workspace: &mut Workspace,
+    args: &Args,
+    at_least: Option<f64>,
+) -> anyhow::Result<Option<(PathBuf, SloReport)>> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
     let setting = setting(args)?;
     workspace.contract(&setting.contract)?;
@@ -106,6 +111,7 @@ fn begin(workspace: &mut Workspace, args: &Args) -> anyhow::Result<Option<SloRep
     let rows = workspace.rows(args.services.iter().map(String::as_str))?;
     let pinning = Pinning::choose(&cpus::available(), setting.knobs.threads, setting.load.threads);
     let (slo, plan) = SloPlan::new(slo, &setting, &rows, pinning);
+    let slo = SloPlan { at_least, ..slo };
     eprintln!("{}", words(&slo, &plan));
     match args.campaign.dry_run {
         true => Ok(None),
@@ -119,7 +125,7 @@ fn measure(
     rows: Vec<Row>,
     slo: &SloPlan,
     plan: Plan,
-) -> anyhow::Result<SloReport> {
+) -> anyhow::Result<(PathBuf, SloReport)> {
     let began = jiff::Timestamp::now();
     let run = || workspace.new_run("slo", began);
     let run = args.campaign.out.clone().unwrap_or_else(run);
@@ -127,7 +133,7 @@ fn measure(
     workspace::print_broken(workspace);
     let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
     page::tell_kept(&run);
-    Ok(report)
+    Ok((run, report))
 }
 
 fn setting(args: &Args) -> anyhow::Result<Setting> {
@@ -181,24 +187,5 @@ pub fn print_report(report: &SloReport, format: Format) -> anyhow::Result<()> {
         Format::Text => print(&capacity::text(report, |cells| output::aligned(cells, 1))),
         Format::Markdown => print(&capacity::markdown(report)),
         Format::Json => print_json(report),
-    }
-}
-
-fn outcome(report: &SloReport, at_least: Option<f64>) -> Outcome {
-    let holds: Vec<Holds> =
-        at_least.iter().flat_map(|rate| report.rows.iter().filter_map(|row| row.holds_at(*rate))).collect();
-    let unmeasured = |row: &SloRow| row.state == State::Unmeasured;
-    if report.some_service_failed() {
-        Outcome::ServiceFailed
-    } else if report.some_measurement_is_invalid() {
-        Outcome::MeasurementInvalid
-    } else if holds.contains(&Holds::No) {
-        Outcome::GateFailed
-    } else if report.some_build_failed() {
-        Outcome::SetUp
-    } else if holds.contains(&Holds::Unclear) || at_least.is_some() && report.rows.iter().any(unmeasured) {
-        Outcome::Inconclusive
-    } else {
-        Outcome::Fine
     }
 }

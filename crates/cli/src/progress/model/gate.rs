@@ -1,6 +1,9 @@
 //! The effects of a comparison, against the bounds from which on they are regressions.
 
-use tare_analysis::comparison::{self, Comparison, Figure, Verdict, change};
+use tare_analysis::{
+    comparison::{self, Comparison, Figure, change},
+    verdict::Verdict,
+};
 use tare_bench::run::folder::Kept;
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};

@@ -231,7 +231,7 @@ fn a_search_is_the_rates_between_which_it_is() {
     let points = vec![Point::Searched];
     head.plan.latency = Some(LatencyPlan { points, slice_ns: 1_000_000_000, slices_per_block: 28 });
     let slo = Slo::parse(["p99=10ms"]).unwrap();
-    let slo = SloPlan { format: "1.0".to_owned(), slo, windows: 14, lag_ns_max: 1_000_000 };
+    let slo = SloPlan { format: "1.0".to_owned(), slo, windows: 14, lag_ns_max: 1_000_000, at_least: None };
     let rows = [("raw", 1.0), ("fast", 0.5)];
     let mut campaign = Campaign::new(&head, Some(&slo), &[]);
     hear(&mut campaign, block(0, &rows));

@@ -130,6 +130,13 @@ impl Ended {
         self
     }
 
+    /// Fails unless it read a run that has no end: that is inconclusive, and graver where throughput is not valid.
+    #[track_caller]
+    pub fn expect_unfinished(self) -> Ended {
+        assert!(matches!(self.code(), Some(4 | 5)), "the exit status is {:?}", self.code());
+        self
+    }
+
     /// What it printed with `--json`.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {

@@ -10,11 +10,8 @@ use tare_bench::run::{
 use tare_host::environment::Environment;
 
 use crate::{
-    document::{Column, Fact, Section, Unit},
-    gather::{
-        ended::status,
-        fields::{field, table},
-    },
+    document::{Column, Fact, Section, Status, Unit},
+    gather::fields::{field, table},
 };
 
 const LEAD: &str = "What is known to move the figures of a machine, read before the first block.";
@@ -57,7 +54,7 @@ fn softirq(apart: Option<bool>) -> &'static str {
 /// For the head of the page.
 pub fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
     let (plan, environment) = (&kept.header.plan, &kept.header.environment);
-    let how = status(report.ending, kept.goes_on).text();
+    let how = Status::of(report.ending, kept.goes_on).text();
     let took = report.elapsed_ns.map_or_else(|| how.to_owned(), |ns| figures::time(ns as f64));
     let ending = report.ending.map_or(String::new(), |ending| format!(": {}", ending.text()));
     let mut facts = vec![

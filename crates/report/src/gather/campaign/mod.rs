@@ -2,7 +2,6 @@
 
 mod answer;
 mod aspects;
-mod checks;
 mod environment;
 mod latency;
 mod slices;
@@ -14,14 +13,12 @@ mod wire;
 
 use std::path::Path;
 
-use tare_analysis::report::Report;
+use tare_analysis::{checks, report::Report};
 use tare_bench::run::{about::About, folder::Kept};
 
-use super::ended::status;
-use crate::document::{Document, FORMAT, Kind, Section};
+use crate::document::{Document, FORMAT, Kind, Section, Status};
 
 pub use answer::either;
-pub use checks::of_exclusion;
 pub use environment::{checkout, command, facts, machine, section as environment};
 pub use latency::lost_histograms;
 
@@ -35,11 +32,11 @@ pub fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
         question: report.question.clone(),
         answer: answer::answer(report),
         began: report.began.clone(),
-        status: status(report.ending, kept.goes_on),
+        status: Status::of(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: notes.cloned().collect(),
         facts: facts(kept, report, About::read(run).ok().flatten().as_ref()),
-        checks: checks::checks(report),
+        checks: checks::of_table(report),
         sections: sections(kept, report, run),
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use tare_analysis::{
-    published::{CellReport, Estimate, PUBLISHED, PointReport, Verdict},
+    published::{CellReport, Estimate, PUBLISHED, PointReport},
     report::figures::{rate, time, times},
+    verdict::Verdict,
 };
 use tare_bench::grid::plan::Offered;
 
@@ -53,22 +54,23 @@ fn claims(grid: &Grid) -> String {
     tally(&verdicts).map_or(String::new(), |tally| format!("{tally}{scale}. "))
 }
 
-/// `Of 5 claims 1 holds, 3 do not, and 1 cannot be told`; none where there is no claim.
+/// `Of 5 claims 1 holds, 3 do not, and 1 is inconclusive`; none where there is no claim.
 pub fn tally(verdicts: &[Verdict]) -> Option<String> {
     let with = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-    let mut parts = vec![match with(Verdict::Confirmed) {
+    let mut parts = vec![match with(Verdict::Pass) {
         0 => "none holds".to_owned(),
         1 => "1 holds".to_owned(),
         many => format!("{many} hold"),
     }];
-    match with(Verdict::Refuted) {
+    match with(Verdict::Fail) {
         0 => {}
         1 => parts.push("1 does not".to_owned()),
         many => parts.push(format!("{many} do not")),
     }
-    match with(Verdict::CannotBeTold) {
+    match with(Verdict::Inconclusive) {
         0 => {}
-        untold => parts.push(format!("{untold} cannot be told")),
+        1 => parts.push("1 is inconclusive".to_owned()),
+        many => parts.push(format!("{many} are inconclusive")),
     }
     let told = match parts.as_slice() {
         [first, second, third] => format!("{first}, {second}, and {third}"),

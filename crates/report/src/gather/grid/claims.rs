@@ -1,6 +1,9 @@
 //! The claims of a published benchmark, what this run says to each, and every comparison that it is said by.
 
-use tare_analysis::published::{CheckReport, ClaimReport, PUBLISHED, Verdict};
+use tare_analysis::{
+    published::{CheckReport, ClaimReport, PUBLISHED},
+    verdict::{Question, Verdict},
+};
 
 use super::{
     super::{
@@ -38,12 +41,12 @@ pub fn verdicts(grid: &Grid) -> Option<Section> {
         ),
         field(text("claim", "what was claimed"), |(_, claim): &Judged| claim.text.clone()),
         field(text("evidence", "what decided it"), |(_, claim): &Judged| decisive(claim)),
-        field(column("holding", "comparisons that hold", Unit::Count).hidden(), count(Verdict::Confirmed)),
-        field(column("not_holding", "that do not", Unit::Count).hidden(), count(Verdict::Refuted)),
-        field(column("untold", "that cannot be told", Unit::Count).hidden(), count(Verdict::CannotBeTold)),
+        field(column("holding", "comparisons that hold", Unit::Count).hidden(), count(Verdict::Pass)),
+        field(column("not_holding", "that do not", Unit::Count).hidden(), count(Verdict::Fail)),
+        field(column("untold", "inconclusive", Unit::Count).hidden(), count(Verdict::Inconclusive)),
     ];
     let lead = "Each claim is checked by comparisons that stand in the experiment's file. One that is refuted refutes it; \
-                one that cannot be told leaves it open. A verdict says nothing of a longer load than it was measured for.";
+                an inconclusive one leaves it open. A verdict says nothing of a longer load than it was measured for.";
     Some(Section::new(
         "claims",
         "Does it still hold?",
@@ -64,11 +67,7 @@ fn decisive(claim: &ClaimReport) -> Option<String> {
 }
 
 fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Confirmed => "holds",
-        Verdict::Refuted => "does not hold",
-        Verdict::CannotBeTold => "cannot be told",
-    }
+    verdict.word(Question::Claim)
 }
 
 /// A comparison of a claim.
@@ -142,10 +141,10 @@ fn ratios(rows: &[Evidence]) -> Option<Chart> {
         |verdict: Verdict| rows.iter().filter(is_ratio).filter(|row| row.check.verdict == verdict).count();
     let all = rows.iter().filter(is_ratio).count();
     let alt = format!(
-        "{all} ratios with their intervals: {} hold, {} do not, {} cannot be told. What is claimed of each stands in the table.",
-        with(Verdict::Confirmed),
-        with(Verdict::Refuted),
-        with(Verdict::CannotBeTold)
+        "{all} ratios with their intervals: {} hold, {} do not, {} inconclusive. What is claimed of each stands in the table.",
+        with(Verdict::Pass),
+        with(Verdict::Fail),
+        with(Verdict::Inconclusive)
     );
     let chart = Chart::new(Shape::Points, "value", "comparison", &alt).series("verdict");
     let chart = Chart {

@@ -2,7 +2,6 @@
 
 mod answer;
 mod aspects;
-mod checks;
 mod claims;
 mod environment;
 mod journal;
@@ -17,6 +16,7 @@ mod tests;
 use std::path::Path;
 
 use tare_analysis::{
+    checks,
     published::{CellReport, PUBLISHED, PointReport, Report, RowReport, place},
     report::figures::time,
 };
@@ -29,7 +29,7 @@ use tare_bench::{
     run::{about::About, folder::Kept},
 };
 
-use super::{campaign, ended::status};
+use super::campaign;
 use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 pub use series::document as series;
@@ -65,7 +65,7 @@ pub fn document(kept: &Kept<GridPlan, Record>, report: &Report, run: &Path) -> D
         notes: notes(&grid),
         facts: facts(&grid, About::read(run).ok().flatten().as_ref()),
         sections,
-        checks: checks::checks(report),
+        checks: checks::of_published(report),
     }
 }
 
@@ -102,7 +102,7 @@ impl<'a> Grid<'a> {
     }
 
     fn status(&self) -> Status {
-        status(self.report.ending, self.kept.goes_on)
+        Status::of(self.report.ending, self.kept.goes_on)
     }
 
     /// Whether each load is a number of messages: then what is shown is how long they took.

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use tare_analysis::published::{Report, Verdict, compute};
+use tare_analysis::{
+    checks,
+    published::{Report, compute},
+};
 use tare_bench::{
     grid::{plan::GridPlan, record::Record},
     run::folder::{
@@ -13,14 +16,13 @@ use tare_bench::{
 
 use super::{
     super::{
-        damage, ended,
+        damage,
         fields::{field, table},
         lay::{column, quiet, text},
     },
     answer::tally,
-    checks,
 };
-use crate::document::{Check, Document, FORMAT, Kind, Section, Status, Unit, Verdict as Passes};
+use crate::document::{Check, Document, FORMAT, Kind, Section, Status, Unit, Verdict};
 
 /// An experiment of the series.
 #[derive(Debug, Clone)]
@@ -116,11 +118,11 @@ impl Member {
         let named = |check: Check| Check { name: format!("{}: {}", self.name, check.name), ..check };
         let not = |verdict, text: &str| vec![named(Check::new("complete", verdict, text))];
         match &self.found {
-            Found::NotBegun => not(Passes::Inconclusive, "not begun"),
-            Found::Unreadable(reason) => not(Passes::Invalid, reason),
+            Found::NotBegun => not(Verdict::Unfinished, "not begun"),
+            Found::Unreadable(reason) => not(Verdict::Invalid, reason),
             Found::Told(report, status, _) => {
-                let end = ended::check("complete", *status);
-                checks::checks(report).into_iter().chain(end).map(named).collect()
+                let end = checks::of_status(*status);
+                checks::of_published(report).into_iter().chain(end).map(named).collect()
             }
         }
     }
@@ -151,7 +153,7 @@ impl Found {
 
     fn of(kept: Kept<GridPlan, Record>) -> Found {
         let report = compute(&kept);
-        let status = ended::status(report.ending, kept.goes_on);
+        let status = Status::of(report.ending, kept.goes_on);
         Found::Told(Box::new(report), status, kept.damage)
     }
 }
@@ -178,9 +180,9 @@ fn section(members: &[Member]) -> Section {
         field(column("scale", "scale", Unit::Number), |member: &Member| {
             member.report().map(|report| report.scale)
         }),
-        claims("holding", "claims that hold", Verdict::Confirmed),
-        claims("not_holding", "that do not", Verdict::Refuted),
-        claims("untold", "that cannot be told", Verdict::CannotBeTold),
+        claims("holding", "claims that hold", Verdict::Pass),
+        claims("not_holding", "that do not", Verdict::Fail),
+        claims("untold", "inconclusive", Verdict::Inconclusive),
         field(column("elapsed_ns", "took", Unit::Nanoseconds), |member: &Member| {
             member.report().map(|report| report.elapsed_ns)
         }),

@@ -17,6 +17,8 @@ use tare_bench::{
     },
 };
 
+use tare_analysis::verdict::Absence;
+
 use super::{super::golden::text, document};
 use crate::{
     Document,
@@ -60,9 +62,9 @@ fn what_has_no_figure_has_its_state_and_reason() {
     let found = told(&grid);
     assert_snapshot!("rest-cpp-2020-with-failures", text(&found));
     let verdict = |row: &str| found.checks.iter().find(|check| check.name == row).unwrap().verdict;
-    assert_eq!(verdict("pistache"), Verdict::Failed);
-    assert_eq!(verdict("cpp-httplib"), Verdict::Passed);
-    assert_eq!(verdict("cpprestsdk:waiting"), Verdict::Passed, "it got stuck as it was published to");
+    assert_eq!(verdict("pistache"), Verdict::ServiceFailed);
+    assert_eq!(verdict("cpp-httplib"), Verdict::Pass);
+    assert_eq!(verdict("cpprestsdk:waiting"), Verdict::Pass, "it got stuck as it was published to");
     let states = |section: &str| -> Vec<String> {
         let section = found.sections.iter().find(|found| found.id == section).unwrap();
         let mut states: Vec<String> = section
@@ -197,9 +199,9 @@ fn a_series_tells_how_its_experiments_fared() {
     assert_snapshot!("series", text(&found));
     assert_eq!(found.status, Status::CutOff);
     let check = found.checks.iter().find(|check| check.name == "restinio-2017: restbed").unwrap();
-    assert_eq!(check.verdict, Verdict::LeftOut, "{check:?}");
+    assert_eq!(check.verdict, Verdict::LeftOut(Absence::NotOnThisMachine), "{check:?}");
     let last = found.checks.last().unwrap();
-    assert_eq!((last.name.as_str(), last.verdict), ("abstract-2018: complete", Verdict::Inconclusive));
+    assert_eq!((last.name.as_str(), last.verdict), ("abstract-2018: complete", Verdict::Unfinished));
     // The second one begins.
     let grid = complete("abstract-2018", 0.1);
     let mut journal = RunFolder::create(&folder.path().join("abstract-2018"), &grid.header).unwrap();

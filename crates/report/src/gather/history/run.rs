@@ -19,7 +19,7 @@ use tare_bench::{
 };
 use tare_stats::{log_ratios, two_level};
 
-use crate::{document::Status, gather::ended::status};
+use crate::document::Status;
 
 /// A run that was read.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Run {
     }
 
     pub fn status(&self) -> Status {
-        status(self.report.ending, self.kept.goes_on)
+        Status::of(self.report.ending, self.kept.goes_on)
     }
 
     /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the

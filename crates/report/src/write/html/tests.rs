@@ -34,7 +34,7 @@ fn small() -> Document {
         damage: Vec::new(),
         notes: vec!["One note.".to_owned()],
         facts: vec![Fact::code("Reproduce", "tare run 'x'")],
-        checks: vec![Check::new("asio", Verdict::Passed, "it has figures")],
+        checks: vec![Check::new("asio", Verdict::Pass, "it has figures")],
         sections: vec![
             Section::new("tiers", "Tiers", "How to read it.", table).chart(chart),
             Section::without("memory", "Memory", "Nothing.").note("It was not kept."),
@@ -97,12 +97,12 @@ fn a_verdict_has_its_colour_and_nothing_else_has_one() {
     let mut document = small();
     let columns = vec![Column::new("id", "id", Unit::Text), Column::new("verdict", "verdict", Unit::Text)];
     let mut table = Table::new("Claims", columns);
-    for word in ["holds", "does not hold", "cannot be told"] {
+    for word in ["holds", "does not hold", "inconclusive"] {
         table.rows.push(vec![word.into(), word.into()]);
     }
     document.sections.push(Section::new("claims", "Claims", "All.", table));
     let page = html(&document).unwrap();
-    for (tone, word) in [("good", "holds"), ("bad", "does not hold"), ("open", "cannot be told")] {
+    for (tone, word) in [("good", "holds"), ("bad", "does not hold"), ("open", "inconclusive")] {
         assert!(
             page.contains(&format!("<td data-value=\"{word}\"><bdi class=\"{tone}\">{word}</bdi>")),
             "{word}"

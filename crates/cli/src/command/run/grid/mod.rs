@@ -9,14 +9,14 @@ mod words;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use tare_analysis::published::{self, Report, Verdict};
+use tare_analysis::{
+    published::{self, Report},
+    verdict::{Question, Verdict},
+};
 use tare_bench::{
     figures::Figures,
     grid::{Grid, GridRow, plan::GridPlan, record::Record},
-    run::{
-        folder::{self, Kept},
-        plan::Exclusion,
-    },
+    run::folder::{self, Kept},
 };
 use tare_host::{cpus, link::rights};
 use tare_service::catalogue::Row;
@@ -26,7 +26,7 @@ pub use words::GridWords;
 use super::{Args, session::Session};
 use crate::{
     command::report::page,
-    exit::Outcome,
+    exit::{self, Outcome},
     output::{Format, paint, print, print_json},
     workspace::{self, Global},
 };
@@ -77,7 +77,7 @@ fn begin(
 fn tell(run: &Path, report: &Report, format: Format) -> anyhow::Result<Outcome> {
     print_report(report, format)?;
     page::tell_kept(run);
-    Ok(outcome(report))
+    exit::of_run(run)
 }
 
 /// Prints a report to stdout.
@@ -86,22 +86,6 @@ pub fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
         Format::Text => print(&published::text(report, true)),
         Format::Markdown => print(&published::markdown(report)),
         Format::Json => print_json(report),
-    }
-}
-
-/// A claim that is refuted is a finding and no failure; nor is a service that gets stuck as it was published to.
-fn outcome(report: &Report) -> Outcome {
-    let cells = || report.points.iter().flat_map(|point| &point.cells);
-    let is_out =
-        |why| report.rows.iter().filter_map(|row| row.excluded.as_ref()).any(|excluded| excluded.why == why);
-    if cells().any(|cell| cell.failed.is_some()) || is_out(Exclusion::AgainstItsContract) {
-        Outcome::ServiceFailed
-    } else if is_out(Exclusion::NotBuilt) {
-        Outcome::SetUp
-    } else if cells().any(|cell| report.is_invalid(cell)) {
-        Outcome::MeasurementInvalid
-    } else {
-        Outcome::Fine
     }
 }
 
@@ -169,9 +153,11 @@ fn rows_of(workspace: &mut Workspace, kept: &Kept<GridPlan, Record>) -> anyhow::
 /// How many claims came out how, for a line of progress.
 pub fn claims_in_words(report: &Report) -> String {
     let count = |verdict| report.claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let words = [Verdict::Confirmed, Verdict::Refuted, Verdict::CannotBeTold];
-    let words: Vec<String> =
-        words.iter().map(|verdict| format!("{} {}", count(*verdict), verdict.text())).collect();
+    let words = [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive];
+    let words: Vec<String> = words
+        .iter()
+        .map(|verdict| format!("{} {}", count(*verdict), verdict.word(Question::Claim)))
+        .collect();
     let scale = match report.scale {
         1.0 => String::new(),
         scale => format!(", at scale {scale}"),

@@ -17,14 +17,14 @@ use tare_bench::{
 };
 use tare_service::catalogue::Row;
 
-use super::{begin, dry, outcome, plan, prepare_for_links, print_report, rows_of};
+use super::{begin, dry, plan, prepare_for_links, print_report, rows_of};
 use crate::{
     command::{
         report::page,
         run::{Args, session::Session},
         show::same_as_kept,
     },
-    exit::Outcome,
+    exit::{self, Outcome},
     output::{Format, paint, print_json},
     workspace::Global,
 };
@@ -59,8 +59,9 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     SeriesHead::new(&series.title, names).keep(&all)?;
     let mut told = Told::new(format);
     for member in members {
-        match measure(&mut workspace, member, &all) {
-            Ok(report) => told.report(report)?,
+        let run = all.join(&member.name);
+        match measure(&mut workspace, member, &run) {
+            Ok(report) => told.report(report, exit::of_run(&run)?)?,
             Err(error) => told.error(&error),
         }
         if tare_host::signals::received().is_some() {
@@ -79,11 +80,12 @@ pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outco
         let member = run.join(&name);
         if !has_begun(&member) {
             anstream::eprintln!("{name}: not begun");
+            outcome = outcome.graver(Outcome::Inconclusive);
             continue;
         }
         let report = published::compute(&folder::read(&member)?);
         let same = same_as_kept(&member, recompute, &report);
-        told.report(report)?;
+        told.report(report, exit::of_run(&member)?)?;
         match same {
             Ok(same) => outcome = outcome.graver(same),
             // One that was cut off has kept no report: the others are looked at all the same.
@@ -93,8 +95,7 @@ pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outco
             }
         }
     }
-    told.end()?;
-    Ok(outcome)
+    Ok(told.end()?.graver(outcome))
 }
 
 /// Says how a series goes on, where `run` is the folder of one: what was not begun is planned by its command alone.
@@ -142,18 +143,17 @@ fn asked_of(grid: &Grid, args: &Args) -> Vec<String> {
 }
 
 /// A new run, the rest of one, or the report of one that has ended. What has begun goes on as it was planned then.
-fn measure(workspace: &mut Workspace, member: Member, all: &Path) -> anyhow::Result<Report> {
-    let run = all.join(&member.name);
-    if !has_begun(&run) {
-        return begin(workspace, (member.plan, member.rows), &run, jiff::Timestamp::now());
+fn measure(workspace: &mut Workspace, member: Member, run: &Path) -> anyhow::Result<Report> {
+    if !has_begun(run) {
+        return begin(workspace, (member.plan, member.rows), run, jiff::Timestamp::now());
     }
-    let kept: Kept<GridPlan, Record> = folder::read(&run)?;
+    let kept: Kept<GridPlan, Record> = folder::read(run)?;
     let report = published::compute(&kept);
     if report.is_complete() {
         return Ok(report);
     }
     let rows = rows_of(workspace, &kept)?;
-    Session::new(workspace, rows, &run)?.go_on_with_grid(&kept)
+    Session::new(workspace, rows, run)?.go_on_with_grid(&kept)
 }
 
 /// What was printed of the experiments so far, and how they ended.
@@ -169,8 +169,8 @@ impl Told {
         Told { format, outcome: Outcome::Fine, reports: Vec::new() }
     }
 
-    fn report(&mut self, report: Report) -> anyhow::Result<()> {
-        self.outcome = self.outcome.graver(outcome(&report));
+    fn report(&mut self, report: Report, outcome: Outcome) -> anyhow::Result<()> {
+        self.outcome = self.outcome.graver(outcome);
         match self.format {
             Format::Json => self.reports.push(report),
             format => {

@@ -1,0 +1,121 @@
+//! What a gate asks of a run, and the answers: a check for each row, or for each metric that decides. From these alone follow
+//! the verdict of the run, its exit status and its test cases.
+
+use serde::Serialize;
+
+use crate::{
+    capacity::{SloReport, SloRow},
+    comparison::{Comparison, Figure},
+    published::{self, CellReport},
+    report::{Report, RowReport, figures::rate},
+    status::Status,
+    verdict::Verdict,
+};
+
+/// One question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Unique in its run and the same from run to run, such as the label of a row, or a metric.
+    pub name: String,
+    pub verdict: Verdict,
+    /// Why, in a sentence with its figures.
+    pub text: String,
+}
+
+impl Check {
+    pub fn new(name: impl Into<String>, verdict: Verdict, text: impl Into<String>) -> Check {
+        Check { name: name.into(), verdict, text: text.into() }
+    }
+}
+
+/// Of the run: that of all its checks together.
+pub fn verdict(checks: &[Check]) -> Verdict {
+    Verdict::of_all(checks.iter().map(|check| check.verdict))
+}
+
+/// Of a run that has not come to its end nothing was passed.
+pub fn of_status(status: Status) -> Option<Check> {
+    let why = match status {
+        Status::Complete => return None,
+        Status::Running => "the run is in progress",
+        Status::Interrupted | Status::CutOff | Status::Unknown => "the run did not come to its end",
+    };
+    Some(Check::new("complete", Verdict::Unfinished, why))
+}
+
+/// That each row has figures, and that they are its own.
+pub fn of_table(report: &Report) -> Vec<Check> {
+    let text = |row: &RowReport| {
+        if let Some(reason) = row.state.reason() {
+            return format!("{}: {reason}", row.state.word());
+        }
+        if let Some(doubt) = &row.throughput_doubt {
+            return doubt.to_string();
+        }
+        let rate = row.requests_per_second.map_or("-".to_owned(), rate);
+        let errors: u64 = row.failed.values().sum();
+        format!("{rate} requests/s over {} blocks, {errors} errors", row.blocks)
+    };
+    report.rows.iter().map(|row| Check::new(&row.label, row.verdict(), text(row))).collect()
+}
+
+/// That each metric that decides passes; where nothing could be compared, one check that says why.
+pub fn of_comparison(found: &Comparison) -> Vec<Check> {
+    let check = |figure: &Figure| {
+        let verdict = figure.verdict.unwrap_or(Verdict::Inconclusive);
+        let text = figure.text().unwrap_or_else(|| format!("{} was not measured", figure.name));
+        Check::new(&figure.name, verdict, text)
+    };
+    match found.verdict {
+        Verdict::Pass | Verdict::Fail | Verdict::Inconclusive => {
+            found.figures.iter().filter(|figure| figure.decides).map(check).collect()
+        }
+        other => vec![Check::new("comparison", other, &found.reason)],
+    }
+}
+
+/// That each row was searched, and that it holds the rate that was asked of it, where one was.
+pub fn of_capacity(report: &SloReport) -> Vec<Check> {
+    let asked = report.at_least;
+    let of = asked.map_or(String::new(), |asked| format!(", of {}/s that were asked for", rate(asked)));
+    let text = |row: &SloRow| match (&row.capacity, row.reason()) {
+        (_, Some(reason)) => reason.to_owned(),
+        (Some(level), None) => format!("holds {}/s{of}", rate(level.value)),
+        (None, None) => row.state.word().to_owned(),
+    };
+    report.rows.iter().map(|row| Check::new(&row.label, row.verdict(asked), text(row))).collect()
+}
+
+/// That each row has figures under every load. A claim that is refuted is a result, and a service that gets stuck as it was
+/// published to is one too: they fail nothing.
+pub fn of_published(report: &published::Report) -> Vec<Check> {
+    let of_row = |(place, row): (usize, &published::RowReport)| {
+        if let Some(excluded) = &row.excluded {
+            return Check::new(&row.label, excluded.why.into(), &excluded.reason);
+        }
+        let cells = report.points.iter().filter_map(|point| point.cell(place));
+        let (verdict, text) = of_cells(report, &cells.collect::<Vec<_>>());
+        Check::new(&row.label, verdict, text)
+    };
+    report.rows.iter().enumerate().map(of_row).collect()
+}
+
+fn of_cells(report: &published::Report, cells: &[&CellReport]) -> (Verdict, String) {
+    if let Some(reason) = cells.iter().find_map(|cell| cell.failed.clone()) {
+        return (Verdict::ServiceFailed, reason);
+    }
+    if let Some(cell) = cells.iter().find(|cell| report.is_invalid(cell)) {
+        return (Verdict::Invalid, cell.trouble.clone().unwrap_or_default());
+    }
+    let count = |of: fn(&CellReport) -> bool| cells.iter().filter(|cell| of(cell)).count();
+    let (measured, stuck) = (count(|cell| cell.rounds > 0), count(|cell| cell.stuck.is_some()));
+    let of_all = match cells.len() {
+        1 => "measured".to_owned(),
+        all => format!("measured under {measured} of {all} loads"),
+    };
+    match (measured, stuck) {
+        (0, 0) => (Verdict::Unfinished, "not measured yet".to_owned()),
+        (_, 0) => (Verdict::Pass, of_all),
+        (_, stuck) => (Verdict::Pass, format!("{of_all}; it got stuck under {stuck}, which is a finding")),
+    }
+}

@@ -1,0 +1,91 @@
+//! How far a run came, whatever kind of run it is.
+
+use serde::Serialize;
+use tare_bench::{grid, run};
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It ended of its own accord.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+    /// Somebody is writing its records now.
+    Running,
+    /// It has no end.
+    CutOff,
+    /// Its records cannot be read, so nobody can say.
+    Unknown,
+}
+
+impl Status {
+    /// By its last record.
+    pub fn of(ending: Option<impl Into<Status>>, in_progress: bool) -> Status {
+        match ending {
+            Some(ending) => ending.into(),
+            None if in_progress => Status::Running,
+            None => Status::CutOff,
+        }
+    }
+
+    /// The stable name, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Interrupted => "interrupted",
+            Status::Running => "running",
+            Status::CutOff => "cut-off",
+            Status::Unknown => "unknown",
+        }
+    }
+
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Interrupted => "stopped by the user",
+            Status::Running => "still running",
+            Status::CutOff => "cut off",
+            Status::Unknown => "end not known",
+        }
+    }
+}
+
+impl From<run::record::Ending> for Status {
+    fn from(ending: run::record::Ending) -> Status {
+        match ending {
+            run::record::Ending::Interrupted => Status::Interrupted,
+            run::record::Ending::Decided
+            | run::record::Ending::BudgetSpent
+            | run::record::Ending::BlocksMax
+            | run::record::Ending::NothingLeft => Status::Complete,
+        }
+    }
+}
+
+impl From<grid::record::Ending> for Status {
+    fn from(ending: grid::record::Ending) -> Status {
+        match ending {
+            grid::record::Ending::Complete => Status::Complete,
+            grid::record::Ending::Interrupted => Status::Interrupted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use run::record::Ending;
+
+    use super::*;
+
+    #[test]
+    fn a_run_without_an_end_is_running_or_was_cut_off() {
+        assert_eq!(Status::of(None::<Ending>, true), Status::Running);
+        assert_eq!(Status::of(None::<Ending>, false), Status::CutOff);
+        assert_eq!(Status::of(Some(Ending::Interrupted), true), Status::Interrupted);
+        for ending in [Ending::Decided, Ending::BudgetSpent, Ending::BlocksMax, Ending::NothingLeft] {
+            assert_eq!(Status::of(Some(ending), false), Status::Complete);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What came out: of a row, a metric, a pair, a claim, a gate, and of a run as a whole. One type to the end: the word,
+//! the colour, the outcome of a test case and (in the command) the exit status are functions of it, one each.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use tare_bench::run::plan::Exclusion;
+use tare_stats::equivalence;
+
+/// What came out. The order is that of gravity: of several verdicts the greatest is the one of all of them together.
+///
+/// What was left out weighs least, so that a run of which a part was measured is judged by that part; a run of which
+/// nothing was measured has nothing else, and says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Left out, for a reason that says nothing against the service.
+    LeftOut(Absence),
+    /// What was asked holds: figures are valid, a regression is excluded, an SLO is held, a claim is confirmed.
+    Pass,
+    /// It was begun, and there is no figure yet.
+    Unfinished,
+    /// The data do not decide.
+    Inconclusive,
+    /// It was measured, and not validly.
+    Invalid,
+    /// What was asked does not hold: a regression, an SLO that is not held, a refuted claim.
+    Fail,
+    /// A service could not be built although its toolchain is there.
+    NotBuilt,
+    /// A service crashed, or does not do what its contract says.
+    ServiceFailed,
+}
+
+/// Why something was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Absence {
+    /// It serves other contracts.
+    AnotherContract,
+    /// A toolchain or a library is missing.
+    NotOnThisMachine,
+}
+
+/// What a verdict answers, since each question has its own word for yes and no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// Does the row have valid figures?
+    Row,
+    /// Does the gate pass?
+    Gate,
+    /// Is the published claim true here?
+    Claim,
+}
+
+/// What a CI server shows of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestOutcome {
+    /// A test case that passed.
+    Success,
+    /// One that failed.
+    Failure,
+    /// One that could not be asked: no failure of a service, and nothing that has passed either.
+    Error,
+    /// One that was left out before anything was measured.
+    Skipped,
+}
+
+/// How a verdict is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// To be looked at.
+    Doubtful,
+    /// As it should not be.
+    Bad,
+}
+
+impl Verdict {
+    /// Each of them.
+    pub const ALL: [Verdict; 9] = [
+        Verdict::LeftOut(Absence::AnotherContract),
+        Verdict::LeftOut(Absence::NotOnThisMachine),
+        Verdict::Pass,
+        Verdict::Unfinished,
+        Verdict::Inconclusive,
+        Verdict::Invalid,
+        Verdict::Fail,
+        Verdict::NotBuilt,
+        Verdict::ServiceFailed,
+    ];
+
+    /// Of everything together: the gravest. Where nothing was asked nothing has passed.
+    pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        verdicts.into_iter().max().unwrap_or(Verdict::Inconclusive)
+    }
+
+    /// Of several of which one is enough.
+    pub fn of_any(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let verdicts: Vec<Verdict> = verdicts.into_iter().collect();
+        match verdicts.contains(&Verdict::Pass) {
+            true => Verdict::Pass,
+            false if verdicts.iter().all(|verdict| *verdict == Verdict::Fail) => Verdict::of_all(verdicts),
+            false => Verdict::Inconclusive,
+        }
+    }
+
+    /// The stable name, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::LeftOut(Absence::AnotherContract) => "another-contract",
+            Verdict::LeftOut(Absence::NotOnThisMachine) => "not-on-this-machine",
+            Verdict::Pass => "pass",
+            Verdict::Unfinished => "unfinished",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Invalid => "invalid",
+            Verdict::Fail => "fail",
+            Verdict::NotBuilt => "not-built",
+            Verdict::ServiceFailed => "service-failed",
+        }
+    }
+
+    /// The word for people, as the answer to a question.
+    pub fn word(self, question: Question) -> &'static str {
+        match (self, question) {
+            (Verdict::Pass, Question::Row) => "measured",
+            (Verdict::Pass, Question::Gate) => "pass",
+            (Verdict::Pass, Question::Claim) => "holds",
+            (Verdict::Fail, Question::Row | Question::Gate) => "fail",
+            (Verdict::Fail, Question::Claim) => "does not hold",
+            (Verdict::Inconclusive, _) => "inconclusive",
+            (Verdict::Unfinished, _) => "not measured",
+            (Verdict::Invalid, _) => "invalid",
+            (Verdict::NotBuilt, _) => "not built",
+            (Verdict::ServiceFailed, _) => "service failed",
+            (Verdict::LeftOut(_), _) => "left out",
+        }
+    }
+
+    /// As a test case.
+    pub fn test_outcome(self) -> TestOutcome {
+        match self {
+            Verdict::Pass => TestOutcome::Success,
+            Verdict::Fail | Verdict::ServiceFailed => TestOutcome::Failure,
+            Verdict::NotBuilt | Verdict::Invalid | Verdict::Inconclusive | Verdict::Unfinished => {
+                TestOutcome::Error
+            }
+            Verdict::LeftOut(_) => TestOutcome::Skipped,
+        }
+    }
+
+    /// As a colour.
+    pub fn tone(self) -> Tone {
+        match self.test_outcome() {
+            TestOutcome::Success => Tone::Good,
+            TestOutcome::Failure => Tone::Bad,
+            TestOutcome::Error | TestOutcome::Skipped => Tone::Doubtful,
+        }
+    }
+}
+
+impl Tone {
+    /// The stable name, for a style sheet.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Doubtful => "open",
+            Tone::Bad => "bad",
+        }
+    }
+
+    /// The ANSI code.
+    pub fn ansi(self) -> &'static str {
+        match self {
+            Tone::Good => "32",
+            Tone::Doubtful => "33",
+            Tone::Bad => "31",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Of a row that took no part in a run.
+impl From<Exclusion> for Verdict {
+    fn from(why: Exclusion) -> Verdict {
+        match why {
+            Exclusion::NotOnThisMachine => Verdict::LeftOut(Absence::NotOnThisMachine),
+            Exclusion::AnotherContract => Verdict::LeftOut(Absence::AnotherContract),
+            Exclusion::NotBuilt => Verdict::NotBuilt,
+            Exclusion::AgainstItsContract => Verdict::ServiceFailed,
+        }
+    }
+}
+
+impl From<equivalence::Verdict> for Verdict {
+    fn from(found: equivalence::Verdict) -> Verdict {
+        match found {
+            equivalence::Verdict::Pass => Verdict::Pass,
+            equivalence::Verdict::Fail => Verdict::Fail,
+            equivalence::Verdict::Inconclusive => Verdict::Inconclusive,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn each_has_its_name_words_and_outcome() {
+        let lines = Verdict::ALL.map(|verdict| {
+            let words = [Question::Row, Question::Gate, Question::Claim].map(|asked| verdict.word(asked));
+            format!("{verdict}: {} / {:?}, {:?}", words.join(" | "), verdict.test_outcome(), verdict.tone())
+        });
+        insta::assert_snapshot!(lines.join("\n"));
+        let names: BTreeSet<&str> = Verdict::ALL.iter().map(|verdict| verdict.name()).collect();
+        assert_eq!(names.len(), Verdict::ALL.len(), "a name is one verdict's");
+        assert!(Verdict::ALL.is_sorted(), "the list is in the order of gravity");
+    }
+
+    #[test]
+    fn where_nothing_was_asked_nothing_has_passed() {
+        assert_eq!([Verdict::of_all([]), Verdict::of_any([])], [Verdict::Inconclusive; 2]);
+    }
+
+    #[test]
+    fn one_confirmation_is_enough_where_one_was_asked_for() {
+        use Verdict::{Fail, Inconclusive, Pass};
+        assert_eq!(Verdict::of_any([Fail, Pass]), Pass);
+        assert_eq!(Verdict::of_any([Fail, Fail]), Fail);
+        assert_eq!(Verdict::of_any([Fail, Inconclusive]), Inconclusive);
+    }
+
+    fn verdict() -> impl Strategy<Value = Verdict> {
+        prop::sample::select(Verdict::ALL.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn a_whole_is_one_of_its_parts_whatever_their_order(mut found in prop::collection::vec(verdict(), 1..8)) {
+            let whole = Verdict::of_all(found.clone());
+            prop_assert!(found.contains(&whole));
+            found.reverse();
+            prop_assert_eq!(Verdict::of_all(found.clone()), whole);
+            prop_assert_eq!(Verdict::of_all([Verdict::of_all(found.clone()), whole]), whole);
+            let left_out = |verdict: &Verdict| matches!(verdict, Verdict::LeftOut(_));
+            prop_assert_eq!(left_out(&whole), found.iter().all(left_out));
+            if whole == Verdict::Pass {
+                prop_assert!(found.iter().all(|verdict| *verdict == Verdict::Pass || left_out(verdict)));
+            }
+        }
+    }
+}
