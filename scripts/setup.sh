@@ -231,7 +231,7 @@ install_go() {
     mkdir -p "$tools/bin" && ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
 }
 
-# For `tare crosscheck`. Pinned, since its figures are compared with ours.
+# For dev/crosscheck. Pinned, since its figures are compared with ours.
 install_locust() {
     locust_is_here && return
     say "installing locust into $tools/locust"
