@@ -52,5 +52,5 @@ services-update: setup ## list what is newer upstream than the services pin; wri
 	$(ENV) cargo xtask services-update
 
 # runs/ stays: a run is a result, and no build brings it back.
-clean: ## remove what was built or installed here, but not the runs
-	rm -rf target .tare services/*/*/{target,build,node_modules,.venv}
+clean: ## remove what was built or installed here, but not the runs (of cached builds: tare build --prune)
+	rm -rf target .tare

@@ -17,6 +17,9 @@ pub struct Global {
     /// The checkout: the folder that holds `services/` and `contracts/` [default: the nearest one upwards]
     #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Where builds are cached for all checkouts [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
+    #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR")]
+    home: Option<PathBuf>,
 }
 
 impl Global {
@@ -25,7 +28,9 @@ impl Global {
     }
 
     pub fn open(&self) -> anyhow::Result<Workspace> {
-        Ok(Workspace::open(&self.find()?, &program()?)?)
+        let root = self.find()?;
+        let home = workspace::home(self.home.as_deref(), &root);
+        Ok(Workspace::open(&root, &program()?, &home)?)
     }
 
     /// With the services outside of the checkout that `words` name.

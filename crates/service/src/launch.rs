@@ -126,7 +126,7 @@ fn start(
     let launch = Launch {
         name: service.id.clone(),
         command: service.command_for(&settings.contract.name),
-        dir: service.folder.clone(),
+        dir: service.place.to_path_buf(),
         env,
         cpus: settings.cpus.to_vec(),
         port: Some(port),

@@ -10,6 +10,7 @@ pub mod drive;
 pub mod endure;
 pub mod knobs;
 pub mod launch;
+mod lock;
 pub mod probe;
 pub mod prove;
 pub mod raw_socket;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    build::Builder,
+    build::{Builder, Store},
     catalogue::{self, Catalogue, RawSocket, Row, SelectError},
     contract::{self, Contract, ContractError},
     document::DocumentError,
@@ -22,6 +22,7 @@ pub struct Workspace {
     pub catalogue: Catalogue,
     /// Of the services outside: what the user wrote, and their ids.
     adopted: BTreeMap<String, String>,
+    home: PathBuf,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -43,11 +44,11 @@ pub enum WorkspaceError {
 }
 
 impl Workspace {
-    /// Reads the checkout at `root`; `program` is started as the raw-socket server.
+    /// Reads the checkout at `root`; `program` is started as the raw-socket server; builds are cached below `home`.
     ///
     /// # Errors
     /// A contract is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in `catalogue.broken`.
-    pub fn open(root: &Path, program: &Path) -> Result<Workspace, WorkspaceError> {
+    pub fn open(root: &Path, program: &Path, home: &Path) -> Result<Workspace, WorkspaceError> {
         let contracts = Contract::load_all(&root.join("contracts"))?;
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
         let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
@@ -56,7 +57,8 @@ impl Workspace {
             contracts: fixed.map(|contract| contract.name.clone()).collect(),
         };
         let catalogue = Catalogue::load(root, &names, raw_socket)?;
-        Ok(Workspace { root: root.to_owned(), contracts, catalogue, adopted: BTreeMap::new() })
+        let (root, home) = (root.to_owned(), home.to_owned());
+        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new(), home })
     }
 
     /// # Errors
@@ -111,7 +113,11 @@ impl Workspace {
     }
 
     pub fn builder(&self) -> Builder {
-        Builder::new(&self.root)
+        Builder::new(&self.root, self.store())
+    }
+
+    pub fn store(&self) -> Store {
+        Store::new(&self.home)
     }
 }
 
@@ -136,4 +142,39 @@ pub fn find(given: Option<&Path>) -> Result<PathBuf, WorkspaceError> {
     let here = env::current_dir().map_err(|error| folder(Path::new("."), error))?;
     let root = here.ancestors().find(|folder| is_root(folder)).map(Path::to_owned);
     root.ok_or(WorkspaceError::NotFound(here))
+}
+
+/// Where builds are cached for all checkouts: `given` or `TARE_HOME`, or a folder where caches lie.
+pub fn home(given: Option<&Path>, root: &Path) -> PathBuf {
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let given = given.map(Path::to_owned).or_else(|| variable("TARE_HOME"));
+    let home = first_home(given, variable("XDG_CACHE_HOME"), variable("HOME"), root);
+    std::path::absolute(&home).unwrap_or(home)
+}
+
+/// Without any of them it is the checkout's own.
+fn first_home(given: Option<PathBuf>, cache: Option<PathBuf>, user: Option<PathBuf>, root: &Path) -> PathBuf {
+    // The specification of these folders ignores relative ones.
+    let cache = cache.filter(|path| path.is_absolute()).or(user.map(|home| home.join(".cache")));
+    given.or(cache.map(|cache| cache.join("tare"))).unwrap_or_else(|| root.join(".tare").join("home"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_are_cached_where_the_user_says_or_caches_lie() {
+        let path = |text: &str| Some(PathBuf::from(text)).filter(|_| !text.is_empty());
+        for (given, cache, user, wanted) in [
+            ("/mine", "/cache", "/users/me", "/mine"),
+            ("", "/cache", "/users/me", "/cache/tare"),
+            ("", "cache", "/users/me", "/users/me/.cache/tare"),
+            ("", "", "/users/me", "/users/me/.cache/tare"),
+            ("", "", "", "/checkout/.tare/home"),
+        ] {
+            let found = first_home(path(given), path(cache), path(user), Path::new("/checkout"));
+            assert_eq!(found, Path::new(wanted));
+        }
+    }
 }

@@ -25,7 +25,7 @@ use tare_host::{
 };
 use tare_service::{
     build::Site,
-    catalogue::{RAW_SOCKET, Row},
+    catalogue::{RAW_SOCKET, Row, Service},
     contract::{self, Contract, Request},
     knobs::Knobs,
     prove::{self, Proof},
@@ -154,7 +154,9 @@ fn serve(server: &RawSocket) -> anyhow::Result<()> {
 }
 
 fn open(root: Option<&Path>) -> anyhow::Result<Workspace> {
-    Ok(Workspace::open(&workspace::find(root)?, &env::current_exe()?)?)
+    let root = workspace::find(root)?;
+    let home = workspace::home(None, &root);
+    Ok(Workspace::open(&root, &env::current_exe()?, &home)?)
 }
 
 /// The exit status, if nothing prevented an answer.
@@ -279,13 +281,15 @@ impl Command<'_> {
         let mut report = self.report(missing, began);
         say("building");
         let site = Site::new(&supervisor, &interrupt);
-        report.version = self.workspace.builder().build(&self.row.service, &site, false)?.version;
+        let built = self.workspace.builder().build(&self.row.service, &site, false)?;
+        let service = &self.row.service.at(built.place);
+        report.version = built.version;
         say("verifying");
-        match self.prove(&supervisor, folder) {
+        match self.prove(service, &supervisor, folder) {
             Some(reason) => report.failure = Some(reason),
             None => {
                 say("starting the service and capturing the request of each tool");
-                let (service, asked) = (&self.row.service, (self.contract, self.request));
+                let asked = (self.contract, self.request);
                 match Session::start(self.plan, service, asked, &supervisor, folder, Arc::clone(&interrupt)) {
                     Err(error) => report.failure = Some(error.to_string()),
                     Ok(session) => self.measure(session, &mut report),
@@ -308,10 +312,9 @@ impl Command<'_> {
     }
 
     /// Why the service is not loaded, if it does not honour the contract.
-    fn prove(&self, supervisor: &Supervisor, folder: &Path) -> Option<String> {
-        let (service, contract) = (&self.row.service, self.contract);
+    fn prove(&self, service: &Service, supervisor: &Supervisor, folder: &Path) -> Option<String> {
         let proof = Proof { knobs: &self.plan.knobs, seed: self.plan.seed, port: None };
-        match prove::prove(service, contract, &proof, supervisor, folder) {
+        match prove::prove(service, self.contract, &proof, supervisor, folder) {
             Err(reason) => Some(reason),
             Ok(transcript) => transcript.reason().map(|reason| format!("failed verify: {reason}")),
         }

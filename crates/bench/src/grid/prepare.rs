@@ -23,7 +23,7 @@ use tare_service::{
 /// Builds the rows of `plan` and enters the receipts; rows that cannot be built are excluded. `after` hears the name of each.
 pub fn build_all(
     plan: &mut GridPlan,
-    rows: &[Row],
+    rows: &mut [Row],
     builder: &Builder,
     supervisor: &Supervisor,
     interrupt: &AtomicBool,
@@ -32,7 +32,7 @@ pub fn build_all(
     let planned = plan.rows.iter_mut().map(|row| &mut row.planned);
     prepare::build_all(planned, rows, builder, supervisor, interrupt, after);
     if plan.layout == Layout::Makespan {
-        for (planned, row) in plan.rows.iter_mut().zip(rows) {
+        for (planned, row) in plan.rows.iter_mut().zip(rows.iter()) {
             planned.counted = Counted::of(&row.service, builder);
         }
     }
@@ -41,14 +41,14 @@ pub fn build_all(
 impl Counted {
     /// Of the service as it was built last; its own code only where it was not.
     fn of(service: &Service, builder: &Builder) -> Counted {
-        let stamp = builder.last(service);
+        let last = builder.last(service);
         let nothing = (&Releases::default(), &Kept::new(Path::new("")));
-        let aspects = Aspects::read(service, stamp.as_ref(), nothing.0, nothing.1);
+        let aspects = Aspects::read(service, last.as_ref(), nothing.0, nothing.1);
         Counted {
             packages_direct: aspects.dependencies.direct,
             packages_total: aspects.dependencies.total,
             code_lines: aspects.code.map(|code| code.lines),
-            build_s: aspects.build.filter(|cost| cost.from_nothing).map(|cost| cost.seconds),
+            build_s: aspects.build.map(|cost| cost.seconds),
         }
     }
 }

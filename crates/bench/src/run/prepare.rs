@@ -27,18 +27,18 @@ use tare_service::{
 /// Services that are proved at the same time: most of proving is waiting for a clock to move.
 const VERIFIED_AT_ONCE: usize = 4;
 
-/// Builds every row and enters the receipts; rows that cannot be built are excluded. Each service is built once, however many
-/// rows it has. `after` hears the name of each.
+/// Builds every row, enters the version it reports, and moves its service to where it was built; rows that cannot be built
+/// are excluded. Each service is built once, however many rows it has. `after` is given the name of each.
 pub fn build_all<'p>(
     planned: impl IntoIterator<Item = &'p mut PlannedRow>,
-    rows: &[Row],
+    rows: &mut [Row],
     builder: &Builder,
     supervisor: &Supervisor,
     interrupt: &AtomicBool,
     after: impl Fn(&str) + Sync,
 ) {
     let mut services: Vec<&Service> = Vec::new();
-    for row in rows {
+    for row in rows.iter() {
         if !services.iter().any(|service| service.name == row.service.name) {
             services.push(&row.service);
         }
@@ -49,7 +49,7 @@ pub fn build_all<'p>(
     let many = Many { jobs, force: false, may_begin: &may_begin };
     build::build_many(builder, &services, &Site::new(supervisor, interrupt), many, |service, built| {
         after(&service.name);
-        done.lock().expect("no thread panics with the lock").insert(&service.name, built);
+        done.lock().expect("no thread panics with the lock").insert(service.name.clone(), built);
     });
     let done = done.into_inner().expect("no thread panics with the lock");
     for (planned, row) in planned.into_iter().zip(rows) {
@@ -57,6 +57,7 @@ pub fn build_all<'p>(
             Some(Some(Ok(built))) => {
                 planned.version = Some(built.version.clone());
                 planned.content = Some(built.content.clone());
+                row.service.place = built.place.clone();
             }
             // There will be no run, and that is no fault of the service.
             Some(Some(Err(BuildError::Interrupted)) | None) | None => {}

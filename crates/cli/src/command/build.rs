@@ -1,17 +1,19 @@
 //! `tare build`: builds services side by side, or finds that nothing has changed; tells what each build costs.
 
 use std::{
+    path::PathBuf,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
+use anyhow::Context;
 use indicatif::DecimalBytes;
 use serde::Serialize;
 use tare_service::{
-    build::{self, BuildError, Built, Cost, Many, Site},
+    build::{self, BuildError, Built, Cost, Many, Site, Store},
     catalogue::Service,
 };
 
@@ -23,7 +25,9 @@ use crate::{
 };
 use tare_host::signals;
 
-/// Build services; what has not changed is not built again
+/// Build services; what has not changed is not built again, by another checkout either
+///
+/// Builds are cached by content below TARE_HOME, and services run from there.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Services, groups such as `group:go`, or folders such as `./mine`, which have a slash; all services where none is named
@@ -34,6 +38,16 @@ pub struct Args {
     /// So many at once, and fewer where less than 2 GiB of memory are free; as many as there are CPUs where not given
     #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
+    /// Build nothing: remove cached builds that were not used for so many days, and say how large the cache is
+    #[arg(
+        long,
+        value_name = "DAYS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "30",
+        conflicts_with_all = ["services", "force", "jobs", "within"]
+    )]
+    prune: Option<u16>,
     /// Begin no build after this time, such as `20m`: what is left is told as skipped
     #[arg(long, value_name = "TIME")]
     within: Option<jiff::SignedDuration>,
@@ -53,14 +67,33 @@ struct Line {
 #[derive(Serialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
 enum Result {
-    Built { version: String, cost: Cost, content: String },
-    Current { version: String, cost: Cost, content: String },
+    Built(Ready),
+    Current(Ready),
     Missing { reason: String },
     Failed { reason: String },
     Skipped { reason: String },
 }
 
+#[derive(Serialize)]
+struct Ready {
+    version: String,
+    cost: Cost,
+    content: String,
+    /// Where it runs.
+    folder: PathBuf,
+}
+
+impl From<Built> for Ready {
+    fn from(built: Built) -> Ready {
+        let folder = built.place.to_path_buf();
+        Ready { version: built.version, cost: built.cost, content: built.content, folder }
+    }
+}
+
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    if let Some(days) = args.prune {
+        return prune(&global.open()?.store(), days, args.json);
+    }
     let workspace = global.open_with(&args.services)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
     rows.dedup_by(|a, b| a.service.name == b.service.name);
@@ -97,6 +130,24 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     ))
 }
 
+fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
+    let unused = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+    let before = SystemTime::now().checked_sub(unused).context("that is before the clock began")?;
+    let folder = store.folder().display();
+    let pruned = store.prune(before, &*signals::listen()?).with_context(|| folder.to_string())?;
+    match json {
+        true => print_json(&pruned)?,
+        false => print(&format!(
+            "removed {} builds ({}), kept {} ({}) in {folder}\n",
+            pruned.removed,
+            DecimalBytes(pruned.removed_bytes),
+            pruned.kept,
+            DecimalBytes(pruned.kept_bytes),
+        ))?,
+    }
+    Ok(Outcome::Fine)
+}
+
 fn jobs(args: &Args) -> usize {
     let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
     args.jobs.map_or_else(cpus, usize::from)
@@ -121,10 +172,8 @@ fn line(
     within: Option<jiff::SignedDuration>,
 ) -> Line {
     let result = match built {
-        Some(Ok(Built { version, cost, content, cached: true })) => {
-            Result::Current { version, cost, content }
-        }
-        Some(Ok(Built { version, cost, content, cached: false })) => Result::Built { version, cost, content },
+        Some(Ok(built)) if built.cached => Result::Current(built.into()),
+        Some(Ok(built)) => Result::Built(built.into()),
         Some(Err(error @ BuildError::Missing(_))) => Result::Missing { reason: error.to_string() },
         Some(Err(error @ BuildError::Interrupted)) => Result::Skipped { reason: error.to_string() },
         Some(Err(error)) => Result::Failed { reason: error.to_string() },
@@ -142,13 +191,13 @@ fn not_begun(within: Option<jiff::SignedDuration>) -> String {
 
 fn text(line: &Line) -> String {
     let (word, rest) = match &line.result {
-        Result::Built { version, cost, .. } if cost.seconds == 0.0 => {
+        Result::Built(Ready { version, cost, .. }) if cost.seconds == 0.0 => {
             (paint("32", "built"), format!("{version}, nothing to do"))
         }
-        Result::Built { version, cost, .. } => {
+        Result::Built(Ready { version, cost, .. }) => {
             (paint("32", "built"), format!("{version} in {}", words(cost)))
         }
-        Result::Current { version, .. } => (paint("32", "current"), version.clone()),
+        Result::Current(Ready { version, .. }) => (paint("32", "current"), version.clone()),
         Result::Missing { reason } => (paint("33", "missing"), reason.clone()),
         Result::Failed { reason } => (paint("31", "failed"), reason.clone()),
         Result::Skipped { reason } => (paint("33", "skipped"), reason.clone()),
@@ -169,8 +218,8 @@ fn words(cost: &Cost) -> String {
 fn summary(lines: &[Line], took: Duration) -> String {
     let count = |wanted: fn(&Result) -> bool| lines.iter().filter(|line| wanted(&line.result)).count();
     let mut parts = vec![
-        format!("{} built", count(|result| matches!(result, Result::Built { .. }))),
-        format!("{} current", count(|result| matches!(result, Result::Current { .. }))),
+        format!("{} built", count(|result| matches!(result, Result::Built(_)))),
+        format!("{} current", count(|result| matches!(result, Result::Current(_)))),
         format!("{} failed", count(|result| matches!(result, Result::Failed { .. }))),
         format!("{} not on this machine", count(|result| matches!(result, Result::Missing { .. }))),
     ];

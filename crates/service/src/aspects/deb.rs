@@ -107,7 +107,7 @@ fn sources(packages: &[&String]) -> BTreeMap<String, String> {
 fn class_path(service: &Service) -> Option<Vec<PathBuf>> {
     let file = service.command.iter().find_map(|word| word.strip_prefix('@'))?;
     let entries = parse_class_path(&fs::read_to_string(service.folder.join(file)).ok()?)?;
-    let paths: Vec<PathBuf> = entries.iter().map(|entry| service.folder.join(entry)).collect();
+    let paths: Vec<PathBuf> = entries.iter().map(|entry| service.place.join(entry)).collect();
     paths.iter().all(|path| path.exists()).then_some(paths)
 }
 

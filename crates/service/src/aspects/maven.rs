@@ -34,7 +34,7 @@ pub fn read(service: &Service, version: Option<&str>) -> Found {
 /// The word after `-jar`, where that file is there.
 fn jar(service: &Service) -> Option<PathBuf> {
     let name = service.command.iter().skip_while(|word| *word != "-jar").nth(1)?;
-    Some(service.folder.join(name)).filter(|path| path.is_file())
+    Some(service.place.join(name)).filter(|path| path.is_file())
 }
 
 /// Where the libraries lie that are not within the jar.

@@ -30,8 +30,8 @@ pub use licence::{Licence, Source, is_spdx};
 pub use releases::{Release, Releases};
 
 use crate::{
-    build::{Cost, Stamp},
-    catalogue::{RAW_SOCKET, Service},
+    build::{Cost, Entry},
+    catalogue::{Place, RAW_SOCKET, Service},
 };
 
 /// Everything that is known of one service besides its speed.
@@ -123,36 +123,38 @@ impl Ecosystem {
 }
 
 impl Aspects {
-    /// Looks at everything that can be seen without starting the service. `stamp` is that of its last good build.
-    pub fn read(service: &Service, stamp: Option<&Stamp>, releases: &Releases, kept: &Kept) -> Aspects {
+    /// Looks at everything that can be seen without starting the service. `last` is the entry of its last good build.
+    pub fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kept) -> Aspects {
+        let place = last.map_or_else(|| service.place.clone(), |entry| Place::new(entry.folder.clone()));
+        let service = &service.at(place);
         let (found, source, code) = match service.id.as_str() {
             // It is a part of this program, and lies in no folder of its own.
             RAW_SOCKET => (Found::default(), Source::Manifest, None),
             _ => {
                 let ecosystem = Ecosystem::of(service);
-                (look(ecosystem, service, stamp), ecosystem.source(), Some(Code::of(&service.folder)))
+                (look(ecosystem, service, last), ecosystem.source(), Some(Code::of(&service.folder)))
             }
         };
-        let built = stamp.filter(|_| !service.build.is_empty());
+        let built = last.filter(|_| !service.build.is_empty());
         Aspects {
             licence: Licence::of(&service.licence, found.licence.as_deref(), source),
             dependencies: found.dependencies,
             code,
             artefact_bytes: found.artefact_bytes,
-            build: built.map(|stamp| stamp.cost),
+            build: built.map(|entry| entry.cost),
             release: service.package.as_ref().and_then(|package| releases.of(package)).cloned(),
-            measured: stamp.and_then(|stamp| kept.get(service, &stamp.content)),
+            measured: last.and_then(|entry| kept.get(service, &entry.content)),
         }
     }
 }
 
-fn look(ecosystem: Ecosystem, service: &Service, stamp: Option<&Stamp>) -> Found {
+fn look(ecosystem: Ecosystem, service: &Service, last: Option<&Entry>) -> Found {
     match ecosystem {
         Ecosystem::Cargo => cargo::read(service),
         Ecosystem::Npm => npm::read(service),
         Ecosystem::Pypi => pypi::read(service),
         Ecosystem::Golang => golang::read(service),
-        Ecosystem::Maven => maven::read(service, stamp.map(|stamp| stamp.version.as_str())),
+        Ecosystem::Maven => maven::read(service, last.map(|entry| entry.version.as_str())),
         Ecosystem::Nuget => nuget::read(service),
         Ecosystem::Debian => deb::read(service),
     }
@@ -161,7 +163,7 @@ fn look(ecosystem: Ecosystem, service: &Service, stamp: Option<&Stamp>) -> Found
 /// The program that a service runs, where it is one of the service's own and has been built.
 fn executable(service: &Service) -> Option<PathBuf> {
     let program = service.command.first().filter(|word| word.contains('/'))?;
-    Some(service.folder.join(program)).filter(|path| path.is_file())
+    Some(service.place.join(program)).filter(|path| path.is_file())
 }
 
 /// The bytes of an executable and of the libraries that must be shipped with it.

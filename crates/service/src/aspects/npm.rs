@@ -8,17 +8,18 @@ use super::{Dependencies, Found, code, size};
 use crate::catalogue::{PackageUrl, Service};
 
 pub fn read(service: &Service) -> Found {
-    look(&service.folder, service.package.as_ref())
+    look(&service.folder, &service.place, service.package.as_ref())
 }
 
-fn look(folder: &Path, package: Option<&PackageUrl>) -> Found {
+/// `place` is where it was built.
+fn look(folder: &Path, place: &Path, package: Option<&PackageUrl>) -> Found {
     let direct = json(&folder.join("package.json")).map(|own| members(&own, "dependencies").count());
-    let modules = folder.join("node_modules");
+    let modules = place.join("node_modules");
     let built = direct == Some(0) || modules.is_dir();
     let sources = || code::sources(folder).iter().map(|(path, _)| size::of(path)).sum::<u64>();
     Found {
         licence: package.and_then(|package| licence(&modules, package)),
-        dependencies: Dependencies { direct, total: built.then(|| installed(folder)) },
+        dependencies: Dependencies { direct, total: built.then(|| installed(place)) },
         artefact_bytes: built.then(|| sources() + size::tree(&modules)),
     }
 }
@@ -66,7 +67,7 @@ mod tests {
             r#"{ "dependencies": { "@scope/web": "1", "b": "1" }, "devDependencies": { "c": "1" } }"#,
         );
         write("server.js", "12345678\n");
-        let unbuilt = look(folder.path(), Some(&package));
+        let unbuilt = look(folder.path(), folder.path(), Some(&package));
         assert_eq!(unbuilt.dependencies, Dependencies { direct: Some(2), total: None });
         assert_eq!((unbuilt.artefact_bytes, unbuilt.licence), (None, None));
 
@@ -78,7 +79,7 @@ mod tests {
         for name in ["b", "b/node_modules/d", "c"] {
             write(&format!("node_modules/{name}/package.json"), "{}");
         }
-        let found = look(folder.path(), Some(&package));
+        let found = look(folder.path(), folder.path(), Some(&package));
         assert_eq!(found.dependencies, Dependencies { direct: Some(2), total: Some(3) });
         assert_eq!(found.licence.as_deref(), Some("ISC"));
         assert_eq!(found.artefact_bytes, Some(9 + 20 + 3 * 2));

@@ -14,7 +14,7 @@ use crate::catalogue::Service;
 
 pub fn read(service: &Service) -> Found {
     let direct = project(&service.folder).and_then(|path| direct(&fs::read_to_string(path).ok()?));
-    let assets = ["obj", "build/obj"].map(|folder| service.folder.join(folder).join("project.assets.json"));
+    let assets = ["obj", "build/obj"].map(|folder| service.place.join(folder).join("project.assets.json"));
     let assets = assets.iter().find_map(|path| fs::read(path).ok());
     let total = assets.and_then(|bytes| brought(&serde_json::from_slice(&bytes).ok()?));
     Found {
@@ -33,8 +33,8 @@ pub fn project(folder: &Path) -> Option<PathBuf> {
 /// Where the program lies: the library that the version is asked of, since a script may start it.
 fn published(service: &Service) -> Option<PathBuf> {
     let mut words = service.command.iter().chain(&service.version_command);
-    let program = service.folder.join(words.find(|word| word.ends_with(".dll"))?);
-    let folder = program.parent().filter(|folder| program.is_file() && *folder != service.folder)?;
+    let program = service.place.join(words.find(|word| word.ends_with(".dll"))?);
+    let folder = program.parent().filter(|folder| program.is_file() && *folder != &*service.place)?;
     Some(folder.to_owned())
 }
 

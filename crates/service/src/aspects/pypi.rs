@@ -13,13 +13,14 @@ use crate::catalogue::Service;
 const CLASSIFIER: &str = "License :: OSI Approved :: ";
 
 pub fn read(service: &Service) -> Found {
-    look(&service.folder, service.package.as_ref().map(|package| package.name()))
+    look(&service.folder, &service.place, service.package.as_ref().map(|package| package.name()))
 }
 
-fn look(folder: &Path, package: Option<&str>) -> Found {
+/// `place` is where it was built.
+fn look(folder: &Path, place: &Path, package: Option<&str>) -> Found {
     let pinned = names(&folder.join("requirements.txt")).unwrap_or_default();
     let direct = names(&folder.join("requirements.in")).map(|names| names.len());
-    let Some(site) = site_packages(folder) else {
+    let Some(site) = site_packages(place) else {
         return Found { dependencies: Dependencies { direct, total: None }, ..Found::default() };
     };
     let installed: Vec<Distribution> =
@@ -116,7 +117,7 @@ mod tests {
         let pins = "flask==3.1.3 \\\n    --hash=sha256:0 \\\n    # via\nuvloop[x]>=1\ncolorama==1 ; sys_platform == 'win32'\n";
         write("requirements.txt", pins);
         write("app.py", "x = 1\n");
-        let unbuilt = look(folder.path(), Some("flask"));
+        let unbuilt = look(folder.path(), folder.path(), Some("flask"));
         assert_eq!(unbuilt.dependencies, Dependencies { direct: Some(2), total: None });
 
         let site = ".venv/lib/python3.11/site-packages";
@@ -128,7 +129,7 @@ mod tests {
         write(&format!("{site}/Flask-3.1.3.dist-info/RECORD"), record);
         write(&format!("{site}/uvloop-0.22.dist-info/METADATA"), "");
         write(&format!("{site}/pip-23.0.dist-info/METADATA"), "");
-        let found = look(folder.path(), Some("flask"));
+        let found = look(folder.path(), folder.path(), Some("flask"));
         assert_eq!(found.dependencies, Dependencies { direct: Some(2), total: Some(2) });
         assert_eq!(found.licence.as_deref(), Some("BSD-3-Clause"));
         assert_eq!(found.artefact_bytes, Some(6 + 5));

@@ -1,38 +1,223 @@
-//! The content hash that decides whether a service is built again.
+//! What a build is made from: the files that git would track, and the hash that names the build.
 
-use std::{fs, io, path::Path};
+use std::{
+    collections::HashSet,
+    env, fs, io,
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
 
 use ignore::WalkBuilder;
 
-/// BLAKE3 over the folder's files (without what git ignores) and over what the toolchain says of itself. A service
-/// that builds nothing has no files to hash.
-pub fn hash(folder: &Path, nothing_to_build: bool, toolchain: &str) -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    put(&mut hasher, toolchain.as_bytes());
-    if !nothing_to_build {
-        for path in files(folder)? {
-            let name = path.strip_prefix(folder).unwrap_or(&path);
-            put(&mut hasher, name.as_os_str().as_encoded_bytes());
-            put(&mut hasher, &fs::read(&path)?);
+/// Variables that change what compilers and package managers make of the same files.
+const VARIABLES: [&str; 14] = [
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "CMAKE_PREFIX_PATH",
+    "GOFLAGS",
+    "MAVEN_OPTS",
+    "NODE_OPTIONS",
+    "RUSTFLAGS",
+];
+
+/// The files of one folder, relative to it, in the order of their names.
+#[derive(Debug)]
+pub struct Sources {
+    root: PathBuf,
+    files: Vec<PathBuf>,
+}
+
+impl Sources {
+    /// Every file and every link in `root` that git does not ignore, but not git's own.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn list(root: &Path) -> io::Result<Sources> {
+        let mut walk = WalkBuilder::new(root);
+        walk.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
+        let mut files = Vec::new();
+        for entry in walk.build() {
+            let entry = entry.map_err(io::Error::other)?;
+            if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
+                files.push(entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned());
+            }
         }
+        files.sort();
+        Ok(Sources { root: root.to_owned(), files })
     }
-    Ok(hasher.finalize().to_hex().to_string())
+
+    /// Adds names, content, links and which files are executable. A name is relative, so that a mark which begins with
+    /// a slash is none.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub fn hash(&self, content: &mut Content) -> io::Result<()> {
+        for name in &self.files {
+            let path = self.root.join(name);
+            let metadata = path.symlink_metadata()?;
+            content.put(name.as_os_str().as_encoded_bytes());
+            if metadata.is_symlink() {
+                content.put(b"/link").put(fs::read_link(&path)?.as_os_str().as_encoded_bytes());
+            } else {
+                content.put(&fs::read(&path)?);
+            }
+            if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
+                content.put(b"/executable");
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies them to `folder`, and lists the copies.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read or written.
+    pub fn copy(&self, folder: &Path) -> io::Result<Sources> {
+        for name in &self.files {
+            let (from, to) = (self.root.join(name), folder.join(name));
+            fs::create_dir_all(to.parent().unwrap_or(folder))?;
+            match from.symlink_metadata()?.is_symlink() {
+                true => symlink(fs::read_link(&from)?, &to)?,
+                false => fs::copy(&from, &to).map(drop)?,
+            }
+        }
+        Ok(Sources { root: folder.to_owned(), files: self.files.clone() })
+    }
+
+    /// What their folder holds beyond them, in bytes on the disk.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn bytes_beyond(&self) -> io::Result<u64> {
+        let own: HashSet<PathBuf> = self.files.iter().map(|name| self.root.join(name)).collect();
+        bytes(&self.root, |path| !own.contains(path))
+    }
 }
 
-/// Length first, so that no two lists of parts can look alike.
-fn put(hasher: &mut blake3::Hasher, part: &[u8]) {
-    hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-}
-
-/// The sources: every file in the folder that git does not ignore.
-pub(super) fn files(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {
-    let mut found = Vec::new();
-    for entry in WalkBuilder::new(folder).hidden(false).require_git(false).build() {
+/// The bytes on the disk of the files below `folder` that count. A file with several names counts once.
+///
+/// # Errors
+///
+/// When a folder cannot be read.
+pub fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
+    let mut seen = HashSet::new();
+    let mut bytes = 0;
+    for entry in WalkBuilder::new(folder).standard_filters(false).build() {
         let entry = entry.map_err(io::Error::other)?;
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            found.push(entry.into_path());
+        let Ok(metadata) = entry.path().symlink_metadata() else { continue };
+        if metadata.is_file() && counts(entry.path()) && seen.insert((metadata.dev(), metadata.ino())) {
+            bytes += metadata.blocks() * 512;
         }
     }
-    found.sort();
-    Ok(found)
+    Ok(bytes)
+}
+
+/// BLAKE3 over parts; the length of each goes first, so that no two lists of parts look alike.
+#[derive(Debug, Default)]
+pub struct Content(blake3::Hasher);
+
+impl Content {
+    /// What the toolchain says of itself.
+    pub fn of_toolchain(text: &str) -> Content {
+        let mut content = Content::default();
+        content.put(text.as_bytes());
+        content
+    }
+
+    /// Adds the variables that compilers read, where they are set.
+    pub fn put_environment(&mut self) {
+        for name in VARIABLES {
+            if let Some(value) = env::var_os(name) {
+                self.put(b"/variable").put(name.as_bytes()).put(value.as_encoded_bytes());
+            }
+        }
+    }
+
+    /// Adds a part.
+    pub fn put(&mut self, part: &[u8]) -> &mut Content {
+        self.0.update(&(part.len() as u64).to_le_bytes()).update(part);
+        self
+    }
+
+    /// The hash, in hexadecimal digits.
+    pub fn finish(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, length: usize) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, vec![b'x'; length]).unwrap();
+    }
+
+    fn hash(folder: &Path) -> String {
+        let mut content = Content::default();
+        Sources::list(folder).unwrap().hash(&mut content).unwrap();
+        content.finish()
+    }
+
+    #[test]
+    fn what_git_ignores_is_no_source_and_a_copy_is_equal() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(from.path(), "src/main.c", 10);
+        write(from.path(), ".git/HEAD", 10);
+        write(from.path(), "build/service", 10);
+        fs::write(from.path().join(".gitignore"), "build\n").unwrap();
+        symlink("src/main.c", from.path().join("link")).unwrap();
+        let copied = Sources::list(from.path()).unwrap().copy(to.path()).unwrap();
+        let names = [".gitignore", "link", "src/main.c"].map(PathBuf::from);
+        assert_eq!(copied.files, names);
+        assert_eq!(hash(from.path()), hash(to.path()));
+        assert!(!to.path().join("build").exists() && !to.path().join(".git").exists());
+        assert_eq!(fs::read_link(to.path().join("link")).unwrap(), Path::new("src/main.c"));
+    }
+
+    #[test]
+    fn content_names_links_and_permissions_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut seen = HashSet::new();
+        let mut is_new = || seen.insert(hash(folder.path()));
+        write(folder.path(), "a", 1);
+        assert!(is_new());
+        write(folder.path(), "a", 2);
+        assert!(is_new());
+        fs::set_permissions(path("a"), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(is_new());
+        fs::rename(path("a"), path("b")).unwrap();
+        assert!(is_new());
+        symlink("b", path("c")).unwrap();
+        assert!(is_new());
+        fs::remove_file(path("c")).unwrap();
+        symlink("elsewhere", path("c")).unwrap();
+        assert!(is_new());
+    }
+
+    #[test]
+    fn only_what_is_no_source_takes_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "source", 100_000);
+        let sources = Sources::list(folder.path()).unwrap();
+        assert_eq!(sources.bytes_beyond().unwrap(), 0);
+        write(folder.path(), "made/artefact", 100_000);
+        fs::hard_link(folder.path().join("made/artefact"), folder.path().join("made/again")).unwrap();
+        let bytes = sources.bytes_beyond().unwrap();
+        assert!((100_000..200_000).contains(&bytes), "{bytes}");
+    }
 }

@@ -15,7 +15,7 @@ pub fn read(service: &Service, output: &Path, site: &Site<'_>) -> Result<String,
     let launch = Launch {
         name: service.name.clone(),
         command: service.version_command.clone(),
-        dir: service.folder.clone(),
+        dir: service.place.to_path_buf(),
         env: service.env.clone().into_iter().collect(),
         stdout: output.to_owned(),
         stderr: "/dev/null".into(),

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{BuildError, Site, cost};
+use super::{BuildError, Site};
 use crate::{
     build::Cost,
     catalogue::{Service, Step},
@@ -17,17 +17,9 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits};
 /// How long one step may take. The longest known (a first build of a Go framework) takes some minutes.
 const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// All steps of `service`; what they print goes to `log`.
+/// All steps of `service` in its place; what they print goes to `log`.
 pub fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, BuildError> {
-    if service.build.is_empty() {
-        // Nothing of its own to build: its folder may be anything.
-        return Ok(Cost { from_nothing: true, download_bytes: Some(0), ..Cost::default() });
-    }
-    let disk = || {
-        let unreadable = |source| BuildError::Record { path: service.folder.clone(), source };
-        cost::disk_bytes(&service.folder).map_err(unreadable)
-    };
-    let mut cost = Cost { from_nothing: disk()? == 0, download_bytes: Some(0), ..Cost::default() };
+    let mut cost = Cost::NONE;
     File::create(log).map_err(|source| BuildError::Record { path: log.to_owned(), source })?;
     for step in &service.build {
         let timed = || {
@@ -42,7 +34,6 @@ pub fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, Build
         cost.seconds += took.as_secs_f64();
         cost.download_bytes = cost.download_bytes.zip(bytes).map(|(earlier, now)| earlier + now);
     }
-    cost.disk_bytes = disk()?;
     Ok(cost)
 }
 
@@ -59,7 +50,7 @@ fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Resu
     let launch = Launch {
         name: service.name.clone(),
         command: step.command.clone(),
-        dir: service.folder.clone(),
+        dir: service.place.to_path_buf(),
         stdout: log.to_owned(),
         stderr: log.to_owned(),
         append: true,

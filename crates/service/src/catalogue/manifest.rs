@@ -1,6 +1,6 @@
 //! The file format of `service.toml`, version 1.0, as it stands on disk. What it means is the catalogue's.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
@@ -39,6 +39,9 @@ pub struct Manifest {
     /// Build steps, in order.
     #[serde(default)]
     pub build: Vec<Step>,
+    /// The folder above the service's that holds all it is built from, as a path such as `../..`; its own where this is
+    /// not given.
+    pub build_root: Option<PathBuf>,
     /// How to start it.
     pub run: Run,
     /// What is not the framework's default.

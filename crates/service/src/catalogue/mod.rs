@@ -3,17 +3,19 @@
 
 mod manifest;
 mod outside;
+mod place;
 mod select;
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::Duration,
 };
 use tare_host::spelling::suggestion;
 
 pub use manifest::{Excusable, Excuse, Requirement, Setting, Step, Style};
 pub use packageurl::PackageUrl;
+pub use place::Place;
 pub use select::{Row, SelectError, select};
 
 use crate::document::{self, DocumentError};
@@ -66,8 +68,12 @@ pub struct Service {
     pub keeps_connections: bool,
     /// What a published benchmark did wrong and this service repeats on purpose.
     pub mistake: Option<String>,
-    /// The folder that holds its manifest; commands run there.
+    /// The folder that holds its manifest and its sources.
     pub folder: PathBuf,
+    /// What it is built from: its folder, or one above it.
+    pub build_root: PathBuf,
+    /// Where its commands run: its folder, until it was built.
+    pub place: Place,
 }
 
 impl Service {
@@ -76,6 +82,16 @@ impl Service {
     pub fn command_for(&self, contract: &str) -> Vec<String> {
         let arguments = self.arguments.get(contract).into_iter().flatten();
         self.command.iter().chain(arguments).cloned().collect()
+    }
+
+    /// The same, running elsewhere.
+    pub fn at(&self, place: Place) -> Service {
+        Service { place, ..self.clone() }
+    }
+
+    /// Its folder, relative to all that it is built from.
+    pub fn within_build_root(&self) -> &Path {
+        self.folder.strip_prefix(&self.build_root).unwrap_or(Path::new(""))
     }
 }
 
@@ -206,7 +222,20 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Mani
             return wrong("command", "a command needs at least the program".to_owned());
         }
     }
+    if let Some(root) = &manifest.build_root
+        && root.components().any(|part| part != Component::ParentDir)
+    {
+        return wrong(
+            "build-root",
+            format!("\"{}\" is no folder above the service's, such as \"../..\"", root.display()),
+        );
+    }
     Ok((text, manifest))
+}
+
+fn build_root(folder: &Path, above: Option<&Path>) -> PathBuf {
+    let levels = above.map_or(0, |above| above.components().count());
+    folder.ancestors().nth(levels).unwrap_or(folder).to_owned()
 }
 
 /// The service itself, then each of its variants.
@@ -233,6 +262,8 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         excuses: manifest.excuse,
         keeps_connections: true,
         mistake: manifest.mistake,
+        build_root: build_root(folder, manifest.build_root.as_deref()),
+        place: Place::new(folder.to_owned()),
         folder: folder.to_owned(),
     };
     let variants = manifest.variant.into_iter().map(|variant| Service {
@@ -273,6 +304,8 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         keeps_connections: true,
         mistake: None,
         folder: root.to_owned(),
+        build_root: root.to_owned(),
+        place: Place::new(root.to_owned()),
     }
 }
 

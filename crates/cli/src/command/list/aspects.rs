@@ -128,7 +128,7 @@ impl Session<'_> {
             folder: &self.kept.output(service),
             interrupt: self.interrupt,
         };
-        let measured = measure::measure(service, &trial)
+        let measured = measure::measure(&service.at(built.place), &trial)
             .map_err(|error| fail("failed", Some(Outcome::ServiceFailed))(error.to_string()))?;
         let Some(measured) = measured else { return Ok(()) };
         let put = self.kept.put(service, &built.content, &measured);
@@ -178,7 +178,7 @@ fn cells(line: &Line) -> Vec<String> {
         cell(aspects.dependencies.total, |count| count.to_string()),
         cell(aspects.code.as_ref(), |code| code.lines.to_string()),
         cell(aspects.artefact_bytes, |count| bytes(count as f64)),
-        cell(aspects.build.filter(|cost| cost.from_nothing), |cost| time(cost.seconds * 1e9)),
+        cell(aspects.build, |cost| time(cost.seconds * 1e9)),
         cell(measured, |measured| time(measured.start_up_ns as f64)),
         cell(measured, |measured| bytes(measured.rss_bytes as f64)),
         cell(aspects.release.as_ref().and_then(|release| release.newest_date), |date| date.to_string()),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 use tare_service::{
-    build::{self, Stamp},
+    build::{self, Entry},
     catalogue::{Row, Service, Setting, Style},
 };
 
@@ -81,14 +81,14 @@ fn line(workspace: &Workspace, row: &Row) -> Line {
         style: service.style,
         contracts: service.contracts.clone(),
         settings: service.settings.clone(),
-        version: last(workspace, service, missing.as_deref()).map(|stamp| stamp.version),
+        version: last(workspace, service, missing.as_deref()).map(|entry| entry.version),
         missing,
     }
 }
 
 /// What the last good build recorded. Where the service cannot be built any more, that was another machine, or one that
 /// has changed.
-fn last(workspace: &Workspace, service: &Service, missing: Option<&str>) -> Option<Stamp> {
+fn last(workspace: &Workspace, service: &Service, missing: Option<&str>) -> Option<Entry> {
     missing.is_none().then(|| workspace.builder().last(service)).flatten()
 }
 

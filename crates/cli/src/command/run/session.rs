@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
     }
 
     /// A new run.
-    pub fn carry_out(&self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Report> {
+    pub fn carry_out(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Report> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
         let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
@@ -69,7 +69,12 @@ impl<'a> Session<'a> {
     }
 
     /// A search for capacity: what answers within the limits of `slo` is counted, and its searches set the rates.
-    pub fn search(&self, slo: &SloPlan, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<SloReport> {
+    pub fn search(
+        &mut self,
+        slo: &SloPlan,
+        mut plan: Plan,
+        began: jiff::Timestamp,
+    ) -> anyhow::Result<SloReport> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
         let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
@@ -118,21 +123,21 @@ impl<'a> Session<'a> {
     }
 
     /// The rest of a run that was cut off.
-    pub fn go_on(&self, kept: &Kept) -> anyhow::Result<Report> {
+    pub fn go_on(&mut self, kept: &Kept) -> anyhow::Result<Report> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run, kept)?;
         self.measure(&kept.header, journal, &kept.records)
     }
 
     /// The rest of a search for capacity that was cut off.
-    pub fn go_on_searching(&self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<SloReport> {
+    pub fn go_on_searching(&mut self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<SloReport> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run, kept)?;
         self.look_for(slo, &kept.header, journal, &kept.records)
     }
 
     /// A run that has ended has not; nor has one whose services are no longer what they were.
-    fn has_more_to_do(&self, kept: &Kept) -> anyhow::Result<()> {
+    fn has_more_to_do(&mut self, kept: &Kept) -> anyhow::Result<()> {
         self.is_not_measured_now()?;
         match ending(&kept.records) {
             None | Some((Ending::Interrupted, _)) => {}
@@ -153,13 +158,13 @@ impl<'a> Session<'a> {
     }
 
     /// Builds and proves; what cannot take part is marked in the plan.
-    fn prepare(&self, plan: &mut Plan) -> anyhow::Result<()> {
+    fn prepare(&mut self, plan: &mut Plan) -> anyhow::Result<()> {
         let contract = self.workspace.contract(&plan.contract)?;
         let builder = self.workspace.builder();
         self.progress.say("building");
-        prepare::build_all(&mut plan.rows, &self.rows, &builder, &self.supervisor, &self.interrupt, |name| {
-            self.progress.say(&format!("built {name}"));
-        });
+        let Session { rows, supervisor, interrupt, progress, .. } = &mut *self;
+        let done = |name: &str| progress.say(&format!("built {name}"));
+        prepare::build_all(&mut plan.rows, rows, &builder, supervisor, interrupt, done);
         let proved = |label: &str| self.progress.say(&format!("verified {label}"));
         prepare::verify_all(plan, &self.rows, contract, &self.supervisor, &self.run, &self.interrupt, proved)
             .with_context(|| format!("cannot write to {}", self.run.display()))?;
@@ -177,19 +182,21 @@ impl<'a> Session<'a> {
     }
 
     /// What goes on must be what was measured before: a table of two builds would be of neither.
-    pub(super) fn same_builds(&self, planned: &[&PlannedRow]) -> anyhow::Result<()> {
+    pub(super) fn same_builds(&mut self, planned: &[&PlannedRow]) -> anyhow::Result<()> {
         let site = Site::new(&self.supervisor, &self.interrupt);
-        for (planned, row) in planned.iter().zip(&self.rows) {
+        let builder = self.workspace.builder();
+        for (planned, row) in planned.iter().zip(&mut self.rows) {
             let Some(content) = planned.content.as_ref().filter(|_| planned.excluded.is_none()) else {
                 continue;
             };
             self.progress.say(&format!("building {}", planned.label));
-            let built = self.workspace.builder().build(&row.service, &site, false)?;
+            let built = builder.build(&row.service, &site, false)?;
             ensure!(
                 built.content == *content,
                 "{}: the service or its toolchain has changed since the run began: begin a new one",
                 planned.label
             );
+            row.service.place = built.place;
         }
         Ok(())
     }

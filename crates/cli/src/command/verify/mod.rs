@@ -193,13 +193,12 @@ impl Session<'_> {
         let names = row.service.contracts.iter().filter(asked);
         let contracts = work.contracts(names.filter_map(|name| self.workspace.contracts.get(name)).collect());
         let built = self.workspace.builder().build(&row.service, &self.site, false);
-        let absence = built.err().map(|error| match error {
-            BuildError::Missing(_) => Absence::Missing { reason: error.to_string() },
-            _ => Absence::NotBuilt { reason: error.to_string() },
-        });
-        let verdict = |contract: &Contract| match &absence {
-            Some(absence) => work.absent(row, contract, absence.clone()),
-            None => work.look(self, row, contract),
+        let built = built.map_err(|error| Absence::of(&error));
+        let placed =
+            built.map(|built| Row { label: row.label.clone(), service: row.service.at(built.place) });
+        let verdict = |contract: &Contract| match &placed {
+            Err(absence) => work.absent(row, contract, absence.clone()),
+            Ok(placed) => work.look(self, placed, contract),
         };
         contracts.into_iter().map(verdict).collect()
     }
@@ -220,6 +219,13 @@ fn head(service: &str, contract: &str, word: &str, rest: &str) -> String {
 }
 
 impl Absence {
+    fn of(error: &BuildError) -> Absence {
+        match error {
+            BuildError::Missing(_) => Absence::Missing { reason: error.to_string() },
+            _ => Absence::NotBuilt { reason: error.to_string() },
+        }
+    }
+
     fn text(&self, service: &str, contract: &str) -> String {
         match self {
             Absence::NotBuilt { reason } => head(service, contract, &paint("31", "not built"), reason),

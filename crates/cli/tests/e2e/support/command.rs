@@ -11,7 +11,7 @@ use std::{
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::{carrying, send, within};
+use super::{carrying, real_root, send, within};
 
 /// No command takes longer, on a busy machine either.
 pub const USUAL: Duration = Duration::from_secs(120);
@@ -38,7 +38,8 @@ pub struct Ended {
     pub stderr: String,
 }
 
-/// Starts `tare WORDS` in a folder, told nothing by the environment that a user would not be.
+/// Starts `tare WORDS` in a folder, told nothing by the environment that a user would not be. Checkouts that are made for
+/// a test cache their builds in themselves, the real one where its user does.
 pub fn start(folder: &Path, words: &[&str]) -> Running {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -48,6 +49,9 @@ pub fn start(folder: &Path, words: &[&str]) -> Running {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tare"));
     for steering in ["TARE_ROOT", "PORT", "THREADS", "DELAY_MS", "FAKE"] {
         command.env_remove(steering);
+    }
+    if folder != real_root() {
+        command.env("TARE_HOME", folder.join(".tare/home"));
     }
     command.args(words).current_dir(folder).env(MARK, &value);
     command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));

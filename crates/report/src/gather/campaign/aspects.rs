@@ -88,11 +88,6 @@ fn costs<'a>() -> Vec<Field<'a, Row<'a>>> {
             ns("build_cpu_ns", "build CPU", "CPU time of the last good build"),
             move |(_, aspects): &Row| aspects.build.as_ref().map(|cost| seconds(cost.cpu_seconds)),
         ),
-        field(
-            Column::new("is_build_whole", "from nothing", Unit::Flag)
-                .help("nothing of an earlier build was there"),
-            |(_, aspects): &Row| aspects.build.as_ref().map(|cost| cost.from_nothing),
-        ),
         field(bytes("download_bytes", "download", "what the build brought"), |(_, aspects): &Row| {
             aspects.build.as_ref().and_then(|cost| cost.download_bytes)
         }),

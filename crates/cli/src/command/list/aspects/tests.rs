@@ -33,7 +33,7 @@ fn full() -> Line {
         dependencies: Dependencies { direct: Some(4), total: Some(61) },
         code: Some(Code { lines: 168, languages: [("Rust".to_owned(), 168)].into() }),
         artefact_bytes: Some(1_960_000),
-        build: Some(Cost { seconds: 31.25, from_nothing: true, ..Cost::default() }),
+        build: Some(Cost { seconds: 31.25, ..Cost::default() }),
         release: Some(Release {
             package: "pkg:cargo/axum".to_owned(),
             used: "0.8.9".to_owned(),

@@ -20,12 +20,12 @@ use crate::command::{
 
 impl Session<'_> {
     /// A new run of a grid.
-    pub fn carry_out_grid(&self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Report> {
+    pub fn carry_out_grid(&mut self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Report> {
         let builder = self.workspace.builder();
         self.progress.say("building");
-        prepare::build_all(&mut plan, &self.rows, &builder, &self.supervisor, &self.interrupt, |name| {
-            self.progress.say(&format!("built {name}"));
-        });
+        let Session { rows, supervisor, interrupt, progress, .. } = &mut *self;
+        let done = |name: &str| progress.say(&format!("built {name}"));
+        prepare::build_all(&mut plan, rows, &builder, supervisor, interrupt, done);
         let proved = |label: &str| self.progress.say(&format!("verified {label}"));
         let contracts = &self.workspace.contracts;
         let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
@@ -45,7 +45,7 @@ impl Session<'_> {
     }
 
     /// The rest of one that was cut off.
-    pub fn go_on_with_grid(&self, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Report> {
+    pub fn go_on_with_grid(&mut self, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Report> {
         self.is_not_measured_now()?;
         let run = self.run.display();
         let is_complete = published::compute(kept).is_complete();

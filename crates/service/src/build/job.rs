@@ -1,0 +1,107 @@
+//! One build of one service: where it lies, or in the cache.
+
+use std::{io, path::Path};
+
+use super::{
+    BuildError, Built, Cost, Entry, Site, Store,
+    content::{Content, Sources},
+    receipt, steps,
+    store::Reserved,
+};
+use crate::catalogue::{Place, Service};
+
+pub(super) struct Job<'a> {
+    pub service: &'a Service,
+    pub site: &'a Site<'a>,
+    /// What the toolchain says of itself.
+    pub toolchain: &'a str,
+    pub store: &'a Store,
+    /// Where the steps print to.
+    pub log: &'a Path,
+    /// Where the `[version]` command prints to.
+    pub output: &'a Path,
+}
+
+/// A build that is there, or leave to make it.
+enum Found {
+    Built(Built),
+    Nothing(Reserved),
+}
+
+impl Job<'_> {
+    /// A service that builds nothing runs where it lies, and has no files to hash: its folder may be anything.
+    pub fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
+        let content = Content::of_toolchain(self.toolchain).finish();
+        let version = receipt::read(self.service, self.output, self.site)?;
+        let cached = earlier.is_some_and(|entry| entry.content == content);
+        Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
+    }
+
+    pub fn in_the_store(&self, force: bool) -> Result<Built, BuildError> {
+        let root = &self.service.build_root;
+        let unreadable = |source| BuildError::Record { path: root.clone(), source };
+        let sources = Sources::list(root).map_err(unreadable)?;
+        let content = self.hash(&sources).map_err(unreadable)?;
+        match self.find(&content, force)? {
+            Found::Built(built) => Ok(built),
+            Found::Nothing(reserved) => self.make(&sources, content, &reserved),
+        }
+    }
+
+    fn find(&self, content: &str, force: bool) -> Result<Found, BuildError> {
+        let usable = |found: Option<_>| found.filter(|_| !force).and_then(|found| self.cached(found));
+        if let Some(built) = usable(self.store.find(content)) {
+            return Ok(Found::Built(built));
+        }
+        let reserved =
+            self.store.reserve(content, self.site.interrupt).map_err(|error| self.no_store(error))?;
+        // Who held the lock before may have built just this.
+        match usable(reserved.find()) {
+            Some(built) => Ok(Found::Built(built)),
+            None => Ok(Found::Nothing(reserved)),
+        }
+    }
+
+    /// None where it reports no version, such as after a library of the system was removed.
+    fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
+        let service = self.service.at(place.clone());
+        let version = receipt::read(&service, self.output, self.site).ok()?;
+        Some(Built { version, cost: entry.cost, cached: true, content: entry.content, place })
+    }
+
+    fn make(&self, sources: &Sources, content: String, reserved: &Reserved) -> Result<Built, BuildError> {
+        let no_store = |error| self.no_store(error);
+        let attempt = reserved.begin().map_err(no_store)?;
+        let copy = sources.copy(&attempt).map_err(no_store)?;
+        if self.hash(&copy).map_err(no_store)? != content {
+            return Err(BuildError::Changed { folder: self.service.build_root.clone() });
+        }
+        let folder = attempt.join(self.service.within_build_root());
+        let service = self.service.at(Place::new(folder.clone()));
+        let mut cost = steps::run(&service, self.log, self.site)?;
+        cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
+        let version = receipt::read(&service, self.output, self.site)?;
+        let entry = Entry { content, version, cost, folder };
+        let place = reserved.finish(&entry).map_err(no_store)?;
+        Ok(Built { version: entry.version, cost, cached: false, content: entry.content, place })
+    }
+
+    /// The service's folder counts where it is not all that is built from: two of one root are two builds.
+    fn hash(&self, sources: &Sources) -> io::Result<String> {
+        let mut content = Content::of_toolchain(self.toolchain);
+        let within = self.service.within_build_root();
+        if !within.as_os_str().is_empty() {
+            content.put(b"/within").put(within.as_os_str().as_encoded_bytes());
+        }
+        content.put_environment();
+        sources.hash(&mut content)?;
+        Ok(content.finish())
+    }
+
+    fn no_store(&self, source: io::Error) -> BuildError {
+        match source.kind() {
+            io::ErrorKind::Interrupted => BuildError::Interrupted,
+            _ => BuildError::Store { path: self.store.folder().to_owned(), source },
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The cache of builds: `TARE_HOME/builds/CONTENT/`, shared by all checkouts of a user.
+//!
+//! A service is built and run where it was copied to, since products contain absolute paths. `NUMBER/` is the copy of
+//! one attempt with its products, and `entry.json`, which is written last, names the attempt that counts: an attempt
+//! that was cut off is never named, and a new one never touches files of which a process may still be writing or
+//! running. `building` is locked by whoever builds or removes, `in-use` is shared by all who run what is there.
+
+use std::{
+    fs::{self, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::SystemTime,
+};
+
+use super::{Entry, content};
+use crate::{
+    catalogue::Place,
+    lock::{self, Lock},
+};
+
+const ENTRY: &str = "entry.json";
+const BUILDING: &str = "building";
+const IN_USE: &str = "in-use";
+
+/// All cached builds.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// The folder of one content.
+#[derive(Debug)]
+struct Slot(PathBuf);
+
+/// A slot in which nobody else builds as long as this value lives.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    slot: Slot,
+    _building: Lock,
+}
+
+/// What pruning did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Pruned {
+    pub removed: usize,
+    pub removed_bytes: u64,
+    pub kept: usize,
+    pub kept_bytes: u64,
+}
+
+impl Store {
+    /// Below `home`, which need not exist.
+    pub fn new(home: &Path) -> Store {
+        Store { folder: home.join("builds") }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The finished build of `content`, and its place, which stays as long as the value lives.
+    pub(super) fn find(&self, content: &str) -> Option<(Entry, Place)> {
+        self.slot(content).find()
+    }
+
+    /// Waits until nobody else builds `content`. An interrupt ends the wait as [`io::ErrorKind::Interrupted`].
+    pub(super) fn reserve(&self, content: &str, interrupt: &AtomicBool) -> io::Result<Reserved> {
+        let slot = self.slot(content);
+        fs::create_dir_all(&self.folder)?;
+        // Pruning holds the lock of the store, so that it removes no slot while its lock is opened here.
+        let building = lock::wait(interrupt, || {
+            let store = Lock::open(&self.folder.join("lock")).map_err(TryLockError::Error)?;
+            store.try_shared()?;
+            slot.lock_building()
+        })?;
+        Ok(Reserved { slot, _building: building })
+    }
+
+    /// Removes what nobody runs and nobody has used since `before`.
+    ///
+    /// # Errors
+    ///
+    /// When the cache cannot be read or changed, or on an interrupt ([`io::ErrorKind::Interrupted`]).
+    pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
+        let mut pruned = Pruned::default();
+        if !self.folder.is_dir() {
+            return Ok(pruned);
+        }
+        let store = Lock::open(&self.folder.join("lock"))?;
+        lock::wait(interrupt, || store.try_alone())?;
+        for entry in fs::read_dir(&self.folder)? {
+            let slot = Slot(entry?.path());
+            if slot.0.is_dir() {
+                slot.prune(before, &mut pruned)?;
+            }
+        }
+        Ok(pruned)
+    }
+
+    /// By its real path: what is built there contains it.
+    fn slot(&self, content: &str) -> Slot {
+        let folder = self.folder.canonicalize();
+        Slot(folder.unwrap_or_else(|_| self.folder.clone()).join(content))
+    }
+}
+
+impl Slot {
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn lock_building(&self) -> Result<Lock, TryLockError> {
+        let open = || {
+            fs::create_dir_all(&self.0)?;
+            Lock::open(&self.path(BUILDING))
+        };
+        let building = open().map_err(TryLockError::Error)?;
+        building.try_alone()?;
+        Ok(building)
+    }
+
+    /// The entry, where it is complete and was made here, and nobody is about to remove it.
+    fn find(&self) -> Option<(Entry, Place)> {
+        let lease = Lock::open_to_share(&self.path(IN_USE)).ok()?;
+        lease.try_shared().ok()?;
+        let entry = Entry::read(&self.path(ENTRY))?;
+        let is_here = entry.folder.starts_with(&self.0) && entry.folder.is_dir();
+        // A cache that cannot be written to serves builds all the same; it only does not know when.
+        let _ = lease.mark_used();
+        let place = Place::leased(entry.folder.clone(), lease);
+        is_here.then_some((entry, place))
+    }
+
+    /// Removes the attempts that do not count, where nobody runs any of this slot. What cannot be removed, since a
+    /// process of a build that was killed still writes to it, stays until the next time.
+    fn sweep(&self) -> io::Result<()> {
+        let in_use = Lock::open(&self.path(IN_USE))?;
+        if !in_use.is_had_alone()? {
+            return Ok(());
+        }
+        let counts = Entry::read(&self.path(ENTRY)).map(|entry| entry.folder);
+        for (_, attempt) in self.attempts()? {
+            if !counts.as_ref().is_some_and(|folder| folder.starts_with(&attempt)) {
+                let _ = fs::remove_dir_all(attempt);
+            }
+        }
+        Ok(())
+    }
+
+    fn attempts(&self) -> io::Result<Vec<(u32, PathBuf)>> {
+        let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+        let entries = fs::read_dir(&self.0)?.map(|entry| entry.map(|entry| entry.path()));
+        let paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+        Ok(paths.into_iter().filter_map(|path| Some((number(&path)?, path))).collect())
+    }
+
+    fn prune(&self, before: SystemTime, pruned: &mut Pruned) -> io::Result<()> {
+        let bytes = || content::bytes(&self.0, |_| true);
+        let building = Lock::open(&self.path(BUILDING))?;
+        let is_idle = building.is_had_alone()?;
+        if is_idle {
+            self.sweep()?;
+        }
+        let in_use = Lock::open(&self.path(IN_USE))?;
+        if is_idle && in_use.used()? <= before && in_use.is_had_alone()? {
+            pruned.removed += 1;
+            pruned.removed_bytes += bytes()?;
+            // First what makes it complete: whoever stops this here leaves no half of a build.
+            let _ = fs::remove_file(self.path(ENTRY));
+            return fs::remove_dir_all(&self.0);
+        }
+        pruned.kept += 1;
+        pruned.kept_bytes += bytes()?;
+        Ok(())
+    }
+}
+
+impl Reserved {
+    /// What was finished while this waited for the lock, or before.
+    pub fn find(&self) -> Option<(Entry, Place)> {
+        self.slot.find()
+    }
+
+    /// A new folder for an attempt; those that do not count are removed.
+    pub fn begin(&self) -> io::Result<PathBuf> {
+        self.slot.sweep()?;
+        let last = self.slot.attempts()?.into_iter().map(|(number, _)| number).max();
+        let attempt = self.slot.path(&(last.unwrap_or(0) + 1).to_string());
+        fs::create_dir(&attempt)?;
+        Ok(attempt)
+    }
+
+    /// Makes `entry` the one that counts.
+    pub fn finish(&self, entry: &Entry) -> io::Result<Place> {
+        entry.write(&self.slot.path(ENTRY))?;
+        self.slot.sweep()?;
+        let found = self.slot.find().ok_or_else(|| io::Error::other("the entry is gone"))?;
+        Ok(found.1)
+    }
+}

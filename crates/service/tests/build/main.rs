@@ -1,0 +1,5 @@
+//! Builds with real steps, by several checkouts with one cache.
+
+mod bench;
+mod cache;
+mod steps;
