@@ -1,4 +1,4 @@
-//! The exit codes, decided in this one place.
+//! The exit codes, and how an error is printed: both in this one place.
 
 use std::{path::Path, process::ExitCode};
 
@@ -9,9 +9,18 @@ use tare_analysis::{
 
 use tare_host::signals;
 
-/// For the end of `--help`.
-pub const HELP: &str = "Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract or crashed, \
-    3 gate failed, 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.";
+/// For the end of `tare --help`.
+pub const HELP: &str = "\
+Examples:
+  tare doctor                                is anything missing on this machine?
+  tare run experiments/quick.toml            build, verify and measure 14 services; prints a table
+  tare compare hyper actix                   does actix cost more than hyper?
+  tare slo hyper --slo p99=10ms              the highest rate at which hyper's p99 stays below 10 ms
+  tare load http://127.0.0.1:8080/ -c 64     load any HTTP server on this machine
+  tare COMMAND --help                        options and examples of one command
+
+Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract or crashed, 3 gate failed,
+4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.";
 
 /// How a command ended, when it did what it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +72,7 @@ impl Outcome {
         }
     }
 
-    /// Of two ends the one that is told: what a service did before what the machine did.
+    /// The graver of two outcomes: what a service did comes before what the machine did.
     #[must_use]
     pub fn graver(self, other: Outcome) -> Outcome {
         use Outcome::{Fine, GateFailed, Inconclusive, MeasurementInvalid, ServiceFailed, SetUp};

@@ -1,4 +1,4 @@
-//! The command `tare`: weighs HTTP frameworks against a raw socket.
+//! The command `tare`: measures HTTP frameworks beside a raw socket.
 
 mod command;
 mod exit;
@@ -10,8 +10,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Weighs HTTP frameworks: builds services written with them, proves that each honours the same contract, loads them,
-/// and compares them with a raw socket, with intervals.
+/// A benchmark of HTTP frameworks: what does each one cost, compared with a raw socket?
+///
+/// Tare builds one service per framework, verifies that all of them answer the same requests in the same way, loads them in
+/// turns, and prints throughput, CPU time, latency and memory with confidence intervals.
 #[derive(Debug, Parser)]
 #[command(name = "tare", version, max_term_width = 110, after_help = exit::HELP)]
 struct Cli {
@@ -62,4 +64,23 @@ fn main() -> ExitCode {
         Command::RawSocket(args) => command::raw_socket::run(global, args),
         Command::Keeper(args) => command::keeper::run(args),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn every_help_ends_with_examples() {
+        let mut cli = Cli::command();
+        cli.build();
+        let shown = |command: &&mut clap::Command| !command.is_hide_set() && command.get_name() != "help";
+        for command in cli.get_subcommands_mut().filter(shown) {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("\nExamples:\n  tare "), "tare {}", command.get_name());
+        }
+        assert!(cli.render_help().to_string().contains("\nExamples:\n  tare "));
+    }
 }

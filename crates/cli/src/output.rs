@@ -10,14 +10,14 @@ use std::{
 use anyhow::Context;
 use tare_analysis::recompute;
 
-/// The form of what a command prints.
+/// How a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// A table for people.
+    /// A table for a terminal
     Text,
-    /// For a README or a pull request.
+    /// For a README or a pull request
     Markdown,
-    /// For programs.
+    /// For programs
     Json,
 }
 
@@ -66,7 +66,7 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&json(value)?)
 }
 
-/// A value as JSON that people can read: what is printed, and what is kept in a run folder.
+/// A value as indented JSON: printed, and stored in a run folder.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(recompute::json(value)?)
 }

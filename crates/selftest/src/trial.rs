@@ -43,7 +43,7 @@ pub fn trials(quick: bool) -> Vec<Trial> {
     let mut all = vec![honest()];
     all.extend(scales(quick));
     all.push(stall(quick));
-    all.extend(liars());
+    all.extend(faults());
     all.extend(shortages());
     all
 }
@@ -79,7 +79,7 @@ fn scales(quick: bool) -> [Trial; 2] {
         Trial::new(
             "twins",
             "one program is measured under two names",
-            "both are in one tier, the intervals hold 1, and no request fails",
+            "both are in one tier, the intervals contain 1, and no request fails",
             budget_s,
             act.clone(),
             evaluate::twins,
@@ -87,9 +87,9 @@ fn scales(quick: bool) -> [Trial; 2] {
         Trial::new(
             "slower",
             &format!(
-                "each request of a third one costs {percent}% more CPU, calibrated on the thread's CPU clock"
+                "a third server spends {percent}% more CPU time on each request, calibrated on the thread's CPU clock"
             ),
-            "the comparison fails by CPU per request, its interval holds about that much, and the table has it in a lower tier",
+            "the comparison is FAIL by CPU per request, with an interval about that increase, and the table has it in a lower tier",
             0,
             act,
             if quick { evaluate::slower_10 } else { evaluate::slower_3 },
@@ -106,29 +106,29 @@ fn stall(quick: bool) -> Trial {
     };
     Trial::new(
         "stall",
-        "a server stands still for 200 ms of every second, under an open loop of 1,000 requests/s",
-        "p99 at 190 ms and p90 at 100 ms, as arithmetic says",
+        "a server stalls for 200 ms of every second, under an open loop of 1,000 requests/s",
+        "p99 is 190 ms and p90 is 100 ms, as arithmetic says",
         open_s + 3,
         Act::Campaign(campaign),
         evaluate::stall,
     )
 }
 
-fn liars() -> Vec<Trial> {
+fn faults() -> Vec<Trial> {
     let loaded = |fault: &str| Act::Campaign(Campaign::of_one(fault));
     let late = Campaign { contract: "selftest", ..Campaign::of_one("caches=1000") };
     vec![
         Trial::new(
             "cache",
-            "a server answers the first request rightly, and all others with that answer",
-            "the proof before the load fails",
+            "a server answers the first request correctly, and sends that answer to every later request",
+            "verification before the load fails",
             1,
             Act::Proofs { contract: "selftest", faults: vec!["caches"] },
             evaluate::cache,
         ),
         Trial::new(
             "late-cache",
-            "a server does so from its 1,001st request on, when a proof would be over",
+            "a server does so from its 1,001st request on, after verification",
             "the load finds it: the row has no figures",
             3,
             Act::Campaign(late),
@@ -137,15 +137,15 @@ fn liars() -> Vec<Trial> {
         Trial::new(
             "dropper",
             "a server closes 1% of its connections without an answer",
-            "1% of the requests fail, and the row is erroring",
+            "1% of the requests fail, and the row is marked as failing",
             3,
             loaded("drops=1%"),
             evaluate::dropper,
         ),
         Trial::new(
             "wrong-length",
-            "a server sends one byte more than its head says",
-            "the proof before the load fails",
+            "a server sends one byte more than its Content-Length says",
+            "verification before the load fails",
             6,
             Act::Proofs { contract: "hello", faults: vec!["wrong-length"] },
             evaluate::wrong_length,
@@ -160,8 +160,8 @@ fn liars() -> Vec<Trial> {
         ),
         Trial::new(
             "slow-close",
-            "a server says that it closes the connection and keeps it; another one does close it",
-            "the check connection-close fails for the first alone",
+            "a server announces that it closes the connection but keeps it open; another one closes it",
+            "the check connection-close fails for the first one only",
             8,
             Act::Proofs { contract: "hello", faults: vec!["closes", "slow-close"] },
             evaluate::slow_close,
@@ -178,7 +178,7 @@ fn shortages() -> Vec<Trial> {
         Trial::new(
             "throttled",
             "a server has half a CPU",
-            "it is busy for half of the time, and its throughput is not taken for its capacity",
+            "it is busy half of the time, and its throughput is not reported as its capacity",
             3,
             disturbed(Disturbance::HalfACpu, 1, 100),
             evaluate::throttled,

@@ -1,4 +1,4 @@
-//! `tare build`: builds services side by side, or finds that nothing has changed; tells what each build costs.
+//! `tare build`: builds services side by side, unless nothing has changed; prints the cost of each build.
 
 use std::{
     path::PathBuf,
@@ -25,20 +25,30 @@ use crate::{
 };
 use tare_host::signals;
 
-/// Build services; what has not changed is not built again, by another checkout either
+/// Build services; what has not changed is not built again
 ///
-/// Builds are cached by content below TARE_HOME, and services run from there.
+/// Prints one line per service: the version that it reports, and the time, CPU time, download and disk space of its build. The
+/// other commands build what they need; this one builds beforehand. Builds are cached by content in TARE_HOME, where services
+/// run from, so that a second checkout does not build them again.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare build                      every service
+  tare build group:rust --jobs 1  all services in Rust, one after the other
+  tare build hyper --force        again, even if nothing has changed
+  tare build --prune=7            remove cached builds that were not used for a week
+
+Exit codes: 0 fine, 1 a build failed, 130 or 143 interrupted.")]
 pub struct Args {
-    /// Services, groups such as `group:go`, or folders such as `./mine`, which have a slash; all services where none is named
+    /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
     services: Vec<String>,
-    /// Build even what has not changed
+    /// Build again, even if nothing has changed
     #[arg(long)]
     force: bool,
-    /// So many at once, and fewer where less than 2 GiB of memory are free; as many as there are CPUs where not given
+    /// Number of builds at once [default: the number of CPUs]; fewer while less than 2 GiB of memory are free
     #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Build nothing: remove cached builds that were not used for so many days, and say how large the cache is
+    /// Build nothing: remove cached builds that were not used for DAYS days [default: 30], and print the size of the cache
     #[arg(
         long,
         value_name = "DAYS",
@@ -48,7 +58,7 @@ pub struct Args {
         conflicts_with_all = ["services", "force", "jobs", "within"]
     )]
     prune: Option<u16>,
-    /// Begin no build after this time, such as `20m`: what is left is told as skipped
+    /// Start no build after this time, such as `20m`; the rest is reported as skipped
     #[arg(long, value_name = "TIME")]
     within: Option<jiff::SignedDuration>,
     /// Print JSON
@@ -63,7 +73,6 @@ struct Line {
     result: Result,
 }
 
-/// What is said of one service.
 #[derive(Serialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
 enum Result {
@@ -153,13 +162,13 @@ fn jobs(args: &Args) -> usize {
     args.jobs.map_or_else(cpus, usize::from)
 }
 
-/// Whether there is time left, and nobody has had enough.
+/// Whether there is time left, and no signal has come.
 fn may_begin(args: &Args, interrupt: &AtomicBool, began: Instant) -> impl Fn() -> bool + Sync {
     let within = args.within.map(|within| within.unsigned_abs());
     move || !interrupt.load(Ordering::Relaxed) && within.is_none_or(|within| began.elapsed() < within)
 }
 
-/// Builds end in any order; a list is read in that of the catalogue.
+/// Builds end in any order; the JSON has the order of the catalogue.
 fn in_order_of<'l>(services: &[&Service], lines: impl Iterator<Item = &'l Line>) -> Vec<&'l Line> {
     let mut lines: Vec<&Line> = lines.collect();
     lines.sort_by_key(|line| services.iter().position(|service| service.name == line.service));
@@ -184,8 +193,8 @@ fn line(
 
 fn not_begun(within: Option<jiff::SignedDuration>) -> String {
     match within {
-        Some(within) => format!("not begun within {within:#}"),
-        None => "not begun".to_owned(),
+        Some(within) => format!("not started within {within:#}"),
+        None => "not started".to_owned(),
     }
 }
 

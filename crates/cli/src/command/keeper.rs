@@ -1,8 +1,8 @@
-//! `tare keeper`: outlives a tare that was killed and kills what that had started. Not for people.
+//! The watchdog: it outlives a tare that was killed, and kills what that had started. Not for people.
 
 use crate::exit::Outcome;
 
-/// The keeper itself; started by tare
+/// The watchdog; started by tare
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

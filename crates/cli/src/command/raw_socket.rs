@@ -1,4 +1,4 @@
-//! `tare raw-socket`: the raw-socket server that every service is related to.
+//! `tare raw-socket`: the built-in server that every service is compared with.
 
 use anyhow::Context;
 use tare_service::{
@@ -9,8 +9,14 @@ use tare_service::{
 use crate::{exit::Outcome, workspace::Global};
 use tare_host::signals;
 
-/// Serve one fixed response from a raw socket: what every service is weighed against
+/// Start the built-in server: one fixed response from a raw socket, without an HTTP framework
+///
+/// It does as little as a server can: one read and one write per request. Services are compared with it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare raw-socket --port 8080                     answers every request on 127.0.0.1:8080
+  tare raw-socket --port 8080 --contract bare     with the response of another contract")]
 pub struct Args {
     /// TCP port on 127.0.0.1
     #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]
@@ -18,13 +24,13 @@ pub struct Args {
     /// Threads, each with its own epoll
     #[arg(long, env = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// The contract whose one response is sent
+    /// The contract whose response is sent; it must have only one
     #[arg(long, default_value = "hello")]
     contract: String,
     /// Serve with a known fault, for `tare selftest`: slower=3%, stall=200ms/1s, caches, drops=1%, ...
     #[arg(long, hide = true, value_name = "FAULT")]
     misbehave: Option<Fault>,
-    /// Print the version and nothing else
+    /// Print the version
     #[arg(long, exclusive = true)]
     version: bool,
 }
@@ -38,7 +44,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let contract = workspace.contract(&args.contract)?;
     let response = contract::fixed_response(contract).with_context(|| {
         format!(
-            "contract \"{}\" has no single fixed response, and a raw_socket sends nothing else",
+            "contract \"{}\" has no single fixed response, and the raw socket can send no other",
             contract.name
         )
     })?;

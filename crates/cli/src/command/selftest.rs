@@ -1,4 +1,4 @@
-//! `tare selftest`: the instrument proves itself on this machine, and leaves a certificate.
+//! `tare selftest`: tests the instrument on this machine, and stores a certificate.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -22,29 +22,37 @@ use crate::{
 use tare_host::signals;
 use tare_service::workspace::Workspace;
 
-/// Show this instrument servers with known faults, and see whether it finds each of them
+/// Test the instrument: does it find the known faults of servers made for this?
 ///
-/// Two names for one program must stay in one tier, a server slowed by 3% of CPU must be found, a stall must be seen
-/// where arithmetic puts it; a cache, a dropper, wrong lengths, a slow closer, a throttled server and a foreign program
-/// must each be noticed. The certificate is kept in `runs/`. Exit code 4 where something was not seen.
+/// Two names for one program must end in one tier; a server that is slower by 3% of CPU time must be found; a stall must appear
+/// in the latencies where arithmetic puts it. A cache, dropped requests, wrong lengths, a slow close, a throttled server and a
+/// busy host must each be noticed. The certificate is stored in `runs/`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare selftest --quick          a minute, with coarser limits
+  tare selftest                  all trials
+  tare selftest --only slower    one trial
+  tare selftest --dry-run        list the trials
+
+Exit codes: 0 every fault was found, 1 usage or set-up, 4 a fault was not found, 130 or 143 interrupted.")]
 pub struct Args {
-    /// The short form: a minute at most, with a slowness of 10% instead of 3%
+    /// A short version of at most a minute: the slow server is 10% slower instead of 3%
     #[arg(long)]
     quick: bool,
-    /// Only these trials
+    /// Only these trials [default: all; --dry-run lists them]
     #[arg(long, value_delimiter = ',', value_name = "TRIAL")]
     only: Vec<String>,
-    /// Orders the rows and fills the holes; a secret one is drawn where it is not given
+    /// Seed of the order of rows and of the values in requests [default: random]
     #[arg(long)]
     seed: Option<u64>,
-    /// Where to keep the certificate; a folder of its own in `runs/` where it is not given
+    /// Folder of the certificate [default: a new one in `runs/`]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Show the trials and do nothing
+    /// Print the trials and stop
     #[arg(long)]
     dry_run: bool,
-    /// The certificate as JSON
+    /// Print the certificate as JSON
     #[arg(long)]
     json: bool,
 }
@@ -58,18 +66,18 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let began = jiff::Timestamp::now();
     let name = || format!("{}-selftest", began.strftime("%Y%m%dT%H%M%S%.3fZ"));
     let folder = args.out.clone().unwrap_or_else(|| workspace.root.join("runs").join(name()));
-    ensure!(!folder.exists(), "{}: is there already; choose another folder", folder.display());
+    ensure!(!folder.exists(), "{}: exists already; choose another folder", folder.display());
     let certificate = certify(&workspace, &args, &trials, began, &folder)?;
     keep(&folder, &certificate)?;
     match args.json {
         true => print_json(&certificate)?,
         false => print(&certificate.text())?,
     }
-    eprintln!("kept in {}", folder.display());
+    eprintln!("stored in {}", folder.display());
     Ok(if certificate.is_good() { Outcome::Fine } else { Outcome::MeasurementInvalid })
 }
 
-/// Those that were named, or all.
+/// The named trials; all of them by default.
 fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
     let all = tare_selftest::trials(args.quick);
     for name in &args.only {
@@ -81,7 +89,7 @@ fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
 }
 
 fn list(trials: &[Trial]) -> anyhow::Result<Outcome> {
-    let head = ["trial", "at most", "what is done", "what must be seen"].map(str::to_owned).to_vec();
+    let head = ["trial", "at most", "what happens", "what must be found"].map(str::to_owned).to_vec();
     let row = |trial: &Trial| {
         let lasts = if trial.lasts.is_zero() { "-".to_owned() } else { duration(trial.lasts) };
         vec![trial.name.to_owned(), lasts, trial.done.clone(), trial.must.clone()]
@@ -91,7 +99,7 @@ fn list(trials: &[Trial]) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Makes the trials one after the other. One that could not be carried out is not tried; the others go on.
+/// Runs the trials one after the other. One that cannot run is reported as not tried; the others run.
 fn certify(
     workspace: &Workspace,
     args: &Args,
@@ -141,7 +149,7 @@ fn certify(
     })
 }
 
-/// A trial that goes on. A row that fails is what some trials wait for, so it is not told as it is in a run.
+/// A trial in progress. Some trials expect a row to fail, so that is no message here.
 struct TrialProgress<'a> {
     progress: &'a Progress,
     trial: &'a str,

@@ -21,18 +21,26 @@ use crate::{
     workspace::Global,
 };
 
-/// Print the table of a run again, or the verdict of a comparison
+/// Print the table of a stored run, or the verdict of a comparison
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare show                                  the newest run
+  tare show record/quick                     a run of this folder
+  tare show record/quick --reference hyper   with another row as 100%
+  tare show record/quick --recompute         are the stored figures those of the stored samples?
+
+Exit codes: 0 fine, 1 usage or set-up, 4 --recompute found a difference.")]
 pub struct Args {
-    /// The run folder; the newest one in `runs/` where none is named
+    /// The run folder [default: the newest one in `runs/`]
     run: Option<PathBuf>,
-    /// Relate the rows to this one instead of the run's own reference; gives the table of a comparison too
+    /// Use this row as 100% instead of the reference of the run; of a comparison this prints the table
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
-    /// Compute the table anew and compare it with the kept report, digit by digit: status 4 where they differ
+    /// Compute the report again from the stored samples and compare it with the stored report, digit by digit
     #[arg(long, conflicts_with = "reference")]
     recompute: bool,
-    /// The form of the table
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// The same as `--format json`

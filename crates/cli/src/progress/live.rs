@@ -1,4 +1,4 @@
-//! A run as it goes: what is told where there are only lines, and when a view is made and drawn where there is a terminal.
+//! Progress of a run: lines of text, or on a terminal a view that is drawn at most every so often.
 //!
 //! What this costs in CPU time is taken from the measurement. So nothing happens within a slice (there is no thread that
 //! draws), within a block a view is drawn once a second at most, and the table is computed between blocks, while services

@@ -24,7 +24,7 @@ use view::View;
 /// Where there is no terminal, a line at most this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// Long work that tells how far it is.
+/// Progress of long work.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,

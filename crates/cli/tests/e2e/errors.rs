@@ -71,7 +71,7 @@ fn mistakes_in_an_experiment() {
     assert_snapshot!(in_experiment("[\"honest\"]", "[\"honset\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(in_experiment("[\"honest\"]", "[\"group:fkae\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown group "fkae"; did you mean "fake"?"#);
     assert_snapshot!(in_experiment("[\"honest\"]", "[\"honest\", \"honset@2\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown service "honset"; did you mean "honest"?"#);
-    assert_snapshot!(in_experiment("reference    = \"reference\"", "reference = \"pviot\""), @r#"error: experiments/tiny.toml:5: "raw-socket": unknown service "pviot"; did you mean "raw-socket"?"#);
+    assert_snapshot!(in_experiment("reference    = \"raw-socket\"", "reference = \"raw-scket\""), @r#"error: experiments/tiny.toml:5: "reference": unknown service "raw-scket"; did you mean "raw-socket"?"#);
     assert_snapshot!(in_experiment("\"hello\"", "\"helo\""), @r#"error: experiments/tiny.toml:4: "contract": unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(in_experiment("connections", "conections"), @r#"error: experiments/tiny.toml:8: unknown key "conections"; did you mean "connections"?"#);
     assert_snapshot!(in_experiment("warm-up", "warmup"), @r#"error: experiments/tiny.toml:16: unknown key "warmup"; did you mean "warm-up"?"#);
@@ -90,7 +90,7 @@ fn mistakes_on_the_command_line() {
     assert_snapshot!(line("verify honset"), @r#"error: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("verify honest --contract helo"), @r#"error: unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(line("build group:fkae"), @r#"error: unknown group "fkae"; did you mean "fake"?"#);
-    assert_snapshot!(line("raw-socket --port 9 --contract rest"), @r#"error: contract "rest" has no single fixed response, and a reference sends nothing else"#);
+    assert_snapshot!(line("raw-socket --port 9 --contract rest"), @r#"error: contract "rest" has no single fixed response, and the raw socket can send no other"#);
     assert_snapshot!(line("list --root experiments"), @r#"error: experiments: has no "services" and "contracts" folders"#);
 }
 

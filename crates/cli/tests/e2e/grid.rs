@@ -158,7 +158,9 @@ fn a_series_goes_on_where_it_was_cut_off() {
     let refused = workspace.tare(&["run", "--resume", "all"]).expect(1);
     let fix = "tare run experiments/all.toml --services honest --out all";
     assert!(
-        refused.stderr.ends_with(&format!("it goes on by the command that began it, with --out: {fix}\n")),
+        refused
+            .stderr
+            .ends_with(&format!("a series is resumed by the command that started it, with --out: {fix}\n")),
         "{refused}"
     );
     let shown = workspace.tare(&["show", "all"]).expect(5);

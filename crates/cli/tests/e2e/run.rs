@@ -143,7 +143,7 @@ fn a_run_prints_other_forms_into_a_folder_of_choice() {
     let json = run("b", &["--json"]).expect_measured();
     assert_eq!(json.json(), parse(&kept("b/report.json")));
     let refused = run("a", &[]).expect(1);
-    assert_eq!(refused.stderr, "error: a: holds a run already; choose another folder\n");
+    assert_eq!(refused.stderr, "error: a: contains a run already; choose another folder\n");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_terminal_shows_a_run_and_is_left_as_it_was() {
     }
     // The view is taken away, and the table of the end is data.
     let last = told.rsplit("\x1b[J").next().unwrap();
-    assert!(!last.contains("block ") && last.contains("kept in "), "{last:?}");
+    assert!(!last.contains("block ") && last.contains("stored in "), "{last:?}");
     let table = read(workspace.root(), "table");
     assert!(table.starts_with("Tiny\n") && table.contains("\n3 blocks in "), "{table:?}");
     assert!(!table.contains('\x1b'), "{table:?}");
@@ -83,7 +83,7 @@ fn a_signal_takes_the_view_away() {
     let (code, told) = ended(&workspace, script);
     assert_eq!(code, "143", "{told}");
     let last = told.rsplit("\x1b[J").next().unwrap();
-    assert!(!last.contains("block ") && last.contains("kept in "), "{last:?}");
+    assert!(!last.contains("block ") && last.contains("stored in "), "{last:?}");
     assert!(read(workspace.root(), "table").contains(": interrupted\n"));
 }
 

@@ -1,5 +1,4 @@
-//! `tare compare`: does B cost more than A? Two services, or two revisions of one; measured as a run is, until it is
-//! decided.
+//! `tare compare`: does B cost more than A? Two services, or two revisions of one, measured until it is decided.
 
 mod contenders;
 pub mod words;
@@ -31,37 +30,45 @@ use tare_service::workspace::Workspace;
 
 /// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
 ///
-/// The first is the baseline, the second the candidate. Both run in the same blocks, in short slices in random order,
-/// until it is decided or the budget is spent. FAIL: the candidate is worse by delta or more in a metric that decides,
-/// and not by chance. PASS: that is excluded in all of them. Status 0, 3, or 5 where neither is shown.
+/// The first service is the baseline, the second the candidate. Both are measured in the same blocks, in short slices in
+/// random order, until the question is decided or the budget is spent. FAIL means that the candidate is worse in one of the
+/// deciding metrics, and by more than chance explains. PASS means that a regression of `--delta` or more is excluded in all of them.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare compare hyper actix                                does actix cost more than hyper?
+  tare compare hyper --revisions main..HEAD               did this branch make the service slower?
+  tare compare hyper ./mine --metric cpu,p99 --delta 5%   a service of yours, other metrics, 5% allowed
+
+Exit codes: 0 PASS, 1 usage or set-up, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE,
+130 or 143 interrupted.")]
 pub struct Args {
-    /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine`, which have a
-    /// slash. With `--revisions` one of them
+    /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine` (with a slash). One
+    /// service with `--revisions`
     #[arg(required = true, num_args = 1..=2, value_name = "SERVICE")]
     services: Vec<String>,
-    /// Compare two git revisions of the service, such as `main..HEAD`; the work tree is not touched
+    /// Compare two git revisions of the service, such as `main..HEAD`; your work tree is not changed
     #[arg(long, value_name = "A..B")]
     revisions: Option<String>,
-    /// From which regression on the candidate fails, such as `3%` or `0.03`
+    /// The smallest regression that matters, such as `3%` or `0.03`
     #[arg(long, default_value = "3%", value_parser = words::delta)]
     delta: f64,
-    /// What decides, of throughput, cpu, p99 and rss; they share the 5% of error. What is not valid does not decide
+    /// The deciding metrics, of throughput, cpu, p99 and rss. They share an error probability of 5%
     #[arg(long, value_name = "METRICS", value_delimiter = ',', default_value = "cpu,throughput", value_parser = words::metric)]
     metric: Vec<Metric>,
-    /// The contract; the first that both declare where it is not given
+    /// The contract [default: the first that both services declare]
     #[arg(long)]
     contract: Option<String>,
-    /// Load, knobs, blocks and open loops as in this experiment, of which the services do not matter
+    /// Take the load, the service settings and the blocks from this experiment file; its services are ignored
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
-    /// How long to measure at most, such as `3m`; the blocks up to the first look are measured in any case
+    /// Maximum measuring time, such as `3m`; the blocks up to the first look are measured anyway
     #[arg(long)]
     budget: Option<jiff::SignedDuration>,
-    /// Connections
+    /// Number of connections
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     connections: Option<u16>,
-    /// `THREADS` of the services, and as many of the generator
+    /// `THREADS` of the services, and threads of the generator
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     #[command(flatten)]
@@ -79,7 +86,11 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     }
     let began = jiff::Timestamp::now();
     let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
-    ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
+    ensure!(
+        !run.join("run.json").exists(),
+        "{}: contains a run already; choose another folder",
+        run.display()
+    );
     Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
     tell(&run, format)?;
     page::tell_kept(&run);

@@ -1,4 +1,4 @@
-//! `tare list`: what there is to weigh, and with `--aspects` what it is besides fast.
+//! `tare list`: the services, and with `--aspects` what they are besides fast.
 
 mod aspects;
 
@@ -17,18 +17,23 @@ use crate::{
 };
 use tare_service::workspace::Workspace;
 
-/// Services that are looked at at the same time.
 const AT_ONCE: usize = 4;
 
 /// List services: versions, licences, contracts, and whether this machine can build them
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare list                     every service
+  tare list group:go --json     all services in Go, with their settings, for a program
+  tare list --aspects           licence, dependencies, lines of code, size, releases
+  tare list hyper --aspects --measure   build and start it: start-up time and idle memory")]
 pub struct Args {
-    /// Services, or groups such as `group:go`; all of them where none is named
+    /// Services, or groups such as `group:go` [default: all services]
     services: Vec<String>,
-    /// What they are besides fast: licence, dependencies, code, sizes, costs, releases
+    /// Print licence, dependencies, lines of code, size, build cost and releases
     #[arg(long)]
     aspects: bool,
-    /// Build them and start each three times: time to the first answer, memory while idle
+    /// With --aspects: build each service and start it three times, for its start-up time and idle memory
     #[arg(long, requires = "aspects")]
     measure: bool,
     /// Print JSON
@@ -47,7 +52,7 @@ struct Line {
     style: Style,
     contracts: Vec<String>,
     settings: Vec<Setting>,
-    /// The receipt of the last good build.
+    /// The version that the last good build reported.
     version: Option<String>,
     /// Why this machine cannot build it.
     missing: Option<String>,
@@ -86,18 +91,17 @@ fn line(workspace: &Workspace, row: &Row) -> Line {
     }
 }
 
-/// What the last good build recorded. Where the service cannot be built any more, that was another machine, or one that
-/// has changed.
+/// What the last good build recorded. If the service can no longer be built here, the record is of another machine, or of this
+/// one before it changed.
 fn last(workspace: &Workspace, service: &Service, missing: Option<&str>) -> Option<Entry> {
     missing.is_none().then(|| workspace.builder().last(service)).flatten()
 }
 
-/// The first requirement that is not met, in words.
 fn missing(service: &Service) -> Option<String> {
     build::check_requirements(service).err().map(|missing| missing.to_string())
 }
 
-/// What `look` says of each row, in their order. Each look waits for the processes that it asks.
+/// `look` of each row, in their order, several at a time: each one waits for the processes that it asks.
 pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {
@@ -130,6 +134,6 @@ fn text(lines: &[Line]) -> String {
             [&line.service, &line.language, &line.framework, &version, &line.licence, &contracts, &state];
         names.map(String::clone).to_vec()
     }));
-    let hint = "`tare list --json` tells more, such as what is not default; `--aspects`: size, dependencies, licence";
+    let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size, dependencies and licence";
     columns(&rows) + &format!("\n{}\n", paint("2", hint))
 }

@@ -29,10 +29,9 @@ impl Silence {
         self.silent >= SILENT_MAX
     }
 
-    /// What a reader is told.
     pub fn note(&self) -> Option<String> {
-        let told = || format!("given up after {SILENT_MAX} s in which the server took no connection");
-        self.given_up().then(told)
+        let sentence = || format!("gave up: the server accepted no connection for {SILENT_MAX} s");
+        self.given_up().then(sentence)
     }
 }
 
@@ -63,6 +62,6 @@ mod tests {
         assert_eq!(silence.note(), None);
         assert!(over(&mut silence, 1, &interval(true, 0)));
         assert!(over(&mut silence, 1, &interval(false, 0)), "for good");
-        assert_eq!(silence.note().unwrap(), "given up after 30 s in which the server took no connection");
+        assert_eq!(silence.note().unwrap(), "gave up: the server accepted no connection for 30 s");
     }
 }

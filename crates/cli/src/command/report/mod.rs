@@ -1,4 +1,4 @@
-//! `tare report`: a run in the forms that people and programs read, from its folder alone.
+//! `tare report`: a stored run as a page, as tables or as data.
 
 mod deliver;
 mod history;
@@ -18,24 +18,33 @@ use super::runs;
 use crate::{exit::Outcome, output, workspace::Global};
 use deliver::{Content, Destination};
 
-/// Write down a run: as a page, as Markdown, for a spreadsheet, a notebook, a program or a CI server
+/// Write the report of a stored run: an HTML page, Markdown, CSV, Parquet, JSON, HdrHistogram or JUnit
 ///
-/// The page goes into the run folder; Markdown, JSON and JUnit XML go to stdout; CSV, Parquet and .hgrm are folders of files, in
-/// the run folder. Of several runs that is the folder of the last one that is compared (of two the second, else the newest), and
-/// names begin with `history` there. With `--format junit` the status says what the gate found: 0, or that of a service that
-/// failed, a gate that is not passed, a measurement that is not valid, or of nothing that can be told.
+/// The page is written into the run folder. Markdown, JSON and JUnit XML go to stdout. CSV, Parquet and .hgrm are folders of
+/// files in the run folder. Two runs are compared with each other; more are a history. Their files are written into the folder of
+/// the newer run (of two: the second), with names that begin with `history`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare report                                     the page of the newest run
+  tare report record/quick --format markdown      for a README or a pull request
+  tare report record/quick --format csv --section tiers
+  tare report runs/A runs/B                       two runs compared
+  tare report runs/A --format junit --out ci.xml  for a CI server
+
+Exit codes: 0 fine, 1 usage or set-up. With --format junit the code of the run's verdict: 2 a service failed,
+3 gate failed, 4 measurement invalid, 5 inconclusive.")]
 pub struct Args {
-    /// The run folder; the newest one in `runs/` where none is named. Two are compared, run against run; more are a history
+    /// The run folder [default: the newest one in `runs/`]; two are compared, more are a history
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value = "html")]
     format: Form,
-    /// Where to: a file, a folder for forms of several files, or `-` for stdout
+    /// Write to this file, to this folder (formats of several files), or to stdout (`-`)
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Only this section, such as `tiers`: one table, to stdout where --out names no file
+    /// Only this section, such as `tiers`: one table, by default to stdout
     #[arg(long, value_name = "ID")]
     section: Option<String>,
     /// Print the JSON Schema of `--format json`
@@ -43,22 +52,21 @@ pub struct Args {
     schema: bool,
 }
 
-/// A form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// One page with everything in it: opens from disk, without a network
+    /// One page with everything in it; opens from disk, without a network
     Html,
     /// For a README or a pull request
     Markdown,
-    /// A file for each table; a name that a spreadsheet would compute has an apostrophe before it
+    /// One file per table, for a spreadsheet; a cell that would be a formula gets an apostrophe
     Csv,
-    /// A file for each table, for a notebook
+    /// One file per table, for a notebook
     Parquet,
     /// For programs; `--schema` describes it
     Json,
-    /// Latency percentiles for HdrHistogram's plotter, a file for each row and rate
+    /// Latency percentiles for the plotter of HdrHistogram, one file per row and rate
     Hgrm,
-    /// A test case for each question of a gate
+    /// JUnit XML: a test case for each check
     Junit,
 }
 
@@ -76,10 +84,7 @@ impl Args {
     fn refuse_what_means_nothing(&self) -> anyhow::Result<()> {
         if self.section.is_some() {
             let forms = [Form::Markdown, Form::Csv, Form::Parquet];
-            ensure!(
-                forms.contains(&self.format),
-                "--section: only --format markdown, csv and parquet have it"
-            );
+            ensure!(forms.contains(&self.format), "--section: only for --format markdown, csv and parquet");
         }
         Ok(())
     }
@@ -104,12 +109,12 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
     };
     content.deliver(&destination(default))?;
     if args.format == Form::Junit && document.checks.is_empty() {
-        eprintln!("nothing could be asked of {}: no test case, and so nothing has passed", run.display());
+        eprintln!("{}: has nothing to check, so there is no test case and nothing has passed", run.display());
     }
     Ok(if args.format == Form::Junit { checks::verdict(&document.checks).into() } else { Outcome::Fine })
 }
 
-/// A document in a form; of one section where it is named.
+/// The document in a format, or one section of it.
 fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Result<Content> {
     let file = |bytes: Vec<u8>| Content::File(bytes);
     let text = |text: String| Content::File(text.into_bytes());
@@ -127,7 +132,7 @@ fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Re
     })
 }
 
-/// It stands in most forms too; who looks at a terminal shall not have to look for it there.
+/// Most formats contain it too, but a person at a terminal should not have to search there.
 fn tell_damage(damage: &[String]) {
     for sentence in damage {
         anstream::eprintln!("{} {sentence}", output::paint("33", "damaged:"));

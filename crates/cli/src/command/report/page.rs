@@ -35,5 +35,5 @@ pub fn tell_kept(run: &Path) {
     if page.exists() {
         eprintln!("the page is {}", page.display());
     }
-    eprintln!("kept in {}; `tare show {0}` prints it again", run.display());
+    eprintln!("stored in {}; `tare show {0}` prints it again", run.display());
 }

@@ -1,4 +1,4 @@
-//! `tare run`: carries out an experiment: plan, build, verify, measure, report.
+//! `tare run`: runs an experiment: plan, build, verify, measure, report.
 
 mod about;
 mod dry;
@@ -37,32 +37,47 @@ use crate::{
 use session::Session;
 use tare_service::workspace::Workspace;
 
-/// Carry out an experiment: build, verify, measure, and print the table
+/// Run an experiment: build and verify the services, measure them, print the table
+///
+/// An experiment file names the services, the contract, the load and the time to spend. Tare measures in short slices, in
+/// random order, so that a change of the machine hits all services alike. The run is stored in a folder in `runs/`: `tare show`
+/// prints its table again, `tare report` writes it as a page, and `--resume` continues an interrupted run.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare run experiments/quick.toml                                the table of the README
+  tare run experiments/quick.toml --services hyper,group:go      some of its services
+  tare run experiments/quick.toml --budget 10m --until tiers     stop early once every pair is decided
+  tare run experiments/quick.toml --dry-run                      print the plan and the time it takes
+  tare run experiments/published/restinio-2017.toml              repeat a published benchmark
+  tare run --resume runs/20261122T120000.000Z-quick              continue an interrupted run
+
+Exit codes: 0 every row was measured, 1 a service was not built, 2 a service failed its contract or crashed,
+4 a row is not valid, 130 or 143 interrupted.")]
 pub struct Args {
-    /// The experiment, such as experiments/quick.toml
+    /// The experiment file, such as experiments/quick.toml
     #[arg(required_unless_present = "resume")]
     experiment: Option<PathBuf>,
-    /// Go on with a run that was cut off: what it has measured counts, and the rest is done
+    /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "raw-socket", "budget", "seed", "out", "dry_run", "until", "delta",
+        conflicts_with_all = ["experiment", "services", "reference", "budget", "seed", "out", "dry_run", "until", "delta",
             "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
-    /// Only these services: names, `NAME@2` for a second row of the same, groups such as `group:go`, folders such as
-    /// `./mine`, which have a slash. A published experiment has rows of its own: of those, by the names of their services
+    /// Only these services: names, groups such as `group:go`, folders such as `./mine` (with a slash), or `NAME@2` for a second
+    /// row of the same service. A published experiment has fixed rows: choose among them by service
     #[arg(long, value_delimiter = ',')]
     services: Vec<String>,
-    /// The row that the others are related to, instead of the experiment's
+    /// The row that is 100% [default: the one of the experiment]
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
-    /// How long to measure, such as `3m`; the fewest blocks of the experiment are measured in any case
+    /// Measuring time, such as `3m` [default: the one of the experiment]; the minimum number of blocks is measured anyway
     #[arg(long)]
     budget: Option<jiff::SignedDuration>,
-    /// End it sooner, once every pair of rows is told apart or proved equal within delta: `tiers` (by throughput),
-    /// `tiers:cpu`
+    /// Stopping rule: `budget`, or `tiers` (by throughput) or `tiers:cpu` to stop once every pair of rows is either
+    /// distinguished or shown to be equal within `--delta`
     #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
     until: until::Asked,
-    /// Up to which difference two rows are as good as equal, where `--until` is to find that out: 3% unless given
+    /// With `--until tiers`: the difference up to which two rows count as equal [default: 3%]
     #[arg(long, value_parser = words::delta)]
     delta: Option<f64>,
     #[command(flatten)]
@@ -72,7 +87,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// What a campaign is told means nothing to a grid.
+    /// Options of an interleaved experiment, given for a sequential one.
     fn refuse_those_of_campaigns(&self) -> anyhow::Result<()> {
         let given = [
             ("--reference", self.reference.is_some()),
@@ -82,7 +97,7 @@ impl Args {
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
-                bail!("{option}: means nothing to a published experiment; see --scale and --rounds")
+                bail!("{option}: a published experiment does not have it; see --scale and --rounds")
             }
             None => Ok(()),
         }
@@ -103,7 +118,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         (_, Some(path)) if tare_bench::grid::is_grid(path) => return grid::run(global, &args, path),
         _ => ensure!(
             !args.grid.any(),
-            "--scale and its like: only experiments in experiments/published/ have them"
+            "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
         ),
     }
     let mut workspace = global.open()?;

@@ -1,5 +1,5 @@
-//! `tare serve`: kept runs, and the ones that go on, in a browser on this machine. It reads run folders as everybody may; it
-//! neither talks to a process that measures nor starts anything.
+//! `tare serve`: stored runs and runs in progress, in a browser on this machine. It only reads run folders: it starts nothing
+//! and talks to no process that measures.
 
 mod follow;
 mod guard;
@@ -22,24 +22,29 @@ use routes::App;
 use shelf::Folders;
 use tare_host::signals;
 
-/// Show the runs in a browser: those that are kept, and those that go on while they do
+/// Show stored runs and runs in progress in a browser
 ///
-/// It listens on 127.0.0.1 only, ends on Ctrl-C, and takes CPU time that nobody else wants.
+/// Listens on 127.0.0.1 only, until Ctrl-C. It runs at idle priority: it takes CPU time only when nothing else wants it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare serve                 prints the address to open; lists the runs in `runs/` and `record/`
+  tare serve --port 0        any free port
+  tare serve --runs DIR      the runs in another folder")]
 pub struct Args {
-    /// TCP port on 127.0.0.1; 0 for any that is free
+    /// TCP port on 127.0.0.1; 0 for any free one
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Show the runs in this folder, instead of `runs/` and `record/`
+    /// Show the runs in this folder [default: `runs/` and `record/`]
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
 }
 
 pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let folders = Folders::new(folders(global, args)?);
-    // Before there is a second thread: all that are started from here on are as idle as this one.
+    // Before there is a second thread: threads inherit the priority.
     if let Err(error) = process::run_when_idle() {
-        eprintln!("cannot give way to other processes ({error}): do not look while you measure");
+        eprintln!("cannot run at idle priority ({error}): do not use this while you measure");
     }
     let stop = signals::listen_by_socket()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -48,7 +53,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         .build()
         .context("cannot start a runtime")?;
     let ended = runtime.block_on(serve(args.port, folders, stop));
-    // Who reads a folder just now is not waited for.
+    // Readers of a folder are not waited for.
     runtime.shutdown_background();
     ended?;
     signals::forget();
@@ -71,7 +76,7 @@ async fn serve(port: u16, folders: Folders, stop: std::os::unix::net::UnixStream
     let stop = UnixStream::from_std(stop).context("cannot listen for signals")?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = TcpListener::bind(address).await.with_context(|| {
-        format!("cannot listen on {address}; name another port by --port, or --port 0 for any that is free")
+        format!("cannot listen on {address}; choose another port with --port, or any free one with --port 0")
     })?;
     let address = listener.local_addr().context("cannot tell the address")?;
     print(&format!("http://{address}/\n"))?;

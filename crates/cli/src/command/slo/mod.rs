@@ -27,43 +27,57 @@ use crate::{
 };
 use tare_service::workspace::Workspace;
 
-/// Find the highest rate at which services hold an SLO, such as p99=10ms
+/// Find the highest request rate at which a service holds an SLO, such as p99=10ms
+///
+/// Each search raises and lowers the rate of an open loop: requests are due at fixed instants, whether or not the service has
+/// answered the earlier ones, and latency counts from the instant a request was due. Every search uses a fresh process; the
+/// capacity and its interval are computed over several of them.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare slo hyper --slo p99=10ms                          the capacity of one service
+  tare slo hyper,axum,actix --slo p99=10ms,errors=0.1%   of three, measured in turns
+  tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests per second
+  tare slo --resume runs/20261122T120000.000Z-slo        continue an interrupted search
+
+Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract, 3 a row holds less than --at-least,
+4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
 pub struct Args {
-    /// Services: names, `NAME@2` for a second row of the same, groups such as `group:go`
+    /// Services: names, groups such as `group:go`, folders such as `./mine`, or `NAME@2` for a second row of the same service
     #[arg(required_unless_present = "resume", value_delimiter = ',')]
     services: Vec<String>,
-    /// What has to hold: `p50`, `p90`, `p99`, `p99.9` with a time, and `errors=0.1%` (which is the default); all of it
+    /// The objectives, all of which must hold: `p50`, `p90`, `p99` or `p99.9` with a time; `errors` with a share
+    /// [default share: 0.1%]
     #[arg(long = "slo", value_name = "p99=10ms", required_unless_present = "resume", value_delimiter = ',')]
     slo: Vec<String>,
-    /// Go on with a search that was cut off: the starts that it has finished count, and the rest is done
+    /// Continue an interrupted search: its finished starts count, and the rest is measured
     #[arg(long, value_name = "RUN", conflicts_with_all = ["services", "slo", "seed", "out", "dry_run"])]
     resume: Option<PathBuf>,
-    /// The contract under which they are loaded
+    /// The contract whose requests are sent
     #[arg(long, default_value = "hello")]
     contract: String,
-    /// End with status 3 where a row does not hold this rate, such as `20k`, and with 5 where that is not clear
+    /// Exit with 3 if a row does not hold this rate, such as `20k`, and with 5 if that is not clear
     #[arg(long, value_name = "RATE")]
     at_least: Option<String>,
-    /// Fresh starts of every service, each of which is one search; an interval that assumes little takes 6
+    /// Fresh processes of every service, one search each; a distribution-free interval needs 6
     #[arg(long, default_value = "6")]
     starts: usize,
-    /// Windows of one search
+    /// Measuring windows of one search
     #[arg(long, default_value = "14")]
     windows: usize,
-    /// Length of a window; a hundred times the longest time of the SLO, from 0.5 s to 10 s, where it is not given
+    /// Length of a window [default: 100 times the longest time of the SLO, at least 0.5 s, at most 10 s]
     #[arg(long, value_name = "TIME")]
     window: Option<jiff::SignedDuration>,
-    /// A window in which the generator itself is later than this, in 1% of its requests, is void and tried again
+    /// Discard and repeat a window in which the generator sent 1% of its requests later than this
     #[arg(long, value_name = "TIME", default_value = "1ms")]
     max_lag: jiff::SignedDuration,
-    /// Load on a fresh process before anything counts
+    /// Warm-up load on a fresh process
     #[arg(long, value_name = "TIME", default_value = "1s")]
     warm_up: jiff::SignedDuration,
-    /// The most of it, for a service that a pilot finds not steady before
+    /// The longest warm-up, for a service that a pilot run finds not steady earlier
     #[arg(long, value_name = "TIME", default_value = "10s")]
     warm_up_max: jiff::SignedDuration,
-    /// The most connections that an open loop may have
+    /// The most connections of the open loop
     #[arg(short, long, default_value = "64")]
     connections: usize,
     /// `THREADS` of the services
@@ -89,7 +103,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 fn resume(workspace: &mut Workspace, run: &Path, at_least: Option<f64>) -> anyhow::Result<SloReport> {
     let kept = folder::read(run)?;
     let mut slo =
-        SloPlan::read(run)?.with_context(|| format!("{}: no search for capacity", run.display()))?;
+        SloPlan::read(run)?.with_context(|| format!("{}: not a search for capacity", run.display()))?;
     if at_least.is_some() {
         slo.at_least = at_least;
         slo.keep(run)?;
@@ -129,7 +143,11 @@ fn measure(
     let began = jiff::Timestamp::now();
     let run = || workspace.new_run("slo", began);
     let run = args.campaign.out.clone().unwrap_or_else(run);
-    ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
+    ensure!(
+        !run.join("run.json").exists(),
+        "{}: contains a run already; choose another folder",
+        run.display()
+    );
     workspace::print_broken(workspace);
     let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
     page::tell_kept(&run);

@@ -1,8 +1,7 @@
-//! `tare verify`: proves services against their contracts, without measuring anything; or looks at what they send
-//! (`wire`), or at what they endure (`endure`).
+//! `tare verify`: verifies services against their contracts; or shows what they send (`wire`), or what they endure
+//! (`endure`). It measures nothing.
 //!
-//! Here is what all three share: the words of the command line, which services and contracts they mean, and the services
-//! one after the other.
+//! All three share the command line, the choice of services and contracts, and the loop over the services.
 
 mod endure;
 mod proof;
@@ -36,34 +35,47 @@ use crate::{
 use tare_host::signals;
 use tare_service::workspace::Workspace;
 
-/// Prove services against their contracts: every request, connection and bad input they must handle
+/// Verify services against their contracts: every request, connection and bad input they must handle
+///
+/// Builds each service, starts it and sends the requests of its contracts, with values that it cannot know beforehand. A
+/// failure shows the bytes that were sent and received. `tare run` does the same before it measures.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare verify hyper                       one service, all its contracts
+  tare verify group:go --contract rest    some services, one contract
+  tare verify hyper --endure              bad input, long connections, SIGTERM under load
+  tare verify hyper actix --wire          the headers and bytes that they send
+  tare verify --explain                   what each check does
+
+Exit codes: 0 every contract is honoured, 1 usage or a service was not built, 2 a service failed its contract,
+130 or 143 interrupted.")]
 pub struct Args {
-    /// Services, groups such as `group:go`, or folders such as `./mine`, which have a slash; all services where none is named
+    /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
     services: Vec<String>,
-    /// Only these contracts, of those that a service declares
+    /// Only these contracts [default: all that a service declares]
     #[arg(long, value_delimiter = ',')]
     contract: Vec<String>,
-    /// Fills the holes of the requests; a secret one is drawn where it is not given
+    /// Seed of the values in requests [default: random]
     #[arg(long)]
     seed: Option<u64>,
     /// `THREADS` of the services
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Start the services on this port instead of any free one
+    /// Start the services on this port [default: any free one]
     #[arg(long)]
     port: Option<u16>,
-    /// After the proof of the contract that asks the most: bad input 25 times, 10000 requests on one connection, 64
-    /// connections, SIGTERM under load
+    /// Verify the most demanding contract, then send bad input 25 times, 10,000 requests on one connection, requests on 64
+    /// connections, and SIGTERM under load
     #[arg(long)]
     endure: bool,
-    /// No proof, but what each sends: bytes of head and body, and which headers
+    /// Verify nothing; print the headers and the number of bytes that each service sends
     #[arg(long, conflicts_with_all = ["endure", "all", "explain"])]
     wire: bool,
-    /// Show every check, not only what failed or was warned of
+    /// Print every check, not only failures and warnings
     #[arg(long, short)]
     all: bool,
-    /// Say what each check does, and stop
+    /// Print what each check does, and stop
     #[arg(long)]
     explain: bool,
     /// Print JSON
@@ -79,7 +91,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = global.open_with(&args.services)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
     if args.services.is_empty() {
-        leave_out_mistakes(&mut rows);
+        leave_out_known_failures(&mut rows);
     }
     for name in &args.contract {
         workspace.contract(name)?;
@@ -104,12 +116,12 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
-/// Who verifies all services asks whether all is well: one that repeats a published mistake is not, and never will be.
-fn leave_out_mistakes(rows: &mut Vec<Row>) {
+/// A service with a known failure fails on purpose, so `tare verify` without a name leaves it out.
+fn leave_out_known_failures(rows: &mut Vec<Row>) {
     for row in rows.iter() {
         if let Some(mistake) = &row.service.mistake {
             anstream::eprintln!(
-                "{} {}, unless it is named: it {mistake}",
+                "{} {} (known failure): it {mistake}; name it to verify it",
                 paint("33", "left out"),
                 row.label
             );
@@ -118,7 +130,7 @@ fn leave_out_mistakes(rows: &mut Vec<Row>) {
     rows.retain(|row| row.service.mistake.is_none());
 }
 
-/// What is done with a service, and how it is told.
+/// What is done with a service, and how it is printed.
 trait Work {
     /// What was found about one service under one contract.
     type Verdict: Serialize;

@@ -1,4 +1,4 @@
-//! Everything that `tare load` prints and writes. It is told a result and measures nothing.
+//! Everything that `tare load` prints and writes. It gets a result and measures nothing.
 //!
 //! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] and [`series`] for programs; [`live`] is what
 //! is said and written while the load goes on.
@@ -31,7 +31,7 @@ pub enum Format {
     Wrk,
     /// For programs: one document
     Json,
-    /// For programs: a line for each second while it goes on, then the document in one line
+    /// For programs: one line per second during the load, then the document in one line
     Ndjson,
 }
 
@@ -46,7 +46,7 @@ pub struct Exports {
     /// of requests that were never answered are tagged
     #[arg(long, value_name = "FILE")]
     pub hdr_log: Option<PathBuf>,
-    /// Write a line of JSON to FILE for each second while the load goes on
+    /// Write one line of JSON per second of the load to FILE
     #[arg(long, value_name = "FILE")]
     pub series: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
 //! Several published experiments, one after another: `tare run experiments/published/all.toml`. Its folder holds a folder for
-//! each, and `series.json`, which says what they are; the same command goes on where one was cut off.
+//! each, and `series.json`, which says what they are; the same command resumes an interrupted one.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
         }
     }
     page::keep(&all, |text| anstream::eprintln!("{text}"));
-    eprintln!("all kept in {}; the same command with --out {0} goes on where it was cut off", all.display());
+    eprintln!("stored in {}; to resume, run the same command with --out {0}", all.display());
     told.end()
 }
 
@@ -110,7 +110,10 @@ pub fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
         words.extend(["--out".to_owned(), run.display().to_string()]);
     }
     let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    bail!("{}: a series: it goes on by the command that began it, with --out: tare {command}", run.display());
+    bail!(
+        "{}: a series is resumed by the command that started it, with --out: tare {command}",
+        run.display()
+    );
 }
 
 fn has_begun(member: &Path) -> bool {
