@@ -13,13 +13,13 @@ use tare_host::signals;
 pub const HELP: &str = "\
 Examples:
   tare doctor                                is anything missing on this machine?
-  tare run experiments/quick.toml            build, verify and measure 14 services; prints a table
-  tare compare hyper actix                   does actix cost more than hyper?
+  tare run experiments/quick.toml            build, verify and measure 12 services; prints a table
+  tare compare hyper axum                    does axum cost more than hyper?
   tare slo hyper --slo p99=10ms              the highest rate at which hyper's p99 stays below 10 ms
   tare load http://127.0.0.1:8080/ -c 64     load any HTTP server on this machine
   tare COMMAND --help                        options and examples of one command
 
-Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract or crashed, 3 gate failed,
+Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract or crashed, 3 gate failed, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.";
 
 /// How a command ended, when it did what it was asked.

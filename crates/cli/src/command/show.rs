@@ -30,7 +30,7 @@ Examples:
   tare show record/quick --reference hyper   with another row as 100%
   tare show record/quick --recompute         are the stored figures those of the stored samples?
 
-Exit codes: 0 fine, 1 usage or set-up, 4 --recompute found a difference.")]
+Exit codes: that of the stored run; 1 also for usage or set-up, 4 also if --recompute found a difference.")]
 pub struct Args {
     /// The run folder [default: the newest one in `runs/`]
     run: Option<PathBuf>,

@@ -31,16 +31,17 @@ use tare_service::workspace::Workspace;
 /// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
 ///
 /// The first service is the baseline, the second the candidate. Both are measured in the same blocks, in short slices in
-/// random order, until the question is decided or the budget is spent. FAIL means that the candidate is worse in one of the
-/// deciding metrics, and by more than chance explains. PASS means that a regression of `--delta` or more is excluded in all of them.
+/// random order, until the question is decided or the budget is spent. FAIL means that the candidate is worse by `--delta`
+/// or more in one of the deciding metrics, and by more than chance explains. PASS means that such a regression is excluded in all
+/// of them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare compare hyper actix                                does actix cost more than hyper?
+  tare compare hyper axum                                 does axum cost more than hyper?
   tare compare hyper --revisions main..HEAD               did this branch make the service slower?
-  tare compare hyper ./mine --metric cpu,p99 --delta 5%   a service of yours, other metrics, 5% allowed
+  tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
 
-Exit codes: 0 PASS, 1 usage or set-up, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE,
+Exit codes: 0 PASS, 1 usage or set-up, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
 130 or 143 interrupted.")]
 pub struct Args {
     /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine` (with a slash). One

@@ -32,7 +32,7 @@ Examples:
   tare report runs/A runs/B                       two runs compared
   tare report runs/A --format junit --out ci.xml  for a CI server
 
-Exit codes: 0 fine, 1 usage or set-up. With --format junit the code of the run's verdict: 2 a service failed,
+Exit codes: 0 fine, 1 usage or set-up. With --format junit the code of the run's verdict: 2 a service failed, \
 3 gate failed, 4 measurement invalid, 5 inconclusive.")]
 pub struct Args {
     /// The run folder [default: the newest one in `runs/`]; two are compared, more are a history

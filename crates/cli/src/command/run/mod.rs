@@ -47,12 +47,12 @@ use tare_service::workspace::Workspace;
 Examples:
   tare run experiments/quick.toml                                the table of the README
   tare run experiments/quick.toml --services hyper,group:go      some of its services
-  tare run experiments/quick.toml --budget 10m --until tiers     stop early once every pair is decided
-  tare run experiments/quick.toml --dry-run                      print the plan and the time it takes
+  tare run experiments/quick.toml --budget 10m --until tiers     stop once every pair is decided
+  tare run experiments/quick.toml --dry-run                      print the plan and its duration
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
   tare run --resume runs/20261122T120000.000Z-quick              continue an interrupted run
 
-Exit codes: 0 every row was measured, 1 a service was not built, 2 a service failed its contract or crashed,
+Exit codes: 0 every row was measured, 1 a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
 pub struct Args {
     /// The experiment file, such as experiments/quick.toml

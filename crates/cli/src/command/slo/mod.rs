@@ -29,18 +29,18 @@ use tare_service::workspace::Workspace;
 
 /// Find the highest request rate at which a service holds an SLO, such as p99=10ms
 ///
-/// Each search raises and lowers the rate of an open loop: requests are due at fixed instants, whether or not the service has
+/// Each search raises and lowers the rate of an open loop: requests are due at random instants, whether or not the service has
 /// answered the earlier ones, and latency counts from the instant a request was due. Every search uses a fresh process; the
 /// capacity and its interval are computed over several of them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare slo hyper --slo p99=10ms                          the capacity of one service
-  tare slo hyper,axum,actix --slo p99=10ms,errors=0.1%   of three, measured in turns
-  tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests per second
+  tare slo hyper,axum,ntex --slo p99=10ms,errors=0.1%    of three, measured in turns
+  tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests/s
   tare slo --resume runs/20261122T120000.000Z-slo        continue an interrupted search
 
-Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract, 3 a row holds less than --at-least,
+Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract, 3 a row holds less than --at-least, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
 pub struct Args {
     /// Services: names, groups such as `group:go`, folders such as `./mine`, or `NAME@2` for a second row of the same service

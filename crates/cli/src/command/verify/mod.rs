@@ -45,10 +45,10 @@ Examples:
   tare verify hyper                       one service, all its contracts
   tare verify group:go --contract rest    some services, one contract
   tare verify hyper --endure              bad input, long connections, SIGTERM under load
-  tare verify hyper actix --wire          the headers and bytes that they send
+  tare verify hyper axum --wire           the headers and bytes that they send
   tare verify --explain                   what each check does
 
-Exit codes: 0 every contract is honoured, 1 usage or a service was not built, 2 a service failed its contract,
+Exit codes: 0 every contract is honoured, 1 usage or a service was not built, 2 a service failed its contract, \
 130 or 143 interrupted.")]
 pub struct Args {
     /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
