@@ -30,7 +30,7 @@ use tare_service::{
     raw_socket,
 };
 
-/// Its command `keeper` keeps.
+/// A program whose command `watchdog` runs the watchdog.
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 const GRACE: Duration = Duration::from_secs(10);
 const DELAY_MS: u64 = 5;

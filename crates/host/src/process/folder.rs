@@ -1,5 +1,5 @@
 //! One cgroup as a folder of files: freeze, thaw, kill, list, remove. Which version it is shows in the files it has, so
-//! that the keeper and the sweep need no more than a path. It knows nothing of services.
+//! that the watchdog and the sweep need no more than a path. It knows nothing of services.
 
 use super::fallback::kill_process;
 use std::fs;

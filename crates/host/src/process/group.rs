@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What is enough to find and kill all of a group, also from another process (the keeper, the sweep).
+/// What is enough to find and kill all of a group, also from another process (the watchdog, the sweep).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trace {
     /// The name of the group, and the value of the mark.
@@ -92,7 +92,7 @@ enum Usage {
 }
 
 impl Group {
-    /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the keeper can be told first.
+    /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the watchdog can be told first.
     pub fn plan(isolation: &Isolation) -> Self {
         let name = cgroup::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();

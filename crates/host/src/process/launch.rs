@@ -3,7 +3,7 @@
 //! It knows nothing of readiness or of stopping.
 
 use super::group::Group;
-use super::{Isolation, Keeper, KeeperError, PortOwner, fallback, port, syscall};
+use super::{Isolation, PortOwner, Watchdog, WatchdogError, fallback, port, syscall};
 use rustix::fs::{Access, OFlags};
 use rustix::thread::CpuSet;
 use std::fs::{self, File};
@@ -122,7 +122,7 @@ pub enum StartError {
     },
     /// There is nobody who would kill it if this process died.
     #[error(transparent)]
-    Keeper(#[from] KeeperError),
+    Watchdog(#[from] WatchdogError),
     /// It could not enter its groups or be pinned.
     #[error("service {name:?}: the new process could not be put into its cgroups or on its CPUs: {source}")]
     SetUp {
@@ -151,17 +151,17 @@ fn exec_hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Starts services under one isolation and with one keeper.
+/// Starts services under one isolation and with one watchdog.
 #[derive(Debug)]
 pub struct Supervisor {
     pub(super) isolation: Isolation,
-    pub(super) keeper: Keeper,
+    pub(super) watchdog: Watchdog,
 }
 
 impl Supervisor {
-    /// Starts a keeper from `program` (the running executable; see [`super::keeper::main`]).
-    pub fn start(program: &Path, isolation: Isolation) -> Result<Self, KeeperError> {
-        Ok(Self { isolation, keeper: Keeper::start(program)? })
+    /// Starts a watchdog from `program` (the running executable; see [`super::watchdog::main`]).
+    pub fn start(program: &Path, isolation: Isolation) -> Result<Self, WatchdogError> {
+        Ok(Self { isolation, watchdog: Watchdog::start(program)? })
     }
 
     /// How services are kept apart.
@@ -170,8 +170,8 @@ impl Supervisor {
     }
 
     /// Who kills them if this process dies.
-    pub fn keeper(&self) -> &Keeper {
-        &self.keeper
+    pub fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
     }
 }
 
@@ -188,18 +188,18 @@ pub(super) fn launch(launch: &Launch, supervisor: &Supervisor) -> Result<Started
     let program = check(launch)?;
     let command = command(launch, &program)?;
     let mut group = Group::plan(&supervisor.isolation);
-    supervisor.keeper.add(&group.trace)?;
+    supervisor.watchdog.add(&group.trace)?;
     let (child, exec_at) = match spawn(launch, &program, command, &group) {
         Ok(started) => started,
         Err(error) => {
             group.trace.remove_folders();
-            supervisor.keeper.delete(&group.trace.name);
+            supervisor.watchdog.delete(&group.trace.name);
             return Err(error);
         }
     };
     group.trace.pgid = Some(child.id());
-    // From here on dropping the service kills it; a keeper that is gone is found by the next start.
-    let _ = supervisor.keeper.lead(&group.trace.name, child.id());
+    // From here on dropping the service kills it; a watchdog that is gone is found by the next start.
+    let _ = supervisor.watchdog.lead(&group.trace.name, child.id());
     Ok(Started { child, group, exec_at })
 }
 

@@ -1,6 +1,6 @@
 //! Starts benchmark services, supervises, freezes and stops them, and proves that nothing of them is left.
 //!
-//! A [`Supervisor`] says how services are kept apart ([`Isolation`]) and has a [`Keeper`] that outlives it; a
+//! A [`Supervisor`] says how services are kept apart ([`Isolation`]) and has a [`Watchdog`] that outlives it; a
 //! [`Service`] is one running program. Every service is a process group and, where the kernel allows, a set of
 //! cgroups; every process of it also carries the name of its group in its environment, so that even without cgroups
 //! one that left the process group is found again.
@@ -9,7 +9,7 @@
 //! ready is answered by a closure.
 
 pub mod cgroup;
-pub mod keeper;
+pub mod watchdog;
 
 mod ask;
 mod fallback;
@@ -31,7 +31,6 @@ mod throttle;
 pub use ask::Asked;
 pub use cgroup::{Accounting, Freezer, Isolation, Killing};
 pub use job::{Ended, Job, Limits, run_to_end};
-pub use keeper::{Keeper, KeeperError};
 pub use launch::{Launch, StartError, Supervisor};
 pub use metrics::Modes;
 pub use outcome::{Exit, FreezeError, Process, Stopped, Unready};
@@ -42,3 +41,4 @@ pub use sweep::{Swept, sweep};
 pub use syscall::run_when_idle;
 pub(crate) use syscall::thread_cpu_ns;
 pub use throttle::Throttle;
+pub use watchdog::{Watchdog, WatchdogError};

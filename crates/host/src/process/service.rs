@@ -4,7 +4,7 @@
 use super::group::Group;
 use super::launch::{self, Launch, StartError, Started, Supervisor};
 use super::outcome::{Exit, FreezeError, Process, Stopped, Unready};
-use super::{Keeper, port, tail};
+use super::{Watchdog, port, tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub struct Service {
     exec_at: Instant,
     port: Option<u16>,
     stderr: PathBuf,
-    keeper: Keeper,
+    watchdog: Watchdog,
     gone: bool,
 }
 
@@ -42,8 +42,8 @@ impl Service {
     pub fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
         let Started { child, group, exec_at } = launch::launch(launch, supervisor)?;
         let (name, port, stderr) = (launch.name.clone(), launch.port, launch.stderr.clone());
-        let keeper = supervisor.keeper.clone();
-        Ok(Self { name, group, child, exec_at, port, stderr, keeper, gone: false })
+        let watchdog = supervisor.watchdog.clone();
+        Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
     }
 
     /// Its name, as the launch gave it.
@@ -190,7 +190,7 @@ impl Service {
         let stuck = self.group.trace.destroy(KILL_WITHIN);
         if stuck.is_empty() {
             let _: io::Result<_> = self.child.wait();
-            self.keeper.delete(&self.group.trace.name);
+            self.watchdog.delete(&self.group.trace.name);
         }
         stuck
     }

@@ -1,4 +1,4 @@
-//! Clears up after a Tare that died together with its keeper (the machine's memory ran out, a whole container was
+//! Clears up after a Tare that died together with its watchdog (the machine's memory ran out, a whole container was
 //! killed): groups whose maker is no longer alive. It knows nothing of services of this process.
 
 use super::cgroup::{self, Isolation};

@@ -245,9 +245,9 @@ fn a_port_in_use_is_refused_with_its_owner() {
 }
 
 #[test]
-fn a_keeper_that_was_killed_stops_further_starts() {
+fn a_watchdog_that_was_killed_stops_further_starts() {
     let bench = Bench::new(Isolation::detect());
-    kill_9(bench.supervisor.keeper().pid());
+    kill_9(bench.supervisor.watchdog().pid());
     let refused = || Service::start(&bench.launch("correct").0, &bench.supervisor).is_err();
     assert!(within(GRACE, refused));
 }

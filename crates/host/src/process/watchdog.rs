@@ -1,7 +1,7 @@
-//! The keeper: a small process beside tare that kills every service when tare dies, however it dies.
+//! The watchdog: a small process beside tare that kills every service when tare dies, however it dies.
 //!
 //! It holds the reading end of a pipe. Tare tells it each group before it exists; when the pipe closes without that
-//! group having been taken back, tare has died, and the keeper kills what is left, frozen or not, and removes the
+//! group having been taken back, tare has died, and the watchdog kills what is left, frozen or not, and removes the
 //! cgroups. It lives in a session of its own and ignores what a terminal sends, so that it outlives tare.
 //!
 //! Why not `PR_SET_PDEATHSIG`: it fires when the *thread* that forked ends, it does not reach grandchildren, and a
@@ -9,7 +9,7 @@
 //! would kill healthy services.
 //!
 //! Why there is no gap: between fork and exec a service itself holds a copy of the writing end, which closes at exec.
-//! So the keeper never sees the end of the pipe before a service that was being started is in its groups.
+//! So the watchdog never sees the end of the pipe before a service that was being started is in its groups.
 //!
 //! It knows nothing of services beyond their groups.
 
@@ -28,35 +28,35 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// The hidden subcommand under which a program runs [`main`].
-pub const SUBCOMMAND: &str = "keeper";
+pub const SUBCOMMAND: &str = "watchdog";
 
-/// What the keeper says when it listens.
+/// What the watchdog says when it listens.
 const READY: &[u8] = b"ready\n";
 /// How long it may take to say so.
 const READY_WITHIN_SECONDS: i64 = 10;
-/// How long the keeper tries to kill one group.
+/// How long the watchdog tries to kill one group.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why there is no keeper.
+/// Why there is no watchdog.
 #[derive(Debug, Error)]
-pub enum KeeperError {
+pub enum WatchdogError {
     /// Its program could not be started.
-    #[error("cannot start the keeper {program:?}: {source}")]
+    #[error("cannot start the watchdog {program:?}: {source}")]
     Start {
         /// The program.
         program: PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// Its program started but is no keeper.
-    #[error("{program:?} did not answer as a keeper: is it the program that runs?")]
+    /// Its program started but is no watchdog.
+    #[error("{program:?} did not answer as a watchdog: is it the program that runs?")]
     Silent {
         /// The program.
         program: PathBuf,
     },
     /// It was there and has died.
     #[error(
-        "the keeper has gone ({source}): nothing would stop the services if this process died; start again"
+        "the watchdog has gone ({source}): nothing would stop the services if this process died; start again"
     )]
     Gone {
         /// What the pipe said.
@@ -64,14 +64,14 @@ pub enum KeeperError {
     },
 }
 
-/// The near end of a running keeper. It may be cloned; the keeper ends when the last clone is dropped.
+/// The near end of a running watchdog. It may be cloned; the watchdog ends when the last clone is dropped.
 #[derive(Debug, Clone)]
-pub struct Keeper(Arc<Mutex<Child>>);
+pub struct Watchdog(Arc<Mutex<Child>>);
 
-impl Keeper {
-    /// Starts `program keeper` and waits until it listens.
-    pub fn start(program: &Path) -> Result<Self, KeeperError> {
-        let failed = |source| KeeperError::Start { program: program.into(), source };
+impl Watchdog {
+    /// Starts `program watchdog` and waits until it listens.
+    pub fn start(program: &Path) -> Result<Self, WatchdogError> {
+        let failed = |source| WatchdogError::Start { program: program.into(), source };
         let mut command = Command::new(program);
         // Its own folder, so that no mount is held; no stderr, so that whoever reads ours is not kept waiting.
         command.arg(SUBCOMMAND).current_dir("/");
@@ -89,7 +89,7 @@ impl Keeper {
         }
         let _ = child.kill();
         let _ = child.wait();
-        Err(KeeperError::Silent { program: program.into() })
+        Err(WatchdogError::Silent { program: program.into() })
     }
 
     /// Its process number.
@@ -98,7 +98,7 @@ impl Keeper {
     }
 
     /// Makes a group known, before it exists.
-    pub(super) fn add(&self, trace: &Trace) -> Result<(), KeeperError> {
+    pub(super) fn add(&self, trace: &Trace) -> Result<(), WatchdogError> {
         let mut line = format!("add\t{}", trace.name).into_bytes();
         for folder in &trace.folders {
             line.push(b'\t');
@@ -108,24 +108,24 @@ impl Keeper {
     }
 
     /// Makes the process group of a known group known.
-    pub(super) fn lead(&self, name: &str, pgid: u32) -> Result<(), KeeperError> {
+    pub(super) fn lead(&self, name: &str, pgid: u32) -> Result<(), WatchdogError> {
         self.tell(format!("pgid\t{name}\t{pgid}").into_bytes())
     }
 
     /// Takes a group back, of which nothing is left.
     pub(super) fn delete(&self, name: &str) {
-        // A keeper that has gone needs no telling; the next start of a service will notice it.
+        // A watchdog that has gone needs no telling; the next start of a service will notice it.
         let _ = self.tell(format!("del\t{name}").into_bytes());
     }
 
-    fn tell(&self, mut line: Vec<u8>) -> Result<(), KeeperError> {
+    fn tell(&self, mut line: Vec<u8>) -> Result<(), WatchdogError> {
         line.push(b'\n');
         let mut child = self.child();
         let told = match child.stdin.as_mut() {
             Some(pipe) => pipe.write_all(&line),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        told.map_err(|source| KeeperError::Gone { source })
+        told.map_err(|source| WatchdogError::Gone { source })
     }
 
     fn child(&self) -> std::sync::MutexGuard<'_, Child> {
@@ -133,7 +133,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         if Arc::strong_count(&self.0) > 1 {
             return;
@@ -159,7 +159,7 @@ fn answers_ready(child: &mut Child) -> bool {
     said == READY
 }
 
-/// The keeper itself: reads what tare tells it until tare is gone, then kills what was not taken back.
+/// The watchdog itself: reads what tare tells it until tare is gone, then kills what was not taken back.
 pub fn main(input: impl Read, mut output: impl Write) {
     if output.write_all(READY).and_then(|()| output.flush()).is_err() {
         return;
@@ -226,8 +226,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_no_keeper_is_refused() {
-        assert!(matches!(Keeper::start(Path::new("/bin/true")), Err(KeeperError::Silent { .. })));
-        assert!(matches!(Keeper::start(Path::new("/no/such")), Err(KeeperError::Start { .. })));
+    fn a_program_that_is_no_watchdog_is_refused() {
+        assert!(matches!(Watchdog::start(Path::new("/bin/true")), Err(WatchdogError::Silent { .. })));
+        assert!(matches!(Watchdog::start(Path::new("/no/such")), Err(WatchdogError::Start { .. })));
     }
 }
