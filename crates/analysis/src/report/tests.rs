@@ -406,7 +406,7 @@ fn latency_that_is_the_generators_own_is_not_shown() {
 fn books_close_and_softirq_is_told() {
     let mut kept = kept();
     each_slice(&mut kept, |slice| {
-        let books = cpus::Books {
+        let books = cpus::CpuAccounting {
             wall_ns: 101_000_000,
             server: times(80, 20, 0),
             generator: times(50, 10, 40),

@@ -8,8 +8,8 @@ use crate::{
     validity::{self, Shares},
 };
 use tare_host::{
-    cpus::{Books, Pinning},
-    link::{Link, LinkError, WayBooks},
+    cpus::{CpuAccounting, Pinning},
+    link::{Link, LinkError, WayCounters},
 };
 use tare_service::drive::{self, describe};
 
@@ -57,7 +57,7 @@ fn doubts(report: &RunReport) -> Vec<String> {
 /// link's time is the generator's here: they share their CPUs.
 pub fn saturation_doubt(
     figures: &Figures,
-    books: Books,
+    books: CpuAccounting,
     pinning: &Pinning,
     threads: usize,
 ) -> Option<String> {
@@ -78,8 +78,8 @@ const LINK_BUSY_SHARE: f64 = 0.9;
 
 /// What a link says of itself.
 pub fn link(link: &Link) -> Result<LinkFigures, LinkError> {
-    let books = link.books()?;
-    let both = |of: fn(&WayBooks) -> u64| of(&books.up) + of(&books.down);
+    let books = link.counters()?;
+    let both = |of: fn(&WayCounters) -> u64| of(&books.up) + of(&books.down);
     let mut late = books.up.late.clone();
     late.merge(&books.down.late);
     Ok(LinkFigures {

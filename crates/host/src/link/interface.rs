@@ -119,7 +119,7 @@ pub fn set(setting: &str, value: &str) -> Result<(), LinkError> {
 
 /// Packets that this interface could not send on, since whoever reads them was too slow.
 pub fn unsent(name: &'static str) -> Result<u64, LinkError> {
-    let failed = |source| LinkError::Interface { name, step: "asked for its books", source };
+    let failed = |source| LinkError::Interface { name, step: "asked for its counters", source };
     // Not /proc/self: that is the namespace of the first thread.
     let table = fs::read_to_string("/proc/thread-self/net/dev").map_err(failed)?;
     unsent_in(&table, name).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))

@@ -25,7 +25,7 @@ use std::{fmt, io, net::Ipv4Addr, os::fd::AsFd};
 use interface::Interface;
 pub use namespace::Namespace;
 use pump::Pump;
-pub use pump::WayBooks;
+pub use pump::WayCounters;
 pub use spec::{LinkSpec, LinkSpecError, Queue, Way};
 
 /// The largest IP packet on the link.
@@ -158,14 +158,14 @@ enum Means {
 
 /// What a link did so far.
 #[derive(Debug, Clone)]
-pub struct Books {
+pub struct Counters {
     /// CPU time of the link's own thread; none where the kernel does the work in everybody's time. Receiving is in it:
     /// the kernel takes a packet as far as the socket in the time of whoever brings it.
     pub cpu_ns: Option<u64>,
     /// From the client to the server.
-    pub up: WayBooks,
+    pub up: WayCounters,
     /// From the server to the client.
-    pub down: WayBooks,
+    pub down: WayCounters,
     /// Packets that the link's thread was too slow to read: more than none makes figures doubtful.
     pub unread: u64,
 }
@@ -221,21 +221,21 @@ impl Link {
     }
 
     /// What it did so far.
-    pub fn books(&self) -> Result<Books, LinkError> {
+    pub fn counters(&self) -> Result<Counters, LinkError> {
         match &self.means {
             Means::UserSpace { pump, .. } => {
                 let unread = |namespace: &Namespace| namespace.within(|| interface::unsent(NAME));
                 let unread = unread(&self.client)?? + unread(&self.server)??;
-                let [up, down] = pump.books();
-                Ok(Books { cpu_ns: pump.cpu_ns().ok(), up, down, unread })
+                let [up, down] = pump.counters();
+                Ok(Counters { cpu_ns: pump.cpu_ns().ok(), up, down, unread })
             }
             Means::Netem => {
-                let way = |namespace: &Namespace| -> Result<WayBooks, LinkError> {
+                let way = |namespace: &Namespace| -> Result<WayCounters, LinkError> {
                     // It does not tell what was lost from what found a full queue, nor when anything came out.
                     let [packets, bytes, lost] = namespace.within(netem::counted)??;
-                    Ok(WayBooks { packets, bytes, lost, ..WayBooks::default() })
+                    Ok(WayCounters { packets, bytes, lost, ..WayCounters::default() })
                 };
-                Ok(Books { cpu_ns: None, up: way(&self.client)?, down: way(&self.server)?, unread: 0 })
+                Ok(Counters { cpu_ns: None, up: way(&self.client)?, down: way(&self.server)?, unread: 0 })
             }
         }
     }

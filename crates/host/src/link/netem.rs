@@ -39,7 +39,7 @@ pub fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<()
 pub fn counted() -> Result<[u64; 3], LinkError> {
     let failed = |why: String| LinkError::Interface {
         name: NAME,
-        step: "asked for its books",
+        step: "asked for its counters",
         source: io::Error::other(why),
     };
     let told = tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).map_err(failed)?;

@@ -40,7 +40,7 @@ const PRIORITY: i32 = 1;
 
 /// What went one way.
 #[derive(Debug, Clone, Default)]
-pub struct WayBooks {
+pub struct WayCounters {
     /// Packets that came out.
     pub packets: u64,
     /// Their bytes, IP headers included.
@@ -58,7 +58,7 @@ pub struct WayBooks {
 /// The running thread. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Pump {
-    books: Arc<Mutex<[WayBooks; 2]>>,
+    counters: Arc<Mutex<[WayCounters; 2]>>,
     bell: Arc<OwnedFd>,
     started: Started,
     thread: Option<JoinHandle<()>>,
@@ -82,7 +82,7 @@ impl Pump {
     ) -> Result<Pump, LinkError> {
         let bell =
             Arc::new(eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| LinkError::Thread(error.into()))?);
-        let books = Arc::<Mutex<[WayBooks; 2]>>::default();
+        let counters = Arc::<Mutex<[WayCounters; 2]>>::default();
         let way = |way, stream| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(stream);
@@ -93,7 +93,7 @@ impl Pump {
             devices: [client, server],
             early_ns: 0,
             spare: Vec::new(),
-            books: Arc::clone(&books),
+            counters: Arc::clone(&counters),
             bell: Arc::clone(&bell),
         };
         let (ready, is_ready) = channel();
@@ -103,12 +103,12 @@ impl Pump {
             .spawn(move || work.begin(&cpus, &ready))
             .map_err(LinkError::Thread)?;
         let started = is_ready.recv().expect("a link tells whether it started")?;
-        Ok(Pump { books, bell, started, thread: Some(thread) })
+        Ok(Pump { counters, bell, started, thread: Some(thread) })
     }
 
     /// Up, then down.
-    pub fn books(&self) -> [WayBooks; 2] {
-        lock(&self.books).clone()
+    pub fn counters(&self) -> [WayCounters; 2] {
+        lock(&self.counters).clone()
     }
 
     /// CPU time of the thread so far.
@@ -137,8 +137,8 @@ impl Drop for Pump {
     }
 }
 
-fn lock(books: &Mutex<[WayBooks; 2]>) -> MutexGuard<'_, [WayBooks; 2]> {
-    books.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(counters: &Mutex<[WayCounters; 2]>) -> MutexGuard<'_, [WayCounters; 2]> {
+    counters.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One way: what it is like, and its own random numbers, so that the traffic of the other changes nothing.
@@ -155,7 +155,7 @@ struct Work {
     early_ns: u64,
     /// Memory for packets.
     spare: Vec<Vec<u8>>,
-    books: Arc<Mutex<[WayBooks; 2]>>,
+    counters: Arc<Mutex<[WayCounters; 2]>>,
     bell: Arc<OwnedFd>,
 }
 
@@ -227,10 +227,10 @@ impl Work {
             // Each has its own instant: the first ones of a batch do not wait for the last.
             if let Err((gone, packet)) = way.line.offer(Monotonic.now_ns(), bytes, packet, draws) {
                 self.spare.push(packet);
-                let books = &mut lock(&self.books)[index];
+                let counters = &mut lock(&self.counters)[index];
                 match gone {
-                    Gone::Lost => books.lost += 1,
-                    Gone::Dropped => books.dropped += 1,
+                    Gone::Lost => counters.lost += 1,
+                    Gone::Dropped => counters.dropped += 1,
                 }
             }
         }
@@ -243,15 +243,15 @@ impl Work {
             while let Some((due_ns, packet)) = self.ways[index].line.take(now_ns) {
                 let written = rustix::io::write(&self.devices[1 - index], &packet);
                 let after_ns = Monotonic.now_ns();
-                let mut books = lock(&self.books);
-                let books = &mut books[index];
+                let mut counters = lock(&self.counters);
+                let counters = &mut counters[index];
                 match written {
                     Ok(bytes) => {
-                        books.packets += 1;
-                        books.bytes += bytes as u64;
-                        books.late.record(now_ns - due_ns);
+                        counters.packets += 1;
+                        counters.bytes += bytes as u64;
+                        counters.late.record(now_ns - due_ns);
                     }
-                    Err(_) => books.refused += 1,
+                    Err(_) => counters.refused += 1,
                 }
                 now_ns = after_ns;
                 self.spare.push(packet);

@@ -1,12 +1,12 @@
 //! Starts benchmark services, supervises, freezes and stops them, and proves that nothing of them is left.
 //!
-//! A [`Supervisor`] says how services are kept apart ([`Isolation`]) and has a [`Watchdog`] that outlives it; a
+//! A [`Supervisor`] knows how services are isolated ([`Isolation`]) and has a [`Watchdog`] that outlives it; a
 //! [`Service`] is one running program. Every service is a process group and, where the kernel allows, a set of
-//! cgroups; every process of it also carries the name of its group in its environment, so that even without cgroups
-//! one that left the process group is found again.
+//! cgroups. Every process of it also has the name of its group in its environment, so that even without cgroups a process
+//! that left the process group is found.
 //!
-//! It deliberately knows nothing of contracts, HTTP or manifests: what to run is a [`Launch`], whether a service is
-//! ready is answered by a closure.
+//! It knows nothing of contracts, HTTP or manifests: a [`Launch`] describes what to run, and a closure says whether the
+//! service is ready.
 
 pub mod cgroup;
 pub mod watchdog;
