@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::link::{Link, LinkError};
 
 /// With TARE_TEST_ALL=1, as in CI, a test that lacks its set-up fails instead of being skipped.
-fn nothing_may_be_skipped() -> bool {
+pub fn nothing_may_be_skipped() -> bool {
     std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1")
 }
 

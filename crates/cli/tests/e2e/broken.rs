@@ -102,7 +102,7 @@ fn a_row_that_is_against_its_contract_is_left_out_and_told_by_the_exit_status() 
         ran.line("frozen")
             .contains("  left out: failed verify: hello: date of \"hello\": the Date stands still")
     );
-    assert!(ran.line("hanging").contains("  left out: gave no right answer within 300ms"));
+    assert!(ran.line("hanging").contains("  left out: gave no correct answer within 300ms"));
 }
 
 #[test]

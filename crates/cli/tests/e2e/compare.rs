@@ -127,7 +127,7 @@ fn mistakes_of_words_are_told() {
     assert_eq!(line(&["honest", "honset"]), "error: unknown service \"honset\"; did you mean \"honest\"?");
     assert_eq!(
         line(&["honest", "raw-socket", "--contract", "rest"]),
-        "error: raw-socket does not declare the contract \"rest\"; there is: api, bare, hello"
+        "error: raw-socket does not declare the contract \"rest\"; valid names are: api, bare, hello"
     );
     assert_eq!(
         line(&["honest", "./mine"]),

@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use serde_json::Value;
-use tare_host::fixture::{excuse, nothing_may_be_skipped};
+use tare_host::fixture::{nothing_may_be_skipped, skip_always};
 
 use support::{alone, real_root, row, start, state, wrong_of};
 
@@ -48,7 +48,7 @@ fn build(words: &[&str]) -> Vec<String> {
                     _ => false,
                 };
                 if excused {
-                    excuse(&name, reason)
+                    skip_always(&name, reason)
                 } else {
                     wrong.push(format!("{result}: {name}: {reason}"))
                 }

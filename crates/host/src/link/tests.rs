@@ -58,8 +58,8 @@ fn a_panic_inside_reaches_the_caller_and_leaves_its_thread_where_it_was() {
 }
 
 #[test]
-fn books_tell_what_went_each_way() {
-    if allowed("books_tell_what_went_each_way") {
+fn counters_show_the_packets_of_each_direction() {
+    if allowed("counters_show_the_packets_of_each_direction") {
         let spec = "delay=1ms".parse().unwrap();
         let link = Link::create_of(Choice::UserSpace, &spec, &[], 1).unwrap();
         talk(link.client(), link.server());

@@ -209,7 +209,7 @@ fn what_cannot_be_started_says_why() {
         ),
         (&|launch| launch.command = vec!["./not-executable".into()], "is not executable".into()),
         (&|launch| launch.cpus = vec![0, 1000], "cannot be pinned to CPU 1000".into()),
-        (&|launch| launch.dir = "/no/such".into(), "its folder \"/no/such\" is not there".into()),
+        (&|launch| launch.dir = "/no/such".into(), "its folder \"/no/such\" does not exist".into()),
         (&|launch| launch.stderr = "/no/such/stderr".into(), "cannot make \"/no/such/stderr\"".into()),
     ];
     for (change, expected) in table {
