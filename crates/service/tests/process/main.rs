@@ -201,11 +201,11 @@ fn what_cannot_be_started_says_why() {
         (&|launch| launch.command.clear(), "has an empty command".into()),
         (
             &|launch| launch.command = vec!["./no-such".into()],
-            format!("no program \"./no-such\" in {folder:?}"),
+            format!("program \"./no-such\" was not found in {folder:?}"),
         ),
         (
             &|launch| launch.command = vec!["no-such-at-all".into()],
-            "no program \"no-such-at-all\" on PATH".into(),
+            "program \"no-such-at-all\" was not found on PATH".into(),
         ),
         (&|launch| launch.command = vec!["./not-executable".into()], "is not executable".into()),
         (&|launch| launch.cpus = vec![0, 1000], "cannot be pinned to CPU 1000".into()),
