@@ -74,7 +74,7 @@ pub struct Site<'a> {
     pub folder: &'a Path,
     /// RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// CPUs.
     pub pinning: Pinning,

@@ -339,7 +339,7 @@ impl<'a> Session<'a> {
         self.exchange().request
     }
 
-    /// Without holes, as was seen to.
+    /// Without placeholders, as was seen to.
     fn path(&self) -> String {
         self.request.ask.path.fixed().unwrap_or_default()
     }

@@ -39,7 +39,7 @@ pub struct SloReport {
     pub at_least: Option<f64>,
     /// When it began, RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// The load in words.
     pub load: String,

@@ -40,7 +40,7 @@ pub struct Comparison {
     pub load: String,
     /// When it began, RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Blocks that both have.
     pub blocks: usize,

@@ -56,7 +56,7 @@ pub struct Report {
     pub began: String,
     /// The part of the published time, messages and connections that was done.
     pub scale: f64,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// CPUs of the machine, and which of them served.
     pub cpus: usize,

@@ -49,7 +49,7 @@ pub struct Report {
     pub question: String,
     /// When it began, RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Label of the row that is 100%.
     pub reference: String,

@@ -8,7 +8,7 @@ use tare_bench::run::{
     record::{Ending, Pilot, Record, Slice, Started, Stopped},
 };
 use tare_service::{
-    aspects::{Aspects, Code, Dependencies, Licence, Source},
+    footprint::{Code, Dependencies, Footprint, Licence, Source},
     verify::{Field, Framing, Sent},
 };
 
@@ -432,7 +432,7 @@ fn aspects_and_answers_are_shown_where_the_run_kept_them() {
     let run = folder(&kept(6));
     let licence =
         Licence { spdx: "MIT".to_owned(), source: Source::Cargo, stated: None, contradiction: None };
-    let aspects = Aspects {
+    let aspects = Footprint {
         licence,
         dependencies: Dependencies { direct: Some(3), total: Some(40) },
         code: Some(Code { lines: 70, languages: [("Rust".to_owned(), 70)].into() }),

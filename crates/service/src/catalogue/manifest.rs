@@ -49,7 +49,7 @@ pub struct Manifest {
     pub setting: Vec<Setting>,
     /// Checks that the framework is known to fail.
     #[serde(default)]
-    pub excuse: Vec<Excuse>,
+    pub excuse: Vec<KnownFailure>,
     /// What a published benchmark did wrong and this service repeats on purpose: it fails its contract, and is measured only
     /// where an experiment asks for it as it was published.
     pub mistake: Option<String>,
@@ -148,17 +148,17 @@ pub struct Setting {
 /// out. Nothing that would make the answers of a load wrong can be excused.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Excuse {
+pub struct KnownFailure {
     /// The check.
-    pub check: Excusable,
+    pub check: ToleratedCheck,
     /// What the framework does instead.
     pub why: String,
 }
 
-/// The checks that can be excused: how a connection is used, and never what is answered.
+/// The checks that can be known_failures: how a connection is used, and never what is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Excusable {
+pub enum ToleratedCheck {
     /// Pipelined requests: no experiment sends them.
     Pipelined,
     /// Many requests on one connection: the load opens another.
