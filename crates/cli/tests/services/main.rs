@@ -42,12 +42,12 @@ fn build(words: &[&str]) -> Vec<String> {
             "built" | "current" => built.push(name),
             result => {
                 let reason = line["reason"].as_str().unwrap();
-                let excused = match result {
+                let tolerated = match result {
                     "missing" => NOWHERE.contains(&name.as_str()) || !nothing_may_be_skipped(),
                     "skipped" => !nothing_may_be_skipped(),
                     _ => false,
                 };
-                if excused {
+                if tolerated {
                     skip_always(&name, reason)
                 } else {
                     wrong.push(format!("{result}: {name}: {reason}"))

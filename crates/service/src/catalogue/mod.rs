@@ -259,7 +259,7 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         env: manifest.run.env,
         ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
         settings: manifest.setting,
-        known_failures: manifest.excuse,
+        known_failures: manifest.known_failures,
         keeps_connections: true,
         mistake: manifest.mistake,
         build_root: build_root(folder, manifest.build_root.as_deref()),

@@ -91,7 +91,7 @@ impl Trial<'_> {
         if let (Outcome::Fail(reason), Some(why)) = (&result.outcome, self.known_failure(stage)) {
             result.outcome = Outcome::Warn(format!("{reason} (known failure: {why})"));
         }
-        // Nothing excuses a service that does not recover.
+        // A service that does not recover has failed, whatever failures are known.
         if let Some(reason) = self.wrong_after(stage) {
             *broken = Some(stage);
             result.outcome = Outcome::Fail(match result.outcome {

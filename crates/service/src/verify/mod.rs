@@ -41,7 +41,7 @@ pub struct Options {
     pub style_is_reference: bool,
     /// The manifest says `keeps-connections = false`: each answer must say `Connection: close`, and mean it.
     pub closes_connections: bool,
-    /// Checks that the manifest excuses, with the reason: a failure is then a warning.
+    /// Checks that the manifest lists as known failures, with the reason: such a failure is a warning.
     pub known_failures: Vec<(CheckId, String)>,
     /// How long to wait for what.
     pub timeouts: Timeouts,
@@ -150,7 +150,7 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
         .then_some("no request of the load was answered rightly")
 }
 
-/// A failure counts as much as the contract says, and as the manifest excuses.
+/// The severity of a failure follows from the contract and from the known failures of the manifest.
 fn weigh(mut result: CheckResult, contract: &Contract, options: &Options) -> CheckResult {
     let Outcome::Fail(reason) = &result.outcome else { return result };
     if contract.level(result.check) == Level::Warn {

@@ -132,7 +132,7 @@ fn a_service_known_to_close_must_say_so_and_do_so() {
 }
 
 #[test]
-fn what_the_manifest_excuses_is_a_warning_with_its_reason() {
+fn a_known_failure_is_a_warning_with_its_reason() {
     let known_failures = vec![(CheckId::KeepAlive, "it is known to".to_owned())];
     let server = Server::start(Fault::ClosesAfterReply);
     let contract = without("hello", &[CheckId::Date]);
