@@ -23,7 +23,7 @@ use super::{
     rounds::{Bench, Sample, Series, Side},
 };
 use tare_host::{
-    cpus::{Pinning, Reading},
+    cpus::{Pinning, Reading as CpuReading},
     process::{self, Ended, Launch, Limits, Supervisor},
 };
 use tare_service::{
@@ -102,7 +102,7 @@ pub struct Session<'a> {
 struct Look {
     server_cpu_ns: u64,
     segments: Option<u64>,
-    cpus: Option<Reading>,
+    cpus: Option<CpuReading>,
 }
 
 /// The difference of two looks.
@@ -349,7 +349,7 @@ impl<'a> Session<'a> {
     }
 
     fn look(&self) -> Result<Look, String> {
-        let cpus = Reading::take(&self.plan.pinning, Monotonic.now_ns());
+        let cpus = CpuReading::take(&self.plan.pinning, Monotonic.now_ns());
         Ok(Look { server_cpu_ns: self.server_cpu_ns()?, segments: segments(), cpus })
     }
 

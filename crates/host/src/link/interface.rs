@@ -12,10 +12,10 @@ use rustix::{
     net::{AddressFamily, SocketFlags, SocketType, socket_with},
 };
 
-use super::LinkError;
+use super::error::{LinkError, TUN_DEVICE};
 
-/// The device whose open files become interfaces.
-pub const TUN_DEVICE: &str = "/dev/net/tun";
+/// The interface in each namespace.
+pub(super) const NAME: &str = "link0";
 /// Flags of a permanent entry in the neighbour table (`ATF_PERM | ATF_COM`).
 const KNOWN: c_int = 0x04 | 0x02;
 

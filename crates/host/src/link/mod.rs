@@ -12,6 +12,7 @@
 pub mod line;
 pub mod rights;
 
+mod error;
 mod interface;
 mod namespace;
 mod netem;
@@ -19,16 +20,15 @@ mod netlink;
 mod pump;
 mod spec;
 
-use std::{fmt, io, net::Ipv4Addr, os::fd::AsFd};
+use std::{fmt, net::Ipv4Addr, os::fd::AsFd};
 
-use interface::Interface;
+pub use error::LinkError;
+use interface::{Interface, NAME};
 pub use namespace::Namespace;
 use pump::Pump;
 pub use pump::WayCounters;
-pub use spec::{LinkSpec, LinkSpecError, Queue, Way};
+pub use spec::{LinkSpec, LinkSpecError, MTU, Queue, Way};
 
-/// The largest IP packet on the link.
-pub const MTU: usize = 1500;
 /// Address of the server's end of the link.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 31, 0, 1);
 /// Address of the client's end, from which a service sees its connections come.
@@ -36,68 +36,10 @@ pub const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 31, 0, 2);
 
 /// A network of four addresses: both ends, the network itself and its broadcast address.
 const MASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
-/// The interface in each namespace.
-const NAME: &str = "link0";
 /// Packets that a device buffers while the link's thread is busy. Enough that only the queue of the link drops packets.
 const DEVICE_PACKETS: u32 = 10_000;
 /// Ethernet addresses of the ends (locally administered).
 const HARDWARE: [[u8; 6]; 2] = [[2, 0, 0, 31, 0, 2], [2, 0, 0, 31, 0, 1]];
-
-/// Why there is no link.
-#[derive(Debug, thiserror::Error)]
-pub enum LinkError {
-    /// The kernel refuses a network namespace.
-    #[error("no network namespace can be made: {0}")]
-    NewNamespace(#[source] io::Error),
-    /// A namespace exists but cannot be entered.
-    #[error("a network namespace cannot be entered: {0}")]
-    Enter(#[source] io::Error),
-    /// A thread cannot be started.
-    #[error("a thread of the link cannot be started: {0}")]
-    Thread(#[source] io::Error),
-    /// The thread cannot be pinned.
-    #[error("the link cannot be pinned to the cpus {cpus:?}: {source}")]
-    Pin {
-        /// The CPUs that were asked for.
-        cpus: Vec<usize>,
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// A TUN device cannot be opened.
-    #[error("no interface can be made of {} ({_0}): {}", interface::TUN_DEVICE, tun_advice(_0))]
-    Tun(#[source] io::Error),
-    /// An interface cannot be set up or read.
-    #[error("the interface \"{name}\" cannot be {step}: {source}")]
-    Interface {
-        /// Name of the interface.
-        name: &'static str,
-        /// The step that failed, as a participle.
-        step: &'static str,
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// A setting of a namespace cannot be written.
-    #[error("\"{path}\" cannot be set ({source}): /proc/sys must be writable")]
-    Setting {
-        /// File of the setting.
-        path: String,
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// Netem was asked for, and the kernel does not have it.
-    #[error("netem is not available: {0}")]
-    NoNetem(String),
-}
-
-fn tun_advice(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "load the module, `modprobe tun`, or give the container the device",
-        io::ErrorKind::PermissionDenied => {
-            "let every user open it, `chmod 0666 /dev/net/tun`, or run as root"
-        }
-        _ => "check that the kernel has CONFIG_TUN",
-    }
-}
 
 /// What implements the link.
 #[derive(Debug, Clone, PartialEq, Eq)]

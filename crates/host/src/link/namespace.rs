@@ -9,7 +9,7 @@ use std::{
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-use super::LinkError;
+use super::error::LinkError;
 
 /// A network namespace.
 #[derive(Debug, Clone)]

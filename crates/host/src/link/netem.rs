@@ -9,9 +9,10 @@ use std::{io, process::Command, time::Duration};
 use rustix::thread::{CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities};
 
 use super::{
-    LinkError, MTU, NAME,
+    error::LinkError,
+    interface::NAME,
     namespace::Namespace,
-    spec::{LinkSpec, Queue, Way},
+    spec::{LinkSpec, MTU, Queue, Way},
 };
 use crate::process::Asked;
 

@@ -8,7 +8,7 @@ use std::{
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
-use super::LinkError;
+use super::{error::LinkError, spec::MTU};
 
 /// `VETH_INFO_PEER` of the kernel.
 const PEER: u16 = 1;
@@ -100,7 +100,7 @@ fn end(end: End) -> Vec<u8> {
     [
         attribute(libc::IFLA_IFNAME, &name),
         attribute(libc::IFLA_ADDRESS, &end.hardware),
-        attribute(libc::IFLA_MTU, &(super::MTU as u32).to_ne_bytes()),
+        attribute(libc::IFLA_MTU, &(MTU as u32).to_ne_bytes()),
         attribute(libc::IFLA_GSO_MAX_SEGS, &1_u32.to_ne_bytes()),
     ]
     .concat()

@@ -23,9 +23,9 @@ use rustix::{
 use tare_load::{Clock, Histogram, Monotonic};
 
 use super::{
-    LinkError, MTU,
+    error::LinkError,
     line::{Draws, Gone, Line},
-    spec::LinkSpec,
+    spec::{LinkSpec, MTU},
 };
 
 /// The most by which a wait for a delivery ends early. Timers and the wake-up of a CPU are late by some tens of microseconds on

@@ -7,7 +7,7 @@ use rustix::{
     thread::{CapabilitySet, UnshareFlags, capabilities, unshare_unsafe},
 };
 
-use super::{LinkError, Namespace};
+use super::{error::LinkError, namespace::Namespace};
 
 /// How this process may make namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,9 @@ use tare_load::schedule::parse::parse_duration;
 
 use crate::spelling::suggestion;
 
+/// The largest IP packet on the link.
+pub const MTU: usize = 1500;
+
 /// The keys. With the prefix `up-` or `down-` a key applies to one direction.
 const KEYS: [&str; 6] = ["delay", "jitter", "reorder", "loss", "rate", "queue"];
 const RATE_UNITS: [(&str, u64); 4] =
@@ -19,7 +22,7 @@ const DELAY_NS_MAX: u64 = 10_000_000_000;
 const RATE_BITS_MIN: u64 = 1_000;
 const RATE_BITS_MAX: u64 = 100_000_000_000;
 /// A smaller queue could not hold a full packet.
-const QUEUE_BYTES_MIN: u64 = super::MTU as u64;
+const QUEUE_BYTES_MIN: u64 = MTU as u64;
 const QUEUE_MAX: u64 = 1 << 32;
 
 /// Both directions of a link.

@@ -3,7 +3,8 @@
 
 use super::launch::{Launch, StartError, Supervisor};
 use super::outcome::Exit;
-use super::{Service, procfs};
+use super::procfs;
+use super::service::Service;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 

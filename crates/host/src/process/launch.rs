@@ -2,8 +2,11 @@
 //! started in its groups, pinned, with default signal dispositions and its output in files. It knows nothing of readiness
 //! or of stopping.
 
+use super::cgroup::Isolation;
 use super::group::Group;
-use super::{Isolation, PortOwner, Watchdog, WatchdogError, fallback, port, syscall};
+use super::port::PortOwner;
+use super::watchdog::{Watchdog, WatchdogError};
+use super::{fallback, port, syscall};
 use rustix::fs::{Access, OFlags};
 use rustix::thread::CpuSet;
 use std::fs::{self, File};

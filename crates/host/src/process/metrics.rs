@@ -1,7 +1,8 @@
 //! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; relating it to requests
 //! is left to the caller.
 
-use super::{Service, procfs};
+use super::procfs;
+use super::service::Service;
 use std::{io, time::Duration};
 
 /// CPU time by mode.

@@ -1,6 +1,7 @@
 //! How a service ended or failed to start, with messages that its author can act on.
 
-use super::{PortOwner, procfs};
+use super::port::PortOwner;
+use super::procfs::Process;
 use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
@@ -41,27 +42,6 @@ fn name_of(signal: i32) -> Option<&'static str> {
         (15, "SIGTERM"),
     ];
     NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
-}
-
-/// A process as a message shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
-    /// Its number.
-    pub pid: u32,
-    /// The name of its program.
-    pub command: String,
-}
-
-impl Process {
-    pub(super) fn look(pid: u32) -> Option<Self> {
-        procfs::stat(pid).map(|stat| Self { pid, command: stat.command })
-    }
-}
-
-impl fmt::Display for Process {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {} ({:?})", self.pid, self.command)
-    }
 }
 
 /// Why a service did not become ready.

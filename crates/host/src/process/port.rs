@@ -1,6 +1,6 @@
 //! TCP ports of this machine: finds a free one, and the process that listens on one. It knows nothing of services.
 
-use super::procfs;
+use super::procfs::{self, Process};
 use std::fmt;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortOwner {
     /// Absent if the process belongs to another user.
-    pub process: Option<super::Process>,
+    pub process: Option<Process>,
 }
 
 impl fmt::Display for PortOwner {
@@ -83,7 +83,7 @@ fn listener_inode(table: &str, port: u16) -> Option<String> {
 }
 
 /// The process that holds the socket of this inode open.
-fn holder(inode: &str) -> Option<super::Process> {
+fn holder(inode: &str) -> Option<Process> {
     let socket = format!("socket:[{inode}]");
     let holds = |&pid: &u32| {
         let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
@@ -91,7 +91,7 @@ fn holder(inode: &str) -> Option<super::Process> {
             .flatten()
             .any(|file| fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == socket.as_str()))
     };
-    procfs::all_pids().into_iter().find(holds).and_then(super::Process::look)
+    procfs::all_pids().into_iter().find(holds).and_then(Process::of)
 }
 
 #[cfg(test)]

@@ -1,9 +1,31 @@
 //! Reads `/proc`: the processes of this machine and their state. A process that has ended meanwhile is not an error; the
 //! result is then `None` or empty. It knows nothing of services or groups.
 
+use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// A process as a message shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its pid.
+    pub pid: u32,
+    /// The name of its program.
+    pub command: String,
+}
+
+impl Process {
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        stat(pid).map(|stat| Self { pid, command: stat.command })
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({:?})", self.pid, self.command)
+    }
+}
 
 /// The fields of `/proc/PID/stat` that are used.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,10 @@
 
 use super::group::Group;
 use super::launch::{self, Launch, StartError, Started, Supervisor};
-use super::outcome::{Exit, FreezeError, Process, Stopped, Unready};
-use super::{Watchdog, port, tail};
+use super::outcome::{Exit, FreezeError, Stopped, Unready};
+use super::procfs::Process;
+use super::watchdog::Watchdog;
+use super::{port, tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::path::PathBuf;
@@ -174,7 +176,7 @@ impl Service {
         loop {
             let live = self.group.trace.live();
             if live.is_empty() || Instant::now() > deadline {
-                return live.into_iter().filter_map(Process::look).collect();
+                return live.into_iter().filter_map(Process::of).collect();
             }
             std::thread::sleep(TICK);
         }
@@ -184,7 +186,7 @@ impl Service {
     fn finish(&mut self, outcome: Stopped) -> Stopped {
         let hung = self.clear();
         if !hung.is_empty() {
-            return Stopped::Unstoppable { processes: hung.into_iter().filter_map(Process::look).collect() };
+            return Stopped::Unstoppable { processes: hung.into_iter().filter_map(Process::of).collect() };
         }
         let deadline = Instant::now() + PORT_WITHIN;
         while let Some((port, owner)) = self.port.and_then(|port| Some((port, port::port_in_use(port)?))) {

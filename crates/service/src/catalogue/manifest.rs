@@ -155,7 +155,9 @@ pub struct KnownFailure {
     pub why: String,
 }
 
-/// The checks that can be known_failures: how a connection is used, and never what is answered.
+/// The checks of which a known failure is tolerated. They concern the use of connections; a wrong answer is never
+/// tolerated.
+/// tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToleratedCheck {
