@@ -11,7 +11,7 @@ use tare_service::{
     catalogue::{Row, Service},
     contract::Contract,
     footprint::{
-        Aspects, Kept, Licence, Releases, Source,
+        Footprint, Kept, Licence, Releases, Source,
         measure::{self, Trial},
     },
 };
