@@ -1,6 +1,6 @@
 //! From what the generator tells to what is kept of a cell. Pure.
 
-use tare_load::{Doubt, Histogram, Interval, Limits, Measures, RunReport, judge};
+use tare_load::{Doubt, Histogram, Interval, Limits, Measures, RunReport, evaluate};
 
 use super::record::{Figures, LinkFigures, PROBABILITIES, Second, Spread};
 use crate::{
@@ -48,9 +48,13 @@ fn doubts(report: &RunReport) -> Vec<String> {
     let counts = |doubt: &Doubt| match doubt {
         Doubt::Late { .. } => is_open,
         Doubt::Inconsistent { .. } => true,
-        Doubt::GeneratorBound { .. } | Doubt::Erroring { .. } => false,
+        Doubt::GeneratorBound { .. } | Doubt::Failing { .. } => false,
     };
-    judge(report, &Limits::default()).iter().filter(|doubt| counts(doubt)).map(ToString::to_string).collect()
+    evaluate(report, &Limits::default())
+        .iter()
+        .filter(|doubt| counts(doubt))
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// Why the rate of a load that asks for all there is may not be the service's own: what is asked of a slice of a campaign. The
