@@ -168,9 +168,9 @@ fn a_folder_outside_is_a_service_everywhere() {
     let report = ran.json();
     assert_eq!(crate::support::state(&report, folder), "measured");
     assert_eq!((&report["ending"], &report["blocks"]), (&"decided".into(), &9.into()));
-    let tells =
-        |note: &Value| note.as_str().unwrap().starts_with("the results were looked at after 4, 5, 6, 9, 12 ");
-    assert!(report["notes"].as_array().unwrap().iter().any(tells), "{}", report["notes"]);
+    let is_of_the_looks = |found: &&Value| found["code"] == "interim-analyses";
+    let found = report["findings"].as_array().unwrap().iter().find(is_of_the_looks);
+    assert_eq!(found.unwrap()["data"]["blocks"], serde_json::json!([4, 5, 6, 9, 12]));
 
     compare(&workspace, &["mine", folder, "--metric", "cpu"]).expect(3);
 }

@@ -74,7 +74,7 @@ fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
     let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
     let line = ran.line("40");
     assert!(line.contains("(1.500)") && line.ends_with("x  (x)"), "{ran}");
-    assert!(ran.stdout.contains("confirmed: Stalling never ends\n"), "{ran}");
+    assert!(ran.stdout.contains("holds: Stalling never ends\n"), "{ran}");
     assert!(
         ran.stdout.contains("measured as it was published, though it does not honour its contract"),
         "{ran}"
@@ -83,7 +83,7 @@ fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
     assert_eq!(workspace.tare(&["show", "out"]).expect(0).stdout, ran.stdout);
     workspace.tare(&["show", "out", "--recompute"]).expect(0);
     let report = workspace.tare(&["show", "--json", "out"]).expect(0).json();
-    assert_eq!(report["claims"][0]["verdict"], "confirmed");
+    assert_eq!(report["claims"][0]["verdict"], "pass");
     let kept = fs::read_to_string(workspace.root().join("out/report.md")).unwrap();
     assert_eq!(workspace.tare(&["show", "--format", "markdown", "out"]).expect(0).stdout, kept);
     let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
@@ -236,10 +236,10 @@ fn wrong_answers_are_failures_and_no_silence() {
     workspace.service("stalling", &crate::support::manifest("stalling", "wrong-body"));
     let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
     assert!(
-        ran.stdout.contains("erroring: 80 of 80 requests failed") || ran.stdout.contains("no answer at all"),
+        ran.stdout.contains("failing: 80 of 80 requests") || ran.stdout.contains("no answer at all"),
         "{ran}"
     );
-    assert!(ran.stdout.contains("refuted: Stalling never ends\n"), "{ran}");
+    assert!(ran.stdout.contains("does not hold: Stalling never ends\n"), "{ran}");
 }
 
 #[test]

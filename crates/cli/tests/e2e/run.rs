@@ -67,13 +67,13 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
         assert_eq!(row["cpu_ratio"].is_null(), label == "raw-socket", "{label}");
     }
     every_request_is_accounted_for(&journal(&run));
-    the_books_close(&report);
+    the_accounting_closes(&report);
 }
 
 /// Nearly: a run of two seconds has few ticks.
-fn the_books_close(report: &Value) {
-    let residual = report["books"]["residual_share"].as_f64().unwrap();
-    assert!(residual.abs() < 0.3, "{}", report["books"]);
+fn the_accounting_closes(report: &Value) {
+    let residual = report["cpu_accounting"]["residual_share"].as_f64().unwrap();
+    assert!(residual.abs() < 0.3, "{}", report["cpu_accounting"]);
     assert_eq!(report["tiers"]["rows"].as_array().map(Vec::len), Some(LABELS.len()), "{}", report["tiers"]);
 }
 

@@ -24,7 +24,7 @@ use tare_bench::{
 use super::{
     campaign,
     fields::{Between, between, field, table},
-    lay::{column, quiet, text},
+    lay::{column, notes, quiet, text},
 };
 use crate::document::{Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Unit};
 
@@ -41,7 +41,7 @@ pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> D
         began: report.began.clone(),
         status: Status::of(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
-        notes: report.notes.iter().filter(|note| !kept.damage.contains(note)).cloned().collect(),
+        notes: notes(&report.findings),
         facts: facts(slo, kept, report, about.as_ref()),
         sections: vec![
             capacity(report),
@@ -179,7 +179,7 @@ fn capacity(report: &SloReport) -> Section {
     fields.push(field(text("state", "state").facet(), state));
     fields.push(field(text("remarks", "remarks"), |row: &SloRow| {
         let remarks: Vec<String> =
-            row.reason().map(str::to_owned).into_iter().chain(row.warnings.iter().cloned()).collect();
+            row.reason().into_iter().chain(row.findings.iter().map(ToString::to_string)).collect();
         (!remarks.is_empty()).then(|| remarks.join("; "))
     }));
     let lead = format!(

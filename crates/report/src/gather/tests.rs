@@ -279,7 +279,7 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     writer.lock().unwrap();
     let (status, notes, check) = told();
     assert_eq!((status, check.as_str()), (Status::Running, "the run is in progress"));
-    assert!(notes.contains("the run goes on: ") && !notes.contains("cut off, or"), "{notes}");
+    assert!(notes.contains("the run is in progress: ") && !notes.contains("cut off, or"), "{notes}");
 }
 
 /// What is said of a folder, and the sections that have a table.
