@@ -1,6 +1,7 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
 mod broken;
+mod build;
 mod compare;
 mod endure;
 mod errors;
