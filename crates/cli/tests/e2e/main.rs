@@ -11,6 +11,7 @@ mod list;
 mod load;
 mod raw_socket;
 mod record;
+mod reference;
 mod report;
 mod run;
 mod selftest;
