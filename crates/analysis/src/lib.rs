@@ -5,7 +5,6 @@ pub mod capacity;
 pub mod checks;
 pub mod comparison;
 pub mod faults;
-pub mod findings;
 pub mod judge;
 pub mod published;
 pub mod recompute;

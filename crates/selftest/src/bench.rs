@@ -74,7 +74,7 @@ pub struct Site<'a> {
     pub folder: &'a Path,
     /// RFC 3339.
     pub began: String,
-    /// Determines the order of rows and the values of placeholders.
+    /// Orders and holes.
     pub seed: u64,
     /// CPUs.
     pub pinning: Pinning,
@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
         kept.or(own).ok_or_else(|| SelftestError::NoContract(name.to_owned()))
     }
 
-    /// The reference with a fault. One that closes connections reads what it is asked, so its connections are verified like those of a framework.
+    /// The reference with a fault. One that closes connections reads what it is asked, so it is not excused as a reference is.
     fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
         let mut command = self.site.reference.command.clone();
         command.extend(["--contract".to_owned(), "hello".to_owned()]);

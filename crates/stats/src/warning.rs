@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use crate::kendall;
 use crate::serial;
 use crate::summary;
@@ -34,8 +32,7 @@ pub const SERIAL_P_MAX: f64 = 0.01;
 pub const TIES_SHARE_MIN: f64 = 0.25;
 
 /// A doubt about an estimate. Places count from 0, in the order in which the values were given.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Warning {
     /// There are too few blocks for an interval of the confidence asked for.
     TooFewBlocks {

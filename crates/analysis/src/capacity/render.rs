@@ -1,7 +1,6 @@
 //! The table of a search, for a terminal and as Markdown.
 
 use super::{Bound, SloReport, SloRow};
-use crate::findings::Finding;
 use crate::report::{
     Level, State,
     figures::{percent, rate, time},
@@ -78,13 +77,12 @@ fn remarks(report: &SloReport) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &report.rows {
         let reason = row.reason().map(|reason| match row.state {
-            State::Measured => reason,
+            State::Measured => reason.to_owned(),
             _ => format!("{}: {reason}", row.state.word()),
         });
-        lines.extend(reason.map(|reason| format!("{}: {reason}", row.label)));
-        lines.extend(row.findings.iter().map(Finding::scoped));
+        lines.extend(reason.iter().chain(&row.warnings).map(|remark| format!("{}: {remark}", row.label)));
     }
-    lines.extend(report.findings.iter().map(|note| format!("note: {note}")));
+    lines.extend(report.notes.iter().map(|note| format!("note: {note}")));
     lines
 }
 

@@ -35,12 +35,7 @@ pub fn text(report: &Report, colours: bool) -> String {
             claim.text
         );
         for check in &claim.checks {
-            out += &format!(
-                "    {}: {}: {}\n",
-                check.verdict.word(Question::Claim),
-                check.what(),
-                check.found()
-            );
+            out += &format!("    {}: {}: {}\n", check.verdict.word(Question::Claim), check.what, check.found);
         }
     }
     out
@@ -70,7 +65,7 @@ pub fn markdown(report: &Report) -> String {
             .checks
             .iter()
             .map(|check| {
-                let (what, found) = (escape(&check.what()), escape(&check.found()));
+                let (what, found) = (escape(&check.what), escape(&check.found));
                 format!("{}: {what}: {found}", check.verdict.word(Question::Claim))
             })
             .collect();
@@ -116,7 +111,7 @@ fn remarks(report: &Report) -> Vec<(String, String)> {
         }
     }
     let notes = report.published.note.iter().map(|note| ("published note".to_owned(), note.clone()));
-    remarks.extend(notes.chain(report.findings.iter().map(|found| ("note".to_owned(), found.to_string()))));
+    remarks.extend(notes.chain(report.notes.iter().map(|note| ("note".to_owned(), note.clone()))));
     remarks
 }
 

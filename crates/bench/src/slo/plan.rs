@@ -66,7 +66,7 @@ pub struct Setting {
     pub warm_up_max: Duration,
     /// A window in which the generator is later than this (at the 99th percentile) is void.
     pub lag_max: Duration,
-    /// Determines the order of rows and the values of placeholders.
+    /// Orders rows, fills holes.
     pub seed: u64,
 }
 

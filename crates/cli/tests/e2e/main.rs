@@ -1,7 +1,6 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
 mod broken;
-mod build;
 mod compare;
 mod endure;
 mod errors;
@@ -11,7 +10,6 @@ mod list;
 mod load;
 mod raw_socket;
 mod record;
-mod reference;
 mod report;
 mod run;
 mod selftest;

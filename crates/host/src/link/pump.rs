@@ -1,5 +1,5 @@
-//! The thread that implements the link without netem: it reads packets from two TUN devices, delays each of them, and writes
-//! it to the other device. [`super::line`] decides when a packet comes out and whether it does.
+//! The thread that is the link where the kernel has none: it reads packets from two TUN devices, keeps each as long as
+//! its line says, and writes it into the other. What becomes of a packet is decided in [`super::line`].
 
 use std::{
     io,
@@ -23,60 +23,57 @@ use rustix::{
 use tare_load::{Clock, Histogram, Monotonic};
 
 use super::{
-    error::LinkError,
+    LinkError, MTU,
     line::{Draws, Gone, Line},
-    spec::{LinkSpec, MTU},
+    spec::LinkSpec,
 };
 
-/// The most by which a wait for a delivery ends early. Timers and the wake-up of a CPU are late by some tens of microseconds on
-/// a virtual machine. The thread learns by how much, ends its waits earlier by that, and polls for the rest.
+/// The most that a wait for a delivery ends early. A timer and the way out of a CPU's sleep take their time, some tens of
+/// microseconds on a virtual machine; how much, the thread learns. What it was early by it spends looking.
 const EARLY_NS_MAX: u64 = 50_000;
-/// Number of waits over which the lateness is averaged.
+/// Of how many waits it remembers how late they ended.
 const MEMORY: u64 = 8;
-/// Packets that are read from one device before the other has its turn.
+/// Packets that are read from one device before the others have their turn.
 const BATCH: usize = 64;
-/// The lowest real-time priority of `sched_setscheduler(2)`, above every normal thread.
+/// Of `sched_setscheduler(2)`: above everything that has no such priority.
 const PRIORITY: i32 = 1;
 
-/// Counters of one direction.
+/// What went one way.
 #[derive(Debug, Clone, Default)]
-pub struct WayCounters {
+pub struct WayBooks {
     /// Packets that came out.
     pub packets: u64,
     /// Their bytes, IP headers included.
     pub bytes: u64,
-    /// Packets that were lost as specified.
+    /// Packets that were lost as they should be.
     pub lost: u64,
-    /// Packets that were dropped as the queue was full.
+    /// Packets that came when the queue was full.
     pub dropped: u64,
-    /// Packets that the receiving kernel refused.
+    /// Packets that the receiving kernel did not take.
     pub refused: u64,
-    /// Lateness of packets: from the instant at which they were due to the one at which they came out.
+    /// How much later than they should have packets came out.
     pub late: Histogram,
 }
 
 /// The running thread. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Pump {
-    counters: Arc<Mutex<[WayCounters; 2]>>,
+    books: Arc<Mutex<[WayBooks; 2]>>,
     bell: Arc<OwnedFd>,
     started: Started,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread reports once it runs.
+/// What a thread tells once it runs.
 #[derive(Debug)]
 struct Started {
     thread_id: u32,
-    /// Why it has no real-time priority, if it has none.
+    /// Why it waits for its turn like any other, where it does.
     no_priority: Option<io::Error>,
 }
 
 impl Pump {
-    /// Starts the thread on these CPUs (empty: any), between the client's device and the server's.
-    ///
-    /// # Errors
-    /// The thread cannot be started or pinned.
+    /// Starts the thread on these CPUs (none for any), between the client's device and the server's.
     pub fn start(
         spec: &LinkSpec,
         [client, server]: [OwnedFd; 2],
@@ -85,7 +82,7 @@ impl Pump {
     ) -> Result<Pump, LinkError> {
         let bell =
             Arc::new(eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| LinkError::Thread(error.into()))?);
-        let counters = Arc::<Mutex<[WayCounters; 2]>>::default();
+        let books = Arc::<Mutex<[WayBooks; 2]>>::default();
         let way = |way, stream| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(stream);
@@ -96,7 +93,7 @@ impl Pump {
             devices: [client, server],
             early_ns: 0,
             spare: Vec::new(),
-            counters: Arc::clone(&counters),
+            books: Arc::clone(&books),
             bell: Arc::clone(&bell),
         };
         let (ready, is_ready) = channel();
@@ -105,30 +102,27 @@ impl Pump {
             .name("tare-link".to_owned())
             .spawn(move || work.begin(&cpus, &ready))
             .map_err(LinkError::Thread)?;
-        let started = is_ready.recv().expect("the thread reports whether it started")?;
-        Ok(Pump { counters, bell, started, thread: Some(thread) })
+        let started = is_ready.recv().expect("a link tells whether it started")?;
+        Ok(Pump { books, bell, started, thread: Some(thread) })
     }
 
-    /// The counters of both directions: up, then down.
-    pub fn counters(&self) -> [WayCounters; 2] {
-        lock(&self.counters).clone()
+    /// Up, then down.
+    pub fn books(&self) -> [WayBooks; 2] {
+        lock(&self.books).clone()
     }
 
     /// CPU time of the thread so far.
-    ///
-    /// # Errors
-    /// The thread has ended.
     pub fn cpu_ns(&self) -> io::Result<u64> {
         crate::process::thread_cpu_ns(self.started.thread_id)
     }
 
-    /// Its thread id in the kernel.
+    /// Its number in the kernel.
     #[cfg(test)]
     pub fn thread_id(&self) -> u32 {
         self.started.thread_id
     }
 
-    /// Why the thread has no real-time priority, if it has none.
+    /// Why the thread waits for its turn like any other, where it does.
     pub fn no_priority(&self) -> Option<&io::Error> {
         self.started.no_priority.as_ref()
     }
@@ -143,31 +137,31 @@ impl Drop for Pump {
     }
 }
 
-fn lock(counters: &Mutex<[WayCounters; 2]>) -> MutexGuard<'_, [WayCounters; 2]> {
-    counters.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(books: &Mutex<[WayBooks; 2]>) -> MutexGuard<'_, [WayBooks; 2]> {
+    books.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One direction with random numbers of its own, so that they do not depend on the traffic of the other.
+/// One way: what it is like, and its own random numbers, so that the traffic of the other changes nothing.
 struct Way {
     line: Line<Vec<u8>>,
     random: ChaCha8Rng,
 }
 
-/// The state of the thread. Direction `i` leads from device `i` to the other device.
+/// All that belongs to the thread. Way `i` leads from device `i` to the other.
 struct Work {
     ways: [Way; 2],
     devices: [OwnedFd; 2],
-    /// By how much a wait ends before the delivery.
+    /// How much before a delivery a wait for it ends.
     early_ns: u64,
-    /// Buffers that are reused for packets.
+    /// Memory for packets.
     spare: Vec<Vec<u8>>,
-    counters: Arc<Mutex<[WayCounters; 2]>>,
+    books: Arc<Mutex<[WayBooks; 2]>>,
     bell: Arc<OwnedFd>,
 }
 
 impl Work {
     fn begin(mut self, cpus: &[usize], ready: &Sender<Result<Started, LinkError>>) {
-        // By default the kernel may end a wait 50 us late to save power.
+        // The kernel may otherwise end a wait 50 us late, to save power.
         let _slack = set_current_timer_slack(NonZeroU64::new(1));
         if let Err(source) = pin(cpus) {
             let _link_gone = ready.send(Err(LinkError::Pin { cpus: cpus.to_vec(), source }));
@@ -183,7 +177,7 @@ impl Work {
         }
     }
 
-    /// Waits for packets or for the next delivery, and reads the packets that have arrived. False after the bell has rung.
+    /// Waits for packets or for the time to deliver one, and reads what has come. False once the bell has rung.
     fn wait(&mut self) -> bool {
         let next_ns = self.ways.iter().filter_map(|way| way.line.next_ns()).min().unwrap_or(u64::MAX);
         let until_ns = next_ns.saturating_sub(self.early_ns);
@@ -191,7 +185,7 @@ impl Work {
         let mut came = self.look(wait_ns);
         if wait_ns > 0 && came == [false; 3] {
             let mut now_ns = Monotonic.now_ns();
-            // Skipped after a signal, which may end a wait at any time.
+            // Not after a signal, which ends a wait at any time.
             if let Some(late_ns) = now_ns.checked_sub(until_ns) {
                 self.early_ns = learn(self.early_ns, late_ns);
                 while now_ns < next_ns && came == [false; 3] {
@@ -208,7 +202,7 @@ impl Work {
         !came[2]
     }
 
-    /// Whether the client's device, the server's device and the bell become readable within this time.
+    /// Whether something has come from the client, from the server and from the bell, within a time.
     fn look(&self, within_ns: u64) -> [bool; 3] {
         let [client, server] = &self.devices;
         let mut files = [client, server, &*self.bell].map(|file| PollFd::new(file, PollFlags::IN));
@@ -218,7 +212,7 @@ impl Work {
         }
     }
 
-    /// Reads the packets that have arrived on one device.
+    /// Reads what has come at one device.
     fn read(&mut self, index: usize) {
         for _ in 0..BATCH {
             let mut packet = self.spare.pop().unwrap_or_else(|| vec![0; MTU]);
@@ -230,34 +224,34 @@ impl Work {
             packet.truncate(bytes);
             let way = &mut self.ways[index];
             let draws = Draws { loss: way.random.random(), jitter: way.random.random() };
-            // Each packet has its own arrival time, so that the first ones of a batch do not wait for the last.
+            // Each has its own instant: the first ones of a batch do not wait for the last.
             if let Err((gone, packet)) = way.line.offer(Monotonic.now_ns(), bytes, packet, draws) {
                 self.spare.push(packet);
-                let counters = &mut lock(&self.counters)[index];
+                let books = &mut lock(&self.books)[index];
                 match gone {
-                    Gone::Lost => counters.lost += 1,
-                    Gone::Dropped => counters.dropped += 1,
+                    Gone::Lost => books.lost += 1,
+                    Gone::Dropped => books.dropped += 1,
                 }
             }
         }
     }
 
-    /// Writes the packets that are due.
+    /// Writes what is due.
     fn deliver(&mut self) {
         for index in 0..2 {
             let mut now_ns = Monotonic.now_ns();
             while let Some((due_ns, packet)) = self.ways[index].line.take(now_ns) {
                 let written = rustix::io::write(&self.devices[1 - index], &packet);
                 let after_ns = Monotonic.now_ns();
-                let mut counters = lock(&self.counters);
-                let counters = &mut counters[index];
+                let mut books = lock(&self.books);
+                let books = &mut books[index];
                 match written {
                     Ok(bytes) => {
-                        counters.packets += 1;
-                        counters.bytes += bytes as u64;
-                        counters.late.record(now_ns - due_ns);
+                        books.packets += 1;
+                        books.bytes += bytes as u64;
+                        books.late.record(now_ns - due_ns);
                     }
-                    Err(_) => counters.refused += 1,
+                    Err(_) => books.refused += 1,
                 }
                 now_ns = after_ns;
                 self.spare.push(packet);
@@ -266,7 +260,7 @@ impl Work {
     }
 }
 
-/// By how much the next wait ends early, after one that was late by `late_ns`. A single very late wait has little weight.
+/// How early the next wait shall end, after one that ended late by so much. A single very late one says little.
 fn learn(early_ns: u64, late_ns: u64) -> u64 {
     (early_ns * (MEMORY - 1) + late_ns.min(EARLY_NS_MAX)) / MEMORY
 }
@@ -285,7 +279,7 @@ fn pin(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Without priority the thread would compete with the generator on their CPUs, and the delay would grow with its load.
+/// A link that had to wait for the generator, with which it shares its CPUs, would be longer the busier that is.
 fn take_priority() -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: 0 is the calling thread, and the structure is read during the call only.

@@ -1,4 +1,4 @@
-//! The right to make network namespaces: this process has it already, or gets it by entering a user namespace.
+//! The right to make network namespaces: had, or got by a user namespace in which this process is its own master.
 
 use std::{fs, io};
 
@@ -7,44 +7,44 @@ use rustix::{
     thread::{CapabilitySet, UnshareFlags, capabilities, unshare_unsafe},
 };
 
-use super::{error::LinkError, namespace::Namespace};
+use super::{LinkError, Namespace};
 
 /// How this process may make namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// It had the capabilities already.
+    /// It was allowed to before.
     Had,
-    /// It has entered a user namespace of its own.
+    /// It has moved into a user namespace of its own.
     UserNamespace,
 }
 
-/// Why this process may not make namespaces.
+/// Why it may not.
 #[derive(Debug, thiserror::Error)]
 pub enum RightsError {
-    /// It has several threads already, and then the kernel refuses a user namespace.
+    /// Too late.
     #[error(
-        "only a process with one thread may enter a user namespace, and this one has {0}: run as root, or ask before \
-         the first thread is started"
+        "a user namespace takes a process with one thread, and this one has {0}: run as root, or ask before the first \
+         thread"
     )]
     Threads(usize),
-    /// The kernel refuses a user namespace.
+    /// The kernel refuses.
     #[error("no user namespace can be made ({source}): {}", advice())]
     Refused {
-        /// The error of the kernel.
+        /// What it said.
         source: io::Error,
     },
-    /// The user namespace gives no capabilities, as with AppArmor's restriction.
-    #[error("a user namespace was made, but gives no capabilities ({source}): {}", advice())]
+    /// A user namespace that gives no rights, as AppArmor makes them.
+    #[error("a user namespace was made, but gives no rights ({source}): {}", advice())]
     Powerless {
-        /// The error of the kernel.
+        /// What the kernel said.
         source: io::Error,
     },
-    /// The capabilities have no effect, as in a container with a seccomp filter.
+    /// Rights that are no use, as in a container with a filter of system calls.
     #[error("{0}: allow unshare in the container's seccomp profile, or run outside of it")]
     Useless(LinkError),
 }
 
-/// Advice according to the settings of this kernel.
+/// What to do, by the settings that this kernel has.
 fn advice() -> String {
     let switches = [
         ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
@@ -59,26 +59,23 @@ fn advice() -> String {
     let shut = switches.iter().filter(|(path, bad, _)| {
         fs::read_to_string(format!("/proc/sys/{path}")).is_ok_and(|value| value.trim() == *bad)
     });
-    let fixes: Vec<String> = shut.map(|(_, _, fix)| format!("`sysctl {fix}`")).collect();
-    match fixes.is_empty() {
+    let mend: Vec<String> = shut.map(|(_, _, mend)| format!("`sysctl {mend}`")).collect();
+    match mend.is_empty() {
         true => "run as root".to_owned(),
-        false => format!("{}, or run as root", fixes.join(" and ")),
+        false => format!("{}, or run as root", mend.join(" and ")),
     }
 }
 
-/// Whether this process may make and configure network namespaces.
+/// Whether this process may make network namespaces and fill them.
 #[must_use]
 pub fn has() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Makes sure that this process may make network namespaces. Without the capabilities it enters a user namespace, which must
-/// happen before the first thread is started. User and group stay the same, and so does the access to files. Programs that it
-/// starts have no more rights than before, and `sudo` does not work in them.
-///
-/// # Errors
-/// There is more than one thread, or the kernel or a container refuses; the error says what to change.
+/// Sees to it that this process may make network namespaces. Whoever is not allowed to moves into a user namespace, which
+/// is why it has to be asked before the first thread is started. User and group stay what they are, so files do too; the
+/// programs that it starts have no more rights than before, and `sudo` no longer works in them.
 pub fn obtain() -> Result<Rights, RightsError> {
     let rights = if has() { Rights::Had } else { move_into_user_namespace()? };
     match (Namespace::new(), rights) {
@@ -99,7 +96,7 @@ fn move_into_user_namespace() -> Result<Rights, RightsError> {
     // SAFETY: there is one thread, and no descriptor is unshared.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }
         .map_err(|error| RightsError::Refused { source: error.into() })?;
-    // Without capabilities in the outer namespace a group may be mapped only after setgroups is denied.
+    // Without rights outside, a group may be mapped only by who cannot drop groups.
     for (file, text) in [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{user} {user} 1")),
@@ -115,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_with_threads_has_the_rights_or_gets_an_error() {
+    fn a_process_with_threads_has_the_rights_or_is_told_that_it_is_too_late() {
         // The harness has threads of its own.
         match (has(), obtain()) {
             (true, Ok(Rights::Had) | Err(RightsError::Useless(_)))

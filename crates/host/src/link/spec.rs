@@ -1,4 +1,4 @@
-//! The specification of a link. Its text form is `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit`.
+//! What a link shall be like, read from `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit` and printed as that again.
 
 use std::{fmt, str::FromStr};
 
@@ -7,25 +7,22 @@ use tare_load::schedule::parse::parse_duration;
 
 use crate::spelling::suggestion;
 
-/// The largest IP packet on the link.
-pub const MTU: usize = 1500;
-
-/// The keys. With the prefix `up-` or `down-` a key applies to one direction.
+/// What can be said of a link; with `up-` or `down-` before it, of one way.
 const KEYS: [&str; 6] = ["delay", "jitter", "reorder", "loss", "rate", "queue"];
 const RATE_UNITS: [(&str, u64); 4] =
     [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 const BYTE_UNITS: [(&str, u64); 5] =
     [("MiB", 1 << 20), ("KiB", 1 << 10), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)];
 const TIME_UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-/// Longer than over any satellite. A limit is needed since travelling packets are kept in memory.
+/// Farther than any satellite; what is on its way has to be kept.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
 const RATE_BITS_MIN: u64 = 1_000;
 const RATE_BITS_MAX: u64 = 100_000_000_000;
-/// A smaller queue could not hold a full packet.
-const QUEUE_BYTES_MIN: u64 = MTU as u64;
+/// A queue that takes no whole packet drops everything.
+const QUEUE_BYTES_MIN: u64 = super::MTU as u64;
 const QUEUE_MAX: u64 = 1 << 32;
 
-/// Both directions of a link.
+/// A link, each way for itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LinkSpec {
@@ -35,96 +32,98 @@ pub struct LinkSpec {
     pub down: Way,
 }
 
-/// One direction of a link.
+/// One way of a link.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Way {
-    /// Delay of a packet in this direction.
+    /// How long a packet is on its way; there and back is twice as long.
     pub delay_ns: u64,
-    /// The delay of a packet is drawn uniformly from `delay - jitter` to `delay + jitter`.
+    /// The delay of a packet is drawn evenly from `delay - jitter` to `delay + jitter`.
     pub jitter_ns: u64,
-    /// Whether a packet with a shorter delay may overtake an earlier one.
+    /// Whether a packet with a shorter delay may overtake one with a longer.
     pub reorder: bool,
-    /// Per cent of packets that are lost.
+    /// How many of a hundred packets are lost on the way.
     pub loss_percent: f64,
-    /// Bits of IP packets, headers included, per second. Absent: unlimited.
+    /// Bits of IP packets, headers included, in a second; none for a link that is never busy.
     pub rate_bits_per_s: Option<u64>,
-    /// Length of the queue. Absent: [`Queue::USUAL`].
+    /// What may wait for a link that is busy; none for [`Queue::USUAL`].
     pub queue: Option<Queue>,
 }
 
-/// Length of the queue of packets that wait for the line. A packet that finds it full is dropped.
+/// What may wait for a link that is busy. The last that comes is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
-    /// In packets.
+    /// So many packets.
     Packets(u64),
-    /// In bytes of packets.
+    /// So many bytes of packets.
     Bytes(u64),
 }
 
 impl Queue {
-    /// The default of an Ethernet device in Linux.
+    /// As long as that of an Ethernet device in Linux.
     pub const USUAL: Queue = Queue::Packets(1000);
 }
 
 impl LinkSpec {
-    /// Round-trip time without jitter and queueing.
+    /// There and back, without jitter and without a queue.
     pub fn rtt_ns(&self) -> u64 {
         self.up.delay_ns + self.down.delay_ns
     }
 }
 
-/// Why a text is not the specification of a link.
+/// Text that is no link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkSpecError {
-    /// The text is empty.
+    /// Nothing asked for.
     #[error("a link needs at least one of delay, jitter, loss, rate and queue, such as delay=26ms")]
     Empty,
-    /// A term is not a name with a value.
-    #[error("\"{0}\" is not a setting of a link: give a name and a value, such as delay=26ms")]
+    /// No value.
+    #[error("\"{0}\" says nothing of a link: give a name and a value, such as delay=26ms")]
     Term(String),
-    /// Unknown name.
+    /// No such name.
     #[error("a link has no \"{name}\"{suggestion}")]
     Key {
-        /// The given name.
+        /// What was given.
         name: String,
-        /// Suggestion of a valid name.
+        /// The nearest that there is.
         suggestion: String,
     },
-    /// A name is given twice.
+    /// The same twice.
     #[error("\"{0}\" is given twice: give it once")]
     Twice(String),
-    /// Invalid time.
-    #[error("\"{0}\" is not a delay: give a time with its unit, up to 10s, such as 26ms or 500us")]
+    /// Not a time.
+    #[error("\"{0}\" is not a time on the way: give one with its unit, up to 10s, such as 26ms or 500us")]
     Time(String),
-    /// Invalid share.
+    /// Not a share.
     #[error("\"{0}\" is not a share of packets: give one from 0% to below 100%, such as 0.1%")]
     Share(String),
-    /// Invalid rate.
+    /// Not a rate.
     #[error("\"{0}\" is not a rate: give one from 1kbit to 100gbit, such as 100mbit")]
     Rate(String),
-    /// Invalid length of a queue.
-    #[error("\"{0}\" is not a queue: give packets, such as 1000, or at least 1500B, such as 64KiB")]
+    /// Not a queue.
+    #[error("\"{0}\" is not a queue: give packets, such as 1000, or bytes from 1500B on, such as 64KiB")]
     Queue(String),
-    /// Invalid value of `reorder`.
+    /// Neither yes nor no.
     #[error("\"{0}\" is neither yes nor no: reorder=yes lets packets overtake each other by their jitter")]
     Reorder(String),
-    /// The jitter is longer than the delay, so that a packet could arrive before it was sent.
+    /// A jitter that would deliver before the packet was sent.
     #[error(
         "the jitter {jitter} {way} is longer than the delay {delay}: give a longer delay, or less jitter"
     )]
     Jitter {
         /// `up` or `down`.
         way: &'static str,
-        /// The given jitter, as text.
+        /// As it is printed.
         jitter: String,
-        /// The given delay, as text.
+        /// As it is printed.
         delay: String,
     },
-    /// A queue without a rate, in which nothing would ever wait.
-    #[error("the queue {0} has no effect without a rate: give a rate, such as rate=100mbit")]
+    /// A queue for what never waits.
+    #[error("the queue {0} has no rate, and without one nothing waits: give a rate, such as rate=100mbit")]
     QueueWithoutRate(&'static str),
-    /// Reordering without jitter, so that no packet could overtake another.
-    #[error("reorder=yes {0} has no effect without jitter: give one, such as jitter=1ms")]
+    /// Overtaking without anything to overtake by.
+    #[error(
+        "the way {0} has reorder=yes and no jitter, by which packets overtake: give one, such as jitter=1ms"
+    )]
     ReorderWithoutJitter(&'static str),
 }
 
@@ -143,7 +142,7 @@ impl FromStr for LinkSpec {
         if terms.is_empty() {
             return Err(LinkSpecError::Empty);
         }
-        // A setting of one direction overrides a setting of both, whatever their order.
+        // What is said of one way outdoes what is said of both, in whatever order.
         terms.sort_by_key(|(name, _)| key_of_one_way(name).is_some());
         let mut link = LinkSpec::default();
         for (name, value) in terms {
@@ -162,7 +161,7 @@ impl FromStr for LinkSpec {
     }
 }
 
-/// The key without its prefix, and true for `up-`.
+/// True for up.
 fn key_of_one_way(name: &str) -> Option<(bool, &str)> {
     let up = name.strip_prefix("up-").map(|key| (true, key));
     up.or_else(|| name.strip_prefix("down-").map(|key| (false, key)))
@@ -203,7 +202,7 @@ impl Way {
         Ok(())
     }
 
-    /// The value of a key as text, unless it is the default.
+    /// The value of a key as it is printed, unless it is what it is without being said.
     fn print(&self, key: &str) -> Option<String> {
         match key {
             "delay" => (self.delay_ns > 0).then(|| print_time(self.delay_ns)),
@@ -253,7 +252,7 @@ impl From<LinkSpec> for String {
 }
 
 fn time(text: &str) -> Result<u64, LinkSpecError> {
-    // Elsewhere a number without a unit means seconds, which would be too long for a link.
+    // Elsewhere a bare number is seconds, which is never what is meant of a link.
     let has_unit = text == "0" || text.ends_with(|last: char| last.is_ascii_alphabetic());
     let time = parse_duration(text).ok().filter(|_| has_unit);
     let ns = time.and_then(|time| u64::try_from(time.as_nanos()).ok()).filter(|ns| *ns <= DELAY_NS_MAX);
@@ -280,16 +279,16 @@ fn queue(text: &str) -> Result<Queue, LinkSpecError> {
     packets.or_else(bytes).ok_or_else(|| LinkSpecError::Queue(text.to_owned()))
 }
 
-/// Reads `1.5mbit` as bits. Upper and lower case of units are the same.
+/// `1.5mbit` in bits; units are read in either case.
 fn in_unit(text: &str, (name, factor): (&str, u64)) -> Option<u64> {
     let split = text.len().checked_sub(name.len()).filter(|split| text.is_char_boundary(*split))?;
     let (value, unit) = text.split_at(split);
     let value = number(value).filter(|_| unit.eq_ignore_ascii_case(name))? * factor as f64;
-    // Above 2^53 not every integer can be represented as a float.
+    // Above that not every integer is a float.
     (value.fract() == 0.0 && value < (1_u64 << 53) as f64).then_some(value as u64)
 }
 
-/// A decimal number without sign, exponent or infinity.
+/// A plain decimal number: no sign, no exponent, no infinity.
 fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|number: &f64| plain && number.is_finite())
@@ -340,10 +339,10 @@ mod tests {
     fn a_mistake_names_what_is_right() {
         let table = [
             ("", "a link needs at least one of delay, jitter, loss, rate and queue, such as delay=26ms"),
-            ("26ms", "\"26ms\" is not a setting of a link: give a name and a value, such as delay=26ms"),
+            ("26ms", "\"26ms\" says nothing of a link: give a name and a value, such as delay=26ms"),
             ("dealy=26ms", "a link has no \"dealy\"; did you mean \"delay\"?"),
             ("up-lost=1%", "a link has no \"up-lost\"; did you mean \"loss\"?"),
-            ("zzz=1", "a link has no \"zzz\"; valid names are: delay, jitter, reorder, loss, rate, queue"),
+            ("zzz=1", "a link has no \"zzz\"; there is: delay, jitter, reorder, loss, rate, queue"),
             ("delay=1ms,delay=2ms", "\"delay\" is given twice: give it once"),
             (
                 "delay=1ms,jitter=2ms",
@@ -351,7 +350,7 @@ mod tests {
             ),
             (
                 "down-queue=9",
-                "the queue down has no effect without a rate: give a rate, such as rate=100mbit",
+                "the queue down has no rate, and without one nothing waits: give a rate, such as rate=100mbit",
             ),
         ];
         for (text, expected) in table {

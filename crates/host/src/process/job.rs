@@ -1,51 +1,48 @@
-//! A program that ends by itself, such as a build step. It is supervised like a service, so that it outlives neither its
-//! time limit nor tare. It knows nothing of what the program does.
+//! A program that ends by itself, such as a step of a build: supervised like a service, so that it outlives neither its
+//! limit nor tare, but waited for and not asked to stop. It knows nothing of what the program does.
 
 use super::launch::{Launch, StartError, Supervisor};
 use super::outcome::Exit;
-use super::procfs;
-use super::service::Service;
+use super::{Service, procfs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(2);
-/// How long a program has after SIGTERM.
+/// How long a program has after SIGTERM, where it may not go on.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How long a program may run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
-    /// The time limit.
+    /// At most so long.
     pub time: Duration,
-    /// The program is stopped as soon as this is set.
+    /// And not beyond the moment at which somebody sets this.
     pub interrupt: &'a AtomicBool,
 }
 
-/// How a program ended.
+/// How a program came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself, with this exit.
+    /// By itself.
     Itself(Exit),
-    /// It exceeded the time limit and was stopped.
+    /// It took too long.
     TooLong,
-    /// It was stopped as the caller was interrupted.
+    /// The caller was interrupted.
     Interrupted,
 }
 
-/// The result of a program that has ended.
+/// What became of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// How it ended.
+    /// Its end.
     pub ended: Ended,
-    /// CPU time of the program and of all children that it waited for, in clock ticks of 10 ms. Zero if it was stopped.
+    /// CPU time of it and of all its children that were waited for, to a tick of the clock (10 ms). Zero where it did
+    /// not end by itself.
     pub cpu: Duration,
 }
 
-/// Starts a program and waits for its end. Processes that it leaves behind are killed; otherwise the daemon of a build tool
-/// would run beside the next measurement.
-///
-/// # Errors
-/// The program cannot be started.
+/// Starts a program and waits for its end. Whatever it leaves running is killed: a build that starts a daemon would
+/// otherwise have it run beside the next measurement.
 pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> Result<Job, StartError> {
     let service = Service::start(launch, supervisor)?;
     let began = Instant::now();
@@ -62,7 +59,7 @@ pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) 
         std::thread::sleep(TICK);
     };
     let cpu = match ended {
-        // It has ended but has not been waited for, so its final CPU time can still be read.
+        // It is dead and not yet waited for: its books are closed, and still open to be read.
         Ended::Itself(_) => {
             let stat = procfs::stat(service.pid());
             stat.map_or(Duration::ZERO, |stat| procfs::ticks(stat.user_ticks + stat.system_ticks))

@@ -3,21 +3,20 @@
 
 use super::group::Group;
 use super::launch::{self, Launch, StartError, Started, Supervisor};
-use super::outcome::{Exit, FreezeError, Stopped, Unready};
-use super::procfs::Process;
-use super::watchdog::Watchdog;
-use super::{port, tail};
+use super::outcome::{Exit, FreezeError, Process, Stopped, Unready};
+use super::{Keeper, port, tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Number of lines of stderr that an outcome quotes.
+/// How many lines of stderr an outcome carries.
 const TAIL_LINES: usize = 12;
 /// How long a service may take to stand still. The kernel needs a quarter of a millisecond.
 const FREEZE_WITHIN: Duration = Duration::from_secs(2);
-/// How long the children of a service may run after it has ended (within the grace period): some need a moment longer.
+/// How long the children of a service may live on after it has ended, if the grace lasts that long: some are still
+/// on their way out.
 const LINGER: Duration = Duration::from_millis(300);
 /// How long SIGKILL may take.
 const KILL_WITHIN: Duration = Duration::from_secs(5);
@@ -34,54 +33,47 @@ pub struct Service {
     exec_at: Instant,
     port: Option<u16>,
     stderr: PathBuf,
-    watchdog: Watchdog,
+    keeper: Keeper,
     gone: bool,
 }
 
 impl Service {
-    /// Starts a program, without waiting until it is ready.
-    ///
-    /// # Errors
-    /// Its folder, program or CPUs do not exist, its port is in use, its cgroups or output files cannot be made, the
-    /// watchdog has ended, or the kernel refuses to execute it.
+    /// Starts a program. It runs from here on, ready or not.
     pub fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
         let Started { child, group, exec_at } = launch::launch(launch, supervisor)?;
         let (name, port, stderr) = (launch.name.clone(), launch.port, launch.stderr.clone());
-        let watchdog = supervisor.watchdog.clone();
-        Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
+        let keeper = supervisor.keeper.clone();
+        Ok(Self { name, group, child, exec_at, port, stderr, keeper, gone: false })
     }
 
-    /// The name from its [`Launch`].
+    /// Its name, as the launch gave it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The process that was started. The service may have further processes.
+    /// The process that was started; others may belong to it too.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Calls `probe` until it returns true, and returns the time from exec to the end of that call.
+    /// Asks `probe` until it says yes, and returns the time from exec to that answer.
     ///
-    /// The probe must not block for long (give its sockets a timeout), as the end of the service is noticed only between
-    /// two calls. It is called every millisecond at first, since the start-up time is a measured figure, and less often
-    /// later.
-    ///
-    /// # Errors
-    /// The service ended, or was not ready within `timeout`.
+    /// The probe must not block for long (give its sockets a timeout), for the death of the service is noticed between
+    /// two probes. It is asked every millisecond at first, since the start-up time is a measured figure, and less often
+    /// the longer it takes.
     pub fn wait_ready(
         &self,
         timeout: Duration,
         mut probe: impl FnMut() -> bool,
     ) -> Result<Duration, Unready> {
         loop {
-            let is_ready = probe();
+            let yes = probe();
             let elapsed = self.exec_at.elapsed();
-            // Checked after a success too: if the service has ended, another process may have answered on its port.
+            // Also after a yes: on the port of a dead service somebody else may have answered.
             if let Some(status) = self.has_exited() {
                 return Err(Unready::ExitedEarly { status, stderr_tail: self.stderr_tail(TAIL_LINES) });
             }
-            if is_ready {
+            if yes {
                 return Ok(elapsed);
             }
             if elapsed >= timeout {
@@ -92,8 +84,8 @@ impl Service {
         }
     }
 
-    /// How it ended, if it has. The process is not reaped before [`Service::stop`], so until then its number, which is also
-    /// that of the process group, cannot be reused.
+    /// How it ended, if it has. The process is not waited for before [`Service::stop`]: so long its number, which is
+    /// that of the process group too, cannot go to another.
     pub fn has_exited(&self) -> Option<Exit> {
         let pid = Pid::from_raw(self.child.id().cast_signed())?;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -102,16 +94,13 @@ impl Service {
         status.exit_status().map(Exit::Status).or_else(signal)
     }
 
-    /// The last lines of its stderr, at most 64 KiB.
+    /// The last lines of its stderr; of a very long end only 64 KiB.
     pub fn stderr_tail(&self, lines: usize) -> String {
         tail::tail(&self.stderr, lines)
     }
 
-    /// Freezes all its processes, and returns when they stand still. Connections stay open, and the kernel accepts new
-    /// ones.
-    ///
-    /// # Errors
-    /// The kernel refuses, or a process still runs after two seconds.
+    /// Makes all its processes stand still, and returns when they do. Connections stay open, and the kernel accepts
+    /// more for it.
     pub fn freeze(&self) -> Result<(), FreezeError> {
         let refused = |source| FreezeError::Refused { name: self.name.clone(), source };
         self.group.freeze().map_err(refused)?;
@@ -128,15 +117,12 @@ impl Service {
         Ok(())
     }
 
-    /// Lets it run again. It has no effect on a service that is not frozen.
-    ///
-    /// # Errors
-    /// The kernel refuses.
+    /// Lets it run again. Thawing what is not frozen does nothing.
     pub fn thaw(&self) -> Result<(), FreezeError> {
         self.group.thaw().map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
     }
 
-    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
+    /// Ends it: thaw, SIGTERM to the process group, `grace`, then SIGKILL to all that is left; and proves that its
     /// groups are empty and its port is closed.
     pub fn stop(mut self, grace: Duration) -> Stopped {
         if let Some(status) = self.has_exited() {
@@ -144,7 +130,7 @@ impl Service {
             let stderr_tail = self.stderr_tail(TAIL_LINES);
             return self.finish(Stopped::ExitedBefore { status, stderr_tail, leaked });
         }
-        // A service that cannot be thawed does not receive SIGTERM, and is killed below when the grace period is over.
+        // A service that cannot be thawed does not hear SIGTERM; it is killed as late below.
         let _ = self.group.thaw();
         let began = Instant::now();
         self.group.signal(Signal::TERM);
@@ -171,22 +157,22 @@ impl Service {
         }
     }
 
-    /// Its processes that are alive at the deadline.
+    /// What of it lives on until the deadline.
     fn survivors(&self, deadline: Instant) -> Vec<Process> {
         loop {
             let live = self.group.trace.live();
             if live.is_empty() || Instant::now() > deadline {
-                return live.into_iter().filter_map(Process::of).collect();
+                return live.into_iter().filter_map(Process::look).collect();
             }
             std::thread::sleep(TICK);
         }
     }
 
-    /// Kills what is left and removes the groups. Returns `outcome`, unless a process or a listener on the port remains.
+    /// Kills and clears away what is left; the outcome is that one unless the proof fails.
     fn finish(&mut self, outcome: Stopped) -> Stopped {
-        let hung = self.clear();
-        if !hung.is_empty() {
-            return Stopped::Unstoppable { processes: hung.into_iter().filter_map(Process::of).collect() };
+        let stuck = self.clear();
+        if !stuck.is_empty() {
+            return Stopped::Unstoppable { processes: stuck.into_iter().filter_map(Process::look).collect() };
         }
         let deadline = Instant::now() + PORT_WITHIN;
         while let Some((port, owner)) = self.port.and_then(|port| Some((port, port::port_in_use(port)?))) {
@@ -198,15 +184,15 @@ impl Service {
         outcome
     }
 
-    /// Kills everything, removes the cgroups, waits for the process. Returns the processes that are still alive.
+    /// Kills everything, removes the cgroups, waits for the process. Returns what is alive all the same.
     fn clear(&mut self) -> Vec<u32> {
         self.gone = true;
-        let hung = self.group.trace.destroy(KILL_WITHIN);
-        if hung.is_empty() {
+        let stuck = self.group.trace.destroy(KILL_WITHIN);
+        if stuck.is_empty() {
             let _: io::Result<_> = self.child.wait();
-            self.watchdog.delete(&self.group.trace.name);
+            self.keeper.delete(&self.group.trace.name);
         }
-        hung
+        stuck
     }
 }
 

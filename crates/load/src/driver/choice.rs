@@ -3,17 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The choice of the user.
+/// What the user asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DriverChoice {
-    /// io_uring, or epoll if the kernel refuses it.
+    /// io_uring, or epoll where it is refused.
     #[default]
     Auto,
-    /// This driver, or an error.
+    /// This one or an error.
     Only(DriverKind),
 }
 
-/// The drivers.
+/// The drivers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DriverKind {
     /// Completions, a few requests for each system call.
@@ -22,12 +22,12 @@ pub enum DriverKind {
     Epoll,
 }
 
-/// The driver that is used.
+/// What is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenDriver {
     /// The driver.
     pub kind: DriverKind,
-    /// Why it is not io_uring, if the choice was automatic.
+    /// Why it is not io_uring, where it was left to the machine.
     pub reason: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for ChosenDriver {
     }
 }
 
-/// Unknown name of a driver.
+/// A name that no driver has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no driver \"{0}\": choose auto, io_uring or epoll")]
 pub struct UnknownDriver(String);

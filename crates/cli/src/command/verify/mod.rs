@@ -21,7 +21,7 @@ use tare_service::{
     build::{BuildError, Site},
     catalogue::Row,
     contract::{CheckId, Contract},
-    endurance::Stage,
+    endure::Stage,
     knobs::Knobs,
     prove::Proof,
 };

@@ -134,7 +134,6 @@ impl Run {
                     .ok()
             }
             Metric::Rss => row.rss_bytes_peak,
-            _ => None,
         }
     }
 
@@ -189,13 +188,12 @@ impl Run {
         let Some(row) = self.row(label) else { return Err(format!("there is no row \"{label}\"")) };
         match &row.state {
             State::Measured => {}
-            State::Invalid(found) => return Err(found.scoped()),
-            State::Failed(reason) => return Err(format!("{label}: {reason}")),
+            State::Invalid(reason) | State::Failed(reason) => return Err(format!("{label}: {reason}")),
             State::Excluded(out) => return Err(format!("{label}: {}", out.reason)),
             State::Unmeasured => return Err(format!("{label}: not a complete block")),
         }
         match &row.throughput_doubt {
-            Some(doubt) if metric == Metric::Throughput => Err(doubt.scoped()),
+            Some(doubt) if metric == Metric::Throughput => Err(format!("{label}: {doubt}")),
             _ => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Placeholders: `{{label}}` and its like in the text of a contract, and what they are filled with.
+//! Holes: `{{label}}` and its like in the text of a contract, and what they are filled with.
 //!
 //! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
 
@@ -17,7 +17,7 @@ const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
 const KINDS: [&str; 3] = ["label", "number", "text"];
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// A text with placeholders.
+/// A text with holes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,
@@ -26,19 +26,19 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Literal(String),
-    Placeholder(Placeholder),
+    Hole(Hole),
 }
 
 /// A place that is filled when an exchange is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placeholder {
+pub struct Hole {
     /// What may stand there.
     pub kind: Kind,
-    /// Placeholders of one name have one value within an exchange; one without a name has a value of its own.
+    /// Holes of one name have one value within an exchange; one without a name has a value of its own.
     pub name: Option<String>,
 }
 
-/// What may stand in a placeholder.
+/// What may stand in a hole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// 1 to 24 characters of `[A-Za-z0-9_-]`.
@@ -52,32 +52,28 @@ pub enum Kind {
 /// Why a text is no template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum PlaceholderError {
-    #[error("unknown placeholder \"{placeholder}\"{suggestion}")]
-    Unknown { placeholder: String, suggestion: String },
-    #[error("a placeholder opens with \"{{{{\" but does not close with \"}}}}\"")]
+pub enum HoleError {
+    #[error("unknown hole \"{hole}\"{suggestion}")]
+    Unknown { hole: String, suggestion: String },
+    #[error("a hole opens with \"{{{{\" but does not close with \"}}}}\"")]
     Open,
-    #[error(
-        "the placeholder \"{placeholder}\" has no name after its dot: names are made of a-z, 0-9, \"_\" and \"-\""
-    )]
-    Name { placeholder: String },
-    #[error(
-        "the placeholder \"{placeholder}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}"
-    )]
-    Range { placeholder: String },
+    #[error("the hole \"{hole}\" has no name after its dot: names are made of a-z, 0-9, \"_\" and \"-\"")]
+    Name { hole: String },
+    #[error("the hole \"{hole}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}")]
+    Range { hole: String },
 }
 
 impl Template {
-    /// Reads the placeholders in `text`.
-    pub fn parse(text: &str) -> Result<Template, PlaceholderError> {
+    /// Reads the holes in `text`.
+    pub fn parse(text: &str) -> Result<Template, HoleError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
-            let (inside, behind) = after.split_once("}}").ok_or(PlaceholderError::Open)?;
+            let (inside, behind) = after.split_once("}}").ok_or(HoleError::Open)?;
             if !before.is_empty() {
                 parts.push(Part::Literal(before.to_owned()));
             }
-            parts.push(Part::Placeholder(Placeholder::parse(inside)?));
+            parts.push(Part::Hole(Hole::parse(inside)?));
             rest = behind;
         }
         if !rest.is_empty() {
@@ -86,15 +82,15 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// The placeholders, in order.
-    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+    /// The holes, in order.
+    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Placeholder(placeholder) => Some(placeholder),
+            Part::Hole(hole) => Some(hole),
             Part::Literal(_) => None,
         })
     }
 
-    /// The text, if it has no placeholders.
+    /// The text, if it has no holes.
     pub fn fixed(&self) -> Option<String> {
         match self.parts.as_slice() {
             [] => Some(String::new()),
@@ -103,18 +99,18 @@ impl Template {
         }
     }
 
-    /// The text with its placeholders filled from `values`.
+    /// The text with its holes filled from `values`.
     pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
-        self.fill_with(|placeholder| values.value(placeholder))
+        self.fill_with(|hole| values.value(hole))
     }
 
-    /// The text with each placeholder filled by `value`.
-    pub(super) fn fill_with(&self, mut value: impl FnMut(&Placeholder) -> String) -> String {
+    /// The text with each hole filled by `value`.
+    pub(super) fn fill_with(&self, mut value: impl FnMut(&Hole) -> String) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
-                Part::Placeholder(placeholder) => text.push_str(&value(placeholder)),
+                Part::Hole(hole) => text.push_str(&value(hole)),
             }
         }
         text
@@ -126,20 +122,20 @@ impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
             Part::Literal(literal) => f.write_str(literal),
-            Part::Placeholder(placeholder) => write!(f, "{{{{{placeholder}}}}}"),
+            Part::Hole(hole) => write!(f, "{{{{{hole}}}}}"),
         })
     }
 }
 
-impl Placeholder {
-    fn parse(inside: &str) -> Result<Placeholder, PlaceholderError> {
+impl Hole {
+    fn parse(inside: &str) -> Result<Hole, HoleError> {
         let (kind, name) = match inside.split_once('.') {
             Some((kind, name)) => (kind, Some(name.to_owned())),
             None => (inside, None),
         };
         let in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
         if name.as_ref().is_some_and(|name| name.is_empty() || !name.bytes().all(in_name)) {
-            return Err(PlaceholderError::Name { placeholder: inside.to_owned() });
+            return Err(HoleError::Name { hole: inside.to_owned() });
         }
         let (word, range) = match kind.split_once(':') {
             Some((word, range)) => (word, Some(range)),
@@ -149,16 +145,15 @@ impl Placeholder {
             ("label", None) => Kind::Label,
             ("text", None) => Kind::Text,
             ("number", None) => Kind::Number(0..=NUMBER_MAX),
-            ("number", Some(range)) => Kind::Number(
-                parse_range(range)
-                    .ok_or_else(|| PlaceholderError::Range { placeholder: inside.to_owned() })?,
-            ),
+            ("number", Some(range)) => {
+                Kind::Number(parse_range(range).ok_or_else(|| HoleError::Range { hole: inside.to_owned() })?)
+            }
             _ => {
                 let suggestion = tare_host::spelling::suggestion(word, KINDS);
-                return Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion });
+                return Err(HoleError::Unknown { hole: inside.to_owned(), suggestion });
             }
         };
-        Ok(Placeholder { kind, name })
+        Ok(Hole { kind, name })
     }
 }
 
@@ -172,7 +167,7 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
     (from <= to && to <= NUMBER_EXACT_MAX).then_some(from..=to)
 }
 
-impl fmt::Display for Placeholder {
+impl fmt::Display for Hole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Label => f.write_str("label")?,
@@ -184,7 +179,7 @@ impl fmt::Display for Placeholder {
     }
 }
 
-/// The values of the placeholders within one exchange.
+/// The values of the holes within one exchange.
 #[derive(Debug)]
 pub struct Values<'r, R> {
     rng: &'r mut R,
@@ -198,12 +193,12 @@ impl<'r, R: Rng> Values<'r, R> {
         Values { rng, label_length, named: BTreeMap::new() }
     }
 
-    fn value(&mut self, placeholder: &Placeholder) -> String {
-        if let Some(value) = placeholder.name.as_ref().and_then(|name| self.named.get(name)) {
+    fn value(&mut self, hole: &Hole) -> String {
+        if let Some(value) = hole.name.as_ref().and_then(|name| self.named.get(name)) {
             return value.clone();
         }
-        let value = self.invent(&placeholder.kind);
-        if let Some(name) = &placeholder.name {
+        let value = self.invent(&hole.kind);
+        if let Some(name) = &hole.name {
             self.named.insert(name.clone(), value.clone());
         }
         value
