@@ -79,7 +79,7 @@ pub fn of_capacity(report: &SloReport) -> Vec<Check> {
     let asked = report.at_least;
     let of = asked.map_or(String::new(), |asked| format!(", of {}/s that were asked for", rate(asked)));
     let text = |row: &SloRow| match (&row.capacity, row.reason()) {
-        (_, Some(reason)) => reason.to_owned(),
+        (_, Some(reason)) => reason,
         (Some(level), None) => format!("holds {}/s{of}", rate(level.value)),
         (None, None) => row.state.word().to_owned(),
     };
@@ -105,7 +105,7 @@ fn of_cells(report: &published::Report, cells: &[&CellReport]) -> (Verdict, Stri
         return (Verdict::ServiceFailed, reason);
     }
     if let Some(cell) = cells.iter().find(|cell| report.is_invalid(cell)) {
-        return (Verdict::Invalid, cell.trouble.clone().unwrap_or_default());
+        return (Verdict::Invalid, cell.trouble.as_ref().map(ToString::to_string).unwrap_or_default());
     }
     let count = |of: fn(&CellReport) -> bool| cells.iter().filter(|cell| of(cell)).count();
     let (measured, stuck) = (count(|cell| cell.rounds > 0), count(|cell| cell.stuck.is_some()));

@@ -5,6 +5,7 @@ pub mod capacity;
 pub mod checks;
 pub mod comparison;
 pub mod faults;
+pub mod findings;
 pub mod judge;
 pub mod published;
 pub mod recompute;

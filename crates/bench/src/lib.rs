@@ -6,6 +6,7 @@ pub mod figures;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod grid;
+pub mod metric;
 pub mod run;
 pub mod slo;
 pub mod validity;

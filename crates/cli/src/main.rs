@@ -39,7 +39,7 @@ enum Command {
     Selftest(command::selftest::Args),
     RawSocket(command::raw_socket::Args),
     #[command(hide = true)]
-    Keeper(command::keeper::Args),
+    Watchdog(command::watchdog::Args),
 }
 
 fn main() -> ExitCode {
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => command::doctor::run(global, args),
         Command::Selftest(args) => command::selftest::run(global, args),
         Command::RawSocket(args) => command::raw_socket::run(global, args),
-        Command::Keeper(args) => command::keeper::run(args),
+        Command::Watchdog(args) => command::watchdog::run(args),
     })
 }
 

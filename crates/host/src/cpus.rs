@@ -1,4 +1,5 @@
-//! Which CPUs the services run on and which the generator: apart, wherever there are two.
+//! The CPUs of the services and those of the generator (different ones where there are two), and what the kernel counted
+//! on them.
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::{Deserialize, Serialize};
@@ -7,15 +8,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pinning {
-    /// The service that is being measured runs here.
+    /// CPUs of the service that is measured.
     pub server: Vec<usize>,
-    /// The generator runs here.
+    /// CPUs of the generator.
     pub generator: Vec<usize>,
 }
 
 impl Pinning {
-    /// `server_threads` CPUs for the service and `generator_threads` for the generator where there are so many, else
-    /// a fair share of those there are. With a single CPU both share it.
+    /// `server_threads` CPUs for the service and `generator_threads` for the generator. A machine with fewer CPUs divides
+    /// them in that proportion, with at least one each; on a single CPU both run on it.
     pub fn choose(cpus: &[usize], server_threads: usize, generator_threads: usize) -> Pinning {
         if let [only] = cpus {
             return Pinning { server: vec![*only], generator: vec![*only] };
@@ -37,7 +38,7 @@ impl Pinning {
         cpus
     }
 
-    /// True where the two cannot disturb each other's CPU.
+    /// Whether service and generator have no CPU in common.
     pub fn apart(&self) -> bool {
         !self.server.iter().any(|cpu| self.generator.contains(cpu))
     }
@@ -50,21 +51,21 @@ pub fn available() -> Vec<usize> {
     if found.is_empty() { vec![0] } else { found }
 }
 
-/// What the kernel counts in: all that `/proc/stat` says is a multiple of it, whatever its own tick is. A difference of two
-/// readings may be off by one of them for each CPU.
+/// The unit of `/proc/stat` (`USER_HZ`), which does not depend on the kernel's own tick. A difference of two readings may be
+/// off by one unit for each CPU.
 pub const TICK_NS: u64 = 10_000_000;
 
-/// What some CPUs did together, in nanoseconds, as `/proc/stat` has it.
+/// How a set of CPUs spent its time according to `/proc/stat`, summed over the CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
-    /// Processes, in user mode and in the kernel.
+    /// Running processes, in user mode and in the kernel.
     pub tasks_ns: u64,
-    /// Interrupts and what they leave to do (softirq): most of receiving over loopback.
+    /// Interrupts and softirqs, in which most of receiving over loopback is done.
     pub softirq_ns: u64,
-    /// Nothing.
+    /// Idle, waiting for I/O included.
     pub idle_ns: u64,
-    /// Waited for a CPU that the hypervisor gave to somebody else.
+    /// Stolen: the hypervisor ran another guest.
     pub steal_ns: u64,
 }
 
@@ -81,7 +82,7 @@ impl Times {
         })
     }
 
-    /// Of these CPUs together.
+    /// The sum over `cpus`; absent if one of them is missing from the text.
     fn of(stat: &str, cpus: &[usize]) -> Option<Times> {
         let of_cpu = |cpu: &usize| {
             let name = format!("cpu{cpu} ");
@@ -99,38 +100,38 @@ impl Times {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub fn plus(&self, other: &Times) -> Times {
         self.each(other, |a, b| a + b)
     }
 
-    /// All that was not idle, stolen time among it.
+    /// Time that was not idle; stolen time counts as busy.
     pub fn busy_ns(&self) -> u64 {
         self.tasks_ns + self.softirq_ns + self.steal_ns
     }
 
-    /// What came after `before`. The kernel lets idle time fall back by a little at times.
+    /// The difference from an earlier reading. It saturates at 0, since the kernel's idle time may go back a little.
     fn since(&self, before: &Times) -> Times {
         self.each(before, u64::saturating_sub)
     }
 }
 
-/// What the measured CPUs did during a slice.
+/// How the measured CPUs spent the time between two readings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Books {
-    /// Between the two readings.
+pub struct CpuAccounting {
+    /// Wall time between the readings.
     pub wall_ns: u64,
-    /// The service's CPUs.
+    /// CPUs of the service.
     pub server: Times,
-    /// The generator's CPUs, which are the same ones where both share them.
+    /// CPUs of the generator; the same as the service's if they share them.
     pub generator: Times,
-    /// How long somebody on this machine waited for a CPU (PSI); none where the kernel does not tell.
+    /// Time during which at least one task of this machine waited for a CPU (PSI); absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_ns: Option<u64>,
 }
 
-/// One look at the kernel's books.
+/// One reading of the kernel's CPU counters.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     now_ns: u64,
@@ -140,7 +141,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads `/proc/stat` once for all CPUs, and the pressure; `now_ns` is the time of a clock that only moves forward.
+    /// Reads `/proc/stat` once for all CPUs, and the pressure. `now_ns` comes from a monotonic clock.
     pub fn take(pinning: &Pinning, now_ns: u64) -> Option<Reading> {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
         Some(Reading {
@@ -151,10 +152,10 @@ impl Reading {
         })
     }
 
-    /// What happened since `before`.
-    pub fn since(&self, before: &Reading) -> Books {
+    /// The difference from the reading `before`.
+    pub fn since(&self, before: &Reading) -> CpuAccounting {
         let pressure = self.pressure_ns.zip(before.pressure_ns);
-        Books {
+        CpuAccounting {
             wall_ns: self.now_ns.saturating_sub(before.now_ns),
             server: self.server.since(&before.server),
             generator: self.generator.since(&before.generator),
@@ -163,14 +164,14 @@ impl Reading {
     }
 }
 
-impl Books {
-    /// What all measured CPUs did, each counted once.
+impl CpuAccounting {
+    /// The sum over all measured CPUs, each counted once.
     pub fn all(&self, pinning: &Pinning) -> Times {
         if pinning.apart() { self.server.plus(&self.generator) } else { self.server }
     }
 
-    /// CPU time that others took: what was neither idle nor the service's or the generator's own. Below 0 where the
-    /// ticks of idle time make it so.
+    /// Interference: CPU time that was neither idle nor used by the service or the generator (`own_ns`). May be slightly
+    /// negative, as idle time is counted in ticks.
     pub fn foreign_ns(&self, pinning: &Pinning, own_ns: u64) -> i64 {
         let all_ns = self.wall_ns * pinning.all().len() as u64;
         all_ns as i64 - (self.all(pinning).idle_ns + own_ns) as i64
@@ -200,23 +201,24 @@ mod tests {
         assert_eq!(Times::of(stat, &[0]), Some(ns(6, 13, 405, 8)));
         assert_eq!(Times::of(stat, &[0, 1]), Some(ns(12, 20, 505, 8)));
         assert_eq!(Times::of(stat, &[7]), None);
-        assert_eq!(Times::of("cpu0 1 2 3\n", &[0]), None, "a kernel that tells less");
+        assert_eq!(Times::of("cpu0 1 2 3\n", &[0]), None, "a kernel that reports less");
         assert_eq!(ns(6, 13, 405, 8).since(&ns(1, 3, 406, 8)), ns(5, 10, 0, 0));
     }
 
     #[test]
-    fn what_is_neither_idle_nor_own_is_foreign() {
+    fn what_is_neither_idle_nor_own_is_interference() {
         let pinning = Pinning { server: vec![0], generator: vec![1] };
         let idle = |idle_ns| Times { idle_ns, ..Times::default() };
-        let books = Books { wall_ns: 100, server: idle(10), generator: idle(40), ..Books::default() };
-        assert_eq!(books.foreign_ns(&pinning, 130), 20);
-        assert_eq!(books.foreign_ns(&pinning, 155), -5);
+        let accounting =
+            CpuAccounting { wall_ns: 100, server: idle(10), generator: idle(40), ..CpuAccounting::default() };
+        assert_eq!(accounting.foreign_ns(&pinning, 130), 20);
+        assert_eq!(accounting.foreign_ns(&pinning, 155), -5);
         let shared = Pinning { server: vec![0], generator: vec![0] };
-        assert_eq!(books.foreign_ns(&shared, 70), 20, "one CPU is counted once");
+        assert_eq!(accounting.foreign_ns(&shared, 70), 20, "one CPU is counted once");
     }
 
     #[test]
-    fn this_machine_has_books() {
+    fn the_counters_of_this_machine_can_be_read() {
         let pinning = Pinning::choose(&available(), 1, 1);
         let before = Reading::take(&pinning, 1_000).unwrap();
         assert_eq!(Reading::take(&pinning, 3_000).unwrap().since(&before).wall_ns, 2_000);

@@ -1,10 +1,11 @@
-//! What machine a run was made on: everything known to move the figures, read once before the first block.
+//! The machine on which a run was made: everything that is known to influence the figures, read once before the first
+//! block.
 
 use std::{collections::BTreeMap, fs, io::Read, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-/// System settings that are known to move the figures of a loopback benchmark.
+/// Kernel settings that are known to influence a benchmark over loopback.
 const SYSCTLS: &[&str] = &[
     "kernel/randomize_va_space",
     "kernel/io_uring_disabled",
@@ -15,7 +16,7 @@ const SYSCTLS: &[&str] = &[
     "net/ipv4/tcp_max_syn_backlog",
 ];
 
-/// The machine.
+/// The machine and its settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -23,28 +24,28 @@ pub struct Environment {
     pub kernel: String,
     /// Model of the first CPU.
     pub cpu: String,
-    /// CPUs that this process may use.
+    /// Number of CPUs that this process may use.
     pub cpus: usize,
     /// Main memory.
     pub memory_bytes: u64,
     /// Name of the distribution.
     pub system: String,
-    /// Frequency governor of the first CPU, where it has one.
+    /// Frequency governor of the first CPU, if it has one.
     pub governor: Option<String>,
     /// Load average over one minute before the run.
     pub load_average: String,
-    /// System settings that matter.
+    /// Values of the kernel settings that are known to influence the figures.
     pub sysctls: BTreeMap<String, String>,
-    /// Whether the kernel keeps interrupts and softirq out of the CPU time of the process in whose time they came;
-    /// none where its configuration cannot be read.
+    /// Whether the kernel accounts interrupts and softirqs separately, instead of charging the process that they
+    /// interrupted. Absent if the kernel's configuration cannot be read.
     #[serde(default)]
     pub irq_time_apart: Option<bool>,
-    /// What keeps the services apart.
+    /// How services are isolated from each other, one sentence for each means.
     pub isolation: Vec<String>,
 }
 
 impl Environment {
-    /// Reads it from /proc and /sys. What cannot be read is left empty.
+    /// Reads /proc and /sys. What cannot be read stays empty.
     pub fn read(isolation: Vec<String>) -> Environment {
         let uname = rustix::system::uname();
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
@@ -69,15 +70,15 @@ impl Environment {
     }
 }
 
-/// How the running kernel was configured, where it or its package says so.
+/// The configuration of the running kernel, from /proc/config.gz or from its package in /boot.
 fn kernel_config(release: &str) -> Option<String> {
-    let own = || {
+    let from_kernel = || {
         let mut text = String::new();
         let packed = fs::File::open("/proc/config.gz").ok()?;
         flate2::read::GzDecoder::new(packed).read_to_string(&mut text).ok()?;
         Some(text)
     };
-    own().or_else(|| fs::read_to_string(format!("/boot/config-{release}")).ok())
+    from_kernel().or_else(|| fs::read_to_string(format!("/boot/config-{release}")).ok())
 }
 
 fn field(text: &str, key: &str, separator: char) -> String {
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_read_from_the_kernels_texts() {
+    fn fields_of_the_kernels_files_are_read() {
         assert_eq!(memory_bytes("MemTotal:       24639332 kB\nMemFree: 1 kB"), 24639332 * 1024);
         assert_eq!(field("processor\t: 0\nmodel name\t: A B\n", "model name", ':'), "A B");
         let here = Environment::read(Vec::new());

@@ -1,28 +1,28 @@
-//! What tests of all crates share: a test that cannot be made on this machine is skipped by its name, or an error.
+//! Shared by the tests of all crates: a test that cannot run on this machine is skipped with a message, or fails.
 
 use std::io::{self, Write};
 
 use crate::link::{Link, LinkError};
 
-/// With TARE_TEST_ALL=1, as in CI, nothing may be skipped for want of set-up.
+/// With TARE_TEST_ALL=1, as in CI, a test that lacks its set-up fails instead of being skipped.
 pub fn nothing_may_be_skipped() -> bool {
     std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1")
 }
 
-/// Tells what is skipped, and why.
+/// Prints which test is skipped and why.
 ///
 /// # Panics
-/// Where nothing may be skipped.
+/// If TARE_TEST_ALL=1 forbids skipping.
 pub fn skip(what: &str, reason: &str) {
     match skipped(what, reason, nothing_may_be_skipped()) {
-        Ok(told) => tell(&told),
+        Ok(message) => print(&message),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// Tells what no set-up brings to this machine, and so may be skipped everywhere.
-pub fn excuse(what: &str, reason: &str) {
-    tell(&format!("skipped: {what}: {reason}\n"));
+/// Prints which test is skipped, in any case: for what no set-up can provide on this machine.
+pub fn skip_always(what: &str, reason: &str) {
+    print(&format!("skipped: {what}: {reason}\n"));
 }
 
 fn skipped(what: &str, reason: &str, is_error: bool) -> Result<String, String> {
@@ -32,12 +32,12 @@ fn skipped(what: &str, reason: &str, is_error: bool) -> Result<String, String> {
     }
 }
 
-/// Not by `eprintln!`, which the test harness keeps to itself where nothing fails.
-fn tell(text: &str) {
-    let _told = io::stderr().write_all(text.as_bytes());
+/// Not `eprintln!`: the test harness hides its output unless a test fails.
+fn print(text: &str) {
+    let _ignored = io::stderr().write_all(text.as_bytes());
 }
 
-/// Whether a program is on this machine; `what` is skipped where it is not.
+/// Whether a program is on `PATH`. If it is not, prints that `what` is skipped.
 pub fn has_program(what: &str, program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_here = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
@@ -47,10 +47,10 @@ pub fn has_program(what: &str, program: &str) -> bool {
     is_here
 }
 
-/// A slow link that was asked for; none where this machine allows none, and `test` is skipped then.
+/// The link, or nothing if this machine does not allow one; then prints that `test` is skipped.
 ///
 /// # Panics
-/// Where it could not be made for another reason.
+/// If the link could not be made for another reason.
 pub fn link(test: &str, made: Result<Link, LinkError>) -> Option<Link> {
     match made {
         Ok(link) => Some(link),
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_skipped_is_told_or_an_error() {
+    fn a_skip_is_a_message_or_an_error() {
         assert_eq!(skipped("a link", "no rights", false).unwrap(), "skipped: a link: no rights\n");
         let error = skipped("a link", "no rights", true).unwrap_err();
         assert_eq!(error, "a link: no rights, and with TARE_TEST_ALL=1 nothing may be skipped");

@@ -1,5 +1,5 @@
-//! This machine: processes and what they use, CPUs, network namespaces, a slow link, the environment. Knows nothing of
-//! services or experiments.
+//! This machine: its processes and their resource usage, CPUs, network namespaces, a slow link, the environment. It knows
+//! nothing of services or experiments.
 
 pub mod cpus;
 pub mod environment;

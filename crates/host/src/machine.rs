@@ -1,4 +1,4 @@
-//! What the kernel of this machine allows, found by trying: what `tare doctor` shows.
+//! What the kernel of this machine allows, found by trying it. `tare doctor` prints it.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,23 +13,23 @@ use crate::{
     process::{Accounting, Freezer, Isolation},
 };
 
-/// Descriptors that the largest load of this version asks for, with room to spare.
+/// File descriptors that the largest supported load needs, with room to spare.
 const DESCRIPTORS: u64 = 4096;
 
-/// One thing that the kernel allows, or does not.
+/// One capability of the machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// What was examined.
     pub subject: &'static str,
-    /// False where measuring works, but less well.
+    /// False if measurements are possible but less precise.
     pub good: bool,
     /// What was found.
     pub text: String,
-    /// The command or the setting that mends it.
+    /// The command or setting that would improve it.
     pub remedy: Option<String>,
 }
 
-/// What matters to every benchmark, found without a change to this process.
+/// Examines what every benchmark depends on. It changes nothing about this process.
 pub fn examine(cpus: &[usize]) -> Vec<Finding> {
     let isolation = Isolation::detect();
     let described: BTreeMap<_, _> = isolation.describe().into_iter().collect();
@@ -82,7 +82,8 @@ fn io_uring() -> Finding {
     Finding { subject: "io_uring", good, text: text + "; without it the generator uses epoll", remedy }
 }
 
-/// A slow link, made for an instant. Ask this last: whoever is not root has entered a user namespace after it, for good.
+/// Makes a slow link and removes it again. Call it last: without root it moves this process into a user namespace, from
+/// which there is no way back.
 pub fn enter_and_try_slow_link() -> Finding {
     let made = rights::obtain().map_err(|error| error.to_string()).and_then(|_| {
         let spec = "delay=1ms".parse().map_err(|error: LinkSpecError| error.to_string())?;
@@ -90,7 +91,7 @@ pub fn enter_and_try_slow_link() -> Finding {
     });
     let (good, text) = match made {
         Ok(link) => (true, format!("can be made: {}", link.kind())),
-        Err(error) => (false, format!("cannot be made, so experiments over one have no figures: {error}")),
+        Err(error) => (false, format!("cannot be made, so experiments over a slow link cannot run: {error}")),
     };
     Finding { subject: "slow link", good, text, remedy: None }
 }
@@ -99,7 +100,7 @@ fn descriptors() -> Finding {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let good = limit >= DESCRIPTORS;
     let remedy = (!good).then(|| format!("ulimit -n {DESCRIPTORS}"));
-    Finding { subject: "descriptors", good, text: format!("{limit} a process"), remedy }
+    Finding { subject: "descriptors", good, text: format!("{limit} per process"), remedy }
 }
 
 fn governor() -> Finding {
@@ -111,7 +112,7 @@ fn governor() -> Finding {
             Finding { subject: "CPU frequency", good, text: format!("governor \"{name}\""), remedy }
         }
         Err(_) => {
-            let text = "not governed from here: a virtual machine, most likely".to_owned();
+            let text = "no frequency governor is visible; most likely this is a virtual machine".to_owned();
             Finding { subject: "CPU frequency", good: true, text, remedy: None }
         }
     }

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks a command to stop and print what is known, the second ends it at once (the watchdog
-//! then kills what is still running).
+//! Ctrl-C and SIGTERM: the first asks a command to stop and print its results so far, the second ends it at once (the
+//! watchdog then kills what is still running).
 
 use std::{
     io,
@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// From now on a signal sets the flag that is returned.
+/// Installs the handlers. A signal sets the returned flag.
 ///
 /// # Errors
 /// The kernel refuses a handler for a signal.
@@ -30,7 +30,7 @@ pub fn listen() -> io::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// For an event loop that waits for other things too: from now on a signal makes the returned socket readable.
+/// As [`listen`], for an event loop: a signal makes the returned socket readable.
 ///
 /// # Errors
 /// The kernel refuses a handler or a pair of sockets.
@@ -43,13 +43,13 @@ pub fn listen_by_socket() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// The signal that was received, if one was.
+/// The last signal that was received.
 pub fn received() -> Option<i32> {
     let signal = RECEIVED.get()?.load(Ordering::Relaxed);
     (signal != 0).then_some(signal as i32)
 }
 
-/// A server that was asked to end and did has not been interrupted.
+/// Forgets the signal that was received: a server that ends on SIGTERM has not been interrupted.
 pub fn forget() {
     if let Some(received) = RECEIVED.get() {
         received.store(0, Ordering::Relaxed);

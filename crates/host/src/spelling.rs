@@ -1,6 +1,6 @@
-//! Names that were mistyped: what the writer may have meant.
+//! Suggestions for mistyped names.
 
-/// `; did you mean "x"?` where a valid name is near, else the list of valid names.
+/// `; did you mean "x"?` if a valid name is similar, else the list of valid names.
 pub fn suggestion<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
     let valid: Vec<&str> = valid.into_iter().collect();
     let nearest = valid
@@ -11,7 +11,7 @@ pub fn suggestion<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> 
     match nearest {
         Some((_, name)) => format!("; did you mean \"{name}\"?"),
         None if valid.is_empty() => String::new(),
-        None => format!("; there is: {}", valid.join(", ")),
+        None => format!("; valid names are: {}", valid.join(", ")),
     }
 }
 
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_far_name_lists_the_valid_ones() {
-        assert_eq!(suggestion("zzz", ["hello", "rest"]), "; there is: hello, rest");
+    fn without_a_similar_name_the_valid_ones_are_listed() {
+        assert_eq!(suggestion("zzz", ["hello", "rest"]), "; valid names are: hello, rest");
     }
 }

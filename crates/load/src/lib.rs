@@ -17,10 +17,10 @@ pub mod exchange;
 pub mod generator;
 pub mod http1;
 pub mod latency;
+pub mod request_buffer;
 pub mod schedule;
 pub mod stop;
 pub mod tally;
-pub mod wire;
 
 pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
@@ -28,7 +28,7 @@ pub use endpoint::{Endpoint, Route};
 pub use exchange::{Exchange, ExchangePool, Expected, ExpectedBody};
 pub use generator::{
     Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
-    Quantile, RunReport, Settings, judge,
+    Quantile, RunReport, Settings, evaluate,
 };
 pub use latency::Histogram;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};

@@ -18,9 +18,9 @@ pub struct Stop {
 pub enum After {
     /// A time: the window that throughput is counted in.
     Time(Duration),
-    /// A number of something, or a time all the same: a server that is gone must not hold the run for ever.
+    /// A number of requests or connections, with a time limit in case the server stops to answer.
     Number {
-        /// Of what, and how many.
+        /// The number, and what it counts.
         quota: Quota,
         /// The longest the sending may take.
         within: Duration,
@@ -30,12 +30,13 @@ pub enum After {
 /// A number of requests, however they are shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quota {
-    /// So many over all connections: whoever is free sends the next.
+    /// A number of requests over all connections: the next free connection sends the next request.
     Requests(u64),
-    /// So many by each slot: a producer with its own messages. A request counts when it is sent, whatever becomes of it.
+    /// A number of requests for each slot, like producers with messages of their own. A request counts when it is sent,
+    /// whatever its outcome.
     RequestsEach(u64),
-    /// So many connections over all slots, each with the requests that the load allows it (httperf's sessions). One that
-    /// cannot be established or breaks is used up too.
+    /// A number of connections over all slots, each with the number of requests that the load sets (httperf's sessions). A
+    /// connection that fails or breaks counts too.
     Connections(u64),
 }
 
@@ -46,13 +47,13 @@ impl Stop {
         Stop { after: After::Time(window), drain }
     }
 
-    /// After a quota, or `within` so long.
+    /// After a quota, or after the time `within`.
     #[must_use]
     pub fn count(quota: Quota, within: Duration, drain: Duration) -> Stop {
         Stop { after: After::Number { quota, within }, drain }
     }
 
-    /// The longest time requests are sent.
+    /// The longest time for which requests are sent.
     #[must_use]
     pub fn window(&self) -> Duration {
         match self.after {

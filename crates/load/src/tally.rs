@@ -1,6 +1,6 @@
-//! What became of every request, so that nothing is forgotten: sent = answered + failed + in flight.
+//! Counts the outcome of every request, so that sent = answered + failed + in flight.
 //!
-//! It only counts; who decides on an outcome is the generator, and who judges a run is the caller.
+//! It only counts: the generator decides on an outcome, and the caller evaluates a run.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -21,7 +21,7 @@ pub enum Failure {
     ClosedBeforeResponse,
     /// The peer closed in the middle of a response.
     ClosedMidResponse,
-    /// Not HTTP/1.1, beyond a documented limit, or bytes that nobody asked for.
+    /// Not HTTP/1.1, beyond a documented limit, or unsolicited bytes.
     Malformed,
     /// A response whose body is not the expected one.
     Mismatch,
@@ -128,9 +128,9 @@ impl AddAssign for Failures {
 
 /// The outcomes of a run.
 ///
-/// A request counts as sent when its first byte is offered to an established connection, and ends as exactly one of
-/// answered, failed or in flight. What goes wrong while no request is out (a connection that is refused, bytes
-/// that nobody asked for) is no request's outcome: it is counted in `connection_failed`, outside of the equation.
+/// A request counts as sent when its first byte is offered to an established connection, and ends as exactly one of answered,
+/// failed or in flight. A failure while no request is in flight (a refused connection, unsolicited bytes) is not the outcome
+/// of a request: it is counted in `connection_failed`, outside of the equation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Requests sent.
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_add_up_is_told() {
+    fn counts_that_do_not_add_up_are_an_error() {
         let mut tally = Tally { sent: 4, answered: 2, in_flight: 1, ..Tally::default() };
         assert!(tally.reconcile().is_err());
         tally.failed.add(Failure::Reset);

@@ -25,7 +25,7 @@ fn shown(histogram: &Histogram) -> String {
 }
 
 #[test]
-fn an_open_loop_asks_as_often_as_it_was_told() {
+fn an_open_loop_sends_at_the_rate_of_its_profile() {
     let _alone = alone();
     for driver in drivers() {
         let (report, due) = at_rate(&Client::with(driver), Fixed::hello().serve(), 20_000.0, seconds(1));
@@ -58,7 +58,8 @@ fn a_queue_that_is_half_loaded_takes_as_long_as_theory_says() {
                     "p{:.0}: {measured_ns} of {realised_ns}, {theory_ns:.0} +- {error_share:.3}",
                     q * 100.0
                 );
-                near("a quantile against the server's books", measured_ns, realised_ns, 0.15).map_err(off)?;
+                near("a quantile against the server's measurement", measured_ns, realised_ns, 0.15)
+                    .map_err(off)?;
                 near("a quantile against the formula", measured_ns, theory_ns, 0.15).map_err(off)?;
             }
             Ok(())
@@ -105,7 +106,7 @@ fn an_overloaded_server_makes_requests_wait() {
         assert!((20..=122).contains(&total.tally.sent), "{:?}", total.tally);
         assert!(total.latency.max_ns() > 300_000_000, "from the due instant: {:?}", total.latency);
         assert!(total.latency.max_ns() > 3 * total.service_time.quantile_ns(0.5), "{:?}", total.service_time);
-        // What nobody answered is not forgotten: most of all, and so the median is one of them.
+        // Unanswered requests count: here they are the majority, so the median is one of them.
         assert_eq!(total.unanswered.count(), total.tally.unsent + total.tally.in_flight);
         assert!(total.quantile(0.9).at_least, "{:?}", total.unanswered);
         assert!(tare_load::generator::verdict::shortfall(&report, &load) > 0.5);

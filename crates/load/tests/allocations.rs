@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of a run of so many requests, after one that warmed it up. The server allocates nothing per
+/// Allocations of a run of a number of requests, after a warm-up run. The server allocates nothing per
 /// request, and gives every response another header so that none is taken for the one before.
 fn allocations(driver: DriverKind, exchange: Exchange, body: &'static str, requests: u64) -> u64 {
     let target = serve(move |mut peer| {

@@ -231,7 +231,7 @@ fn a_stall_is_a_timeout_or_in_flight() {
 }
 
 #[test]
-fn bytes_that_nobody_asked_for() {
+fn unsolicited_bytes() {
     let late = |mut peer: Peer| peer.always(HELLO.to_owned() + "HTTP/1.1 408 Request Timeout\r\n");
     only(&meet(late), Malformed);
 

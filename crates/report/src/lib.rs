@@ -8,7 +8,6 @@
 
 pub mod document;
 pub mod gather;
-pub mod kept;
 pub mod write;
 
 pub use document::Document;

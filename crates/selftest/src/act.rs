@@ -25,7 +25,7 @@ pub enum Act {
     Proofs {
         /// Name of the contract.
         contract: &'static str,
-        /// In the words of [`tare_service::raw_socket::misbehave::Fault`].
+        /// In the words of [`tare_service::raw_socket::faults::Fault`].
         faults: Vec<&'static str>,
     },
     /// Servers are loaded, as `tare run` does.

@@ -74,7 +74,7 @@ pub struct Site<'a> {
     pub folder: &'a Path,
     /// RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// CPUs.
     pub pinning: Pinning,
@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
         kept.or(own).ok_or_else(|| SelftestError::NoContract(name.to_owned()))
     }
 
-    /// The reference with a fault. One that closes connections reads what it is asked, so it is not excused as a reference is.
+    /// The reference with a fault. One that closes connections reads what it is asked, so its connections are verified like those of a framework.
     fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
         let mut command = self.site.reference.command.clone();
         command.extend(["--contract".to_owned(), "hello".to_owned()]);

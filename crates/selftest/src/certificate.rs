@@ -24,7 +24,7 @@ pub struct Certificate {
     pub took_ns: u64,
     /// Whether the short form was asked for.
     pub quick: bool,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Machine, kernel, isolation in force.
     pub environment: Environment,

@@ -15,7 +15,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::act::Disturbance;
 use tare_bench::run::{campaign::Watch, record::Record};
 use tare_host::process::Quota;
-use tare_service::raw_socket::misbehave::{PERIOD_US, QUOTA_US};
+use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
 
 /// Half a CPU for the subject, by the kernel's limit where there is one.
 #[derive(Debug)]

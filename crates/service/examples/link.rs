@@ -250,12 +250,12 @@ fn post() -> Exchange {
 }
 
 fn cost(link: &Link, elapsed: Duration) {
-    let books = link.books().unwrap();
-    let packets = books.up.packets + books.down.packets;
-    let cpu_ns = books.cpu_ns.unwrap_or(0);
+    let counters = link.counters().unwrap();
+    let packets = counters.up.packets + counters.down.packets;
+    let cpu_ns = counters.cpu_ns.unwrap_or(0);
     let share = if elapsed.is_zero() { 0.0 } else { cpu_ns as f64 / elapsed.as_nanos() as f64 * 100.0 };
-    let mut late = books.up.late.clone();
-    late.merge(&books.down.late);
+    let mut late = counters.up.late.clone();
+    late.merge(&counters.down.late);
     println!(
         "            {packets} packets, {:.2} us of CPU each ({share:.1}% of one); late p50 {:.0}, p99 {:.0}, max {:.0} us; \
          lost {}, dropped {}, refused {}, unread {}",
@@ -263,9 +263,9 @@ fn cost(link: &Link, elapsed: Duration) {
         us(late.quantile_ns(0.5)),
         us(late.quantile_ns(0.99)),
         us(late.max_ns()),
-        books.up.lost + books.down.lost,
-        books.up.dropped + books.down.dropped,
-        books.up.refused + books.down.refused,
-        books.unread
+        counters.up.lost + counters.down.lost,
+        counters.up.dropped + counters.down.dropped,
+        counters.up.refused + counters.down.refused,
+        counters.unread
     );
 }

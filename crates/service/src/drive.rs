@@ -16,7 +16,7 @@ pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Different exchanges in one pool.
 const EXCHANGES: usize = 512;
 
-/// The load of `contract` for the service at `target`, its holes filled.
+/// The load of `contract` for the service at `target`, its placeholders filled.
 pub fn pool(contract: &Contract, target: SocketAddr, seed: u64) -> Arc<ExchangePool> {
     of_host(contract, &target.to_string(), seed)
 }

@@ -65,7 +65,7 @@ pub struct Settings<'a> {
     pub knobs: &'a Knobs,
     /// Where it may run; empty for anywhere.
     pub cpus: &'a [usize],
-    /// Fills the holes of the request that is asked first, and draws the length of the environment.
+    /// Fills the placeholders of the request that is asked first, and draws the length of the environment.
     pub seed: u64,
     /// When it counts as ready.
     pub readiness: Readiness,

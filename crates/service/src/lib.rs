@@ -1,13 +1,13 @@
 //! Services: what there is (catalogue), what each must do (contract), how it is built, launched, loaded, verified and
 //! strained, and what using it takes. Knows nothing of experiments.
 
-pub mod aspects;
 pub mod build;
 pub mod catalogue;
 pub mod contract;
 pub mod document;
 pub mod drive;
-pub mod endure;
+pub mod endurance;
+pub mod footprint;
 pub mod knobs;
 pub mod launch;
 mod lock;

@@ -24,7 +24,7 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
     verify::Options {
         style_is_reference: service.style == catalogue::Style::RawSocket,
         closes_connections: !service.keeps_connections,
-        excused: service.excuses.iter().filter_map(excused).collect(),
+        known_failures: service.known_failures.iter().filter_map(known_failure).collect(),
         ..verify::Options::new(seed)
     }
 }
@@ -34,7 +34,7 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
 pub struct Proof<'a> {
     /// What it is told.
     pub knobs: &'a Knobs,
-    /// Fills the holes.
+    /// Fills the placeholders.
     pub seed: u64,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
@@ -108,13 +108,13 @@ fn while_running<T>(
     }
 }
 
-/// An excuse in the words of verify; none for what verify does not look at.
-fn excused(excuse: &catalogue::Excuse) -> Option<(CheckId, String)> {
-    let check = match excuse.check {
-        catalogue::Excusable::Pipelined => CheckId::Pipelined,
-        catalogue::Excusable::KeepAlive => CheckId::KeepAlive,
-        catalogue::Excusable::ConnectionClose => CheckId::ConnectionClose,
-        catalogue::Excusable::Crowd => return None,
+/// A known failure as verify takes it; absent for a check that verify does not make.
+fn known_failure(known: &catalogue::KnownFailure) -> Option<(CheckId, String)> {
+    let check = match known.check {
+        catalogue::ToleratedCheck::Pipelined => CheckId::Pipelined,
+        catalogue::ToleratedCheck::KeepAlive => CheckId::KeepAlive,
+        catalogue::ToleratedCheck::ConnectionClose => CheckId::ConnectionClose,
+        catalogue::ToleratedCheck::Crowd => return None,
     };
-    Some((check, excuse.why.clone()))
+    Some((check, known.why.clone()))
 }

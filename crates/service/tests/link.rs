@@ -30,7 +30,7 @@ use tare_service::{
     raw_socket,
 };
 
-/// Its command `keeper` keeps.
+/// A program whose command `watchdog` runs the watchdog.
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 const GRACE: Duration = Duration::from_secs(10);
 const DELAY_MS: u64 = 5;
@@ -136,10 +136,10 @@ fn the_reference_is_loaded_over_a_link() {
         assert_eq!(report.total.tally.answered, 20);
         assert!(report.total.latency.min_ns() >= ROUND_TRIP_NS - 2_000_000);
     });
-    let books = link.books().unwrap();
+    let counters = link.counters().unwrap();
     // A connection takes a SYN, an acknowledgement, a request and an end at the least; 21 were made, and nothing was lost.
-    assert!(books.up.packets >= 80, "{books:?}");
-    assert_eq!((books.up.lost, books.up.dropped, books.unread), (0, 0, 0));
+    assert!(counters.up.packets >= 80, "{counters:?}");
+    assert_eq!((counters.up.lost, counters.up.dropped, counters.unread), (0, 0, 0));
 }
 
 #[test]

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::kendall;
 use crate::serial;
 use crate::summary;
@@ -32,7 +34,8 @@ pub const SERIAL_P_MAX: f64 = 0.01;
 pub const TIES_SHARE_MIN: f64 = 0.25;
 
 /// A doubt about an estimate. Places count from 0, in the order in which the values were given.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Warning {
     /// There are too few blocks for an interval of the confidence asked for.
     TooFewBlocks {

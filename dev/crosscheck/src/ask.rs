@@ -1,4 +1,4 @@
-//! Which request of a contract all of the tools can send: a GET without holes, headers or a body.
+//! Which request of a contract all of the tools can send: a GET without placeholders, headers or a body.
 
 use tare_service::contract::{Contract, Request};
 
@@ -72,7 +72,7 @@ pub fn fixed_get<'c>(contract: &'c Contract, name: Option<&str>) -> Result<&'c R
 
 fn is_fit(request: &Request) -> bool {
     let ask = &request.ask;
-    ask.method == "GET" && ask.headers.is_empty() && ask.body.is_none() && !request.has_holes()
+    ask.method == "GET" && ask.headers.is_empty() && ask.body.is_none() && !request.has_placeholders()
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use tare_crosscheck::{
 };
 use tare_host::{
     cpus::{self, Pinning},
-    process::{Isolation, Supervisor, keeper, sweep},
+    process::{Isolation, Supervisor, sweep, watchdog},
     signals,
 };
 use tare_service::{
@@ -130,8 +130,8 @@ fn main() -> ExitCode {
 fn parts() -> Option<anyhow::Result<()>> {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     let first = words.first()?;
-    if first == keeper::SUBCOMMAND {
-        keeper::main(io::stdin(), io::stdout());
+    if first == watchdog::SUBCOMMAND {
+        watchdog::main(io::stdin(), io::stdout());
         return Some(Ok(()));
     }
     if first != RAW_SOCKET {

@@ -23,7 +23,7 @@ use super::{
     rounds::{Bench, Sample, Series, Side},
 };
 use tare_host::{
-    cpus::{Pinning, Reading as Books},
+    cpus::{Pinning, Reading as CpuReading},
     process::{self, Ended, Launch, Limits, Supervisor},
 };
 use tare_service::{
@@ -97,12 +97,12 @@ pub struct Session<'a> {
     asked: BTreeMap<Tool, Asked>,
 }
 
-/// The kernel's books at an instant.
+/// What the kernel had counted at an instant.
 #[derive(Debug)]
 struct Look {
     server_cpu_ns: u64,
     segments: Option<u64>,
-    books: Option<Books>,
+    cpus: Option<CpuReading>,
 }
 
 /// The difference of two looks.
@@ -339,7 +339,7 @@ impl<'a> Session<'a> {
         self.exchange().request
     }
 
-    /// Without holes, as was seen to.
+    /// Without placeholders, as was seen to.
     fn path(&self) -> String {
         self.request.ask.path.fixed().unwrap_or_default()
     }
@@ -349,8 +349,8 @@ impl<'a> Session<'a> {
     }
 
     fn look(&self) -> Result<Look, String> {
-        let books = Books::take(&self.plan.pinning, Monotonic.now_ns());
-        Ok(Look { server_cpu_ns: self.server_cpu_ns()?, segments: segments(), books })
+        let cpus = CpuReading::take(&self.plan.pinning, Monotonic.now_ns());
+        Ok(Look { server_cpu_ns: self.server_cpu_ns()?, segments: segments(), cpus })
     }
 
     /// What happened since a look; the generator's part of it is known to whoever asks.
@@ -358,14 +358,14 @@ impl<'a> Session<'a> {
         let after = self.look()?;
         let pinning = &self.plan.pinning;
         let server_cpu_ns = after.server_cpu_ns.saturating_sub(before.server_cpu_ns);
-        let books = after.books.zip(before.books).map(|(after, before)| after.since(&before));
+        let cpus = after.cpus.zip(before.cpus).map(|(after, before)| after.since(&before));
         let segments = after.segments.zip(before.segments);
         Ok(Spent {
             server_cpu_ns,
             segments: segments.map(|(after, before)| after.saturating_sub(before)),
-            foreign_share: books.filter(|books| books.wall_ns > 0).map(|books| {
-                let foreign_ns = books.foreign_ns(pinning, server_cpu_ns + client_cpu_ns);
-                foreign_ns as f64 / (books.wall_ns as f64 * pinning.all().len() as f64)
+            foreign_share: cpus.filter(|cpus| cpus.wall_ns > 0).map(|cpus| {
+                let foreign_ns = cpus.foreign_ns(pinning, server_cpu_ns + client_cpu_ns);
+                foreign_ns as f64 / (cpus.wall_ns as f64 * pinning.all().len() as f64)
             }),
         })
     }

@@ -103,7 +103,7 @@ fn mistakes() {
         String::from_utf8_lossy(&ended.stderr).trim_end().to_owned()
     };
     insta::assert_snapshot!(line("hyper --tools htperf"), @r#"error: --tools: unknown tool "htperf"; did you mean "httperf"?"#);
-    insta::assert_snapshot!(line("hyper --tools ab"), @r#"error: --tools: unknown tool "ab"; there is: wrk, h2load, httperf, locust"#);
+    insta::assert_snapshot!(line("hyper --tools ab"), @r#"error: --tools: unknown tool "ab"; valid names are: wrk, h2load, httperf, locust"#);
     insta::assert_snapshot!(line("hypr"), @r#"error: unknown service "hypr"; did you mean "hyper"?"#);
     insta::assert_snapshot!(line("hyper --contract strings"), @r#"error: the load of contract "strings" has several requests: choose one by --request, of "framework", "benchmark", "benchmark-three", "benchmark-none""#);
     insta::assert_snapshot!(line("hyper --contract rest --request echo"), @r#"error: request "echo" of contract "rest" is no GET of one fixed path without headers and body; by --request there is "status", "label-of-one""#);

@@ -5,12 +5,13 @@ mod render;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tare_stats::{DEFAULT_CONFIDENCE, Estimate, signed_rank, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, Estimate, Warning, signed_rank, summary, two_level};
 
 pub use render::{markdown, text};
 
 use crate::{
-    report::{Level, State},
+    findings::{Finding, RowIssue, RunIssue},
+    report::{Level, State, notes},
     verdict::Verdict,
 };
 use tare_bench::run::{
@@ -39,7 +40,7 @@ pub struct SloReport {
     pub at_least: Option<f64>,
     /// When it began, RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// The load in words.
     pub load: String,
@@ -50,7 +51,7 @@ pub struct SloReport {
     /// The highest capacity first; rows without one last.
     pub rows: Vec<SloRow>,
     /// What a reader must know to believe the table.
-    pub notes: Vec<String>,
+    pub findings: Vec<Finding>,
     /// Where it was measured.
     pub environment: Environment,
 }
@@ -81,7 +82,7 @@ pub struct SloRow {
     /// Windows in which the generator was late, in all of them.
     pub void: usize,
     /// What is doubtful about the figures.
-    pub warnings: Vec<String>,
+    pub findings: Vec<Finding>,
 }
 
 /// Which way a capacity is open.
@@ -110,12 +111,12 @@ impl SloRow {
     }
 
     /// Why there is no capacity; none where there is one.
-    pub fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<String> {
         match &self.state {
             State::Measured if self.bound == Some(Bound::Below) => {
-                Some("no rate held that was tried, down to a hundredth of its closed loop")
+                Some("no rate held that was tried, down to a hundredth of its closed loop".to_owned())
             }
-            State::Unmeasured => Some("no search came to its end"),
+            State::Unmeasured => Some("no search came to its end".to_owned()),
             state => state.reason(),
         }
     }
@@ -146,7 +147,7 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
         load: load_text(plan),
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
         ending: ended.map(|(reason, _)| reason),
-        notes: notes(plan, kept, &rows),
+        findings: issues(plan, kept, &rows).into_iter().map(Finding::of_run).collect(),
         rows,
         environment: kept.header.environment.clone(),
     }
@@ -172,11 +173,12 @@ fn slo_row(slo: &SloPlan, row: &PlannedRow, searches: &Searches, failure: Option
         starts: found.len(),
         windows: count(tare_bench::slo::Search::counted),
         void: count(tare_bench::slo::Search::void),
-        warnings: Vec::new(),
+        findings: Vec::new(),
     };
     if report.state == State::Measured {
-        fill_in(&mut report, &found);
-        report.warnings.extend(too_short(slo, &found));
+        let mut issues = fill_in(&mut report, &found);
+        issues.extend(too_short(slo, &found));
+        report.findings = issues.into_iter().map(|issue| Finding::of_row(&row.label, issue)).collect();
     }
     report
 }
@@ -189,15 +191,17 @@ fn state(row: &PlannedRow, starts: usize, found: usize, failure: Option<&String>
         Some(reason) => State::Failed(reason.clone()),
         None if starts == 0 => State::Unmeasured,
         // Those left would be the starts in which the machine was quiet, and no fair sample of any.
-        None if found * 2 < starts => State::Invalid(format!(
-            "late: in {} of {starts} starts the generator itself was late in too many windows",
-            starts - found
-        )),
+        None if found * 2 < starts => {
+            let issue = RowIssue::LateStarts { late: starts - found, starts };
+            State::Invalid(Finding::of_row(&row.label, issue))
+        }
         None => State::Measured,
     }
 }
 
-fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) {
+/// What is doubtful about it comes back.
+fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) -> Vec<RowIssue> {
+    let mut issues = Vec::new();
     let count = |is: fn(&Found) -> bool| found.iter().filter(|(_, found)| is(found)).count();
     let below = count(|found| matches!(found, Found::Below(_)));
     let at_least = count(|found| matches!(found, Found::AtLeast(_)));
@@ -205,25 +209,21 @@ fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) {
     report.closed_per_second = summary::median(&closed).ok();
     if below * 2 > found.len() {
         report.bound = Some(Bound::Below);
-        return;
+        return issues;
     }
     let rates: Vec<f64> = found.iter().filter_map(|(_, found)| found.per_second()).collect();
     let shares: Vec<f64> = rates.iter().zip(&closed).map(|(rate, closed)| rate / closed).collect();
-    report.capacity = level(&rates, &mut report.warnings);
+    report.capacity = level(&rates, &mut issues);
     report.share = level(&shares, &mut Vec::new());
     report.latency_ns_p99 = summary::median(&found.iter().filter_map(p99_there).collect::<Vec<_>>()).ok();
     if at_least > 0 {
         report.bound = Some(Bound::AtLeast);
         let bound = found.iter().filter_map(|(start, _)| start.search.as_ref());
-        let by = match bound.filter(|search| search.is_generator_bound()).count() {
-            0 => "up to what it answers in a closed loop".to_owned(),
-            _ => "up to where the generator was late".to_owned(),
-        };
-        report.warnings.push(format!("in {at_least} of {} starts all rates held, {by}", found.len()));
+        let generator_was_late = bound.filter(|search| search.is_generator_bound()).count() > 0;
+        issues.push(RowIssue::AllRatesHeld { held: at_least, starts: found.len(), generator_was_late });
     }
-    if below > 0 {
-        report.warnings.push(format!("in {below} of {} starts no rate held", found.len()));
-    }
+    issues.extend((below > 0).then_some(RowIssue::NoRateHeld { held_none: below, starts: found.len() }));
+    issues
 }
 
 /// The windows at the highest rate that held.
@@ -240,18 +240,14 @@ fn p99_there(found: &(&Start, Found)) -> Option<f64> {
 }
 
 /// In windows of fewer requests than a percentile takes, the first late one breaks a rate, and none holds it.
-fn too_short(slo: &SloPlan, found: &[(&Start, Found)]) -> Option<String> {
+fn too_short(slo: &SloPlan, found: &[(&Start, Found)]) -> Option<RowIssue> {
     let due: Vec<f64> = found.iter().flat_map(there).map(|window| window.due as f64).collect();
     let (due, needed) = (summary::median(&due).ok()?, slo.slo.requests_min());
-    (due < needed as f64).then(|| {
-        format!(
-            "{due:.0} requests were due in a window, and the SLO takes {needed}: give a longer `--window`"
-        )
-    })
+    (due < needed as f64).then_some(RowIssue::ShortWindow { due, needed })
 }
 
 /// On the scale of logarithms. From six starts by the signed-rank interval; with fewer Student's, which assumes more.
-fn level(values: &[f64], warnings: &mut Vec<String>) -> Option<Level> {
+fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Level> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let least = signed_rank::least_n(DEFAULT_CONFIDENCE)?;
     let estimate: Estimate = if logarithms.len() < least {
@@ -260,7 +256,8 @@ fn level(values: &[f64], warnings: &mut Vec<String>) -> Option<Level> {
     } else {
         summary::level(&logarithms, DEFAULT_CONFIDENCE).ok()?
     };
-    warnings.extend(estimate.warnings.iter().map(ToString::to_string));
+    let of_sample = |warning: &Warning| RowIssue::Sample { metric: None, warning: *warning };
+    issues.extend(estimate.warnings.iter().map(of_sample));
     Some(Level {
         value: estimate.point.exp(),
         low: estimate.interval.map(|interval| interval.low.exp()),
@@ -281,18 +278,13 @@ fn load_text(plan: &Plan) -> String {
     )
 }
 
-fn notes(plan: &Plan, kept: &Kept, rows: &[SloRow]) -> Vec<String> {
-    let mut notes = kept.damage.clone();
-    if !plan.pinning.apart() {
-        notes.push("services and generator share one CPU: each waits for the other".to_owned());
-    }
-    notes.extend(kept.without_end().map(str::to_owned));
+fn issues(plan: &Plan, kept: &Kept, rows: &[SloRow]) -> Vec<RunIssue> {
+    let mut issues: Vec<RunIssue> = notes::damaged(&kept.damage).collect();
+    issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
+    issues.extend(notes::unfinished(kept));
     let few = rows.iter().filter(|row| row.state == State::Measured).map(|row| row.starts).min();
-    let least = signed_rank::least_n(DEFAULT_CONFIDENCE).unwrap_or(0);
-    if let Some(few) = few.filter(|few| (2..least).contains(few)) {
-        notes.push(format!(
-            "{few} starts: the interval takes them for normal; from {least} on it need not (`--starts {least}`)"
-        ));
-    }
-    notes
+    let needed = signed_rank::least_n(DEFAULT_CONFIDENCE).unwrap_or(0);
+    let few = few.filter(|few| (2..needed).contains(few));
+    issues.extend(few.map(|starts| RunIssue::FewStarts { starts, needed }));
+    issues
 }

@@ -1,6 +1,7 @@
 //! The table of a search, for a terminal and as Markdown.
 
 use super::{Bound, SloReport, SloRow};
+use crate::findings::Finding;
 use crate::report::{
     Level, State,
     figures::{percent, rate, time},
@@ -77,12 +78,13 @@ fn remarks(report: &SloReport) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &report.rows {
         let reason = row.reason().map(|reason| match row.state {
-            State::Measured => reason.to_owned(),
+            State::Measured => reason,
             _ => format!("{}: {reason}", row.state.word()),
         });
-        lines.extend(reason.iter().chain(&row.warnings).map(|remark| format!("{}: {remark}", row.label)));
+        lines.extend(reason.map(|reason| format!("{}: {reason}", row.label)));
+        lines.extend(row.findings.iter().map(Finding::scoped));
     }
-    lines.extend(report.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(report.findings.iter().map(|note| format!("note: {note}")));
     lines
 }
 

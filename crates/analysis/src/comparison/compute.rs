@@ -1,7 +1,5 @@
 //! Records in, a comparison out. Whether a row is worth its figures is what the table of the run says.
 
-use std::collections::BTreeMap;
-
 use tare_stats::{Warning, log_ratios, summary};
 
 use super::{
@@ -9,8 +7,9 @@ use super::{
     weigh::{Gated, Series, weigh},
 };
 use crate::{
+    findings::{Finding, Issue, RowIssue, RunIssue, Scope},
     judge::series,
-    report::{self, Report, RowReport, State, notes::LOOKED_AT},
+    report::{self, Report, RowReport, State},
     verdict::Verdict,
 };
 use tare_bench::run::{
@@ -25,7 +24,7 @@ struct Both {
     metric: Metric,
     baseline: Vec<f64>,
     candidate: Vec<f64>,
-    doubts: Vec<String>,
+    doubts: Vec<Finding>,
 }
 
 /// The comparison that a run is; none where it is another kind of run.
@@ -35,7 +34,8 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
     let report = report::compute(kept);
     let row = |label: &str| report.rows.iter().find(|row| row.label == label);
     let (baseline, candidate) = (row(&plan.reference)?, row(&gate.candidate)?);
-    let both: Vec<Both> = Metric::ALL.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
+    let both: Vec<Both> =
+        Metric::COMPARED.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
     let series: Vec<Series> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
     let weighed = weigh(gate, blocks, &series);
@@ -62,7 +62,7 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
         elapsed_ns: report.elapsed_ns,
         ending: report.ending,
         figures: figures.map(|((both, series), gated)| figure(plan, gate, both, &series, gated)).collect(),
-        notes: notes(&report, [baseline, candidate], blocks, look),
+        findings: findings(&report, [baseline, candidate], blocks, look),
         environment: report.environment.clone(),
     })
 }
@@ -71,20 +71,20 @@ fn both(kept: &Kept, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both
     let plan = &kept.header.plan;
     let of = |label: &str| series::of(plan, &kept.records, label, metric);
     let (baseline, candidate) = series::paired(&of(&plan.reference), &of(&gate.candidate));
+    let pair = Scope::Pair(gate.candidate.clone(), plan.reference.clone());
+    let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
     let mut doubts = Vec::new();
     match metric {
         Metric::Throughput => {
-            doubts.extend(rows.iter().filter_map(|row| {
-                row.throughput_doubt.as_ref().map(|doubt| format!("{}: {doubt}", row.label))
-            }))
+            doubts.extend(rows.iter().filter_map(|row| row.throughput_doubt.clone()));
         }
         Metric::P99 if some_unanswered(&kept.records) => {
-            doubts.push("some requests were never answered: these are lower bounds".to_owned());
+            doubts.push(of_pair(RowIssue::LowerBounds));
         }
         _ => {}
     }
     if baseline.is_empty() {
-        doubts.push("was not measured".to_owned());
+        doubts.push(of_pair(RowIssue::NotMeasured));
     }
     Both { metric, baseline, candidate, doubts }
 }
@@ -113,14 +113,15 @@ fn without_a_measurement(
         let found = match &row.state {
             State::Failed(reason) => (Verdict::ServiceFailed, reason.clone()),
             State::Excluded(out) => (out.why.into(), out.reason.clone()),
-            State::Invalid(reason) => (Verdict::Invalid, reason.clone()),
+            State::Invalid(found) => (Verdict::Invalid, found.to_string()),
             _ => continue,
         };
         return Some((found.0, format!("{}: {}", row.label, found.1)));
     }
     let measured = rows.iter().all(|row| row.state == State::Measured);
     (measured && !series.iter().any(|series| series.decides)).then(|| {
-        let doubts: Vec<String> = both.iter().flat_map(|both| both.doubts.clone()).collect();
+        let doubts = both.iter().flat_map(|both| &both.doubts);
+        let doubts: Vec<String> = doubts.map(Finding::scoped).collect();
         (Verdict::Invalid, format!("nothing that was to decide is valid: {}", doubts.join("; ")))
     })
 }
@@ -188,37 +189,34 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &Series, gated: Option<G
         bound: gated.as_ref().map_or(1.0, |gated| gated.bound),
         verdict: gated.as_ref().filter(|_| series.decides).map(|gated| gated.verdict),
         blocks_more: gated.as_ref().filter(|_| series.decides).and_then(|gated| gated.blocks_more),
-        warnings: warnings.map(ToString::to_string).collect(),
+        warnings: warnings.copied().collect(),
         doubts: both.doubts,
     }
 }
 
 impl Figure {
     /// What a reader must know of it: all doubts, and the warnings where a verdict hangs on it.
-    pub(super) fn remarks(&self) -> impl Iterator<Item = &String> {
-        let warnings = self.warnings.iter().filter(|_| self.decides);
-        self.doubts.iter().chain(warnings)
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let warnings = self.warnings.iter().filter(|_| self.decides).map(ToString::to_string);
+        self.doubts.iter().map(Finding::scoped).chain(warnings)
     }
 }
 
-/// The notes of the table, without the one that is about the table's own intervals.
-fn notes(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<usize>) -> Vec<String> {
-    let of_the_run = report.notes.iter().filter(|note| !note.starts_with(LOOKED_AT));
-    let mut notes: Vec<String> = of_the_run.cloned().collect();
-    if let Some(look) = look.filter(|look| *look < blocks) {
-        notes.push(format!(
-            "the figures are those of the look after {look} blocks; {} came after it",
-            blocks - look
-        ));
-    }
-    let mut warnings: BTreeMap<&str, &str> = BTreeMap::new();
-    for row in rows {
-        // The statistics of the table are not those of the comparison: only what the services did is of interest.
-        let own = row.warnings.iter().filter(|warning| {
-            !["throughput: ", "CPU per request: "].iter().any(|start| warning.starts_with(start))
-        });
-        warnings.extend(own.map(|warning| (warning.as_str(), row.label.as_str())));
-    }
-    notes.extend(warnings.into_iter().map(|(warning, label)| format!("{label}: {warning}")));
-    notes
+/// Those of the table, without what is about the table's own intervals: the statistics of a comparison are its own.
+fn findings(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<usize>) -> Vec<Finding> {
+    let is_of_the_table =
+        |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::InterimAnalyses { .. }));
+    let mut findings: Vec<Finding> =
+        report.findings.iter().filter(|found| !is_of_the_table(found)).cloned().collect();
+    let after = look.filter(|look| *look < blocks);
+    let after = after.map(|look| RunIssue::AfterTheLook { look, later: blocks - look });
+    findings.extend(after.map(Finding::of_run));
+    let is_own = |found: &&Finding| !matches!(found.row_issue(), Some(RowIssue::Sample { .. }));
+    let mut of_rows: Vec<Finding> =
+        rows.iter().flat_map(|row| &row.findings).filter(is_own).cloned().collect();
+    of_rows.sort_by_cached_key(|found| (found.to_string(), found.scope.clone()));
+    // One sentence about both is said once.
+    of_rows.dedup_by(|found, before| found.issue == before.issue);
+    findings.extend(of_rows);
+    findings
 }

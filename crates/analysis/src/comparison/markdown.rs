@@ -35,10 +35,10 @@ pub fn markdown(found: &Comparison) -> String {
     );
     for figure in &found.figures {
         for remark in figure.remarks() {
-            out += &format!("- {}: {}\n", escape(&figure.name), escape(remark));
+            out += &format!("- {}: {}\n", escape(&figure.name), escape(&remark));
         }
     }
-    found.notes.iter().for_each(|note| out += &format!("- {}\n", escape(note)));
+    found.findings.iter().for_each(|found| out += &format!("- {}\n", escape(&found.scoped())));
     out
 }
 

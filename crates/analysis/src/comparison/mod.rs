@@ -7,12 +7,13 @@ mod text;
 mod weigh;
 
 use serde::Serialize;
+use tare_stats::Warning;
 
 pub use compute::compute;
 pub use markdown::markdown;
 pub use text::{cells, change, text};
 
-use crate::verdict::Verdict;
+use crate::{findings::Finding, verdict::Verdict};
 use tare_bench::run::{record::Ending, until::Metric};
 use tare_host::environment::Environment;
 
@@ -40,7 +41,7 @@ pub struct Comparison {
     pub load: String,
     /// When it began, RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Blocks that both have.
     pub blocks: usize,
@@ -52,10 +53,10 @@ pub struct Comparison {
     pub elapsed_ns: Option<u64>,
     /// Why it ended; none where it was cut off.
     pub ending: Option<Ending>,
-    /// In the order of [`Metric::ALL`].
+    /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
     /// What a reader must know to believe it.
-    pub notes: Vec<String>,
+    pub findings: Vec<Finding>,
     /// Where it was measured.
     pub environment: Environment,
 }
@@ -101,9 +102,9 @@ pub struct Figure {
     /// How many blocks more would settle it, if it goes on as it was; none where it is settled or would take too many.
     pub blocks_more: Option<usize>,
     /// Why it does not decide although it was to.
-    pub doubts: Vec<String>,
+    pub doubts: Vec<Finding>,
     /// What is doubtful about the sample.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ fn a_throughput_that_is_not_valid_does_not_decide() {
         (found.verdict, found.figures[0].decides, found.figures[1].decides),
         (Verdict::Pass, false, true)
     );
-    assert!(found.figures[0].doubts[0].contains("generator-bound"), "{:?}", found.figures[0].doubts);
+    assert_eq!(found.figures[0].doubts[0].code(), "generator-bound");
     let tare_bench::run::until::Until::Gate(gate) = &mut bound.header.plan.until else { unreachable!() };
     gate.metrics = vec![Metric::Throughput];
     assert_eq!(compute(&bound).unwrap().verdict, Verdict::Invalid);

@@ -5,7 +5,7 @@ use crate::{
     report::figures::{bytes, rate, time, times},
     verdict::Question,
 };
-use tare_bench::run::until::{Metric, percent};
+use tare_bench::{metric::Unit, run::until::percent};
 
 /// As lines of text; `colours` are ANSI sequences.
 pub fn text(found: &Comparison, colours: bool) -> String {
@@ -30,8 +30,8 @@ pub fn text(found: &Comparison, colours: bool) -> String {
             out += &format!("{} {}: {remark}\n", paint("33", "warning:"), figure.name);
         }
     }
-    for note in &found.notes {
-        out += &format!("{} {note}\n", paint("33", "note:"));
+    for finding in &found.findings {
+        out += &format!("{} {}\n", paint("33", "note:"), finding.scoped());
     }
     out
 }
@@ -86,10 +86,11 @@ pub(super) fn legend(found: &Comparison) -> String {
 /// The cells of a figure: name, verdict, baseline, candidate, change, its interval, and the bound where it decides.
 pub fn cells(figure: &Figure) -> [String; 7] {
     let show = |value: Option<f64>| {
-        value.map_or("-".to_owned(), |value| match figure.metric {
-            Metric::Throughput => format!("{}/s", rate(value)),
-            Metric::Cpu | Metric::P99 => time(value),
-            Metric::Rss => bytes(value),
+        value.map_or("-".to_owned(), |value| match figure.metric.unit() {
+            Unit::PerSecond => format!("{}/s", rate(value)),
+            Unit::Nanoseconds => time(value),
+            Unit::Bytes => bytes(value),
+            _ => value.to_string(),
         })
     };
     let interval = figure.low.zip(figure.high);

@@ -23,6 +23,8 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
         Metric::P99 if plan.latency.is_some() => Some(block.stopped?.latency_open.first()?.p99_ns as f64),
         Metric::P99 => Some(block.stopped?.latency?.p99_ns as f64),
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
+        // Of one load alone, or of a batch: no figure of a block.
+        _ => None,
     }
 }
 

@@ -8,16 +8,14 @@
 use serde::Serialize;
 
 use super::{CellReport, PointReport, Report, estimate::Estimate, rounds::sound};
-use crate::{
-    report::figures::time,
-    verdict::{Question, Verdict},
-};
+use crate::verdict::{Question, Verdict};
 use tare_bench::{
-    figures::{Check, Metric, Quantifier, place},
+    figures::{Check, Quantifier, place},
     grid::{
-        plan::{Offered, Point},
+        plan::{Offered, PUBLISHED, Point},
         record::Figures,
     },
+    metric::{self, Metric},
 };
 
 /// A claim and what was found.
@@ -34,21 +32,70 @@ pub struct ClaimReport {
     pub checks: Vec<CheckReport>,
 }
 
-/// One comparison.
-#[derive(Debug, Clone, Serialize)]
+/// One comparison: what was asked of which row, and what was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// What is compared, at which point.
-    pub what: String,
-    /// What was found, in words.
-    pub found: String,
+    /// Its label.
+    pub row: String,
+    /// At which point, as tables name it.
+    pub place: String,
+    /// That is the load that was published, which goes without saying.
+    #[serde(skip)]
+    pub is_as_published: bool,
+    /// The figure that is asked for; none where it is whether the service gets stuck, or fails.
+    pub metric: Option<Metric>,
+    /// What it is divided by; none where it stands for itself.
+    pub divided_by: Option<Divisor>,
+    pub found: Found,
+    /// The claim says that it is no less.
+    pub claimed_at_least: Option<f64>,
+    /// The claim says that it is no more.
+    pub claimed_at_most: Option<f64>,
     /// Whether it is as claimed.
     pub verdict: Verdict,
-    /// What was found, where it is a figure.
-    #[serde(skip)]
-    pub estimate: Option<Estimate>,
-    /// What is claimed of it: at least, at most.
-    #[serde(skip)]
-    pub claimed: (Option<f64>, Option<f64>),
+}
+
+/// What a figure is divided by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Divisor {
+    /// The same figure of this row, at the same point.
+    Row(String),
+    /// The same figure of the same row, at the point that differs in this.
+    Point(String),
+}
+
+/// What a comparison found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// In milliseconds where the metric is a time.
+    Figure(Estimate),
+    /// Why there is none.
+    Nothing(Nothing),
+    /// The service got stuck.
+    Stuck(String),
+    /// It did not, in so many rounds.
+    Ended {
+        rounds: usize,
+    },
+    Failures {
+        failed: u64,
+        sent: u64,
+        elapsed_ns: u64,
+    },
+}
+
+/// Why a comparison found nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Nothing {
+    LeftOut,
+    NotAsked,
+    NotMeasured,
+    NoFigures,
+    /// What went wrong instead.
+    Failed(String),
 }
 
 impl ClaimReport {
@@ -60,9 +107,20 @@ impl ClaimReport {
 }
 
 impl CheckReport {
-    /// Without a figure.
-    fn in_words(what: String, found: String, verdict: Verdict) -> CheckReport {
-        CheckReport { what, found, verdict, estimate: None, claimed: (None, None) }
+    /// The estimate, where a figure was found.
+    pub fn estimate(&self) -> Option<Estimate> {
+        match self.found {
+            Found::Figure(estimate) => Some(estimate),
+            _ => None,
+        }
+    }
+
+    fn answered(self, found: Found, verdict: Verdict) -> CheckReport {
+        CheckReport { found, verdict, ..self }
+    }
+
+    fn unanswered(self, why: Nothing) -> CheckReport {
+        self.answered(Found::Nothing(why), Verdict::Inconclusive)
     }
 }
 
@@ -142,19 +200,36 @@ impl Asked<'_> {
     }
 
     fn compare(&self, report: &Report, point: &PointReport, row: usize) -> CheckReport {
-        let label = &report.rows[row].label;
-        let what = format!("{label}{}", place(&point.point));
-        let untold =
-            |found: &str| CheckReport::in_words(what.clone(), found.to_owned(), Verdict::Inconclusive);
-        let Some(cell) = point.cell(row) else {
-            return untold("left out");
-        };
+        let asked = self.about(&report.rows[row].label, &point.point);
+        let Some(cell) = point.cell(row) else { return asked.unanswered(Nothing::LeftOut) };
         match (self.stuck, self.failures, self.metric) {
-            (Some(claimed), _, _) => stuck(cell, claimed, what),
-            (None, Some(claimed), _) => failures(cell, claimed, what),
-            (None, None, Some(metric)) => self.measure(report, point, cell, metric, label),
-            (None, None, None) => untold("nothing is asked"),
+            (Some(claimed), _, _) => stuck(cell, claimed, asked),
+            (None, Some(claimed), _) => failures(cell, claimed, asked),
+            (None, None, Some(metric)) => {
+                let asked = CheckReport { metric: Some(metric), divided_by: self.divisor(), ..asked };
+                self.measure(report, point, cell, metric, asked)
+            }
+            (None, None, None) => asked.unanswered(Nothing::NotAsked),
         }
+    }
+
+    fn about(&self, row: &str, point: &Point) -> CheckReport {
+        CheckReport {
+            row: row.to_owned(),
+            place: place(point),
+            is_as_published: point.part == PUBLISHED && !point.is_batch(),
+            metric: None,
+            divided_by: None,
+            found: Found::Nothing(Nothing::NotAsked),
+            claimed_at_least: self.at_least,
+            claimed_at_most: self.at_most,
+            verdict: Verdict::Inconclusive,
+        }
+    }
+
+    fn divisor(&self) -> Option<Divisor> {
+        let point = self.to_points.as_ref().map(|differing| Divisor::Point(differing.text()));
+        self.to.clone().map(Divisor::Row).or(point)
     }
 
     fn measure(
@@ -163,53 +238,45 @@ impl Asked<'_> {
         point: &PointReport,
         cell: &CellReport,
         metric: Metric,
-        label: &str,
+        asked: CheckReport,
     ) -> CheckReport {
-        let base_point = match &self.to_points {
+        let series = |(point, cell): (&PointReport, &CellReport)| metric.series(cell, &point.point);
+        let subject = series((point, cell));
+        let estimate = match (&asked.divided_by, self.base(report, point, cell)) {
+            (None, _) => Estimate::of(&subject.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
+            (Some(_), Some(base)) => Estimate::of_ratio(&subject, &series(base)),
+            (Some(_), None) => None,
+        };
+        let Some(estimate) = estimate else {
+            let why = cell.stuck.clone().or(cell.failed.clone());
+            return asked.unanswered(why.map_or(Nothing::NoFigures, Nothing::Failed));
+        };
+        // A count has no noise, so one round tells it.
+        let estimate = match metric {
+            Metric::RepliesPerConnection if estimate.interval.is_none() => estimate.exact(),
+            _ => estimate,
+        };
+        asked.answered(Found::Figure(estimate), self.verdict(&estimate))
+    }
+
+    /// What the figure of a cell is divided by, where the run has it.
+    fn base<'r>(
+        &self,
+        report: &'r Report,
+        point: &'r PointReport,
+        cell: &CellReport,
+    ) -> Option<(&'r PointReport, &'r CellReport)> {
+        let point = match &self.to_points {
             Some(differing) => {
-                report.points.iter().find(|other| differing.differs(&point.point, &other.point))
+                report.points.iter().find(|other| differing.differs(&point.point, &other.point))?
             }
-            None => Some(point),
+            None => point,
         };
-        let base_row = match &self.to {
-            Some(name) => report.rows.iter().position(|row| row.label == *name),
-            None => Some(cell.row),
+        let row = match &self.to {
+            Some(name) => report.rows.iter().position(|row| row.label == *name)?,
+            None => cell.row,
         };
-        let base =
-            base_point.zip(base_row).and_then(|(point, row)| point.cell(row).map(|cell| (point, cell)));
-        let values = |(point, cell): (&PointReport, &CellReport)| metric.series(cell, &point.point);
-        let subject = values((point, cell));
-        let is_ratio = self.to.is_some() || self.to_points.is_some();
-        let estimate = match (is_ratio, base) {
-            (false, _) => Estimate::of(&subject.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
-            (true, Some(base)) => Estimate::of_ratio(&subject, &values(base)),
-            (true, None) => None,
-        };
-        let relation = match (&self.to, &self.to_points) {
-            (Some(name), _) => format!(" / {name}{}", place(&point.point)),
-            (None, Some(differing)) => format!("{} / the same at {}", place(&point.point), differing.text()),
-            _ => place(&point.point),
-        };
-        let unit = if is_ratio { "" } else { metric.unit_text() };
-        let what = format!("{}{unit} of {label}{relation}", metric.text());
-        match estimate {
-            Some(estimate) => {
-                // A count has no noise, so one round tells it.
-                let estimate = match metric {
-                    Metric::RepliesPerConnection if estimate.interval.is_none() => estimate.exact(),
-                    _ => estimate,
-                };
-                let found = format!("{}, claimed {}", estimate.text(), self.bounds());
-                let claimed = (self.at_least, self.at_most);
-                let verdict = self.verdict(&estimate);
-                CheckReport { what, found, verdict, estimate: Some(estimate), claimed }
-            }
-            None => {
-                let found = cell.stuck.clone().or(cell.failed.clone());
-                let found = found.unwrap_or_else(|| "no figures".to_owned());
-                CheckReport::in_words(what, found, Verdict::Inconclusive)
-            }
-        }
+        Some((point, point.cell(row)?))
     }
 
     fn verdict(&self, estimate: &Estimate) -> Verdict {
@@ -223,33 +290,20 @@ impl Asked<'_> {
             Verdict::Inconclusive
         }
     }
-
-    fn bounds(&self) -> String {
-        match (self.at_least, self.at_most) {
-            (Some(least), Some(most)) => format!("{least} to {most}"),
-            (Some(least), None) => format!("{least} or more"),
-            (None, Some(most)) => format!("{most} or less"),
-            (None, None) => "nothing".to_owned(),
-        }
-    }
 }
 
-fn stuck(cell: &CellReport, claimed: bool, what: String) -> CheckReport {
-    let (found, is_stuck) = match (&cell.stuck, &cell.failed, cell.rounds) {
-        (Some(evidence), _, _) => (evidence.clone(), Some(true)),
-        (None, Some(reason), _) => (reason.clone(), None),
-        (None, None, 0) => ("not measured".to_owned(), None),
-        (None, None, rounds) => (format!("came to its end, in {rounds} of {rounds} round(s)"), Some(false)),
+fn stuck(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
+    let found = match (&cell.stuck, &cell.failed, cell.rounds) {
+        (Some(evidence), _, _) => Found::Stuck(evidence.clone()),
+        (None, Some(reason), _) => return asked.unanswered(Nothing::Failed(reason.clone())),
+        (None, None, 0) => return asked.unanswered(Nothing::NotMeasured),
+        (None, None, rounds) => Found::Ended { rounds },
     };
-    let verdict = match is_stuck {
-        None => Verdict::Inconclusive,
-        Some(is_stuck) if is_stuck == claimed => Verdict::Pass,
-        Some(_) => Verdict::Fail,
-    };
-    CheckReport::in_words(what, found, verdict)
+    let is_as_claimed = matches!(found, Found::Stuck(_)) == claimed;
+    asked.answered(found, if is_as_claimed { Verdict::Pass } else { Verdict::Fail })
 }
 
-fn failures(cell: &CellReport, claimed: u64, what: String) -> CheckReport {
+fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport {
     let of = |figures: &Figures| (figures.failures(), figures.sent);
     let all = cell.by_round.iter().map(|(_, figures)| of(figures));
     let elapsed_ns: u64 = cell.by_round.iter().map(|(_, figures)| figures.elapsed_ns).sum();
@@ -259,40 +313,16 @@ fn failures(cell: &CellReport, claimed: u64, what: String) -> CheckReport {
         (_, true) => Verdict::Pass,
         (_, false) => Verdict::Fail,
     };
-    let found = format!("{failed} failures of {sent} requests in {}", time(elapsed_ns as f64));
-    CheckReport::in_words(what, found, verdict)
+    asked.answered(Found::Failures { failed, sent, elapsed_ns }, verdict)
 }
 
 /// How a metric of the published tables is read from cells.
 trait OfCells {
-    fn text(self) -> &'static str;
-    fn unit_text(self) -> &'static str;
     fn series(self, cell: &CellReport, point: &Point) -> Vec<(usize, f64)>;
     fn value(self, figures: &Figures, point: &Point) -> Option<f64>;
 }
 
 impl OfCells for Metric {
-    fn text(self) -> &'static str {
-        match self {
-            Metric::Throughput => "requests a second",
-            Metric::MsPerMessage => "ms a message",
-            Metric::RepliesPerConnection => "replies a connection",
-            Metric::LatencyMsP50 => "median latency",
-            Metric::LatencyMsP99 => "p99 of latency",
-            Metric::LatencyMsMax => "longest latency",
-            Metric::LatencyMaxOfP99 => "longest latency / p99",
-            Metric::ConnectionStdevOfMean => "standard deviation / mean of connection times",
-        }
-    }
-
-    /// For behind a figure of it that is no ratio: ` in ms`.
-    fn unit_text(self) -> &'static str {
-        match self {
-            Metric::LatencyMsP50 | Metric::LatencyMsP99 | Metric::LatencyMsMax => " in ms",
-            _ => "",
-        }
-    }
-
     /// Its values, one for each round that came to its end.
     fn series(self, cell: &CellReport, point: &Point) -> Vec<(usize, f64)> {
         let of = |(round, figures): &(usize, Figures)| Some((*round, self.value(figures, point)?));
@@ -313,18 +343,21 @@ impl OfCells for Metric {
                 _ => None,
             },
             Metric::RepliesPerConnection => Some(figures.answered as f64 / figures.connects.max(1) as f64),
-            Metric::LatencyMsP50 => ms(figures.latency.ns_at(0.5)),
-            Metric::LatencyMsP99 => ms(figures.latency.ns_at(0.99)),
-            Metric::LatencyMsMax => ms(figures.latency.ns_at(1.0)),
-            Metric::LatencyMaxOfP99 => {
+            Metric::P50 => ms(figures.latency.ns_at(0.5)),
+            Metric::P99 => ms(figures.latency.ns_at(0.99)),
+            Metric::Max => ms(figures.latency.ns_at(1.0)),
+            Metric::MaxOfP99 => {
                 let (longest, p99) = (figures.latency.ns_at(1.0)?, figures.latency.ns_at(0.99)?);
                 Some(longest as f64 / p99 as f64)
             }
             Metric::ConnectionStdevOfMean => {
                 Some(figures.connection_time.ns_stdev / figures.connection_time.ns_mean)
             }
+            Metric::Mean => Some(figures.latency.ns_mean / 1e6),
+            Metric::Cpu => figures.cpu_ns_per_request(),
+            Metric::Rss => figures.rss_bytes_peak.map(|bytes| bytes as f64),
         };
-        value.filter(|value| *value > 0.0 && value.is_finite())
+        value.and_then(metric::figure)
     }
 }
 

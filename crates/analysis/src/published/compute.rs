@@ -3,11 +3,11 @@
 use super::{
     CellReport, FORMAT, PointReport, Report, RowReport, check,
     estimate::{Estimate, middle},
-    rounds::sound,
+    rounds::{invalid, sound},
 };
-use crate::report::{
-    figures::time,
-    notes::{machine_noisy, share_taken},
+use crate::{
+    findings::{Finding, RowIssue, RunIssue, SlowLink},
+    report::notes::{damaged, noisy_host, share_taken},
 };
 use tare_bench::{
     grid::{
@@ -50,7 +50,7 @@ pub fn compute(kept: &Kept<GridPlan, Record>) -> Report {
         rows: plan.rows.iter().map(row_report).collect(),
         points,
         claims: Vec::new(),
-        notes: notes(kept),
+        findings: issues(kept).into_iter().map(Finding::of_run).collect(),
         environment: kept.header.environment.clone(),
     };
     report.claims = check::judge(&report, &plan.checks);
@@ -134,22 +134,21 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, records: &[&CellRecor
 }
 
 /// The first reason why rounds tell nothing of it, and how many they are.
-fn trouble(by_round: &[(usize, Figures)]) -> Option<String> {
-    let troubled = || by_round.iter().filter_map(|(_, figures)| figures.trouble());
+fn trouble(by_round: &[(usize, Figures)]) -> Option<RowIssue> {
+    let troubled = || by_round.iter().filter_map(|(_, figures)| invalid(figures));
     let first = troubled().next()?;
     Some(match by_round.len() {
         1 => first,
-        all => format!("{} of {all} rounds, the first: {first}", troubled().count()),
+        rounds => RowIssue::RoundsInvalid { invalid: troubled().count(), rounds, first: Box::new(first) },
     })
 }
 
-/// Wrong and missing answers of all rounds, in a sentence.
-fn failures(by_round: &[(usize, Figures)]) -> Option<String> {
+/// Wrong and missing answers of all rounds.
+fn failures(by_round: &[(usize, Figures)]) -> Option<RowIssue> {
     let sum = |of: fn(&Figures) -> u64| by_round.iter().map(|(_, figures)| of(figures)).sum::<u64>();
     let (failed, sent) = (sum(Figures::failures), sum(|figures| figures.sent));
-    let first = by_round.iter().find_map(|(_, figures)| figures.first_failure.as_ref());
-    let first = first.map_or(String::new(), |first| format!(", the first: {first}"));
-    (failed > 0).then(|| format!("{failed} of {sent} requests failed{first}"))
+    let first = || by_round.iter().find_map(|(_, figures)| figures.first_failure.clone());
+    (failed > 0).then(|| RowIssue::SomeFailed { failed, sent, first: first() })
 }
 
 /// What the rounds of a cell are put in order by.
@@ -158,7 +157,7 @@ fn principal(figures: &Figures, ends_by_number: bool) -> f64 {
 }
 
 /// By Little's law N users who think for Z send N / (Z + R) requests a second: with a short R the service has no say in it.
-fn load_bound(point: &Point, rounds: &[&(usize, Figures)]) -> Option<String> {
+fn load_bound(point: &Point, rounds: &[&(usize, Figures)]) -> Option<RowIssue> {
     let Offered::Closed { connections, think_ns: Some((least, most)), .. } = point.offered else {
         return None;
     };
@@ -167,10 +166,10 @@ fn load_bound(point: &Point, rounds: &[&(usize, Figures)]) -> Option<String> {
     let mean_ns = waited.iter().sum::<f64>() / waited.len().max(1) as f64;
     let share = mean_ns / (mean_ns + think_ns);
     let ceiling = connections as f64 * 1e9 / think_ns;
-    (!rounds.is_empty() && share < WAITING_SHARE_MAX).then(|| {
-        let waited = share * 100.0;
-        let ceiling = format!("{connections} users who think cannot pass {ceiling:.0}/s on average");
-        format!("load-bound: {ceiling}, and they waited for {waited:.1}% of the time")
+    (!rounds.is_empty() && share < WAITING_SHARE_MAX).then_some(RowIssue::LoadBound {
+        users: connections,
+        ceiling_per_second: ceiling,
+        waited_share: share,
     })
 }
 
@@ -191,55 +190,42 @@ fn relate_to_reference(plan: &GridPlan, points: &mut [PointReport]) {
 }
 
 /// What each slow link was, and what it cost.
-fn link_notes(kept: &Kept<GridPlan, Record>) -> Option<String> {
+fn slow_link(kept: &Kept<GridPlan, Record>) -> Option<RunIssue> {
     let cells = kept.records.iter().filter_map(cell_of).filter_map(|cell| cell.outcome.figures());
     let links: Vec<&LinkFigures> = cells.filter_map(|figures| figures.link.as_ref()).collect();
     let first = links.first()?;
     let sum = |of: fn(&LinkFigures) -> u64| links.iter().map(|link| of(link)).sum::<u64>();
     let packets = sum(|link| link.packets).max(1);
-    let cpu = match first.cpu_ns {
-        Some(_) => {
-            let each = time(sum(|link| link.cpu_ns.unwrap_or(0)) as f64 / packets as f64);
-            format!(", took {each} of the generator's CPUs for each packet")
-        }
-        None => String::new(),
-    };
+    let cpu_ns = || sum(|link| link.cpu_ns.unwrap_or(0)) as f64;
     let late: Vec<f64> = links.iter().map(|link| link.late_ns_p99 as f64).collect();
-    let late = time(middle(&late).map_or(0.0, |place| late[place]));
-    Some(format!(
-        "the slow link is {}{cpu}; {packets} packets, {} lost, {} dropped; 1% came out more than {late} late (median over cells)",
-        first.kind,
-        sum(|link| link.lost),
-        sum(|link| link.dropped)
-    ))
+    Some(RunIssue::SlowLink(SlowLink {
+        kind: first.kind.clone(),
+        cpu_ns_per_packet: first.cpu_ns.map(|_| cpu_ns() / packets as f64),
+        packets,
+        lost: sum(|link| link.lost),
+        dropped: sum(|link| link.dropped),
+        late_ns_p99: middle(&late).map_or(0.0, |place| late[place]),
+    }))
 }
 
-fn notes(kept: &Kept<GridPlan, Record>) -> Vec<String> {
+fn issues(kept: &Kept<GridPlan, Record>) -> Vec<RunIssue> {
     let plan = &kept.header.plan;
     let figures = kept.records.iter().filter_map(cell_of).filter_map(|cell| cell.outcome.figures());
     let taken = figures.filter_map(|figures| Some((figures.foreign_cpu_ns?, figures.elapsed_ns)));
-    let mut notes = Vec::from_iter(machine_noisy(share_taken(&plan.pinning, taken)));
-    if plan.scale != 1.0 {
-        notes.push(format!(
-            "done at scale {}: times, numbers of messages and of connections are that part of the published ones",
-            plan.scale
-        ));
-    }
-    if let Some(point) = plan.points.iter().find(|point| point.offered != point.published) {
-        let (here, there) = (point.offered.describe(), point.published.describe());
-        notes.push(format!("not the published load: {here}; as published: {there}"));
-    }
-    if !plan.pinning.apart() {
-        notes.push("services and generator shared a CPU: one takes time from the other".to_owned());
-    }
-    let generated = plan.pinning.generator.len();
+    let mut issues = Vec::from_iter(noisy_host(share_taken(&plan.pinning, taken)));
+    issues.extend((plan.scale != 1.0).then_some(RunIssue::Scaled { scale: plan.scale }));
+    let other = plan.points.iter().find(|point| point.offered != point.published);
+    issues.extend(other.map(|point| RunIssue::OtherLoad {
+        here: point.offered.describe(),
+        published: point.published.describe(),
+    }));
+    issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
+    let cpus = plan.pinning.generator.len();
     let threads = plan.points.iter().map(|point| point.offered.connections().threads).max().unwrap_or(0);
-    if threads > generated {
-        notes.push(format!("the generator's {threads} threads, as published, shared {generated} CPU(s)"));
-    }
-    let others = plan.rows.iter().filter_map(|row| Some((&row.planned.label, row.threads?)));
-    notes.extend(others.map(|(label, threads)| format!("{label} was told THREADS={threads} at every point")));
-    notes.extend(link_notes(kept));
-    notes.extend(kept.damage.iter().cloned());
-    notes
+    issues.extend((threads > cpus).then_some(RunIssue::GeneratorShared { threads, cpus }));
+    let others = plan.rows.iter().filter_map(|row| Some((row.planned.label.clone(), row.threads?)));
+    issues.extend(others.map(|(row, threads)| RunIssue::OtherThreads { row, threads }));
+    issues.extend(slow_link(kept));
+    issues.extend(damaged(&kept.damage));
+    issues
 }

@@ -10,6 +10,7 @@ pub mod fixture;
 mod makespan;
 mod render;
 mod rounds;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -26,12 +27,14 @@ use tare_bench::{
 };
 use tare_host::environment::Environment;
 
-pub use check::{CheckReport, ClaimReport};
+use crate::findings::{Finding, RowIssue};
+pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
 pub use columns::pauses;
 pub use compute::compute;
 pub use estimate::Estimate;
 pub use render::{markdown, text};
-pub use tare_bench::figures::{messages_published, place};
+pub use rounds::invalid;
+pub use tare_bench::figures::{messages_published, place, point_name};
 pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
 
 /// The version of the JSON that a report is written as.
@@ -56,7 +59,7 @@ pub struct Report {
     pub began: String,
     /// The part of the published time, messages and connections that was done.
     pub scale: f64,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// CPUs of the machine, and which of them served.
     pub cpus: usize,
@@ -73,7 +76,7 @@ pub struct Report {
     /// In the order of the published ones.
     pub claims: Vec<ClaimReport>,
     /// What a reader must know to believe it.
-    pub notes: Vec<String>,
+    pub findings: Vec<Finding>,
     /// Where it was measured.
     pub environment: Environment,
 }
@@ -128,11 +131,11 @@ pub struct CellReport {
     /// Why there is no figure, in any round.
     pub failed: Option<String>,
     /// The load was at its own ceiling, not at the service's.
-    pub load_bound: Option<String>,
+    pub load_bound: Option<RowIssue>,
     /// Why rounds of it tell nothing of the service; with fewer than half of them left it has no rate and no makespan.
-    pub trouble: Option<String>,
+    pub trouble: Option<RowIssue>,
     /// Wrong and missing answers, in words.
-    pub failures: Option<String>,
+    pub failures: Option<RowIssue>,
     /// For checks: the figures of each round, those without an end left out.
     #[serde(skip)]
     pub by_round: Vec<(usize, CellFigures)>,

@@ -35,7 +35,12 @@ pub fn text(report: &Report, colours: bool) -> String {
             claim.text
         );
         for check in &claim.checks {
-            out += &format!("    {}: {}: {}\n", check.verdict.word(Question::Claim), check.what, check.found);
+            out += &format!(
+                "    {}: {}: {}\n",
+                check.verdict.word(Question::Claim),
+                check.what(),
+                check.found()
+            );
         }
     }
     out
@@ -65,7 +70,7 @@ pub fn markdown(report: &Report) -> String {
             .checks
             .iter()
             .map(|check| {
-                let (what, found) = (escape(&check.what), escape(&check.found));
+                let (what, found) = (escape(&check.what()), escape(&check.found()));
                 format!("{}: {what}: {found}", check.verdict.word(Question::Claim))
             })
             .collect();
@@ -111,7 +116,7 @@ fn remarks(report: &Report) -> Vec<(String, String)> {
         }
     }
     let notes = report.published.note.iter().map(|note| ("published note".to_owned(), note.clone()));
-    remarks.extend(notes.chain(report.notes.iter().map(|note| ("note".to_owned(), note.clone()))));
+    remarks.extend(notes.chain(report.findings.iter().map(|found| ("note".to_owned(), found.to_string()))));
     remarks
 }
 

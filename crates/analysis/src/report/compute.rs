@@ -1,6 +1,9 @@
 //! Records in, figures out.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use tare_stats::{
     DEFAULT_CONFIDENCE, Looks, RatioEstimate, Warning, log_ratios, signed_rank, summary, two_level,
@@ -8,19 +11,23 @@ use tare_stats::{
 
 use super::{
     FORMAT, Ratio, Report, RowReport, State,
-    books::Books,
+    accounting::CpuAccounting,
     latency, notes,
     rounds::Rounds,
     starts,
     tiers::{self, Tiers},
 };
 use crate::faults::{self, Fault};
+use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use tare_bench::run::{
     folder::Kept,
     plan::{Plan, PlannedRow},
     record::{Open, Record, Slice, Started, Stopped, ending},
 };
-use tare_bench::validity::{self, Shares};
+use tare_bench::{
+    metric::{self, Metric},
+    validity::Shares,
+};
 
 /// All that one row did in one block.
 #[derive(Default)]
@@ -49,11 +56,19 @@ impl<'a> Block<'a> {
     }
 
     pub fn requests_per_second(&self) -> f64 {
-        self.sum(|slice| slice.answered_in_window) / self.sum(|slice| slice.window_ns) * 1e9
+        metric::per_second(self.sum(|slice| slice.answered_in_window), self.sum(|slice| slice.window_ns))
     }
 
     pub fn cpu_ns_per_request(&self) -> f64 {
-        self.sum(|slice| slice.server_cpu_ns) / self.sum(|slice| slice.answered)
+        metric::cpu_ns_per_request(self.sum(|slice| slice.server_cpu_ns), self.sum(|slice| slice.answered))
+    }
+
+    /// Throughput, or else CPU time: what rows are ranked by.
+    pub fn value(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::Throughput => self.requests_per_second(),
+            _ => self.cpu_ns_per_request(),
+        }
     }
 
     pub fn start_up_ns(&self) -> Option<u64> {
@@ -103,9 +118,10 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
     let rows = in_order(rows, plan, tiers.as_ref());
     let foreign = notes::foreign_cpu_share(plan, &kept.records);
-    let books = Books::of(plan, &kept.records);
-    let mut notes = notes::notes(kept, &rounds, foreign, reference.len(), looks, books.as_ref());
-    notes.extend(starts::note(rows.iter()));
+    let accounting = CpuAccounting::of(plan, &kept.records);
+    let mut findings = notes::of_run(kept, &rounds, foreign, reference.len(), looks);
+    findings.extend(accounting.map(RunIssue::CpuTime));
+    findings.extend(starts::kept(rows.iter()));
     Report {
         format: FORMAT,
         experiment: plan.experiment.clone(),
@@ -119,9 +135,9 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
         foreign_cpu_share: foreign,
-        notes,
+        findings: findings.into_iter().map(Finding::of_run).collect(),
         dropped: rounds.dropped,
-        books,
+        cpu_accounting: accounting,
         tiers,
         rows,
         environment: kept.header.environment.clone(),
@@ -186,17 +202,17 @@ fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&S
         state: state(row, blocks, failure, sent, &failed),
         sent,
         failed,
-        warnings: complaints(blocks),
+        findings: complaints(&row.label, blocks),
         blocks: blocks.len(),
         starts: starts::count(blocks),
         ..RowReport::of(row)
     };
     if let Some(pilot) = starts::pilot(&kept.records, &row.label) {
         report.steady_after_ns = pilot.steady_after_ns;
-        report.warnings.extend(starts::unsteady(pilot));
+        report.add(starts::unsteady(pilot));
     }
     if report.state == State::Measured {
-        report.warnings.extend(starts::warming(blocks));
+        report.add(starts::warming(blocks));
         fill_in(&mut report, kept, blocks);
     }
     report
@@ -241,24 +257,28 @@ fn state(
     }
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
     let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
-    if let Some(reason) = validity::erroring(sent, failed, first).or_else(|| validity::inconsistent(counts()))
-    {
-        return State::Invalid(reason);
+    let invalid = |issue| State::Invalid(Finding::of_row(&row.label, issue));
+    if let Some(issue) = detect::failing(sent, failed, first).or_else(|| detect::inconsistent(counts())) {
+        return invalid(issue);
     }
     if blocks.values().any(|block| block.sum(|slice| slice.answered) == 0.0) {
-        return State::Invalid("stalled: a whole block without an answer".to_owned());
+        return invalid(RowIssue::NoProgress);
     }
     State::Measured
 }
 
-fn complaints(blocks: &Blocks) -> Vec<String> {
-    let mut all: Vec<String> = blocks
-        .values()
-        .filter_map(|block| block.stopped.and_then(|stopped| stopped.complaint.clone()))
-        .collect();
-    all.sort();
-    all.dedup();
-    all
+/// How its processes stopped, where that was not clean: each way once.
+fn complaints(row: &str, blocks: &Blocks) -> Vec<Finding> {
+    let all = blocks.values().filter_map(|block| block.stopped.and_then(|stopped| stopped.complaint.clone()));
+    let all: BTreeSet<String> = all.collect();
+    all.into_iter().map(|what| Finding::of_row(row, RowIssue::UncleanStop { what })).collect()
+}
+
+impl RowReport {
+    fn add(&mut self, issues: impl IntoIterator<Item = RowIssue>) {
+        let label = &self.label;
+        self.findings.extend(issues.into_iter().map(|issue| Finding::of_row(label, issue)));
+    }
 }
 
 fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
@@ -269,7 +289,7 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
     report.cpu_ns_per_request = of(&|block| Some(block.cpu_ns_per_request())).filter(|cpu| *cpu > 0.0);
     report.latency_ns_p50 = of(&|block| Some(block.stopped?.latency?.p50_ns as f64));
     report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency?.p99_ns as f64));
-    report.latency_open = latency::compute(plan, blocks);
+    report.latency_open = latency::compute(plan, &report.label, blocks);
     report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
     report.start_up_ns = of(&|block| Some(block.start_up_ns()? as f64));
     report.bytes_per_request = of(&|block| {
@@ -307,33 +327,31 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     if report.cpu_ns_per_request.is_none() || faults::is_active(Fault::Validity) {
         return;
     }
-    report.throughput_doubt = validity::throughput_doubt(&shares);
+    report.throughput_doubt = detect::throughput(&shares).map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_doubt.is_none() {
-        report.warnings.extend(validity::not_server_bound(&shares, plan.knobs.delay_ms));
+        report.add(detect::not_server_bound(&shares, plan.knobs.delay_ms));
     }
 }
 
 fn relate_to_reference(report: &mut RowReport, blocks: &Blocks, reference: &Blocks, looks: Option<&Looks>) {
-    let mut warnings = Vec::new();
-    let mut to_reference =
-        |value: fn(&Block) -> f64, name| relate(blocks, reference, value, name, looks, &mut warnings);
-    report.ratio = to_reference(|block| block.requests_per_second(), "throughput");
-    report.cpu_ratio = to_reference(|block| block.cpu_ns_per_request(), "CPU per request");
-    report.warnings.extend(warnings);
+    let mut issues = Vec::new();
+    let mut to_reference = |metric| relate(blocks, reference, metric, looks, &mut issues);
+    report.ratio = to_reference(Metric::Throughput);
+    report.cpu_ratio = to_reference(Metric::Cpu);
+    report.add(issues);
 }
 
 /// The ratio over the blocks in which both were measured.
 fn relate(
     blocks: &Blocks,
     reference: &Blocks,
-    value: fn(&Block) -> f64,
-    name: &str,
+    metric: Metric,
     looks: Option<&Looks>,
-    warnings: &mut Vec<String>,
+    issues: &mut Vec<RowIssue>,
 ) -> Option<Ratio> {
     let pairs = blocks.iter().filter_map(|(number, block)| Some((block, reference.get(number)?)));
     let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
-    let values = |of: &[&Block]| of.iter().map(|block| value(block)).collect::<Vec<f64>>();
+    let values = |of: &[&Block]| of.iter().map(|block| block.value(metric)).collect::<Vec<f64>>();
     let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
     let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
     let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
@@ -345,7 +363,7 @@ fn relate(
     let estimate = RatioEstimate::from(estimate.ok()?);
     // That there are too few blocks is true of every row at once: a note says it, once.
     let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
-    warnings.extend(own.map(|warning| format!("{name}: {warning}")));
+    issues.extend(own.map(|warning| RowIssue::Sample { metric: Some(metric), warning: *warning }));
     Some(Ratio {
         ratio: estimate.ratio,
         low: estimate.low,

@@ -11,19 +11,19 @@ use super::{
     figures::{rate, time},
     table::{self, Cell, Paint, layout, left, right},
 };
+use crate::findings::{Finding, detect};
 use tare_bench::run::{
     plan::{LatencyPlan, Plan},
     record::Latency,
 };
-use tare_bench::validity;
 
 /// The latency of one row at each rate at which it has some.
-pub(super) fn compute(plan: &Plan, blocks: &Blocks) -> Vec<OpenLatency> {
+pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatency> {
     let points = plan.latency.iter().flat_map(|latency| &latency.points).enumerate();
-    points.filter_map(|(index, point)| at(index, point.label(), blocks)).collect()
+    points.filter_map(|(index, point)| at(index, row, point.label(), blocks)).collect()
 }
 
-fn at(index: usize, point: String, blocks: &Blocks) -> Option<OpenLatency> {
+fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLatency> {
     let latencies: Vec<&Latency> =
         blocks.values().filter_map(|block| block.stopped?.latency_open.get(index)).collect();
     let slices: Vec<_> = blocks
@@ -37,7 +37,7 @@ fn at(index: usize, point: String, blocks: &Blocks) -> Option<OpenLatency> {
     };
     let lags: Vec<f64> = slices.iter().map(|(open, _)| open.lag_ns_p99 as f64).collect();
     Some(OpenLatency {
-        doubt: validity::late(&lags).map(|reason| format!("latency at {point}: {reason}")),
+        doubt: detect::late(&point, &lags).map(|issue| Finding::of_row(row, issue)),
         offered_per_second: summary::median(&offered).ok()?,
         p50_ns: level_of(|latency| latency.p50_ns)?,
         p90_ns: level_of(|latency| latency.p90_ns)?,

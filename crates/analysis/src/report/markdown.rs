@@ -33,8 +33,8 @@ pub fn markdown(report: &Report) -> String {
     let remarks: Vec<String> = report
         .rows
         .iter()
-        .flat_map(|row| row.remarks().map(move |text| format!("{}: {text}", row.label)))
-        .chain(report.notes.iter().cloned())
+        .flat_map(|row| row.remarks().map(move |found| format!("{}: {found}", row.label)))
+        .chain(report.findings.iter().map(ToString::to_string))
         .collect();
     for remark in &remarks {
         out += &format!("\n- {}", escape(remark));

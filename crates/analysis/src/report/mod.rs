@@ -1,7 +1,7 @@
 //! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
 //! How it looks is in `text` and `markdown`.
 
-mod books;
+mod accounting;
 pub(crate) mod compute;
 pub mod figures;
 mod latency;
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use books::Books;
+pub use accounting::CpuAccounting;
 pub use compute::{compute, compute_at};
 pub use markdown::markdown;
 pub use rounds::Dropped;
 pub use text::text;
-pub use tiers::{Metric, Neighbours, Place, Tiers};
+pub use tiers::{Neighbours, Place, Tiers};
 
-use crate::verdict::Verdict;
+use crate::{findings::Finding, verdict::Verdict};
 use tare_bench::run::{
     plan::{Excluded, PlannedRow},
     record::Ending,
@@ -49,7 +49,7 @@ pub struct Report {
     pub question: String,
     /// When it began, RFC 3339.
     pub began: String,
-    /// Orders and holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Label of the row that is 100%.
     pub reference: String,
@@ -65,14 +65,14 @@ pub struct Report {
     pub foreign_cpu_share: Option<f64>,
     /// What was left out because the machine was disturbed.
     pub dropped: Dropped,
-    /// Where the time of the measured CPUs went; none where no slice has such books.
-    pub books: Option<Books>,
+    /// Where the time of the measured CPUs went; none where no slice has it.
+    pub cpu_accounting: Option<CpuAccounting>,
     /// Which rows the data can tell apart; none where there are not two with figures.
     pub tiers: Option<Tiers>,
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
     /// What a reader must know to believe the table.
-    pub notes: Vec<String>,
+    pub findings: Vec<Finding>,
     /// Where it was measured.
     pub environment: Environment,
 }
@@ -108,7 +108,7 @@ pub struct RowReport {
     /// Answers a second within the window; the median of the blocks.
     pub requests_per_second: Option<f64>,
     /// Why there is no throughput, where there is a row.
-    pub throughput_doubt: Option<String>,
+    pub throughput_doubt: Option<Finding>,
     /// Throughput related to the reference's, paired by block.
     pub ratio: Option<Ratio>,
     /// CPU time of the service's processes for each answer; the median of the blocks.
@@ -152,17 +152,17 @@ pub struct RowReport {
     /// Wrong and missing answers, by class.
     pub failed: BTreeMap<String, u64>,
     /// What is doubtful about the figures.
-    pub warnings: Vec<String>,
+    pub findings: Vec<Finding>,
 }
 
 /// Whether a row has figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "is", content = "reason", rename_all = "kebab-case")]
 pub enum State {
     /// It has.
     Measured,
     /// It was measured, and the measurement is not valid.
-    Invalid(String),
+    Invalid(Finding),
     /// It failed while it was measured.
     Failed(String),
     /// It took no part: not on this machine, not built, or against its contract.
@@ -195,12 +195,13 @@ impl State {
     }
 
     /// Why there are none; none where there are some.
-    pub fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<String> {
         match self {
             State::Measured => None,
-            State::Invalid(reason) | State::Failed(reason) => Some(reason),
-            State::Excluded(excluded) => Some(&excluded.reason),
-            State::Unmeasured => Some("no complete block"),
+            State::Invalid(finding) => Some(finding.to_string()),
+            State::Failed(reason) => Some(reason.clone()),
+            State::Excluded(excluded) => Some(excluded.reason.clone()),
+            State::Unmeasured => Some("no complete block".to_owned()),
         }
     }
 }
@@ -228,7 +229,7 @@ pub struct OpenLatency {
     pub due: u64,
     /// Why it is not the service's latency, where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    pub doubt: Option<Finding>,
 }
 
 /// The level of one figure over the blocks, with its interval.
@@ -295,7 +296,7 @@ impl RowReport {
             start_up_ns: None,
             sent: 0,
             failed: BTreeMap::new(),
-            warnings: Vec::new(),
+            findings: Vec::new(),
         }
     }
 
@@ -307,15 +308,20 @@ impl RowReport {
         }
     }
 
+    /// Why it has no figures, or no throughput.
+    pub fn reason(&self) -> Option<String> {
+        self.state.reason().or_else(|| self.throughput_doubt.as_ref().map(ToString::to_string))
+    }
+
     /// All that is doubtful about it, for below the table.
-    pub fn remarks(&self) -> impl Iterator<Item = &String> {
+    pub fn remarks(&self) -> impl Iterator<Item = &Finding> {
         let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
-        self.throughput_doubt.iter().chain(latency).chain(&self.warnings)
+        self.throughput_doubt.iter().chain(latency).chain(&self.findings)
     }
 
     /// The word for what stands in place of the throughput.
-    fn throughput_word(&self) -> &str {
-        self.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next()).unwrap_or("-")
+    pub fn throughput_word(&self) -> &'static str {
+        self.throughput_doubt.as_ref().map_or("-", Finding::code)
     }
 
     /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.

@@ -1,12 +1,13 @@
 //! What a reader must know of a run as a whole to believe its table.
 
-use tare_stats::{DEFAULT_CONFIDENCE, Looks, Warning, signed_rank};
+use tare_stats::{DEFAULT_CONFIDENCE, Looks, signed_rank};
 
-use super::{books::Books, rounds::Rounds};
+use super::rounds::Rounds;
+use crate::findings::RunIssue;
 use tare_bench::run::{
     folder::Kept,
     plan::Plan,
-    record::{Ending, Record, Slice},
+    record::{Ending, Record, Slice, ending},
 };
 use tare_host::cpus::Pinning;
 
@@ -32,64 +33,51 @@ pub(crate) fn share_taken(pinning: &Pinning, taken: impl IntoIterator<Item = (i6
     (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
 }
 
-/// What a reader is told where others took much of the measured CPUs, over a whole run.
-pub(crate) fn machine_noisy(share: Option<f64>) -> Option<String> {
-    share.filter(|share| *share > FOREIGN_SHARE).map(|share| {
-        format!(
-            "machine-noisy: others took {:.0}% of the measured CPUs: trust CPU per request more than throughput, or run \
-             again on a quiet machine",
-            share * 100.0
-        )
-    })
+/// That others took much of the measured CPUs, over a whole run.
+pub(crate) fn noisy_host(share: Option<f64>) -> Option<RunIssue> {
+    share.filter(|share| *share > FOREIGN_SHARE).map(|share| RunIssue::NoisyHost { share })
 }
 
-/// All notes, the gravest first.
-pub(super) fn notes(
+/// What cannot be read of the folder.
+pub(crate) fn damaged(damage: &[String]) -> impl Iterator<Item = RunIssue> {
+    damage.iter().map(|what| RunIssue::Damaged { what: what.clone() })
+}
+
+/// Of a run without an end.
+pub(crate) fn unfinished(kept: &Kept) -> Option<RunIssue> {
+    ending(&kept.records).is_none().then_some(RunIssue::Unfinished { in_progress: kept.goes_on })
+}
+
+/// All findings of a run, the gravest first.
+pub(super) fn of_run(
     kept: &Kept,
     rounds: &Rounds,
     foreign: Option<f64>,
     reference_blocks: usize,
     looks: Option<&Looks>,
-    books: Option<&Books>,
-) -> Vec<String> {
+) -> Vec<RunIssue> {
     let plan = &kept.header.plan;
-    let mut notes = kept.damage.clone();
-    notes.extend(machine_noisy(foreign));
-    if !plan.pinning.apart() {
-        notes
-            .push("services and generator share one CPU: throughput says what both cost together".to_owned());
-    }
-    notes.extend(kept.without_end().map(str::to_owned));
+    let mut issues: Vec<RunIssue> = damaged(&kept.damage).collect();
+    issues.extend(noisy_host(foreign));
+    issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
+    issues.extend(unfinished(kept));
     let least = match looks {
         Some(looks) => looks.all().iter().find(|look| look.depth > 0).map(|look| look.n),
         None => signed_rank::least_n(DEFAULT_CONFIDENCE),
     };
-    if let Some(needed) = least.filter(|needed| (1..*needed).contains(&reference_blocks)) {
-        notes.push(Warning::TooFewBlocks { n: reference_blocks, needed }.to_string());
-    }
-    let is_decided = |record: &Record| matches!(record, Record::Ended { reason: Ending::Decided, .. });
-    match looks {
-        Some(looks) => notes.push(looked_at(looks)),
-        None if kept.records.iter().any(is_decided) => notes.push(
-            "the campaign ended for what was seen in it, and nobody said when it was looked at: intervals and tiers claim \
-             too much"
-                .to_owned(),
-        ),
-        None => {}
-    }
-    notes.extend(rounds.notes(plan, reference_blocks));
-    notes.extend(books.map(Books::note));
-    notes
+    let needed = least.filter(|needed| (1..*needed).contains(&reference_blocks));
+    issues.extend(needed.map(|needed| RunIssue::TooFewBlocks { blocks: reference_blocks, needed }));
+    issues.extend(looked_at(kept, looks));
+    issues.extend(rounds.issues(plan, reference_blocks));
+    issues
 }
 
-/// How the note begins that tells of the looks at a table.
-pub(crate) const LOOKED_AT: &str = "the results were looked at after ";
-
-fn looked_at(looks: &Looks) -> String {
-    let blocks: Vec<String> = looks.all().iter().map(|look| look.n.to_string()).collect();
-    format!(
-        "{LOOKED_AT}{} blocks: intervals and tiers are those of the last of these, and hold at all \
-         of them together",
-        blocks.join(", ")
-    )
+fn looked_at(kept: &Kept, looks: Option<&Looks>) -> Option<RunIssue> {
+    let is_decided = |record: &Record| matches!(record, Record::Ended { reason: Ending::Decided, .. });
+    match looks {
+        Some(looks) => {
+            Some(RunIssue::InterimAnalyses { blocks: looks.all().iter().map(|look| look.n).collect() })
+        }
+        None => kept.records.iter().any(is_decided).then_some(RunIssue::UnplannedLooks),
+    }
 }

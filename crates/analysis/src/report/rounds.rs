@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::figures::several;
 use crate::faults::{self, Fault};
+use crate::findings::RunIssue;
 use tare_bench::run::{
     plan::Plan,
     record::{Record, Slice},
@@ -92,17 +92,16 @@ impl Rounds {
         self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
     }
 
-    /// What a reader must know.
-    pub fn notes(&self, plan: &Plan, reference_blocks: usize) -> Vec<String> {
-        let mut notes = self.dropped.notes();
+    /// What was left out.
+    pub fn issues(&self, plan: &Plan, reference_blocks: usize) -> Vec<RunIssue> {
+        let (dropped, blocks) = (&self.dropped, self.dropped.blocks_disturbed);
+        let mut issues = Vec::new();
+        issues.extend((dropped.rounds > 0).then(|| RunIssue::RoundsDropped(dropped.clone())));
+        issues.extend((blocks > 0).then_some(RunIssue::BlocksDisturbed { blocks }));
         let cut = self.whole.values().filter(|whole| **whole < plan.slices_per_block).count();
-        if cut > 0 && reference_blocks > 0 {
-            let begun = self.whole.len();
-            notes.push(format!(
-                "{cut} of {begun} blocks were cut off: they count with the rounds that are whole"
-            ));
-        }
-        notes
+        let begun = self.whole.len();
+        issues.extend((cut > 0 && reference_blocks > 0).then_some(RunIssue::BlocksCut { cut, begun }));
+        issues
     }
 }
 
@@ -113,32 +112,6 @@ impl Dropped {
             Disturbance::Stolen => &mut self.slices_stolen,
             Disturbance::Inconsistent => &mut self.slices_inconsistent,
         } += 1;
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let reasons = [
-            (self.slices_taken, Disturbance::Taken),
-            (self.slices_stolen, Disturbance::Stolen),
-            (self.slices_inconsistent, Disturbance::Inconsistent),
-        ];
-        let reasons: Vec<String> = reasons
-            .into_iter()
-            .filter(|(slices, _)| *slices > 0)
-            .map(|(slices, why)| format!("in {} {}", several(slices, "slice"), why.text()))
-            .collect();
-        let mut notes = Vec::new();
-        if self.rounds > 0 {
-            let (dropped, all, why) = (self.rounds, self.of_rounds, reasons.join(", "));
-            notes.push(format!("{dropped} of {all} rounds were dropped for all rows: {why}"));
-        }
-        if self.blocks_disturbed > 0 {
-            notes.push(format!(
-                "in {} more than half of the rounds were disturbed: they count as they are, since no block is dropped \
-                 for what happened in it",
-                several(self.blocks_disturbed, "block")
-            ));
-        }
-        notes
     }
 }
 

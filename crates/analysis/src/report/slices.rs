@@ -7,6 +7,7 @@ use super::{
     compute::{Block, blocks_of},
     rounds::Rounds,
 };
+use tare_bench::metric;
 use tare_bench::run::{
     folder::Kept,
     record::{Record, Slice},
@@ -41,13 +42,15 @@ impl Weighed<'_> {
     /// Answers a second within the window; none where there was no window.
     pub fn requests_per_second(&self) -> Option<f64> {
         let slice = self.slice;
-        (slice.window_ns > 0).then(|| slice.answered_in_window as f64 / slice.window_ns as f64 * 1e9)
+        (slice.window_ns > 0)
+            .then(|| metric::per_second(slice.answered_in_window as f64, slice.window_ns as f64))
     }
 
     /// CPU time of the service for each answer; none where there was no answer, or no CPU time was told.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
         let Slice { answered, server_cpu_ns, .. } = *self.slice;
-        (answered > 0 && server_cpu_ns > 0).then(|| server_cpu_ns as f64 / answered as f64)
+        (answered > 0 && server_cpu_ns > 0)
+            .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
     }
 
     /// The share of so many CPUs that others took.
@@ -125,7 +128,7 @@ pub fn blocks(kept: &Kept) -> BTreeMap<&str, Vec<BlockFigures>> {
         block: *number,
         process: block.process,
         requests_per_second: block.requests_per_second(),
-        cpu_ns_per_request: Some(block.cpu_ns_per_request()).filter(|cpu| cpu.is_finite() && *cpu > 0.0),
+        cpu_ns_per_request: metric::figure(block.cpu_ns_per_request()),
         rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
         start_up_ns: block.start_up_ns(),
     };

@@ -3,12 +3,16 @@
 
 use tare_stats::{DEFAULT_CONFIDENCE, signed_rank};
 
+use crate::findings::{KeptProcesses, RowIssue, RunIssue};
+
 use super::{
     RowReport, State,
     compute::{Block, Blocks},
-    figures::percent,
 };
-use tare_bench::run::record::{Pilot, Record, Slice};
+use tare_bench::{
+    metric,
+    run::record::{Pilot, Record, Slice},
+};
 
 /// The pilot of a row.
 pub(super) fn pilot<'a>(records: &'a [Record], label: &str) -> Option<&'a Pilot> {
@@ -19,27 +23,22 @@ pub(super) fn pilot<'a>(records: &'a [Record], label: &str) -> Option<&'a Pilot>
 }
 
 /// That a service never settles is a property of it, and a reader of its figures must know.
-pub(super) fn unsteady(pilot: &Pilot) -> Option<String> {
-    let seconds = pilot.answered.len() as f64 * pilot.window_ns as f64 / 1e9;
-    pilot
-        .steady_after_ns
-        .is_none()
-        .then(|| format!("no steady state: its CPU per request still changed after {seconds:.0} s of load"))
+pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
+    let load_seconds = pilot.answered.len() as f64 * pilot.window_ns as f64 / 1e9;
+    pilot.steady_after_ns.is_none().then_some(RowIssue::NeverSteady { load_seconds })
 }
 
 /// From so much more for the first slices of a fresh process than for its last, it was still warming up.
 const WARMING_SHARE_MIN: f64 = 0.05;
 
 /// A pilot can be wrong, and an experiment without one knows nothing: the blocks themselves tell whether a service was warm.
-pub(super) fn warming(blocks: &Blocks) -> Option<String> {
+pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
     let fresh = blocks.iter().filter(|(number, block)| block.process == **number);
     let falls: Vec<f64> = fresh.filter_map(|(_, block)| fall(block)).collect();
     let found = signed_rank::interval(&falls, DEFAULT_CONFIDENCE).ok()?;
     let is_sure = found.interval.is_some_and(|interval| interval.low > 0.0);
-    (is_sure && found.point > WARMING_SHARE_MIN.ln_1p()).then(|| {
-        let more = percent(found.point.exp_m1());
-        format!("not warm: the first half of its slices in a block cost {more} more CPU than the second: raise `warm-up`")
-    })
+    let is_warming = is_sure && found.point > WARMING_SHARE_MIN.ln_1p();
+    is_warming.then(|| RowIssue::StillWarming { more_share: found.point.exp_m1() })
 }
 
 /// ln of how many times as much a request cost in the first half of a block's slices as in the second.
@@ -47,7 +46,7 @@ fn fall(block: &Block) -> Option<f64> {
     let (first, second) = block.slices.split_at(block.slices.len() / 2);
     let cost = |slices: &[&Slice]| {
         let sum = |value: fn(&Slice) -> u64| slices.iter().map(|slice| value(slice)).sum::<u64>() as f64;
-        sum(|slice| slice.server_cpu_ns) / sum(|slice| slice.answered)
+        metric::cpu_ns_per_request(sum(|slice| slice.server_cpu_ns), sum(|slice| slice.answered))
     };
     let fall = (cost(first) / cost(second)).ln();
     fall.is_finite().then_some(fall)
@@ -60,16 +59,11 @@ pub(super) fn count(blocks: &Blocks) -> usize {
     processes.len()
 }
 
-/// For the foot of the table: whose intervals count starts and not blocks.
-pub(super) fn note<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<String> {
+/// Whose intervals count starts and not blocks.
+pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunIssue> {
     let lasting = rows.filter(|row| row.state == State::Measured && row.starts < row.blocks);
-    let each: Vec<String> =
-        lasting.map(|row| format!("{} ({} in {} blocks)", row.label, row.starts, row.blocks)).collect();
-    (!each.is_empty()).then(|| {
-        format!(
-            "slow to warm up, so a process was kept for several blocks: {}; their intervals count starts (Student's t), not \
-             blocks",
-            each.join(", ")
-        )
-    })
+    let kept =
+        |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
+    let rows: Vec<KeptProcesses> = lasting.map(kept).collect();
+    (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
 }

@@ -1,5 +1,9 @@
 use super::*;
-use crate::{checks, verdict::Verdict};
+use crate::{
+    checks,
+    findings::{Finding, RowIssue, RunIssue},
+    verdict::Verdict,
+};
 use tare_bench::{
     experiment::{LoadSetting, Point},
     run::{
@@ -185,7 +189,7 @@ fn a_row_without_a_valid_figure_has_a_reason() {
         State::Failed("block 3: was killed by signal 9 in a slice".to_owned())
     );
     assert!(
-        matches!(&find(&report, "wrong").state, State::Invalid(reason) if reason.contains("mismatch 8000"))
+        matches!(&find(&report, "wrong").state, State::Invalid(found) if found.to_string().contains("mismatch 8000"))
     );
     assert!(matches!(find(&report, "absent").state, State::Excluded(_)));
     assert_eq!(find(&report, "wrong").requests_per_second, None);
@@ -206,7 +210,7 @@ fn a_generator_that_is_the_slower_one_gives_no_throughput() {
     let report = compute(&kept);
     let half = find(&report, "half");
     assert_eq!((half.requests_per_second, half.ratio.clone()), (None, None));
-    assert!(half.throughput_doubt.as_ref().unwrap().starts_with("generator-bound"));
+    assert_eq!(half.throughput_doubt.as_ref().map(Finding::code), Some("generator-bound"));
     assert!(half.cpu_ratio.is_some(), "CPU per request does not depend on who waits");
 }
 
@@ -223,11 +227,8 @@ fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
     let report = compute(&kept);
     assert_eq!((report.blocks, find(&report, "half").blocks), (8, 8));
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
-    assert!(
-        report.notes.iter().any(|note| note.starts_with("1 of 8 blocks were cut off")),
-        "{:?}",
-        report.notes
-    );
+    let expected = Finding::of_run(RunIssue::BlocksCut { cut: 1, begun: 8 });
+    assert!(report.findings.contains(&expected), "{:?}", report.findings);
 
     kept.records.truncate(last_block + 3);
     assert_eq!(compute(&kept).blocks, 7, "no round is whole");
@@ -258,13 +259,10 @@ fn too_few_blocks_are_said_once() {
     kept.records.truncate(fourth);
     let report = compute(&kept);
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().low, None);
-    assert_eq!(
-        report.notes.iter().filter(|note| note.contains("3 blocks are too few")).count(),
-        1,
-        "{:?}",
-        report.notes
-    );
-    assert!(!find(&report, "half").warnings.iter().any(|warning| warning.contains("too few")));
+    let too_few = Finding::of_run(RunIssue::TooFewBlocks { blocks: 3, needed: 6 });
+    assert_eq!(report.findings.iter().filter(|found| **found == too_few).count(), 1, "{:?}", report.findings);
+    let half = &find(&report, "half").findings;
+    assert!(!half.iter().any(|found| found.to_string().contains("too few")), "{half:?}");
     let table = text(&report, false, None);
     assert!(table.contains("\nno tiers yet: 3 blocks are too few to separate any two"), "{table}");
     assert!(!table.contains("  tier  ") && find(&report, "half").tier.is_none(), "{table}");
@@ -280,7 +278,7 @@ fn others_on_the_machine_are_told_of() {
     }
     let report = compute(&kept);
     assert_eq!(report.foreign_cpu_share, Some(0.1));
-    assert!(report.notes[0].starts_with("machine-noisy: others took 10%"), "{:?}", report.notes);
+    assert_eq!(report.findings[0], Finding::of_run(RunIssue::NoisyHost { share: 0.1 }));
 }
 
 #[test]
@@ -314,8 +312,8 @@ fn a_disturbed_slice_takes_its_round_from_all_rows() {
         assert_eq!(find(&report, row).sent, find(&before, row).sent, "what was sent was sent");
     }
     assert_eq!(find(&report, "half").ratio, find(&before, "half").ratio);
-    let note = "1 of 16 rounds were dropped for all rows: in 1 slice others ran on the measured CPUs";
-    assert!(report.notes.iter().any(|found| found == note), "{:?}", report.notes);
+    let note = "1 of 16 rounds were dropped for all rows: in 1 slice other programs ran on the measured CPUs";
+    assert!(report.findings.iter().any(|found| found.to_string() == note), "{:?}", report.findings);
     for table in [text(&report, false, None), markdown(&report)] {
         assert!(table.contains(note), "{table}");
     }
@@ -346,9 +344,10 @@ fn a_spinner_takes_throughput_and_leaves_cpu() {
     let report = compute(&kept);
     let half = find(&report, "half");
     assert_eq!((half.requests_per_second, half.ratio.is_none()), (None, true));
-    assert!(half.throughput_doubt.as_ref().unwrap().starts_with("machine-noisy: others took 25%"));
+    let doubt = half.throughput_doubt.as_ref().and_then(Finding::row_issue);
+    assert!(matches!(doubt, Some(RowIssue::Interference { share: 0.25, .. })), "{doubt:?}");
     assert!((half.cpu_ratio.as_ref().unwrap().ratio - 98.0 / 49.5).abs() < 1e-3);
-    assert!(text(&report, false, None).contains("machine-noisy"));
+    assert!(text(&report, false, None).contains("interference: "));
     assert_eq!(half.verdict(), Verdict::Invalid);
 }
 
@@ -361,9 +360,8 @@ fn counts_that_cannot_be_true_take_the_row() {
         slice.in_flight_ns = slice.answered * 300_000 * off;
     });
     let report = compute(&kept);
-    assert!(
-        matches!(&find(&report, "half").state, State::Invalid(reason) if reason.starts_with("inconsistent"))
-    );
+    let state = &find(&report, "half").state;
+    assert!(matches!(state, State::Invalid(found) if found.code() == "inconsistent"), "{state:?}");
     assert_eq!(find(&report, "raw-socket").state, State::Measured);
 }
 
@@ -403,10 +401,10 @@ fn latency_that_is_the_generators_own_is_not_shown() {
 }
 
 #[test]
-fn books_close_and_softirq_is_told() {
+fn the_accounting_closes_and_softirq_is_shown() {
     let mut kept = kept();
     each_slice(&mut kept, |slice| {
-        let books = cpus::Books {
+        let books = cpus::CpuAccounting {
             wall_ns: 101_000_000,
             server: times(80, 20, 0),
             generator: times(50, 10, 40),
@@ -416,9 +414,9 @@ fn books_close_and_softirq_is_told() {
     });
     kept.header.environment.irq_time_apart = Some(false);
     let report = compute(&kept);
-    let books = report.books.unwrap();
-    assert!(books.close() && (books.residual_share - (200.0 / 202.0 - 1.0)).abs() < 1e-9, "{books:?}");
-    assert!(report.notes.last().unwrap().starts_with("books: services "), "{:?}", report.notes);
+    let found = report.cpu_accounting.unwrap();
+    assert!(found.closes() && (found.residual_share - (200.0 / 202.0 - 1.0)).abs() < 1e-9, "{found:?}");
+    assert_eq!(report.findings.last(), Some(&Finding::of_run(RunIssue::CpuTime(found))));
     let half = find(&report, "half");
     assert_eq!(half.cpu_ns_per_request_with_softirq, half.cpu_ns_per_request, "the kernel has it in there");
     assert!((half.softirq_share.unwrap() - 0.2).abs() < 1e-9);
@@ -432,34 +430,38 @@ fn books_close_and_softirq_is_told() {
 
     each_slice(&mut kept, |slice| slice.books.as_mut().unwrap().wall_ns = 140_000_000);
     let report = compute(&kept);
-    assert!(!report.books.unwrap().close());
-    assert!(report.notes.last().unwrap().contains("nobody's books"), "{:?}", report.notes);
+    let found = report.cpu_accounting.unwrap();
+    assert!(!found.closes() && !found.lacks_idle_transitions(), "{found:?}");
 
     each_slice(&mut kept, |slice| {
         let books = slice.books.as_mut().unwrap();
         (books.wall_ns, books.generator) = (101_000_000, times(50, 10, 20));
     });
     let report = compute(&kept);
-    let books = report.books.unwrap();
-    assert!((books.residual_share_generator + 21.0 / 202.0).abs() < 1e-9 && !books.close(), "{books:?}");
-    assert!(report.notes.last().unwrap().contains("the generator's CPUs lack it"), "{:?}", report.notes);
+    let found = report.cpu_accounting.unwrap();
+    assert!((found.residual_share_generator + 21.0 / 202.0).abs() < 1e-9 && !found.closes(), "{found:?}");
+    assert!(found.lacks_idle_transitions(), "{found:?}");
 }
 
 #[test]
 fn a_service_that_was_not_warm_is_named() {
     let mut kept = kept();
     let warnings = |kept: &Kept| {
-        let all = find(&compute(kept), "half").warnings.clone();
-        all.into_iter().filter(|warning| warning.starts_with("not warm")).collect::<Vec<String>>()
+        let all = find(&compute(kept), "half").findings.clone();
+        all.into_iter().filter(|found| found.code() == "still-warming").collect::<Vec<Finding>>()
     };
-    assert_eq!(warnings(&kept), Vec::<String>::new());
+    assert_eq!(warnings(&kept), []);
     each_slice(&mut kept, |slice| {
         if slice.row == "half" && slice.round == 0 {
             slice.answered = slice.answered * 8 / 10;
         }
     });
-    let expected = "not warm: the first half of its slices in a block cost 25.0% more CPU than the second: raise `warm-up`";
-    assert_eq!(warnings(&kept), [expected]);
+    let found = warnings(&kept);
+    let issue = found.first().and_then(Finding::row_issue);
+    assert!(
+        matches!(issue, Some(RowIssue::StillWarming { more_share }) if (more_share - 0.25).abs() < 1e-3),
+        "{found:?}"
+    );
     // Of a process that lasts only the first block can tell.
     for record in &mut kept.records {
         if let Record::Started(started) = record
@@ -468,5 +470,5 @@ fn a_service_that_was_not_warm_is_named() {
             started.block = 0;
         }
     }
-    assert_eq!(warnings(&kept), Vec::<String>::new(), "one block is too few to tell");
+    assert_eq!(warnings(&kept), [], "one block is too few to tell");
 }

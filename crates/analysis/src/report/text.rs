@@ -118,7 +118,7 @@ fn remarks(report: &Report, paint: &Paint) -> String {
             out += &format!("{} {}: {remark}\n", paint.with("33", "warning:"), row.label);
         }
     }
-    for note in &report.notes {
+    for note in &report.findings {
         out += &format!("{} {note}\n", paint.with("33", "note:"));
     }
     if out.is_empty() { out } else { format!("\n{out}") }

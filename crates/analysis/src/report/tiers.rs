@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tare_stats::{
-    Better, EstimateError, Looks, log_ratios, planning,
+    Better, EstimateError, Looks, Warning, log_ratios, planning,
     ranking::{self, Ranking},
     two_level,
 };
@@ -21,7 +21,10 @@ use super::{
     figures::{several, time},
 };
 use crate::faults::{self, Fault};
-use tare_bench::run::{plan::Plan, record::Record};
+use tare_bench::{
+    metric::{self, Metric},
+    run::{plan::Plan, record::Record},
+};
 
 /// The probability that any two rows are called different that are not, over all pairs.
 pub const ALPHA: f64 = 0.05;
@@ -30,20 +33,10 @@ const POWER: f64 = 0.8;
 /// Pairs for which it is said what would separate them.
 const NEIGHBOURS_MAX: usize = 3;
 
-/// What rows are ranked by: one figure for all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Requests a second, where every measured row has them.
-    Throughput,
-    /// CPU time for each request, where one has not.
-    CpuPerRequest,
-}
-
 /// The order of the rows, as far as there is one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tiers {
-    /// By what.
+    /// By throughput where every measured row has it, else by CPU time.
     pub by: Metric,
     /// Of any two rows called different wrongly.
     pub alpha: f64,
@@ -54,7 +47,7 @@ pub struct Tiers {
     /// Rows that stand side by side and are not separated, those first that would be soonest.
     pub not_separated: Vec<Neighbours>,
     /// Doubts about all of it.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Where a row stands.
@@ -134,15 +127,14 @@ impl Tiers {
         let measured = || rows.iter().filter(|(row, _)| row.state == State::Measured);
         let by = match measured().all(|(row, _)| row.requests_per_second.is_some()) {
             true => Metric::Throughput,
-            false => Metric::CpuPerRequest,
+            false => Metric::Cpu,
         };
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference).map(|(_, blocks)| blocks);
         let series =
             measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
         let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
-        let better = if by == Metric::Throughput { Better::Higher } else { Better::Lower };
-        let ranking = table.ranking(better, looks).ok()?;
+        let ranking = table.ranking(by.better(), looks).ok()?;
         // Too few blocks are no ground for an estimate; the warning says how many it takes at the least.
         let block_ns = block_ns.map(|ns| ns * plan.groups() as u64);
         let not_separated = match ranking.warnings.is_empty() {
@@ -158,7 +150,7 @@ impl Tiers {
                 .map(|(rank, place)| Place::of(rank, place, &table.labels))
                 .collect(),
             not_separated,
-            warnings: ranking.warnings.iter().map(ToString::to_string).collect(),
+            warnings: ranking.warnings.clone(),
         })
     }
 
@@ -175,10 +167,7 @@ impl Tiers {
 
     /// For below the table: first what tiers mean, or why there are none.
     pub fn lines(&self) -> Vec<String> {
-        let by = match self.by {
-            Metric::Throughput => "throughput",
-            Metric::CpuPerRequest => "CPU per request",
-        };
+        let by = self.by;
         if !self.are_known() {
             return self.warnings.iter().map(|warning| format!("no tiers yet: {warning}")).collect();
         }
@@ -203,32 +192,32 @@ impl Place {
 
 impl Neighbours {
     fn text(&self) -> String {
-        let pair = format!("not separated: {} and {}: ", self.row, self.next);
+        format!("not separated: {} and {}: {}", self.row, self.next, self.needed())
+    }
+
+    /// What would separate them.
+    pub fn needed(&self) -> String {
         let Some(blocks) = self.blocks_more else {
-            return pair + &format!("not even {} blocks would separate them", planning::BLOCKS_MAX);
+            return format!("not even {} blocks would separate them", planning::BLOCKS_MAX);
         };
         let long = self.ns_more.map_or(String::new(), |ns| match ns as f64 / 60e9 {
             minutes if minutes < 1.0 => format!(" ({})", time(ns as f64)),
             minutes => format!(" ({minutes:.0} min)"),
         });
-        pair + &format!("about {}{long} would separate them", several(blocks, "more block"))
+        format!("about {}{long} would separate them", several(blocks, "more block"))
     }
 }
 
 /// Positive figures only: the others have no logarithm, and the kernel told no CPU time.
 fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Series {
-    let value = |block: &Block| match by {
-        Metric::Throughput => block.requests_per_second(),
-        Metric::CpuPerRequest => block.cpu_ns_per_request(),
-    };
-    let is_figure = |value: &f64| value.is_finite() && *value > 0.0;
+    let value = |block: &Block| block.value(by);
     let groups = plan.groups();
     let figure = |(&number, block): (&usize, &Block)| {
-        let own = Some(value(block)).filter(is_figure)?;
+        let own = metric::figure(value(block))?;
         if groups == 1 {
             return Some((number, (own, block.process)));
         }
-        let base = Some(value(reference?.get(&number)?)).filter(is_figure)?;
+        let base = metric::figure(value(reference?.get(&number)?))?;
         Some((number / groups, (own / base, block.process)))
     };
     blocks.iter().filter_map(figure).collect()

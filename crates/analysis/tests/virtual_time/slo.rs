@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tare_analysis::{
     capacity::{self, Bound, SloReport},
+    findings::{Finding, RowIssue},
     report::State,
     verdict::Verdict,
 };
@@ -124,11 +125,12 @@ fn windows_with_a_late_generator_are_tried_again() {
     let row = &report.rows[0];
     assert_eq!((row.windows, row.starts), (42, 3));
     assert!(row.void >= 7, "{}", row.void);
-    assert!(report.notes.iter().any(|note| note.contains("3 starts")), "{:?}", report.notes);
+    assert!(report.findings.iter().any(|found| found.code() == "few-starts"), "{:?}", report.findings);
 
     let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 1);
     let report = capacity::compute(&slo, &kept);
-    assert!(matches!(&report.rows[0].state, State::Invalid(reason) if reason.starts_with("late: in 3 of 3")));
+    let late = RowIssue::LateStarts { late: 3, starts: 3 };
+    assert_eq!(report.rows[0].state, State::Invalid(Finding::of_row("quick", late)));
     assert_eq!(report.rows[0].verdict(Some(1.0)), Verdict::Invalid);
 }
 
@@ -148,8 +150,8 @@ fn windows_that_are_too_short_for_the_percentile_are_told() {
     let rare = Service { per_second: 60.0, ..QUICK };
     let (slo, kept) = run_within(1_000_000_000, &[("rare", rare)], 2, 1, usize::MAX);
     let report = capacity::compute(&slo, &kept);
-    let warnings = &report.rows[0].warnings;
-    assert!(warnings.iter().any(|warning| warning.contains("a longer `--window`")), "{warnings:?}");
+    let findings = &report.rows[0].findings;
+    assert!(findings.iter().any(|found| found.code() == "short-window"), "{findings:?}");
 }
 
 /// What was cut off in the middle of a start counts up to the start before.

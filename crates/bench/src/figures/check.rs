@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::Metric;
+
 /// What is asked of a run about a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -62,28 +64,6 @@ pub struct Where {
     /// `local` or the name of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-}
-
-/// A figure of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Right answers a second.
-    Throughput,
-    /// From the first request to the last answer, for each message of a producer, in milliseconds.
-    MsPerMessage,
-    /// Right answers on each connection.
-    RepliesPerConnection,
-    /// Milliseconds.
-    LatencyMsP50,
-    /// Milliseconds.
-    LatencyMsP99,
-    /// Milliseconds.
-    LatencyMsMax,
-    /// The longest latency, divided by the 99th percentile.
-    LatencyMaxOfP99,
-    /// The standard deviation of connection times, divided by their mean.
-    ConnectionStdevOfMean,
 }
 
 /// Of how many comparisons.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use tare_service::document::{self, DocumentError};
 
-pub use check::{Check, Metric, Quantifier, Where};
-pub use points::{messages_published, place};
+pub use check::{Check, Quantifier, Where};
+pub use points::{messages_published, place, point_name};
 
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";

@@ -49,13 +49,21 @@ pub fn messages_published(point: &Point) -> Option<u64> {
     }
 }
 
-/// Where a point is, as far as points of one experiment differ: ` at N=1000, t=0 ms, local, C=28`.
-pub fn place(point: &Point) -> String {
+/// A point, as far as points of one experiment differ: `N=1000, t=0 ms, local, C=28`, or the name of a part.
+pub fn point_name(point: &Point) -> String {
     match messages_published(point) {
         Some(messages) => {
             let link = point.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
-            format!(" at N={messages}, t={} ms, {link}, C={}", point.knobs.delay_ms, point.knobs.threads)
+            format!("N={messages}, t={} ms, {link}, C={}", point.knobs.delay_ms, point.knobs.threads)
         }
+        None => point.part.clone(),
+    }
+}
+
+/// The same as the end of a sentence: ` at N=1000, t=0 ms, local, C=28`, ` in "sweep"`.
+pub fn place(point: &Point) -> String {
+    match messages_published(point) {
+        Some(_) => format!(" at {}", point_name(point)),
         None => format!(" in \"{}\"", point.part),
     }
 }

@@ -1,6 +1,6 @@
 //! From what the generator tells to what is kept of a cell. Pure.
 
-use tare_load::{Doubt, Histogram, Interval, Limits, Measures, RunReport, judge};
+use tare_load::{Doubt, Histogram, Interval, Limits, Measures, RunReport, evaluate};
 
 use super::record::{Figures, LinkFigures, PROBABILITIES, Second, Spread};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     validity::{self, Shares},
 };
 use tare_host::{
-    cpus::{Books, Pinning},
-    link::{Link, LinkError, WayBooks},
+    cpus::{CpuAccounting, Pinning},
+    link::{Link, LinkError, WayCounters},
 };
 use tare_service::drive::{self, describe};
 
@@ -48,16 +48,20 @@ fn doubts(report: &RunReport) -> Vec<String> {
     let counts = |doubt: &Doubt| match doubt {
         Doubt::Late { .. } => is_open,
         Doubt::Inconsistent { .. } => true,
-        Doubt::GeneratorBound { .. } | Doubt::Erroring { .. } => false,
+        Doubt::GeneratorBound { .. } | Doubt::Failing { .. } => false,
     };
-    judge(report, &Limits::default()).iter().filter(|doubt| counts(doubt)).map(ToString::to_string).collect()
+    evaluate(report, &Limits::default())
+        .iter()
+        .filter(|doubt| counts(doubt))
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// Why the rate of a load that asks for all there is may not be the service's own: what is asked of a slice of a campaign. The
 /// link's time is the generator's here: they share their CPUs.
 pub fn saturation_doubt(
     figures: &Figures,
-    books: Books,
+    books: CpuAccounting,
     pinning: &Pinning,
     threads: usize,
 ) -> Option<String> {
@@ -78,8 +82,8 @@ const LINK_BUSY_SHARE: f64 = 0.9;
 
 /// What a link says of itself.
 pub fn link(link: &Link) -> Result<LinkFigures, LinkError> {
-    let books = link.books()?;
-    let both = |of: fn(&WayBooks) -> u64| of(&books.up) + of(&books.down);
+    let books = link.counters()?;
+    let both = |of: fn(&WayCounters) -> u64| of(&books.up) + of(&books.down);
     let mut late = books.up.late.clone();
     late.merge(&books.down.late);
     Ok(LinkFigures {

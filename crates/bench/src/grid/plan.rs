@@ -49,7 +49,7 @@ pub struct GridPlan {
     pub checks: Vec<Check>,
     /// The part of the published time, messages and connections that is done.
     pub scale: f64,
-    /// Orders cells, fills the holes of requests.
+    /// Determines the order of cells and the values of placeholders.
     pub seed: u64,
     /// Which CPUs serve and which generate.
     pub pinning: Pinning,

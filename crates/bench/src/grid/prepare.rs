@@ -13,10 +13,10 @@ use crate::run::{
 };
 use tare_host::process::Supervisor;
 use tare_service::{
-    aspects::{Aspects, Kept, Releases},
     build::Builder,
     catalogue::{Row, Service},
     contract::Contract,
+    footprint::{Footprint, Kept, Releases},
     knobs::Knobs,
 };
 
@@ -43,7 +43,7 @@ impl Counted {
     fn of(service: &Service, builder: &Builder) -> Counted {
         let last = builder.last(service);
         let nothing = (&Releases::default(), &Kept::new(Path::new("")));
-        let aspects = Aspects::read(service, last.as_ref(), nothing.0, nothing.1);
+        let aspects = Footprint::read(service, last.as_ref(), nothing.0, nothing.1);
         Counted {
             packages_direct: aspects.dependencies.direct,
             packages_total: aspects.dependencies.total,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::folder::{self, other_format, service_folder};
-use tare_service::{aspects::Aspects, verify::Sent};
+use tare_service::{footprint::Footprint, verify::Sent};
 
 /// The version of the format: that of the folder it lies in.
 pub const FORMAT: &str = folder::FORMAT;
@@ -28,7 +28,7 @@ pub struct About {
     /// What was checked out; none where it was no repository.
     pub revision: Option<Revision>,
     /// What is known of each service besides its speed, by the label of its row.
-    pub aspects: BTreeMap<String, Aspects>,
+    pub aspects: BTreeMap<String, Footprint>,
 }
 
 /// A word of a command line as a shell reads it back.

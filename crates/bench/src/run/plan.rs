@@ -30,7 +30,7 @@ pub struct Plan {
     pub contract: String,
     /// Label of the row that is 100%.
     pub reference: String,
-    /// Orders rows, fills the holes of requests.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// How requests arrive.
     pub load: LoadSetting,

@@ -122,7 +122,7 @@ pub struct Slice {
     pub foreign_cpu_ns: Option<i64>,
     /// What the CPUs of both did, as the kernel counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub books: Option<tare_host::cpus::Books>,
+    pub books: Option<tare_host::cpus::CpuAccounting>,
     /// Of the service's live threads, voluntary and forced together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,

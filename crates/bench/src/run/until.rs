@@ -2,7 +2,9 @@
 //! it had found, and how such looks were paid for. Decides nothing: that is for [`tare_analysis::judge`].
 
 use serde::{Deserialize, Serialize};
-use tare_stats::{Better, Looks};
+use tare_stats::Looks;
+
+pub use crate::metric::Metric;
 
 /// The overall error probability of a question.
 pub const ALPHA: f64 = 0.05;
@@ -52,43 +54,6 @@ pub struct Tiers {
     pub looks: Vec<usize>,
     /// Error probability over all looks and all pairs: once for "differ", once for "as good as equal".
     pub alpha: f64,
-}
-
-/// A figure by which rows are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Right answers a second.
-    Throughput,
-    /// The service's CPU time for each answer.
-    Cpu,
-    /// The 99th percentile of latency: of the plan's first open loop where it has any, else of the closed ones.
-    P99,
-    /// Peak resident memory.
-    Rss,
-}
-
-impl Metric {
-    /// All, in the order of a table.
-    pub const ALL: [Metric; 4] = [Metric::Throughput, Metric::Cpu, Metric::P99, Metric::Rss];
-
-    /// For a column.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Throughput => "throughput",
-            Metric::Cpu => "CPU/request",
-            Metric::P99 => "p99",
-            Metric::Rss => "peak RSS",
-        }
-    }
-
-    /// Which way is better.
-    pub fn better(self) -> Better {
-        match self {
-            Metric::Throughput => Better::Higher,
-            Metric::Cpu | Metric::P99 | Metric::Rss => Better::Lower,
-        }
-    }
 }
 
 /// Looks at a campaign of at most so many blocks: 12, 16, 20, 30 and 40 of 40.

@@ -66,7 +66,7 @@ pub struct Setting {
     pub warm_up_max: Duration,
     /// A window in which the generator is later than this (at the 99th percentile) is void.
     pub lag_max: Duration,
-    /// Orders rows, fills holes.
+    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use tare_host::cpus::{Books, Times};
+use tare_host::cpus::{CpuAccounting, Times};
 
 const MS: u64 = 1_000_000;
 
@@ -8,7 +8,7 @@ fn slice(elapsed_ms: u64, foreign_ms: i64, steal_ms: u64) -> Slice {
     Slice {
         elapsed_ns: elapsed_ms * MS,
         foreign_cpu_ns: Some(foreign_ms * MS as i64),
-        books: Some(Books { server, ..Books::default() }),
+        books: Some(CpuAccounting { server, ..CpuAccounting::default() }),
         ..Slice::default()
     }
 }

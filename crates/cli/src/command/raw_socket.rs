@@ -3,7 +3,7 @@
 use anyhow::Context;
 use tare_service::{
     contract,
-    raw_socket::{self, misbehave::Fault},
+    raw_socket::{self, faults::Fault},
 };
 
 use crate::{exit::Outcome, workspace::Global};
@@ -53,7 +53,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let threads = args.threads.into();
     match &args.misbehave {
         None => raw_socket::serve(port, threads, &response, &stop),
-        Some(fault) => raw_socket::serve_wrongly(port, threads, &response, fault, &stop),
+        Some(fault) => raw_socket::serve_with_fault(port, threads, &response, fault, &stop),
     }
     .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
     signals::forget();

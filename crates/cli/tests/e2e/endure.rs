@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Ended, Workspace, manifest, wrong_of};
 
-const EXCUSE: &str = "[[excuse]]\ncheck = \"crowd\"\nwhy = \"a thread for each connection\"\n";
+const KNOWN_FAILURE: &str = "[[excuse]]\ncheck = \"crowd\"\nwhy = \"a thread for each connection\"\n";
 
 /// Most of it is waiting for time limits.
 const AT_ONCE: usize = 3;
@@ -74,12 +74,12 @@ fn a_right_service_endures_the_contract_that_asks_the_most() {
 }
 
 #[test]
-fn what_a_manifest_says_of_connections_is_not_asked_or_excused() {
+fn what_a_manifest_says_of_connections_is_skipped_or_tolerated() {
     let workspace = Workspace::new(&[]);
     let closing = manifest("closing", "closes-after-response")
         + "[[variant]]\nname = \"open\"\ntitle = \"says so\"\nkeeps-connections = false\n";
     workspace.service("closing", &closing);
-    workspace.service("crowded", &(manifest("crowded", "starves-crowd") + EXCUSE));
+    workspace.service("crowded", &(manifest("crowded", "starves-crowd") + KNOWN_FAILURE));
     let endured = |name: &str| {
         stages(&workspace.tare(&["verify", name, "--contract", "hello", "--endure", "--json"]).expect(0))
     };

@@ -1,6 +1,7 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
 mod broken;
+mod build;
 mod compare;
 mod endure;
 mod errors;
@@ -10,6 +11,7 @@ mod list;
 mod load;
 mod raw_socket;
 mod record;
+mod reference;
 mod report;
 mod run;
 mod selftest;

@@ -39,7 +39,7 @@ const FAILURES: [(&str, &str, &str); 22] = [
     (
         "never-ready",
         "hello",
-        "gave no right answer within 300ms of its start: see that it listens on 127.0.0.1",
+        "gave no correct answer within 300ms of its start: check that it listens on 127.0.0.1",
     ),
     ("no-such-mode", "hello", "ended before it was ready: exit status 2"),
     ("ignores-sigterm", "hello", "did not end within 3s of SIGTERM and was killed"),

@@ -1,5 +1,4 @@
-//! Interfaces of the calling thread's network namespace: made, addressed and switched on by ioctl. It knows nothing of
-//! what goes through them.
+//! Interfaces of the calling thread's network namespace, made and configured by ioctl. It knows nothing of their traffic.
 
 use std::{
     fs, io,
@@ -13,22 +12,25 @@ use rustix::{
     net::{AddressFamily, SocketFlags, SocketType, socket_with},
 };
 
-use super::LinkError;
+use super::error::{LinkError, TUN_DEVICE};
 
-/// The device of which every open file may become an interface.
-pub const TUN_DEVICE: &str = "/dev/net/tun";
-/// Of the neighbours' table (`ATF_PERM | ATF_COM`): known for ever.
+/// The interface in each namespace.
+pub(super) const NAME: &str = "link0";
+/// Flags of a permanent entry in the neighbour table (`ATF_PERM | ATF_COM`).
 const KNOWN: c_int = 0x04 | 0x02;
 
-/// An interface by its name.
+/// An existing interface.
 #[derive(Debug)]
 pub struct Interface {
     name: &'static str,
     socket: OwnedFd,
 }
 
-/// An interface whose packets are read from a file, and what is written into the file comes in there. It carries bare IP
-/// packets, and none that the kernel has left to be cut up. It goes with the file.
+/// Makes a TUN interface: the returned file reads the packets that leave by it, and what is written to the file arrives on
+/// it. Packets are bare IP packets, without segmentation offload. The interface ends when the file is closed.
+///
+/// # Errors
+/// The device is missing or may not be opened, or the kernel refuses the interface.
 pub fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let tun =
@@ -40,7 +42,10 @@ pub fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
 }
 
 impl Interface {
-    /// An interface that is there.
+    /// The interface of this name; whether it exists shows with the first call.
+    ///
+    /// # Errors
+    /// No socket for requests can be made.
     pub fn of(name: &'static str) -> Result<Interface, LinkError> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None);
@@ -50,6 +55,9 @@ impl Interface {
     }
 
     /// Switches it on.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn up(&self) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         self.ask("read", libc::SIOCGIFFLAGS, &mut request)?;
@@ -59,7 +67,10 @@ impl Interface {
         self.ask("switched on", libc::SIOCSIFFLAGS, &mut request)
     }
 
-    /// Gives it its address in a network.
+    /// Sets its address and network mask.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn address(&self, address: Ipv4Addr, mask: Ipv4Addr) -> Result<(), LinkError> {
         for (what, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, mask)] {
             let mut request = request_for(self.name);
@@ -69,16 +80,22 @@ impl Interface {
         Ok(())
     }
 
-    /// The largest packet.
+    /// Sets the size of its largest packet.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn mtu(&self, bytes: usize) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         request.ifr_ifru.ifru_mtu = bytes as c_int;
         self.ask("given its MTU", libc::SIOCSIFMTU, &mut request)
     }
 
-    /// Sends what is for `host` by way of `gateway`.
+    /// Routes packets for `host` over `gateway`.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn route(&self, host: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), LinkError> {
-        // SAFETY: a plain structure of integers and pointers, for which zeros are right.
+        // SAFETY: a plain structure of integers and pointers, for which zeros are valid.
         let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
         route.rt_dst = socket_address(host);
         route.rt_genmask = socket_address(Ipv4Addr::BROADCAST);
@@ -87,7 +104,10 @@ impl Interface {
         ioctl(&self.socket, libc::SIOCADDRT, &mut route).map_err(|source| self.error("routed to", source))
     }
 
-    /// Who has an address on the Ethernet of this interface, so that nobody has to be asked.
+    /// Sets the Ethernet address of a neighbour, so that no ARP request is needed.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn neighbour(&self, address: Ipv4Addr, hardware: [u8; 6]) -> Result<(), LinkError> {
         // SAFETY: as above.
         let mut entry: libc::arpreq = unsafe { std::mem::zeroed() };
@@ -99,7 +119,7 @@ impl Interface {
         entry.arp_flags = KNOWN;
         copy_name(&mut entry.arp_dev, self.name);
         ioctl(&self.socket, libc::SIOCSARP, &mut entry)
-            .map_err(|source| self.error("told its neighbour", source))
+            .map_err(|source| self.error("given its neighbour", source))
     }
 
     fn ask(&self, step: &'static str, what: c_ulong, request: &mut libc::ifreq) -> Result<(), LinkError> {
@@ -111,34 +131,40 @@ impl Interface {
     }
 }
 
-/// A setting of the calling thread's network namespace, such as `ipv4/tcp_no_metrics_save`.
+/// Writes a setting of the calling thread's network namespace, such as `ipv4/tcp_no_metrics_save`.
+///
+/// # Errors
+/// The setting does not exist or may not be written.
 pub fn set(setting: &str, value: &str) -> Result<(), LinkError> {
     let path = format!("/proc/sys/net/{setting}");
     fs::write(&path, value).map_err(|source| LinkError::Setting { path, source })
 }
 
-/// Packets that this interface could not send on, since whoever reads them was too slow.
+/// Packets that this interface dropped on the way out, as the reader of its file was too slow.
+///
+/// # Errors
+/// The kernel's table of interfaces cannot be read.
 pub fn unsent(name: &'static str) -> Result<u64, LinkError> {
-    let failed = |source| LinkError::Interface { name, step: "asked for its books", source };
-    // Not /proc/self: that is the namespace of the first thread.
+    let failed = |source| LinkError::Interface { name, step: "read", source };
+    // Not /proc/self, which shows the namespace of the main thread.
     let table = fs::read_to_string("/proc/thread-self/net/dev").map_err(failed)?;
     unsent_in(&table, name).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))
 }
 
 fn unsent_in(table: &str, name: &str) -> Option<u64> {
     let columns = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
-    // Eight columns of what came in; then bytes, packets, errors and what was dropped going out.
+    // Eight columns for receiving, then bytes, packets, errors and drops of sending.
     columns.split_ascii_whitespace().nth(11)?.parse().ok()
 }
 
 fn request_for(name: &str) -> libc::ifreq {
-    // SAFETY: a plain structure of bytes, integers and a pointer that no request of ours uses; zeros are right.
+    // SAFETY: a plain structure of bytes, integers and a pointer that no request of ours uses; zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     copy_name(&mut request.ifr_name, name);
     request
 }
 
-/// The last byte stays 0.
+/// Copies a name; the last byte stays 0.
 fn copy_name(to: &mut [c_char; libc::IFNAMSIZ], name: &str) {
     for (to, from) in to[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
         *to = from as c_char;
@@ -153,7 +179,8 @@ fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
     libc::sockaddr { sa_family: libc::AF_INET as u16, sa_data: data }
 }
 
-/// `argument` must be what `what` takes; all of ours fill in or read one structure and keep no pointer to it.
+/// `argument` must be of the type that the request `what` takes. All requests used here read or fill in one structure and keep
+/// no pointer to it.
 fn ioctl<T>(file: &OwnedFd, what: c_ulong, argument: &mut T) -> io::Result<()> {
     // SAFETY: the descriptor is open, and the pointer is valid for reads and writes of the structure of this request.
     match unsafe { libc::ioctl(file.as_raw_fd(), what, std::ptr::from_mut(argument)) } {
@@ -167,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_that_nobody_read_in_time_are_found() {
+    fn packets_that_were_not_read_in_time_are_counted() {
         let table = "Inter-| Receive | Transmit\n face |bytes ...\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\
             link0:  1    2 3 4 5 6 7 8 9 10 11 77 13 14 15 16\n";
         assert_eq!(unsent_in(table, "link0"), Some(77));

@@ -1,46 +1,46 @@
-//! One way of a link as a pure function of time and random draws: a packet goes in at an instant, and comes out at a
-//! later one or not at all. It knows no packet's content and reads no clock.
+//! One direction of a link as a pure function of time and random draws: a packet goes in at one instant and comes out at a
+//! later one, or not at all. It does not look into packets and reads no clock.
 //!
-//! A packet waits until the line is free, takes its time at the rate, and is then on its way for the delay. One that is
-//! lost is lost on the way, so it took its time too. The queue holds what waits for the line, and nothing that is on
-//! its way: a queue of 10 packets stays one of 10, however long the delay.
+//! A packet waits until the line is free, is transmitted at the rate, and then travels for the delay. A lost packet is lost
+//! while it travels, so it is transmitted too. The queue holds only packets that wait for the line, not those that travel:
+//! a queue of 10 packets holds 10, however long the delay.
 
 use std::collections::VecDeque;
 
 use super::spec::{Queue, Way};
 
-/// What may be on its way at a time: a bound of memory for a link without a rate. At 1500 bytes it is 400 MB.
+/// The most packets that travel at a time, a limit of memory for a link without a rate: 400 MB with packets of 1500 bytes.
 const ON_THE_WAY_MAX: usize = 1 << 18;
 
-/// A line, with the packets that are in it.
+/// One direction, with the packets that are in it.
 #[derive(Debug)]
 pub struct Line<P> {
     way: Way,
-    /// When the last packet will have left for its way.
+    /// The instant at which the last packet has been transmitted.
     free_at_ns: u64,
-    /// When those that wait begin to be sent, and their bytes.
+    /// Of each waiting packet: the instant at which its transmission begins, and its bytes.
     waiting: VecDeque<(u64, usize)>,
     waiting_bytes: u64,
-    /// By the instant of delivery.
+    /// Travelling packets, ordered by the instant of delivery.
     on_the_way: VecDeque<(u64, P)>,
 }
 
-/// Two numbers from 0 to below 1 for each packet, whether they are needed or not, so that the fate of a packet depends on
-/// the seed and on its number alone.
+/// Two random numbers from 0 to below 1 for each packet. Both are drawn even if they are not needed, so that what happens to a
+/// packet depends only on the seed and on its number.
 #[derive(Debug, Clone, Copy)]
 pub struct Draws {
-    /// Below the share of loss: lost.
+    /// The packet is lost if this is below the loss rate.
     pub loss: f64,
-    /// 0 is the shortest delay.
+    /// Position in the range of delays; 0 is the shortest.
     pub jitter: f64,
 }
 
-/// Why a packet never comes out.
+/// Why a packet does not come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gone {
-    /// On the way.
+    /// Lost at random while it travelled.
     Lost,
-    /// Before the line, since the queue was full.
+    /// Dropped as the queue was full.
     Dropped,
 }
 
@@ -50,7 +50,10 @@ impl<P> Line<P> {
         Line { way, free_at_ns: 0, waiting: VecDeque::new(), waiting_bytes: 0, on_the_way: VecDeque::new() }
     }
 
-    /// Puts a packet of so many bytes in. `now_ns` never falls. What is gone is given back.
+    /// Puts a packet in. `now_ns` must not decrease.
+    ///
+    /// # Errors
+    /// The packet is lost or dropped; it is returned with the reason.
     pub fn offer(&mut self, now_ns: u64, bytes: usize, packet: P, draws: Draws) -> Result<(), (Gone, P)> {
         self.notice(now_ns);
         let begin_ns = now_ns.max(self.free_at_ns);
@@ -72,12 +75,12 @@ impl<P> Line<P> {
         Ok(())
     }
 
-    /// When the next packet comes out.
+    /// The instant at which the next packet comes out.
     pub fn next_ns(&self) -> Option<u64> {
         self.on_the_way.front().map(|(due_ns, _)| *due_ns)
     }
 
-    /// The next packet that has come out by now, with the instant at which it should have.
+    /// The next packet that has come out by `now_ns`, with the instant at which it was due.
     pub fn take(&mut self, now_ns: u64) -> Option<(u64, P)> {
         self.next_ns().filter(|due_ns| *due_ns <= now_ns)?;
         self.on_the_way.pop_front()
@@ -91,7 +94,7 @@ impl<P> Line<P> {
             let place = self.on_the_way.partition_point(|(other_ns, _)| *other_ns <= due_ns);
             self.on_the_way.insert(place, (due_ns, packet));
         } else {
-            // It comes out together with the one before it.
+            // It comes out together with its predecessor.
             self.on_the_way.push_back((last_ns, packet));
         }
     }
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_takes_its_delay() {
+    fn a_packet_is_delayed() {
         let mut line = line("delay=26ms");
         line.offer(5 * MS, 1500, 0, MIDDLE).unwrap();
         line.offer(6 * MS, 40, 1, MIDDLE).unwrap();
@@ -165,8 +168,9 @@ mod tests {
         for text in ["delay=9s,rate=1mbit,queue=2", "delay=9s,rate=1mbit,queue=2500B"] {
             let mut line = line(text);
             // One is on the line and two wait.
-            let fates: Vec<bool> = (0..5).map(|packet| line.offer(0, 1250, packet, MIDDLE).is_ok()).collect();
-            assert_eq!(fates, [true, true, true, false, false]);
+            let accepted: Vec<bool> =
+                (0..5).map(|packet| line.offer(0, 1250, packet, MIDDLE).is_ok()).collect();
+            assert_eq!(accepted, [true, true, true, false, false]);
             // When the line takes the next, there is room for one, though all are still on their way.
             assert_eq!(line.offer(10 * MS, 1250, 5, MIDDLE), Ok(()));
             assert_eq!(line.offer(10 * MS, 1250, 6, MIDDLE), Err((Gone::Dropped, 6)));
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_took_its_time() {
+    fn a_lost_packet_takes_its_time_on_the_line() {
         let mut line = line("delay=1ms,rate=1mbit,loss=10%");
         assert_eq!(line.offer(0, 1250, 0, Draws { loss: 0.0999, jitter: 0.0 }), Err((Gone::Lost, 0)));
         assert_eq!(line.offer(0, 1250, 1, Draws { loss: 0.1, jitter: 0.0 }), Ok(()));

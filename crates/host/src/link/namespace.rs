@@ -9,7 +9,7 @@ use std::{
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-use super::LinkError;
+use super::error::LinkError;
 
 /// A network namespace.
 #[derive(Debug, Clone)]
@@ -18,7 +18,10 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new one, in which even loopback is still down.
+    /// A new namespace, in which even loopback is down.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or a thread.
     pub fn new() -> Result<Namespace, LinkError> {
         let make = || {
             // SAFETY: only the network namespace of this thread changes, not its table of descriptors, and the thread
@@ -30,11 +33,13 @@ impl Namespace {
         Ok(Namespace { descriptor: Arc::new(descriptor.into()) })
     }
 
-    /// Does `work` inside. Sockets that it makes and processes that it starts are of this namespace, and stay so.
+    /// Runs `work` inside. Sockets that it makes and processes that it starts belong to this namespace for good.
     ///
-    /// It happens on a thread of its own, which ends with the work: the way back into the namespace of the caller is barred
-    /// where that belongs to another user namespace (see [`super::rights`]), and so no panic can leave a thread behind in
-    /// here. A panic of the work goes on in the caller.
+    /// It runs on a thread of its own, which ends with the work: a thread could not return to the caller's namespace if that
+    /// belongs to another user namespace (see [`super::rights`]). A panic of the work is resumed in the caller.
+    ///
+    /// # Errors
+    /// The namespace cannot be entered, or no thread can be started.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
         on_a_thread(|| {
             let inside = Some(LinkNameSpaceType::Network);
@@ -44,14 +49,14 @@ impl Namespace {
         })?
     }
 
-    /// For `tare_load::Route`, whose threads enter it.
+    /// Its descriptor, for `tare_load::Route`, whose threads enter the namespace.
     #[must_use]
     pub fn fd(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.descriptor)
     }
 }
 
-/// The result of `work`, which ran on a thread that has ended. CPUs and timer slack are the caller's.
+/// Runs `work` on a new thread, which inherits the caller's CPUs and timer slack, and waits for it.
 fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("tare-within".to_owned());

@@ -1,7 +1,7 @@
-//! The kernel's own link, where it has one: a pair of Ethernet interfaces with a `netem` queue on each. Whether there is
-//! one is found out by asking `tc` to make it.
+//! The link made by the kernel: a pair of Ethernet interfaces with a `netem` queue on each. Whether the kernel has netem is
+//! found by asking `tc` for such a queue.
 //!
-//! No machine of this project has had netem so far: the pair of interfaces is tested, and what `tc` is told is tested as
+//! No machine of this project has had netem so far. The pair of interfaces is tested, and the arguments of `tc` are tested as
 //! text, but no packet has gone through such a queue.
 
 use std::{io, process::Command, time::Duration};
@@ -9,41 +9,45 @@ use std::{io, process::Command, time::Duration};
 use rustix::thread::{CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities};
 
 use super::{
-    LinkError, MTU, NAME,
+    error::LinkError,
+    interface::NAME,
     namespace::Namespace,
-    spec::{LinkSpec, Queue, Way},
+    spec::{LinkSpec, MTU, Queue, Way},
 };
 use crate::process::Asked;
 
-/// `tc` answers at once, or not at all.
+/// Time limit for `tc`, which answers at once or not at all.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// What netem counts beyond the IP packet.
+/// Header bytes that netem counts in addition to the IP packet.
 const ETHERNET_BYTES: u64 = 14;
-/// Packets, where nothing else bounds them.
+/// Limit of packets in a queue without any other limit.
 const LIMIT_MAX: u64 = 1 << 18;
-/// netem keeps the order of packets only where it has a rate: this one is none.
+/// Netem keeps the order of packets only if it has a rate; this one is too high to have an effect.
 const NO_RATE_BITS: u64 = 1_000_000_000_000;
 
-/// Tells `tc` to delay what leaves the interface of each namespace, or says why it does not.
+/// Adds a netem queue to the interface of each namespace.
+///
+/// # Errors
+/// A namespace cannot be entered, or `tc` fails; the text is its first line.
 pub fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<(), String> {
     for (namespace, way) in [(client, &spec.up), (server, &spec.down)] {
-        let told =
+        let added =
             namespace.within(|| tc(&[words(&["qdisc", "add", "dev", NAME, "root"]), netem(way)].concat()));
-        told.map_err(|error| error.to_string())??;
+        added.map_err(|error| error.to_string())??;
     }
     Ok(())
 }
 
-/// Packets, bytes, and packets that were lost or dropped, of the interface of the calling thread's namespace.
+/// Packets, bytes, and packets that were lost or dropped, of the interface in the calling thread's namespace.
+///
+/// # Errors
+/// `tc` fails, or lists no netem queue.
 pub fn counted() -> Result<[u64; 3], LinkError> {
-    let failed = |why: String| LinkError::Interface {
-        name: NAME,
-        step: "asked for its books",
-        source: io::Error::other(why),
-    };
-    let told = tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).map_err(failed)?;
-    counted_in(&told).ok_or_else(|| failed("tc tells of no netem".to_owned()))
+    let failed =
+        |why: String| LinkError::Interface { name: NAME, step: "read", source: io::Error::other(why) };
+    let json = tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).map_err(failed)?;
+    counted_in(&json).ok_or_else(|| failed("tc lists no netem queue".to_owned()))
 }
 
 fn counted_in(json: &str) -> Option<[u64; 3]> {
@@ -51,13 +55,13 @@ fn counted_in(json: &str) -> Option<[u64; 3]> {
     let netem = queues.as_array()?.iter().find(|queue| queue["kind"] == "netem")?;
     let [packets, bytes, drops] = ["packets", "bytes", "drops"].map(|key| netem[key].as_u64());
     let packets = packets?;
-    // Bytes are those of the Ethernet.
+    // Netem counts Ethernet headers.
     Some([packets, bytes?.saturating_sub(packets * ETHERNET_BYTES), drops?])
 }
 
-/// On a thread that ends soon: it gives away a right that no service shall have.
+/// Runs `tc`. Only call it on a thread that ends soon: it makes a capability inheritable that no service may have.
 fn tc(arguments: &[String]) -> Result<String, String> {
-    pass_on_rights().map_err(|error| format!("tc cannot be given the right to do it: {error}"))?;
+    pass_on_rights().map_err(|error| format!("tc cannot be given the capability that it needs: {error}"))?;
     let output = Asked::put(Command::new("tc").args(arguments), ANSWER_WITHIN).and_then(Asked::answer);
     let output = output.map_err(|error| format!("tc: {error}"))?;
     match output.status.success() {
@@ -69,7 +73,7 @@ fn tc(arguments: &[String]) -> Result<String, String> {
     }
 }
 
-/// A program that is executed in a user namespace has no rights there, unless they are ambient.
+/// A program that is executed in a user namespace has only the capabilities there that are ambient.
 fn pass_on_rights() -> rustix::io::Result<()> {
     let mut rights = capabilities(None)?;
     rights.inheritable |= CapabilitySet::NET_ADMIN;
@@ -77,28 +81,28 @@ fn pass_on_rights() -> rustix::io::Result<()> {
     configure_capability_in_ambient_set(CapabilitySet::NET_ADMIN, true)
 }
 
-/// The way in the words of netem. Times are in microseconds, the only unit that every version of `tc` reads finely.
+/// The arguments for netem. Times are in microseconds, the only unit that every version of `tc` reads with fractions.
 fn netem(way: &Way) -> Vec<String> {
     let us = |ns: u64| format!("{}us", ns as f64 / 1_000.0);
-    let mut told = words(&["netem", "limit"]);
-    told.push(limit(way).to_string());
+    let mut arguments = words(&["netem", "limit"]);
+    arguments.push(limit(way).to_string());
     if way.delay_ns > 0 {
-        told.extend(["delay".to_owned(), us(way.delay_ns)]);
+        arguments.extend(["delay".to_owned(), us(way.delay_ns)]);
         if way.jitter_ns > 0 {
-            told.push(us(way.jitter_ns));
+            arguments.push(us(way.jitter_ns));
         }
     }
     if way.loss_percent > 0.0 {
-        told.extend(["loss".to_owned(), format!("{}%", way.loss_percent)]);
+        arguments.extend(["loss".to_owned(), format!("{}%", way.loss_percent)]);
     }
     let keeps_order = way.jitter_ns > 0 && !way.reorder;
     if let Some(rate) = way.rate_bits_per_s.or(keeps_order.then_some(NO_RATE_BITS)) {
-        told.extend(["rate".to_owned(), format!("{rate}bit"), format!("-{ETHERNET_BYTES}")]);
+        arguments.extend(["rate".to_owned(), format!("{rate}bit"), format!("-{ETHERNET_BYTES}")]);
     }
-    told
+    arguments
 }
 
-/// netem's limit is for what waits together with what is on its way, so a long way needs a high one.
+/// Netem's limit counts waiting and travelling packets together, so a long delay needs a high limit.
 fn limit(way: &Way) -> u64 {
     let Some(rate) = way.rate_bits_per_s else { return LIMIT_MAX };
     let packet_bits = MTU as u128 * 8;
@@ -120,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_in_the_words_of_netem() {
+    fn a_way_becomes_the_arguments_of_netem() {
         let table = [
             ("delay=26ms", "netem limit 262144 delay 26000us"),
             ("delay=26ms,jitter=500ns", "netem limit 262144 delay 26000us 0.5us rate 1000000000000bit -14"),
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_is_read() {
+    fn counters_are_read_from_json() {
         let json = r#"[{"kind":"netem","bytes":1514,"packets":1,"drops":3,"overlimits":0}]"#;
         assert_eq!(counted_in(json), Some([1, 1500, 3]));
         assert_eq!(counted_in("[]"), None);

@@ -1,5 +1,5 @@
-//! What ioctl cannot do for interfaces, or not in a user namespace, and a single message of rtnetlink can: a pair of Ethernet
-//! interfaces joined back to back, one of them in another namespace, and the length of a device's queue.
+//! Requests by rtnetlink, which ioctl does not offer or not in a user namespace: a pair of Ethernet interfaces joined back to
+//! back, one of them in another namespace, and the length of a device's queue.
 
 use std::{
     io,
@@ -8,14 +8,14 @@ use std::{
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
-use super::LinkError;
+use super::{error::LinkError, spec::MTU};
 
 /// `VETH_INFO_PEER` of the kernel.
 const PEER: u16 = 1;
-/// Of `struct nlmsghdr`.
+/// Size of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
 
-/// One end.
+/// One end of a pair.
 #[derive(Debug, Clone, Copy)]
 pub struct End {
     /// The interface's name.
@@ -24,14 +24,20 @@ pub struct End {
     pub hardware: [u8; 6],
 }
 
-/// Makes a pair: `here` in the calling thread's namespace, `there` in that of a descriptor.
+/// Makes a pair: `here` in the calling thread's namespace, `there` in the namespace of a descriptor.
+///
+/// # Errors
+/// The kernel refuses.
 pub fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(), LinkError> {
     let body = pair_of(here, there, namespace.as_raw_fd());
     let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-    tell(flags, &body).map_err(|source| LinkError::Interface { name: here.name, step: "made", source })
+    request(flags, &body).map_err(|source| LinkError::Interface { name: here.name, step: "made", source })
 }
 
-/// How many packets an interface of the calling thread's namespace keeps for who reads them.
+/// Sets how many packets an interface of the calling thread's namespace buffers for its reader.
+///
+/// # Errors
+/// The kernel refuses.
 pub fn queue(name: &'static str, packets: u32) -> Result<(), LinkError> {
     let name_and_end = [name.as_bytes(), b"\0"].concat();
     let body = [
@@ -39,20 +45,24 @@ pub fn queue(name: &'static str, packets: u32) -> Result<(), LinkError> {
         attribute(libc::IFLA_IFNAME, &name_and_end),
         attribute(libc::IFLA_TXQLEN, &packets.to_ne_bytes()),
     ];
-    tell(0, &body.concat()).map_err(|source| LinkError::Interface { name, step: "given its queue", source })
+    request(0, &body.concat()).map_err(|source| LinkError::Interface {
+        name,
+        step: "given its queue",
+        source,
+    })
 }
 
-/// Sends one message about an interface, and waits for the answer, which the kernel gives at once.
-fn tell(flags: i32, body: &[u8]) -> io::Result<()> {
+/// Sends one message about an interface and reads the answer, which the kernel sends at once.
+fn request(flags: i32, body: &[u8]) -> io::Result<()> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-    // Without an address it goes to the kernel.
+    // A message without an address goes to the kernel.
     send(&socket, &message(flags, body), SendFlags::empty())?;
     let mut answer = [0; 4096];
     let (count, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
     acknowledged(&answer[..count])
 }
 
-/// An answer is a header, then an error number below 0, or 0.
+/// An answer is a header followed by 0 or a negative error number.
 fn acknowledged(answer: &[u8]) -> io::Result<()> {
     let code = answer.get(HEADER_BYTES..HEADER_BYTES + 4).and_then(|code| code.try_into().ok());
     match code.map(i32::from_ne_bytes) {
@@ -68,7 +78,7 @@ fn message(flags: i32, body: &[u8]) -> Vec<u8> {
     message.extend(((HEADER_BYTES + body.len()) as u32).to_ne_bytes());
     message.extend(libc::RTM_NEWLINK.to_ne_bytes());
     message.extend((flags as u16).to_ne_bytes());
-    // A sequence number and whom it is from: one message, one answer.
+    // Sequence number and sender: not needed for one message and one answer.
     message.extend([0; 8]);
     message.extend(body);
     message
@@ -84,24 +94,24 @@ fn pair_of(here: End, there: End, namespace: i32) -> Vec<u8> {
     [interface_header(), end(here), information].concat()
 }
 
-/// A packet is one segment: what TCP would otherwise leave to be cut up later would pass a queue as one packet.
+/// Limits a packet to one segment: with segmentation offload a queue would count several segments as one packet.
 fn end(end: End) -> Vec<u8> {
     let name = [end.name.as_bytes(), b"\0"].concat();
     [
         attribute(libc::IFLA_IFNAME, &name),
         attribute(libc::IFLA_ADDRESS, &end.hardware),
-        attribute(libc::IFLA_MTU, &(super::MTU as u32).to_ne_bytes()),
+        attribute(libc::IFLA_MTU, &(MTU as u32).to_ne_bytes()),
         attribute(libc::IFLA_GSO_MAX_SEGS, &1_u32.to_ne_bytes()),
     ]
     .concat()
 }
 
-/// `struct ifinfomsg` that says nothing.
+/// An empty `struct ifinfomsg`.
 fn interface_header() -> Vec<u8> {
     vec![0; 16]
 }
 
-/// Length, type and value, filled up to four bytes.
+/// Length, type and value, padded to a multiple of four bytes.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 + value.len().next_multiple_of(4));
     bytes.extend(((4 + value.len()) as u16).to_ne_bytes());
@@ -116,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attribute_is_filled_up_and_says_how_long_it_is() {
+    fn an_attribute_is_padded_and_has_its_length() {
         assert_eq!(
             attribute(3, b"lo\0"),
             [&7_u16.to_ne_bytes()[..], &3_u16.to_ne_bytes(), b"lo\0\0"].concat()
@@ -124,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_says_its_own_length() {
+    fn a_message_has_its_length() {
         let end = End { name: "link0", hardware: [2, 0, 0, 0, 0, 1] };
         let message = message(0, &pair_of(end, end, 7));
         assert_eq!(message[..4], (message.len() as u32).to_ne_bytes());

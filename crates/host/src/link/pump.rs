@@ -1,5 +1,5 @@
-//! The thread that is the link where the kernel has none: it reads packets from two TUN devices, keeps each as long as
-//! its line says, and writes it into the other. What becomes of a packet is decided in [`super::line`].
+//! The thread that implements the link without netem: it reads packets from two TUN devices, delays each of them, and writes
+//! it to the other device. [`super::line`] decides when a packet comes out and whether it does.
 
 use std::{
     io,
@@ -23,57 +23,60 @@ use rustix::{
 use tare_load::{Clock, Histogram, Monotonic};
 
 use super::{
-    LinkError, MTU,
+    error::LinkError,
     line::{Draws, Gone, Line},
-    spec::LinkSpec,
+    spec::{LinkSpec, MTU},
 };
 
-/// The most that a wait for a delivery ends early. A timer and the way out of a CPU's sleep take their time, some tens of
-/// microseconds on a virtual machine; how much, the thread learns. What it was early by it spends looking.
+/// The most by which a wait for a delivery ends early. Timers and the wake-up of a CPU are late by some tens of microseconds on
+/// a virtual machine. The thread learns by how much, ends its waits earlier by that, and polls for the rest.
 const EARLY_NS_MAX: u64 = 50_000;
-/// Of how many waits it remembers how late they ended.
+/// Number of waits over which the lateness is averaged.
 const MEMORY: u64 = 8;
-/// Packets that are read from one device before the others have their turn.
+/// Packets that are read from one device before the other has its turn.
 const BATCH: usize = 64;
-/// Of `sched_setscheduler(2)`: above everything that has no such priority.
+/// The lowest real-time priority of `sched_setscheduler(2)`, above every normal thread.
 const PRIORITY: i32 = 1;
 
-/// What went one way.
+/// Counters of one direction.
 #[derive(Debug, Clone, Default)]
-pub struct WayBooks {
+pub struct WayCounters {
     /// Packets that came out.
     pub packets: u64,
     /// Their bytes, IP headers included.
     pub bytes: u64,
-    /// Packets that were lost as they should be.
+    /// Packets that were lost as specified.
     pub lost: u64,
-    /// Packets that came when the queue was full.
+    /// Packets that were dropped as the queue was full.
     pub dropped: u64,
-    /// Packets that the receiving kernel did not take.
+    /// Packets that the receiving kernel refused.
     pub refused: u64,
-    /// How much later than they should have packets came out.
+    /// Lateness of packets: from the instant at which they were due to the one at which they came out.
     pub late: Histogram,
 }
 
 /// The running thread. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Pump {
-    books: Arc<Mutex<[WayBooks; 2]>>,
+    counters: Arc<Mutex<[WayCounters; 2]>>,
     bell: Arc<OwnedFd>,
     started: Started,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a thread tells once it runs.
+/// What the thread reports once it runs.
 #[derive(Debug)]
 struct Started {
     thread_id: u32,
-    /// Why it waits for its turn like any other, where it does.
+    /// Why it has no real-time priority, if it has none.
     no_priority: Option<io::Error>,
 }
 
 impl Pump {
-    /// Starts the thread on these CPUs (none for any), between the client's device and the server's.
+    /// Starts the thread on these CPUs (empty: any), between the client's device and the server's.
+    ///
+    /// # Errors
+    /// The thread cannot be started or pinned.
     pub fn start(
         spec: &LinkSpec,
         [client, server]: [OwnedFd; 2],
@@ -82,7 +85,7 @@ impl Pump {
     ) -> Result<Pump, LinkError> {
         let bell =
             Arc::new(eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| LinkError::Thread(error.into()))?);
-        let books = Arc::<Mutex<[WayBooks; 2]>>::default();
+        let counters = Arc::<Mutex<[WayCounters; 2]>>::default();
         let way = |way, stream| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(stream);
@@ -93,7 +96,7 @@ impl Pump {
             devices: [client, server],
             early_ns: 0,
             spare: Vec::new(),
-            books: Arc::clone(&books),
+            counters: Arc::clone(&counters),
             bell: Arc::clone(&bell),
         };
         let (ready, is_ready) = channel();
@@ -102,27 +105,30 @@ impl Pump {
             .name("tare-link".to_owned())
             .spawn(move || work.begin(&cpus, &ready))
             .map_err(LinkError::Thread)?;
-        let started = is_ready.recv().expect("a link tells whether it started")?;
-        Ok(Pump { books, bell, started, thread: Some(thread) })
+        let started = is_ready.recv().expect("the thread reports whether it started")?;
+        Ok(Pump { counters, bell, started, thread: Some(thread) })
     }
 
-    /// Up, then down.
-    pub fn books(&self) -> [WayBooks; 2] {
-        lock(&self.books).clone()
+    /// The counters of both directions: up, then down.
+    pub fn counters(&self) -> [WayCounters; 2] {
+        lock(&self.counters).clone()
     }
 
     /// CPU time of the thread so far.
+    ///
+    /// # Errors
+    /// The thread has ended.
     pub fn cpu_ns(&self) -> io::Result<u64> {
         crate::process::thread_cpu_ns(self.started.thread_id)
     }
 
-    /// Its number in the kernel.
+    /// Its thread id in the kernel.
     #[cfg(test)]
     pub fn thread_id(&self) -> u32 {
         self.started.thread_id
     }
 
-    /// Why the thread waits for its turn like any other, where it does.
+    /// Why the thread has no real-time priority, if it has none.
     pub fn no_priority(&self) -> Option<&io::Error> {
         self.started.no_priority.as_ref()
     }
@@ -137,31 +143,31 @@ impl Drop for Pump {
     }
 }
 
-fn lock(books: &Mutex<[WayBooks; 2]>) -> MutexGuard<'_, [WayBooks; 2]> {
-    books.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(counters: &Mutex<[WayCounters; 2]>) -> MutexGuard<'_, [WayCounters; 2]> {
+    counters.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One way: what it is like, and its own random numbers, so that the traffic of the other changes nothing.
+/// One direction with random numbers of its own, so that they do not depend on the traffic of the other.
 struct Way {
     line: Line<Vec<u8>>,
     random: ChaCha8Rng,
 }
 
-/// All that belongs to the thread. Way `i` leads from device `i` to the other.
+/// The state of the thread. Direction `i` leads from device `i` to the other device.
 struct Work {
     ways: [Way; 2],
     devices: [OwnedFd; 2],
-    /// How much before a delivery a wait for it ends.
+    /// By how much a wait ends before the delivery.
     early_ns: u64,
-    /// Memory for packets.
+    /// Buffers that are reused for packets.
     spare: Vec<Vec<u8>>,
-    books: Arc<Mutex<[WayBooks; 2]>>,
+    counters: Arc<Mutex<[WayCounters; 2]>>,
     bell: Arc<OwnedFd>,
 }
 
 impl Work {
     fn begin(mut self, cpus: &[usize], ready: &Sender<Result<Started, LinkError>>) {
-        // The kernel may otherwise end a wait 50 us late, to save power.
+        // By default the kernel may end a wait 50 us late to save power.
         let _slack = set_current_timer_slack(NonZeroU64::new(1));
         if let Err(source) = pin(cpus) {
             let _link_gone = ready.send(Err(LinkError::Pin { cpus: cpus.to_vec(), source }));
@@ -177,7 +183,7 @@ impl Work {
         }
     }
 
-    /// Waits for packets or for the time to deliver one, and reads what has come. False once the bell has rung.
+    /// Waits for packets or for the next delivery, and reads the packets that have arrived. False after the bell has rung.
     fn wait(&mut self) -> bool {
         let next_ns = self.ways.iter().filter_map(|way| way.line.next_ns()).min().unwrap_or(u64::MAX);
         let until_ns = next_ns.saturating_sub(self.early_ns);
@@ -185,7 +191,7 @@ impl Work {
         let mut came = self.look(wait_ns);
         if wait_ns > 0 && came == [false; 3] {
             let mut now_ns = Monotonic.now_ns();
-            // Not after a signal, which ends a wait at any time.
+            // Skipped after a signal, which may end a wait at any time.
             if let Some(late_ns) = now_ns.checked_sub(until_ns) {
                 self.early_ns = learn(self.early_ns, late_ns);
                 while now_ns < next_ns && came == [false; 3] {
@@ -202,7 +208,7 @@ impl Work {
         !came[2]
     }
 
-    /// Whether something has come from the client, from the server and from the bell, within a time.
+    /// Whether the client's device, the server's device and the bell become readable within this time.
     fn look(&self, within_ns: u64) -> [bool; 3] {
         let [client, server] = &self.devices;
         let mut files = [client, server, &*self.bell].map(|file| PollFd::new(file, PollFlags::IN));
@@ -212,7 +218,7 @@ impl Work {
         }
     }
 
-    /// Reads what has come at one device.
+    /// Reads the packets that have arrived on one device.
     fn read(&mut self, index: usize) {
         for _ in 0..BATCH {
             let mut packet = self.spare.pop().unwrap_or_else(|| vec![0; MTU]);
@@ -224,34 +230,34 @@ impl Work {
             packet.truncate(bytes);
             let way = &mut self.ways[index];
             let draws = Draws { loss: way.random.random(), jitter: way.random.random() };
-            // Each has its own instant: the first ones of a batch do not wait for the last.
+            // Each packet has its own arrival time, so that the first ones of a batch do not wait for the last.
             if let Err((gone, packet)) = way.line.offer(Monotonic.now_ns(), bytes, packet, draws) {
                 self.spare.push(packet);
-                let books = &mut lock(&self.books)[index];
+                let counters = &mut lock(&self.counters)[index];
                 match gone {
-                    Gone::Lost => books.lost += 1,
-                    Gone::Dropped => books.dropped += 1,
+                    Gone::Lost => counters.lost += 1,
+                    Gone::Dropped => counters.dropped += 1,
                 }
             }
         }
     }
 
-    /// Writes what is due.
+    /// Writes the packets that are due.
     fn deliver(&mut self) {
         for index in 0..2 {
             let mut now_ns = Monotonic.now_ns();
             while let Some((due_ns, packet)) = self.ways[index].line.take(now_ns) {
                 let written = rustix::io::write(&self.devices[1 - index], &packet);
                 let after_ns = Monotonic.now_ns();
-                let mut books = lock(&self.books);
-                let books = &mut books[index];
+                let mut counters = lock(&self.counters);
+                let counters = &mut counters[index];
                 match written {
                     Ok(bytes) => {
-                        books.packets += 1;
-                        books.bytes += bytes as u64;
-                        books.late.record(now_ns - due_ns);
+                        counters.packets += 1;
+                        counters.bytes += bytes as u64;
+                        counters.late.record(now_ns - due_ns);
                     }
-                    Err(_) => books.refused += 1,
+                    Err(_) => counters.refused += 1,
                 }
                 now_ns = after_ns;
                 self.spare.push(packet);
@@ -260,7 +266,7 @@ impl Work {
     }
 }
 
-/// How early the next wait shall end, after one that ended late by so much. A single very late one says little.
+/// By how much the next wait ends early, after one that was late by `late_ns`. A single very late wait has little weight.
 fn learn(early_ns: u64, late_ns: u64) -> u64 {
     (early_ns * (MEMORY - 1) + late_ns.min(EARLY_NS_MAX)) / MEMORY
 }
@@ -279,7 +285,7 @@ fn pin(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// A link that had to wait for the generator, with which it shares its CPUs, would be longer the busier that is.
+/// Without priority the thread would compete with the generator on their CPUs, and the delay would grow with its load.
 fn take_priority() -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: 0 is the calling thread, and the structure is read during the call only.

@@ -1,4 +1,4 @@
-//! The right to make network namespaces: had, or got by a user namespace in which this process is its own master.
+//! The right to make network namespaces: this process has it already, or gets it by entering a user namespace.
 
 use std::{fs, io};
 
@@ -7,44 +7,44 @@ use rustix::{
     thread::{CapabilitySet, UnshareFlags, capabilities, unshare_unsafe},
 };
 
-use super::{LinkError, Namespace};
+use super::{error::LinkError, namespace::Namespace};
 
 /// How this process may make namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// It was allowed to before.
+    /// It had the capabilities already.
     Had,
-    /// It has moved into a user namespace of its own.
+    /// It has entered a user namespace of its own.
     UserNamespace,
 }
 
-/// Why it may not.
+/// Why this process may not make namespaces.
 #[derive(Debug, thiserror::Error)]
 pub enum RightsError {
-    /// Too late.
+    /// It has several threads already, and then the kernel refuses a user namespace.
     #[error(
-        "a user namespace takes a process with one thread, and this one has {0}: run as root, or ask before the first \
-         thread"
+        "only a process with one thread may enter a user namespace, and this one has {0}: run as root, or ask before \
+         the first thread is started"
     )]
     Threads(usize),
-    /// The kernel refuses.
+    /// The kernel refuses a user namespace.
     #[error("no user namespace can be made ({source}): {}", advice())]
     Refused {
-        /// What it said.
+        /// The error of the kernel.
         source: io::Error,
     },
-    /// A user namespace that gives no rights, as AppArmor makes them.
-    #[error("a user namespace was made, but gives no rights ({source}): {}", advice())]
+    /// The user namespace gives no capabilities, as with AppArmor's restriction.
+    #[error("a user namespace was made, but gives no capabilities ({source}): {}", advice())]
     Powerless {
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
-    /// Rights that are no use, as in a container with a filter of system calls.
+    /// The capabilities have no effect, as in a container with a seccomp filter.
     #[error("{0}: allow unshare in the container's seccomp profile, or run outside of it")]
     Useless(LinkError),
 }
 
-/// What to do, by the settings that this kernel has.
+/// Advice according to the settings of this kernel.
 fn advice() -> String {
     let switches = [
         ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
@@ -59,23 +59,26 @@ fn advice() -> String {
     let shut = switches.iter().filter(|(path, bad, _)| {
         fs::read_to_string(format!("/proc/sys/{path}")).is_ok_and(|value| value.trim() == *bad)
     });
-    let mend: Vec<String> = shut.map(|(_, _, mend)| format!("`sysctl {mend}`")).collect();
-    match mend.is_empty() {
+    let fixes: Vec<String> = shut.map(|(_, _, fix)| format!("`sysctl {fix}`")).collect();
+    match fixes.is_empty() {
         true => "run as root".to_owned(),
-        false => format!("{}, or run as root", mend.join(" and ")),
+        false => format!("{}, or run as root", fixes.join(" and ")),
     }
 }
 
-/// Whether this process may make network namespaces and fill them.
+/// Whether this process may make and configure network namespaces.
 #[must_use]
 pub fn has() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Sees to it that this process may make network namespaces. Whoever is not allowed to moves into a user namespace, which
-/// is why it has to be asked before the first thread is started. User and group stay what they are, so files do too; the
-/// programs that it starts have no more rights than before, and `sudo` no longer works in them.
+/// Makes sure that this process may make network namespaces. Without the capabilities it enters a user namespace, which must
+/// happen before the first thread is started. User and group stay the same, and so does the access to files. Programs that it
+/// starts have no more rights than before, and `sudo` does not work in them.
+///
+/// # Errors
+/// There is more than one thread, or the kernel or a container refuses; the error says what to change.
 pub fn obtain() -> Result<Rights, RightsError> {
     let rights = if has() { Rights::Had } else { move_into_user_namespace()? };
     match (Namespace::new(), rights) {
@@ -96,7 +99,7 @@ fn move_into_user_namespace() -> Result<Rights, RightsError> {
     // SAFETY: there is one thread, and no descriptor is unshared.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }
         .map_err(|error| RightsError::Refused { source: error.into() })?;
-    // Without rights outside, a group may be mapped only by who cannot drop groups.
+    // Without capabilities in the outer namespace a group may be mapped only after setgroups is denied.
     for (file, text) in [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{user} {user} 1")),
@@ -112,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_with_threads_has_the_rights_or_is_told_that_it_is_too_late() {
+    fn a_process_with_threads_has_the_rights_or_gets_an_error() {
         // The harness has threads of its own.
         match (has(), obtain()) {
             (true, Ok(Rights::Had) | Err(RightsError::Useless(_)))

@@ -1,4 +1,4 @@
-//! What a link shall be like, read from `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit` and printed as that again.
+//! The specification of a link. Its text form is `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit`.
 
 use std::{fmt, str::FromStr};
 
@@ -7,22 +7,25 @@ use tare_load::schedule::parse::parse_duration;
 
 use crate::spelling::suggestion;
 
-/// What can be said of a link; with `up-` or `down-` before it, of one way.
+/// The largest IP packet on the link.
+pub const MTU: usize = 1500;
+
+/// The keys. With the prefix `up-` or `down-` a key applies to one direction.
 const KEYS: [&str; 6] = ["delay", "jitter", "reorder", "loss", "rate", "queue"];
 const RATE_UNITS: [(&str, u64); 4] =
     [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 const BYTE_UNITS: [(&str, u64); 5] =
     [("MiB", 1 << 20), ("KiB", 1 << 10), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)];
 const TIME_UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-/// Farther than any satellite; what is on its way has to be kept.
+/// Longer than over any satellite. A limit is needed since travelling packets are kept in memory.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
 const RATE_BITS_MIN: u64 = 1_000;
 const RATE_BITS_MAX: u64 = 100_000_000_000;
-/// A queue that takes no whole packet drops everything.
-const QUEUE_BYTES_MIN: u64 = super::MTU as u64;
+/// A smaller queue could not hold a full packet.
+const QUEUE_BYTES_MIN: u64 = MTU as u64;
 const QUEUE_MAX: u64 = 1 << 32;
 
-/// A link, each way for itself.
+/// Both directions of a link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LinkSpec {
@@ -32,98 +35,96 @@ pub struct LinkSpec {
     pub down: Way,
 }
 
-/// One way of a link.
+/// One direction of a link.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Way {
-    /// How long a packet is on its way; there and back is twice as long.
+    /// Delay of a packet in this direction.
     pub delay_ns: u64,
-    /// The delay of a packet is drawn evenly from `delay - jitter` to `delay + jitter`.
+    /// The delay of a packet is drawn uniformly from `delay - jitter` to `delay + jitter`.
     pub jitter_ns: u64,
-    /// Whether a packet with a shorter delay may overtake one with a longer.
+    /// Whether a packet with a shorter delay may overtake an earlier one.
     pub reorder: bool,
-    /// How many of a hundred packets are lost on the way.
+    /// Per cent of packets that are lost.
     pub loss_percent: f64,
-    /// Bits of IP packets, headers included, in a second; none for a link that is never busy.
+    /// Bits of IP packets, headers included, per second. Absent: unlimited.
     pub rate_bits_per_s: Option<u64>,
-    /// What may wait for a link that is busy; none for [`Queue::USUAL`].
+    /// Length of the queue. Absent: [`Queue::USUAL`].
     pub queue: Option<Queue>,
 }
 
-/// What may wait for a link that is busy. The last that comes is dropped.
+/// Length of the queue of packets that wait for the line. A packet that finds it full is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
-    /// So many packets.
+    /// In packets.
     Packets(u64),
-    /// So many bytes of packets.
+    /// In bytes of packets.
     Bytes(u64),
 }
 
 impl Queue {
-    /// As long as that of an Ethernet device in Linux.
+    /// The default of an Ethernet device in Linux.
     pub const USUAL: Queue = Queue::Packets(1000);
 }
 
 impl LinkSpec {
-    /// There and back, without jitter and without a queue.
+    /// Round-trip time without jitter and queueing.
     pub fn rtt_ns(&self) -> u64 {
         self.up.delay_ns + self.down.delay_ns
     }
 }
 
-/// Text that is no link.
+/// Why a text is not the specification of a link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkSpecError {
-    /// Nothing asked for.
+    /// The text is empty.
     #[error("a link needs at least one of delay, jitter, loss, rate and queue, such as delay=26ms")]
     Empty,
-    /// No value.
-    #[error("\"{0}\" says nothing of a link: give a name and a value, such as delay=26ms")]
+    /// A term is not a name with a value.
+    #[error("\"{0}\" is not a setting of a link: give a name and a value, such as delay=26ms")]
     Term(String),
-    /// No such name.
+    /// Unknown name.
     #[error("a link has no \"{name}\"{suggestion}")]
     Key {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// The nearest that there is.
+        /// Suggestion of a valid name.
         suggestion: String,
     },
-    /// The same twice.
+    /// A name is given twice.
     #[error("\"{0}\" is given twice: give it once")]
     Twice(String),
-    /// Not a time.
-    #[error("\"{0}\" is not a time on the way: give one with its unit, up to 10s, such as 26ms or 500us")]
+    /// Invalid time.
+    #[error("\"{0}\" is not a delay: give a time with its unit, up to 10s, such as 26ms or 500us")]
     Time(String),
-    /// Not a share.
+    /// Invalid share.
     #[error("\"{0}\" is not a share of packets: give one from 0% to below 100%, such as 0.1%")]
     Share(String),
-    /// Not a rate.
+    /// Invalid rate.
     #[error("\"{0}\" is not a rate: give one from 1kbit to 100gbit, such as 100mbit")]
     Rate(String),
-    /// Not a queue.
-    #[error("\"{0}\" is not a queue: give packets, such as 1000, or bytes from 1500B on, such as 64KiB")]
+    /// Invalid length of a queue.
+    #[error("\"{0}\" is not a queue: give packets, such as 1000, or at least 1500B, such as 64KiB")]
     Queue(String),
-    /// Neither yes nor no.
+    /// Invalid value of `reorder`.
     #[error("\"{0}\" is neither yes nor no: reorder=yes lets packets overtake each other by their jitter")]
     Reorder(String),
-    /// A jitter that would deliver before the packet was sent.
+    /// The jitter is longer than the delay, so that a packet could arrive before it was sent.
     #[error(
         "the jitter {jitter} {way} is longer than the delay {delay}: give a longer delay, or less jitter"
     )]
     Jitter {
         /// `up` or `down`.
         way: &'static str,
-        /// As it is printed.
+        /// The given jitter, as text.
         jitter: String,
-        /// As it is printed.
+        /// The given delay, as text.
         delay: String,
     },
-    /// A queue for what never waits.
-    #[error("the queue {0} has no rate, and without one nothing waits: give a rate, such as rate=100mbit")]
+    /// A queue without a rate, in which nothing would ever wait.
+    #[error("the queue {0} has no effect without a rate: give a rate, such as rate=100mbit")]
     QueueWithoutRate(&'static str),
-    /// Overtaking without anything to overtake by.
-    #[error(
-        "the way {0} has reorder=yes and no jitter, by which packets overtake: give one, such as jitter=1ms"
-    )]
+    /// Reordering without jitter, so that no packet could overtake another.
+    #[error("reorder=yes {0} has no effect without jitter: give one, such as jitter=1ms")]
     ReorderWithoutJitter(&'static str),
 }
 
@@ -142,7 +143,7 @@ impl FromStr for LinkSpec {
         if terms.is_empty() {
             return Err(LinkSpecError::Empty);
         }
-        // What is said of one way outdoes what is said of both, in whatever order.
+        // A setting of one direction overrides a setting of both, whatever their order.
         terms.sort_by_key(|(name, _)| key_of_one_way(name).is_some());
         let mut link = LinkSpec::default();
         for (name, value) in terms {
@@ -161,7 +162,7 @@ impl FromStr for LinkSpec {
     }
 }
 
-/// True for up.
+/// The key without its prefix, and true for `up-`.
 fn key_of_one_way(name: &str) -> Option<(bool, &str)> {
     let up = name.strip_prefix("up-").map(|key| (true, key));
     up.or_else(|| name.strip_prefix("down-").map(|key| (false, key)))
@@ -202,7 +203,7 @@ impl Way {
         Ok(())
     }
 
-    /// The value of a key as it is printed, unless it is what it is without being said.
+    /// The value of a key as text, unless it is the default.
     fn print(&self, key: &str) -> Option<String> {
         match key {
             "delay" => (self.delay_ns > 0).then(|| print_time(self.delay_ns)),
@@ -252,7 +253,7 @@ impl From<LinkSpec> for String {
 }
 
 fn time(text: &str) -> Result<u64, LinkSpecError> {
-    // Elsewhere a bare number is seconds, which is never what is meant of a link.
+    // Elsewhere a number without a unit means seconds, which would be too long for a link.
     let has_unit = text == "0" || text.ends_with(|last: char| last.is_ascii_alphabetic());
     let time = parse_duration(text).ok().filter(|_| has_unit);
     let ns = time.and_then(|time| u64::try_from(time.as_nanos()).ok()).filter(|ns| *ns <= DELAY_NS_MAX);
@@ -279,16 +280,16 @@ fn queue(text: &str) -> Result<Queue, LinkSpecError> {
     packets.or_else(bytes).ok_or_else(|| LinkSpecError::Queue(text.to_owned()))
 }
 
-/// `1.5mbit` in bits; units are read in either case.
+/// Reads `1.5mbit` as bits. Upper and lower case of units are the same.
 fn in_unit(text: &str, (name, factor): (&str, u64)) -> Option<u64> {
     let split = text.len().checked_sub(name.len()).filter(|split| text.is_char_boundary(*split))?;
     let (value, unit) = text.split_at(split);
     let value = number(value).filter(|_| unit.eq_ignore_ascii_case(name))? * factor as f64;
-    // Above that not every integer is a float.
+    // Above 2^53 not every integer can be represented as a float.
     (value.fract() == 0.0 && value < (1_u64 << 53) as f64).then_some(value as u64)
 }
 
-/// A plain decimal number: no sign, no exponent, no infinity.
+/// A decimal number without sign, exponent or infinity.
 fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|number: &f64| plain && number.is_finite())
@@ -339,10 +340,10 @@ mod tests {
     fn a_mistake_names_what_is_right() {
         let table = [
             ("", "a link needs at least one of delay, jitter, loss, rate and queue, such as delay=26ms"),
-            ("26ms", "\"26ms\" says nothing of a link: give a name and a value, such as delay=26ms"),
+            ("26ms", "\"26ms\" is not a setting of a link: give a name and a value, such as delay=26ms"),
             ("dealy=26ms", "a link has no \"dealy\"; did you mean \"delay\"?"),
             ("up-lost=1%", "a link has no \"up-lost\"; did you mean \"loss\"?"),
-            ("zzz=1", "a link has no \"zzz\"; there is: delay, jitter, reorder, loss, rate, queue"),
+            ("zzz=1", "a link has no \"zzz\"; valid names are: delay, jitter, reorder, loss, rate, queue"),
             ("delay=1ms,delay=2ms", "\"delay\" is given twice: give it once"),
             (
                 "delay=1ms,jitter=2ms",
@@ -350,7 +351,7 @@ mod tests {
             ),
             (
                 "down-queue=9",
-                "the queue down has no rate, and without one nothing waits: give a rate, such as rate=100mbit",
+                "the queue down has no effect without a rate: give a rate, such as rate=100mbit",
             ),
         ];
         for (text, expected) in table {

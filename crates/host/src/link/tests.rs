@@ -58,17 +58,19 @@ fn a_panic_inside_reaches_the_caller_and_leaves_its_thread_where_it_was() {
 }
 
 #[test]
-fn books_tell_what_went_each_way() {
-    if allowed("books_tell_what_went_each_way") {
+fn counters_show_the_packets_of_each_direction() {
+    if allowed("counters_show_the_packets_of_each_direction") {
         let spec = "delay=1ms".parse().unwrap();
         let link = Link::create_of(Choice::UserSpace, &spec, &[], 1).unwrap();
         talk(link.client(), link.server());
-        let books = link.books().unwrap();
+        let counters = link.counters().unwrap();
         // SYN, its acknowledgement and a byte there; an answer to SYN and a byte back; the least there can be.
-        assert!(books.up.packets >= 3 && books.down.packets >= 2, "{books:?}");
-        assert!(books.up.bytes >= 40 * books.up.packets && books.up.late.count() == books.up.packets);
-        assert!(books.cpu_ns.unwrap() > 0 && books.unread == 0);
-        assert_eq!(books.up.lost + books.up.dropped + books.up.refused, 0);
+        assert!(counters.up.packets >= 3 && counters.down.packets >= 2, "{counters:?}");
+        assert!(
+            counters.up.bytes >= 40 * counters.up.packets && counters.up.late.count() == counters.up.packets
+        );
+        assert!(counters.cpu_ns.unwrap() > 0 && counters.unread == 0);
+        assert_eq!(counters.up.lost + counters.up.dropped + counters.up.refused, 0);
     }
 }
 
@@ -95,7 +97,7 @@ fn netem_is_taken_or_not_there_with_a_reason() {
         match Link::create_of(Choice::Netem, &spec, &[], 1) {
             Ok(link) => {
                 talk(link.client(), link.server());
-                assert!(link.books().unwrap().up.packets >= 3);
+                assert!(link.counters().unwrap().up.packets >= 3);
             }
             Err(LinkError::NoNetem(reason)) => {
                 assert!(!reason.is_empty());

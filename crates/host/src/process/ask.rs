@@ -1,5 +1,5 @@
-//! A program that is asked something that it answers at once, such as its version. There is no supervisor: it does no work,
-//! and what it starts is ended with it.
+//! A short query to a program, such as its version. It needs no supervisor: the program does no lasting work, and its whole
+//! process group is killed at the end.
 
 use std::{
     fs::File,
@@ -16,18 +16,21 @@ use rustix::{
 
 const TICK: Duration = Duration::from_millis(2);
 
-/// A program that was asked. Several can be, before the first answer is waited for.
+/// A running query. Several may run at once.
 #[derive(Debug)]
 pub struct Asked {
     child: Child,
-    /// Files and no pipes: what stays behind could keep a pipe open.
+    /// Standard output and standard error. Files, not pipes: a process left behind could keep a pipe open.
     answers: [File; 2],
     began: Instant,
     within: Duration,
 }
 
 impl Asked {
-    /// Starts it, with nothing to read. It has so long to answer.
+    /// Starts the program with empty standard input. It must end within the given time.
+    ///
+    /// # Errors
+    /// The program cannot be started, or no memory file can be made for its output.
     pub fn put(command: &mut Command, within: Duration) -> io::Result<Asked> {
         let file = || rustix::fs::memfd_create("answer", MemfdFlags::CLOEXEC).map(File::from);
         let answers = [file()?, file()?];
@@ -36,7 +39,10 @@ impl Asked {
         Ok(Asked { child, answers, began: Instant::now(), within })
     }
 
-    /// What it printed, and how it ended.
+    /// Waits for the end, and returns the status and the output.
+    ///
+    /// # Errors
+    /// The program did not end in time ([`io::ErrorKind::TimedOut`]), or its output cannot be read.
     pub fn answer(mut self) -> io::Result<Output> {
         while !self.has_ended()? {
             if self.began.elapsed() > self.within {
@@ -54,14 +60,14 @@ impl Asked {
         Pid::from_child(&self.child)
     }
 
-    /// It stays to be waited for, so that the number of its group is nobody else's.
+    /// Leaves it as a zombie, so that the number of its process group cannot be reused yet.
     fn has_ended(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(self.pid()), options)?.is_some())
     }
 
     fn end(&mut self) -> io::Result<ExitStatus> {
-        // All of the group may have ended.
+        // An error only means that the whole group has ended already.
         let _ = kill_process_group(self.pid(), Signal::KILL);
         self.child.wait()
     }
@@ -69,7 +75,7 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        // Whose answer was read has been waited for, and its number may be another's.
+        // After `answer` the process has been waited for, and another one may have its number.
         if self.has_ended().is_ok() {
             let _ = self.end();
         }
@@ -102,14 +108,14 @@ mod tests {
     #[test]
     fn an_answer_is_all_that_was_printed() {
         let output = sh("read -r line || echo nothing to read; echo 1.2 >&2; exit 3", PATIENCE).unwrap();
-        let told = (output.status.code(), output.stdout.as_slice(), output.stderr.as_slice());
-        assert_eq!(told, (Some(3), &b"nothing to read\n"[..], &b"1.2\n"[..]));
+        let found = (output.status.code(), output.stdout.as_slice(), output.stderr.as_slice());
+        assert_eq!(found, (Some(3), &b"nothing to read\n"[..], &b"1.2\n"[..]));
         let long = sh("yes | head -c 300000", PATIENCE).unwrap();
         assert_eq!(long.stdout.len(), 300_000, "more than fits into a pipe");
     }
 
     #[test]
-    fn who_does_not_answer_is_ended() {
+    fn a_program_without_an_answer_is_killed() {
         let began = Instant::now();
         let error = sh("sleep 60", SOON).unwrap_err();
         assert_eq!(
@@ -120,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers_and_leaves_somebody_behind_is_not_waited_for() {
+    fn a_process_that_is_left_behind_is_killed() {
         let output = sh("sleep 60 & echo $!", PATIENCE).unwrap();
         let pid = String::from_utf8(output.stdout).unwrap();
         let end = Instant::now() + PATIENCE;
@@ -131,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_first_is_not_waited_for_by_the_others() {
+    fn queries_run_at_the_same_time() {
         let began = Instant::now();
         let slow = Asked::put(Command::new("sleep").arg("60"), PATIENCE).unwrap();
         let pid = slow.child.id().to_string();

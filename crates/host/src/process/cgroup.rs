@@ -1,5 +1,5 @@
-//! Finds out what this machine offers to keep services apart, by really trying: a group is made, looked at and
-//! removed. Nothing is moved into it. It knows nothing of services; `tare doctor` shows its answer.
+//! Finds out which means of isolating services this machine offers, by trying them: a cgroup is made, inspected and removed.
+//! No process is moved into it. It knows nothing of services; `tare doctor` prints its result.
 
 use super::folder;
 use serde::Serialize;
@@ -13,20 +13,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Freezer {
-    /// `cgroup.freeze` (Linux 5.2). Preferred: what is frozen so can still be killed.
+    /// `cgroup.freeze` (Linux 5.2). Preferred, since a process frozen by it can still be killed.
     V2(PathBuf),
-    /// The `freezer` controller. What is frozen must be thawed before it can die.
+    /// The `freezer` controller. A process must be thawed before it can be killed.
     V1(PathBuf),
-    /// SIGSTOP and SIGCONT to the process group, and why.
+    /// SIGSTOP and SIGCONT to the process group, with the reason why there is no freezer.
     None(String),
 }
 
 /// How the CPU time of a service is read. A path is the folder in which groups are made.
 ///
-/// `cpuacct.usage` and `cpu.stat` are two views of one counter of the scheduler, and both advance only in the timer's
-/// ticks while a process runs (4 ms on the machine where it was tried), but are exact once it is frozen. The first is
-/// preferred because it shows nanoseconds, not microseconds, and is read in 0.7 µs, not 1.3 µs; what it costs is one
-/// more group to enter at the start, before the clock of the start-up time runs.
+/// `cpuacct.usage` and `cpu.stat` are two views of one counter of the scheduler. While a process runs both advance only with
+/// the timer ticks (4 ms on the machine where it was measured); once it is frozen they are exact. The first is preferred:
+/// it has nanoseconds, not microseconds, and is read in 0.7 µs, not 1.3 µs. It costs one more cgroup to enter at the start,
+/// before the clock of the start-up time runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Accounting {
@@ -34,7 +34,7 @@ pub enum Accounting {
     V1(PathBuf),
     /// `usage_usec` of `cpu.stat`, microseconds.
     V2(PathBuf),
-    /// The CPU clocks of the live processes, and why. What died before it was read is not counted.
+    /// The CPU clocks of the live processes, with the reason why there is no cgroup. Processes that have died are not counted.
     None(String),
 }
 
@@ -42,13 +42,13 @@ pub enum Accounting {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Killing {
-    /// `cgroup.kill` (Linux 5.14): all at once, none can escape by forking.
+    /// `cgroup.kill` (Linux 5.14): all at once, so that none can escape by forking.
     Group(PathBuf),
-    /// One by one until none is left, and why.
+    /// One by one until none is left, with the reason.
     OneByOne(String),
 }
 
-/// What is in force to keep services apart on this machine.
+/// How services are isolated on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Isolation {
     /// How services are frozen.
@@ -60,7 +60,7 @@ pub struct Isolation {
 }
 
 impl Isolation {
-    /// Tries what this machine allows.
+    /// Finds the best means that this machine allows.
     pub fn detect() -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -82,7 +82,7 @@ impl Isolation {
         Self { freezer, accounting, killing }
     }
 
-    /// Uses no cgroup at all: for tests, and for a machine where they are known to do harm.
+    /// Uses no cgroup at all: for tests, and for machines where cgroups are known to cause trouble.
     pub fn none(reason: &str) -> Self {
         Self {
             freezer: Freezer::None(reason.into()),
@@ -91,7 +91,7 @@ impl Isolation {
         }
     }
 
-    /// What is in force, one pair of subject and sentence each.
+    /// One pair of subject and description for each means.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let freezer = match &self.freezer {
             Freezer::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
@@ -114,7 +114,7 @@ impl Isolation {
         vec![("freezing", freezer), ("cpu time", accounting), ("killing", killing)]
     }
 
-    /// The folders in which groups are made, each once; the one that best lists the members of a group first.
+    /// The folders in which groups are made, without duplicates. The one that lists the members of a group best comes first.
     pub(super) fn parents(&self) -> Vec<&Path> {
         let mut parents: Vec<&Path> = Vec::new();
         let freezer = match &self.freezer {
@@ -145,13 +145,13 @@ impl fmt::Display for Isolation {
     }
 }
 
-/// A name for a group that no other group of this machine has: `tare-<pid of tare>-<n>`.
+/// A name that no other group of this machine has: `tare-<pid of tare>-<n>`.
 pub(super) fn new_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("tare-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The process that made a group of this name, if it is one of ours.
+/// The pid of the tare that made a group of this name; absent if it is not a name of ours.
 pub(super) fn maker(name: &str) -> Option<u32> {
     let (pid, number) = name.strip_prefix("tare-")?.split_once('-')?;
     number.parse::<u64>().ok()?;
@@ -162,15 +162,17 @@ fn reasons(v2: &str, v1: &str) -> String {
     format!("{v2}; {v1}")
 }
 
-/// The folder in which groups with `file` can be made on this machine, or why there is none.
+/// The folder in which groups with `file` can be made on this machine.
+///
+/// # Errors
+/// There is none; the text says why.
 pub(super) fn folder_with(controller: Option<&str>, file: &str) -> Result<PathBuf, String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     usable(&mounts, &own, controller, file)
 }
 
-/// The folder in which groups with `file` can be made: under this process's own group, where systemd may have given
-/// the user a right to write, else at the root of the mount.
+/// Prefers the group of this process, to which systemd may have delegated write access, to the root of the mount.
 fn usable(mounts: &str, own: &str, controller: Option<&str>, file: &str) -> Result<PathBuf, String> {
     let version = controller.map_or_else(|| "cgroup v2".into(), |name| format!("cgroup v1 {name:?}"));
     let Some((mount, root)) = mount(mounts, controller) else {
@@ -187,7 +189,7 @@ fn usable(mounts: &str, own: &str, controller: Option<&str>, file: &str) -> Resu
     .map_err(|reason| format!("{version}: {reason}"))
 }
 
-/// Makes a group in `parent`, sees whether it has `file` and would take a process, and removes it.
+/// Makes a group in `parent`, checks that it has `file` and accepts processes, and removes it.
 fn try_folder(parent: &Path, file: &str) -> Result<(), String> {
     let group = parent.join(new_name());
     let failed = |what: &str, path: &Path, error: io::Error| {
@@ -216,7 +218,7 @@ fn look(
     if fs::read_to_string(group.join("cgroup.type")).is_ok_and(|kind| kind.trim() != "domain") {
         return Err(format!("groups in {parent:?} take no processes, only threads"));
     }
-    // Whoever moves a process must be allowed to write to the nearest group above both places.
+    // Moving a process takes write access to the common ancestor of both groups.
     for procs in [parent.join("cgroup.procs"), group.join("cgroup.procs")] {
         fs::OpenOptions::new()
             .write(true)
@@ -226,7 +228,7 @@ fn look(
     Ok(())
 }
 
-/// Where the hierarchy of a controller (or version 2) is mounted, and which of its groups is the root of that mount.
+/// The mount point of the hierarchy of a controller (or of version 2), and the group that is the root of that mount.
 pub(super) fn mount(mounts: &str, controller: Option<&str>) -> Option<(PathBuf, String)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn the_reason_names_what_is_missing() {
         let reason = usable("", "", Some("freezer"), "freezer.state").unwrap_err();
         assert_eq!(reason, "cgroup v1 \"freezer\" is not mounted");
     }

@@ -1,15 +1,15 @@
-//! What is done to processes where no cgroup does it: find them by process group and by the mark in their
-//! environment, stop, continue and kill them one by one. It knows nothing of cgroups.
+//! Replaces cgroups on machines without them: finds processes by process group and by a variable in their environment, and
+//! stops, continues and kills them one by one. It knows nothing of cgroups.
 
 use super::procfs;
 use rustix::process::{Pid, Signal};
 
-/// The variable that every process of a service carries: the name of its group. It is inherited by whatever the
-/// service starts, also by what makes a session of its own to get away.
+/// The environment variable that holds the name of a process's group. Everything that a service starts inherits it, even a
+/// daemon in a session of its own.
 pub(super) const MARK: &str = "TARE_GROUP";
 
 fn pid(number: u32) -> Option<Pid> {
-    // 0 would mean "my own group", a negative number "everybody", and 1 is nobody's service.
+    // 0 would address the own group, a negative number every process, and 1 is init.
     i32::try_from(number).ok().filter(|&number| number > 1).and_then(Pid::from_raw)
 }
 
@@ -18,7 +18,7 @@ pub(super) fn kill_process(number: u32) {
     signal_process(number, Signal::KILL);
 }
 
-/// Sends a signal to one process; one that has gone is no error.
+/// Sends a signal to one process. That it has ended already is not an error.
 pub(super) fn signal_process(number: u32, signal: Signal) {
     if let Some(pid) = pid(number) {
         let _ = rustix::process::kill_process(pid, signal);
@@ -33,7 +33,7 @@ pub(super) fn signal_group(pgid: u32, signal: Signal) {
 }
 
 /// Every live process that belongs to the group `name`: by its process group, or by the mark in its environment.
-/// Looks at every process of the machine: about 10 µs for each, nothing for the middle of a measurement.
+/// Reads every process of the machine, about 10 µs for each, so it must not be called during a measurement.
 pub(super) fn members(name: &str, pgid: Option<u32>) -> Vec<u32> {
     let me = std::process::id();
     let belongs = |&pid: &u32| {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_signal_ever_goes_to_everybody_or_to_init() {
+    fn no_signal_ever_goes_to_all_processes_or_to_init() {
         for number in [0, 1, u32::MAX, 1 << 31] {
             assert!(pid(number).is_none(), "{number}");
         }

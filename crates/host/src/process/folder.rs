@@ -1,5 +1,5 @@
-//! One cgroup as a folder of files: freeze, thaw, kill, list, remove. Which version it is shows in the files it has, so
-//! that the keeper and the sweep need no more than a path. It knows nothing of services.
+//! One cgroup as a folder of files: freeze, thaw, kill, list, remove. The version is recognised by the files in it, so the
+//! watchdog and the sweep need only a path. It knows nothing of services.
 
 use super::fallback::kill_process;
 use std::fs;
@@ -7,10 +7,10 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a folder whose processes are dead is asked again to go: the kernel lets go of them a little later.
+/// How long removal is retried after the last process has died: the kernel releases a process a little later.
 const REMOVAL: Duration = Duration::from_secs(2);
 
-/// Asks for a freeze; [`is_frozen`] tells when it has happened.
+/// Requests a freeze; [`is_frozen`] says whether it is complete.
 pub(super) fn freeze(folder: &Path) -> io::Result<()> {
     if folder.join("cgroup.freeze").exists() {
         write(folder, "cgroup.freeze", "1")
@@ -43,10 +43,10 @@ pub(super) fn pids(folder: &Path) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Kills every process in it, frozen or not: `cgroup.kill` in one stroke where the kernel has it (5.14), else one by
-/// one, for which the caller asks again until the folder is empty.
+/// Kills every process in it, frozen or not. `cgroup.kill` (Linux 5.14) kills all at once; without it they are killed one
+/// by one, and the caller has to repeat the call until the folder is empty.
 pub(super) fn kill(folder: &Path) {
-    // What has no freezer or no kill file simply refuses; whether anything survived is looked at afterwards.
+    // Errors are ignored: the caller checks afterwards whether anything survived.
     if folder.join("cgroup.kill").exists() && write(folder, "cgroup.kill", "1").is_ok() {
         return;
     }
@@ -56,7 +56,7 @@ pub(super) fn kill(folder: &Path) {
     let _ = thaw(folder);
 }
 
-/// Removes the folder; it is no error if it is gone already.
+/// Removes the folder. That it does not exist is not an error.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let deadline = Instant::now() + REMOVAL;
     loop {
@@ -70,6 +70,6 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 }
 
 fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
-    // Not `fs::write`: it would create the file where the folder is no cgroup.
+    // Not `fs::write`: it would create the file if the folder is not a cgroup.
     io::Write::write_all(&mut fs::OpenOptions::new().write(true).open(folder.join(file))?, text.as_bytes())
 }

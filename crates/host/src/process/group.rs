@@ -1,5 +1,5 @@
-//! The group of one service: its cgroups, its process group and the mark in its environment, so that all processes of
-//! it are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
+//! The group of one service: its cgroups, its process group and the variable in its environment, by which all its processes
+//! are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
 
 use super::cgroup::{self, Accounting, Freezer, Isolation};
 use super::{fallback, folder, procfs, syscall};
@@ -9,12 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What is enough to find and kill all of a group, also from another process (the keeper, the sweep).
+/// Enough to find and kill all processes of a group, also from another process (the watchdog, the sweep).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trace {
-    /// The name of the group, and the value of the mark.
+    /// The name of the group, which is also the value of the environment variable.
     pub name: String,
-    /// Its cgroups; none where the machine allows none.
+    /// Its cgroups; empty on a machine without them.
     pub folders: Vec<PathBuf>,
     /// Its process group, once there is one.
     pub pgid: Option<u32>,
@@ -33,18 +33,18 @@ impl Trace {
         pids
     }
 
-    /// Kills every process of the group, frozen or not, removes its cgroups, and says what is still alive after
-    /// `patience` all the same.
+    /// Kills every process of the group, frozen or not, removes its cgroups, and returns the processes that are still
+    /// alive after `patience`.
     pub fn destroy(&self, patience: Duration) -> Vec<u32> {
-        /// Two empty looks: a process in the middle of exec shows no environment for an instant.
-        const EMPTY_LOOKS: u32 = 2;
+        /// The group must be found empty twice: during exec a process shows no environment for an instant.
+        const EMPTY_CHECKS: u32 = 2;
         let deadline = Instant::now() + patience;
         let mut empty = 0;
         loop {
             self.kill_once();
             let live = self.live();
             empty = if live.is_empty() { empty + 1 } else { 0 };
-            if empty >= EMPTY_LOOKS || Instant::now() > deadline {
+            if empty >= EMPTY_CHECKS || Instant::now() > deadline {
                 self.remove_folders();
                 return live;
             }
@@ -66,7 +66,7 @@ impl Trace {
         }
     }
 
-    /// A cgroup that will not go is left for the next sweep: nothing runs in it, and nobody is harmed by it.
+    /// A cgroup that cannot be removed is left to the next sweep: nothing runs in it, so it does no harm.
     pub fn remove_folders(&self) {
         for folder in &self.folders {
             let _ = folder::remove(folder);
@@ -82,7 +82,7 @@ pub(super) struct Group {
     usage: Option<Usage>,
 }
 
-/// Where the CPU time of the group stands written.
+/// The file that holds the CPU time of the group.
 #[derive(Debug)]
 enum Usage {
     /// A file with one number of nanoseconds.
@@ -92,7 +92,7 @@ enum Usage {
 }
 
 impl Group {
-    /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the keeper can be told first.
+    /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the watchdog can be informed first.
     pub fn plan(isolation: &Isolation) -> Self {
         let name = cgroup::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
@@ -109,6 +109,9 @@ impl Group {
     }
 
     /// Makes the cgroups and opens the files by which a process enters them.
+    ///
+    /// # Errors
+    /// The first cgroup that cannot be made, with the reason.
     pub fn make(&self) -> Result<Vec<File>, (PathBuf, io::Error)> {
         let enter = |folder: &PathBuf| {
             fs::create_dir(folder)?;
@@ -121,7 +124,7 @@ impl Group {
             .collect()
     }
 
-    /// Asks all processes to stand still.
+    /// Requests that all processes stand still.
     pub fn freeze(&self) -> io::Result<()> {
         match &self.freezer {
             Some(folder) => folder::freeze(folder),
@@ -151,14 +154,14 @@ impl Group {
         }
     }
 
-    /// Sends a signal to the process group in one call; what has left it is not asked.
+    /// Sends a signal to the process group in one call. A process that has left the group does not get it.
     pub fn signal(&self, signal: Signal) {
         if let Some(pgid) = self.trace.pgid {
             fallback::signal_group(pgid, signal);
         }
     }
 
-    /// Sends a signal to the process group and then to each member, for one that has left the group is one too.
+    /// Sends a signal to the process group and then to each process, as some may have left the process group.
     fn signal_each(&self, signal: Signal) {
         self.signal(signal);
         self.trace.live().into_iter().for_each(|pid| fallback::signal_process(pid, signal));
@@ -179,5 +182,5 @@ impl Group {
 
 fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
     let text = fs::read_to_string(file)?;
-    number(&text).ok_or_else(|| io::Error::other(format!("{file:?} holds no CPU time: {text:?}")))
+    number(&text).ok_or_else(|| io::Error::other(format!("{file:?} has no CPU time in it: {text:?}")))
 }

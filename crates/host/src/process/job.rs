@@ -1,48 +1,51 @@
-//! A program that ends by itself, such as a step of a build: supervised like a service, so that it outlives neither its
-//! limit nor tare, but waited for and not asked to stop. It knows nothing of what the program does.
+//! A program that ends by itself, such as a build step. It is supervised like a service, so that it outlives neither its
+//! time limit nor tare. It knows nothing of what the program does.
 
 use super::launch::{Launch, StartError, Supervisor};
 use super::outcome::Exit;
-use super::{Service, procfs};
+use super::procfs;
+use super::service::Service;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(2);
-/// How long a program has after SIGTERM, where it may not go on.
+/// How long a program has after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How long a program may run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
-    /// At most so long.
+    /// The time limit.
     pub time: Duration,
-    /// And not beyond the moment at which somebody sets this.
+    /// The program is stopped as soon as this is set.
     pub interrupt: &'a AtomicBool,
 }
 
-/// How a program came to its end.
+/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself.
+    /// By itself, with this exit.
     Itself(Exit),
-    /// It took too long.
+    /// It exceeded the time limit and was stopped.
     TooLong,
-    /// The caller was interrupted.
+    /// It was stopped as the caller was interrupted.
     Interrupted,
 }
 
-/// What became of a program.
+/// The result of a program that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// Its end.
+    /// How it ended.
     pub ended: Ended,
-    /// CPU time of it and of all its children that were waited for, to a tick of the clock (10 ms). Zero where it did
-    /// not end by itself.
+    /// CPU time of the program and of all children that it waited for, in clock ticks of 10 ms. Zero if it was stopped.
     pub cpu: Duration,
 }
 
-/// Starts a program and waits for its end. Whatever it leaves running is killed: a build that starts a daemon would
-/// otherwise have it run beside the next measurement.
+/// Starts a program and waits for its end. Processes that it leaves behind are killed; otherwise the daemon of a build tool
+/// would run beside the next measurement.
+///
+/// # Errors
+/// The program cannot be started.
 pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> Result<Job, StartError> {
     let service = Service::start(launch, supervisor)?;
     let began = Instant::now();
@@ -59,7 +62,7 @@ pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) 
         std::thread::sleep(TICK);
     };
     let cpu = match ended {
-        // It is dead and not yet waited for: its books are closed, and still open to be read.
+        // It has ended but has not been waited for, so its final CPU time can still be read.
         Ended::Itself(_) => {
             let stat = procfs::stat(service.pid());
             stat.map_or(Duration::ZERO, |stat| procfs::ticks(stat.user_ticks + stat.system_ticks))

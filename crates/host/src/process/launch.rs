@@ -1,9 +1,12 @@
-//! From a description of a program to a running one: everything is checked first, so that what can go wrong is said in
-//! words, then it is started in its groups, pinned, with clean signals and its output in files.
-//! It knows nothing of readiness or of stopping.
+//! Starts a program from its description. Everything is checked first, so that an error names its cause. Then the program is
+//! started in its groups, pinned, with default signal dispositions and its output in files. It knows nothing of readiness
+//! or of stopping.
 
+use super::cgroup::Isolation;
 use super::group::Group;
-use super::{Isolation, Keeper, KeeperError, PortOwner, fallback, port, syscall};
+use super::port::PortOwner;
+use super::watchdog::{Watchdog, WatchdogError};
+use super::{fallback, port, syscall};
 use rustix::fs::{Access, OFlags};
 use rustix::thread::CpuSet;
 use std::fs::{self, File};
@@ -15,54 +18,55 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// What a service is told by, taken out of the environment that it inherits: only [`Launch::env`] may set it.
-const KNOBS: [&str; 3] = ["PORT", "THREADS", "DELAY_MS"];
+/// The variables by which services are configured. They are removed from the inherited environment: only [`Launch::env`] may
+/// set them.
+const SETTINGS: [&str; 3] = ["PORT", "THREADS", "DELAY_MS"];
 
 /// One program to be started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
-    /// How messages call it.
+    /// Its name in messages.
     pub name: String,
     /// The program and its arguments. A program with a slash is relative to `dir`, another is looked up on `PATH`.
     pub command: Vec<String>,
-    /// Where it runs.
+    /// Its working directory.
     pub dir: PathBuf,
-    /// Variables added to the inherited environment, from which those that steer a service are removed first.
+    /// Variables added to the inherited environment (without `PORT`, `THREADS` and `DELAY_MS`).
     pub env: Vec<(String, String)>,
-    /// The CPUs it may use; empty for all that the starting thread may use.
+    /// The CPUs it may use. Empty: all that the starting thread may use.
     pub cpus: Vec<usize>,
-    /// The port it will listen on: seen to be free before it starts and after it has stopped.
+    /// The port it will listen on. It must be free before the start, and again after the stop.
     pub port: Option<u16>,
     /// The file its stdout goes to. Its folder must exist.
     pub stdout: PathBuf,
-    /// The file its stderr goes to, likewise; it may be the same.
+    /// The file its stderr goes to; it may be the same one.
     pub stderr: PathBuf,
-    /// Whether the files keep what they hold and grow, instead of being emptied first.
+    /// Whether output is appended to the files, instead of replacing their content.
     pub append: bool,
 }
 
 /// Why a service could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// The command has no words.
+    /// The command is empty.
     #[error("service {name:?} has an empty command: name a program in `command` of [run]")]
     NoCommand {
         /// The service.
         name: String,
     },
-    /// The program is not there.
+    /// The program does not exist.
     #[error(
-        "service {name:?}: there is no program {program:?} {looked}: build the service, or install the program"
+        "service {name:?}: program {program:?} was not found {looked}: build the service, or install the program"
     )]
     Missing {
         /// The service.
         name: String,
-        /// As the command names it.
+        /// The program as the command names it.
         program: String,
-        /// Where it was looked for.
+        /// Where it was searched.
         looked: String,
     },
-    /// The program is there but may not be executed.
+    /// The program exists but may not be executed.
     #[error(
         "service {name:?}: {path:?} is not executable: `chmod +x` it, or name its interpreter in `command`"
     )]
@@ -72,32 +76,32 @@ pub enum StartError {
         /// The file.
         path: PathBuf,
     },
-    /// The folder to run in is not there.
-    #[error("service {name:?}: its folder {path:?} is not there")]
+    /// The working directory does not exist.
+    #[error("service {name:?}: its folder {path:?} does not exist")]
     NoFolder {
         /// The service.
         name: String,
         /// The folder.
         path: PathBuf,
     },
-    /// It is to be pinned to a CPU that this machine has not.
-    #[error("service {name:?} cannot be pinned to CPU {cpu}: this machine has {online}")]
+    /// This machine does not have a CPU to which the service shall be pinned.
+    #[error("service {name:?} cannot be pinned to CPU {cpu}: this machine has the CPUs {online}")]
     NoSuchCpu {
         /// The service.
         name: String,
         /// The CPU.
         cpu: usize,
-        /// Those that there are, as the kernel lists them.
+        /// The CPUs of this machine, in the notation of the kernel.
         online: String,
     },
-    /// Somebody else listens on its port.
+    /// Another process listens on its port.
     #[error("service {name:?}: port {port} is in use by {owner}: end it, or choose another port")]
     PortInUse {
         /// The service.
         name: String,
         /// The port.
         port: u16,
-        /// Who listens.
+        /// The process that listens.
         owner: PortOwner,
     },
     /// A file for its output cannot be made.
@@ -107,7 +111,7 @@ pub enum StartError {
         name: String,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A cgroup cannot be made.
@@ -117,18 +121,18 @@ pub enum StartError {
         name: String,
         /// The cgroup.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// There is nobody who would kill it if this process died.
+    /// There is no watchdog that would kill it if this process died.
     #[error(transparent)]
-    Keeper(#[from] KeeperError),
+    Watchdog(#[from] WatchdogError),
     /// It could not enter its groups or be pinned.
     #[error("service {name:?}: the new process could not be put into its cgroups or on its CPUs: {source}")]
     SetUp {
         /// The service.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system refused to execute the program.
@@ -138,7 +142,7 @@ pub enum StartError {
         name: String,
         /// The program.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -151,31 +155,34 @@ fn exec_hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Starts services under one isolation and with one keeper.
+/// Starts services with one kind of isolation and one watchdog.
 #[derive(Debug)]
 pub struct Supervisor {
     pub(super) isolation: Isolation,
-    pub(super) keeper: Keeper,
+    pub(super) watchdog: Watchdog,
 }
 
 impl Supervisor {
-    /// Starts a keeper from `program` (the running executable; see [`super::keeper::main`]).
-    pub fn start(program: &Path, isolation: Isolation) -> Result<Self, KeeperError> {
-        Ok(Self { isolation, keeper: Keeper::start(program)? })
+    /// Starts a watchdog from `program` (the running executable; see [`super::watchdog::main`]).
+    ///
+    /// # Errors
+    /// The watchdog cannot be started.
+    pub fn start(program: &Path, isolation: Isolation) -> Result<Self, WatchdogError> {
+        Ok(Self { isolation, watchdog: Watchdog::start(program)? })
     }
 
-    /// How services are kept apart.
+    /// How services are isolated.
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
     }
 
-    /// Who kills them if this process dies.
-    pub fn keeper(&self) -> &Keeper {
-        &self.keeper
+    /// The process that kills the services if this one dies.
+    pub fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
     }
 }
 
-/// A program that has just been executed.
+/// A program that was just started.
 #[derive(Debug)]
 pub(super) struct Started {
     pub child: Child,
@@ -188,18 +195,18 @@ pub(super) fn launch(launch: &Launch, supervisor: &Supervisor) -> Result<Started
     let program = check(launch)?;
     let command = command(launch, &program)?;
     let mut group = Group::plan(&supervisor.isolation);
-    supervisor.keeper.add(&group.trace)?;
+    supervisor.watchdog.add(&group.trace)?;
     let (child, exec_at) = match spawn(launch, &program, command, &group) {
         Ok(started) => started,
         Err(error) => {
             group.trace.remove_folders();
-            supervisor.keeper.delete(&group.trace.name);
+            supervisor.watchdog.delete(&group.trace.name);
             return Err(error);
         }
     };
     group.trace.pgid = Some(child.id());
-    // From here on dropping the service kills it; a keeper that is gone is found by the next start.
-    let _ = supervisor.keeper.lead(&group.trace.name, child.id());
+    // From here on dropping the service kills it; a watchdog that is gone is found by the next start.
+    let _ = supervisor.watchdog.lead(&group.trace.name, child.id());
     Ok(Started { child, group, exec_at })
 }
 
@@ -209,7 +216,7 @@ fn check(launch: &Launch) -> Result<PathBuf, StartError> {
         return Err(StartError::NoFolder { name: name(), path: launch.dir.clone() });
     }
     let program = find_program(launch)?;
-    // Not the affinity of this thread: it may itself be pinned, to other CPUs than the service.
+    // Not the affinity of this thread, which may itself be pinned to other CPUs than the service.
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let online = online.trim();
     let missing = |&&cpu: &&usize| cpu >= CpuSet::MAX_CPU || (!online.is_empty() && !lists(online, cpu));
@@ -222,7 +229,7 @@ fn check(launch: &Launch) -> Result<PathBuf, StartError> {
     }
 }
 
-/// Whether a list of the kernel's (`0-3,6`) names this number.
+/// Whether a list in the notation of the kernel (`0-3,6`) contains this number.
 fn lists(list: &str, number: usize) -> bool {
     list.split(',').any(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -260,23 +267,23 @@ fn command(launch: &Launch, program: &Path) -> Result<Command, StartError> {
     let output = |path: &PathBuf| {
         let failed = |source| StartError::Output { name: launch.name.clone(), path: path.clone(), source };
         let mut options = File::options();
-        // For appending in any case: the two may be one file, and must not write over each other.
+        // Always in append mode: if both are one file, they must not overwrite each other.
         options.custom_flags(OFlags::APPEND.bits().cast_signed());
         options.write(true).create(true).truncate(!launch.append).open(path).map(Stdio::from).map_err(failed)
     };
     let mut command = Command::new(program);
     command.args(&launch.command[1..]).current_dir(&launch.dir).process_group(0);
-    for knob in KNOBS {
-        command.env_remove(knob);
+    for variable in SETTINGS {
+        command.env_remove(variable);
     }
     command.envs(launch.env.iter().map(|(key, value)| (key, value)));
-    // Files, not pipes: nobody must read for the service not to stand still.
+    // Files, not pipes: a pipe that is not read would block the service.
     command.stdin(Stdio::null()).stdout(output(&launch.stdout)?).stderr(output(&launch.stderr)?);
     Ok(command)
 }
 
-/// Forks and executes. The child enters its cgroups, is pinned and stamps the time before it becomes the program, so
-/// that nothing of the program ever runs elsewhere and the way there does not count as its start-up.
+/// Forks and executes. The child enters its cgroups, is pinned and sends the time before it executes the program. So no part
+/// of the program runs outside of its groups, and entering them does not count as start-up time.
 fn spawn(
     launch: &Launch,
     program: &Path,
@@ -285,14 +292,14 @@ fn spawn(
 ) -> Result<(Child, Instant), StartError> {
     let name = || launch.name.clone();
     let set_up = |source| StartError::SetUp { name: name(), source };
-    let doors = group.make().map_err(|(path, source)| StartError::Group { name: name(), path, source })?;
+    let entries = group.make().map_err(|(path, source)| StartError::Group { name: name(), path, source })?;
     let (stamp_read, stamp_write) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|error| set_up(error.into()))?;
     let cpus = cpu_set(&launch.cpus);
     command.env(fallback::MARK, &group.trace.name);
     let prepare = move || {
-        for door in &doors {
-            rustix::io::write(door, b"0")?;
+        for entry in &entries {
+            rustix::io::write(entry, b"0")?;
         }
         if let Some(cpus) = &cpus {
             rustix::thread::sched_setaffinity(None, cpus)?;
@@ -301,11 +308,11 @@ fn spawn(
         rustix::io::write(&stamp_write, &monotonic_ns().to_ne_bytes())?;
         Ok(())
     };
-    // SAFETY: between fork and exec `prepare` only writes to open files, pins, resets signals and reads the clock:
-    // plain system calls on what was made before the fork, nothing that allocates or locks.
+    // SAFETY: between fork and exec `prepare` only writes to open files, sets the affinity, resets signals and reads the
+    // clock: plain system calls on objects made before the fork. It allocates nothing and takes no lock.
     unsafe { command.pre_exec(prepare) };
     let spawned = command.spawn();
-    // Closes our copies of the doors and of the writing end.
+    // Closes our copies of the cgroups' files and of the pipe's writing end.
     drop(command);
     let mut stamp = [0; 8];
     let stamped = File::from(stamp_read).read_exact(&mut stamp).is_ok();
@@ -327,7 +334,7 @@ fn monotonic_ns() -> u64 {
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
-/// The `Instant` of a stamp of the monotonic clock, which is the clock behind `Instant` too.
+/// Converts a time of the monotonic clock, on which `Instant` is based too.
 fn instant_of(stamp_ns: u64) -> Instant {
     let now = Instant::now();
     let ago = Duration::from_nanos(monotonic_ns().saturating_sub(stamp_ns));
@@ -339,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_the_kernel_are_read() {
+    fn cpu_lists_of_the_kernel_are_read() {
         for (list, number, expected) in [
             ("0", 0, true),
             ("0-1", 1, true),
@@ -353,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_becomes_the_instant_at_which_it_was_made() {
+    fn a_time_stamp_becomes_the_instant_at_which_it_was_taken() {
         let (before, stamp, after) = (Instant::now(), monotonic_ns(), Instant::now());
         std::thread::sleep(Duration::from_millis(5));
         let stamped = instant_of(stamp);

@@ -1,7 +1,8 @@
-//! What a running service has cost so far. Each figure is a look at the kernel's books at this instant; what it means
-//! and how it is related to requests is for others to say.
+//! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; relating it to requests
+//! is left to the caller.
 
-use super::{Service, procfs};
+use super::procfs;
+use super::service::Service;
 use std::{io, time::Duration};
 
 /// CPU time by mode.
@@ -14,15 +15,17 @@ pub struct Modes {
 }
 
 impl Service {
-    /// CPU time of all its processes since the start, in nanoseconds. While it runs the kernel's books may be a tick
-    /// (1 to 10 ms) behind: freeze it first where that matters.
+    /// CPU time of all its processes since the start, in nanoseconds. While the service runs the kernel's counter may be
+    /// one tick (1 to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting it is the sum
+    /// over the live processes.
     ///
-    /// Without group accounting it is the sum over the processes that live now.
+    /// # Errors
+    /// The file of the cgroup cannot be read.
     pub fn cpu_ns(&self) -> io::Result<u64> {
         self.group.cpu_ns()
     }
 
-    /// CPU time of its live processes by mode, in ticks of usually 10 ms and so only for loads that take seconds.
+    /// CPU time of its live processes by mode. The resolution is one tick, usually 10 ms, so it is meant for loads of seconds.
     pub fn cpu_by_mode(&self) -> Modes {
         let stats: Vec<procfs::Stat> = self.pids().into_iter().filter_map(procfs::stat).collect();
         let sum = |ticks: fn(&procfs::Stat) -> u64| stats.iter().map(ticks).sum::<u64>();
@@ -32,17 +35,16 @@ impl Service {
 
     /// The most memory that was resident, in bytes: the sum of `VmHWM` over its live processes.
     ///
-    /// Not the peak of its cgroup, though there is one: a cgroup is charged with every page of the page cache that it
-    /// touches first, so that the service which starts first pays for the shared libraries of all, and a run after
-    /// another is lighter than the same run after a reboot. `VmHWM` counts the pages that a process had mapped, whoever
-    /// paid. Its own fault: what two processes of a service share is counted twice, and their peaks may have been at
-    /// different times, so with several processes it is an upper bound.
+    /// Not the peak of its cgroup: a cgroup is charged for every page of the page cache that it touches first. The service
+    /// that starts first would pay for the shared libraries of all, and the same run would need more memory after a
+    /// reboot. `VmHWM` counts the pages that a process had mapped, whichever cgroup was charged. With several processes it
+    /// is an upper bound: shared pages are counted for each, and the peaks may be of different times.
     pub fn rss_bytes_peak(&self) -> u64 {
         self.pids().into_iter().filter_map(procfs::rss_bytes_peak).sum()
     }
 
-    /// The memory that is resident now, in bytes: the sum of `VmRSS` over its live processes. What they share is counted
-    /// for each of them.
+    /// The memory that is resident now, in bytes: the sum of `VmRSS` over its live processes. Shared pages are counted for
+    /// each of them.
     pub fn rss_bytes(&self) -> u64 {
         self.pids().into_iter().filter_map(procfs::rss_bytes).sum()
     }
@@ -56,7 +58,7 @@ impl Service {
         self.pids().into_iter().flat_map(of_process).sum()
     }
 
-    /// How many threads it has now.
+    /// Number of live threads.
     pub fn threads(&self) -> usize {
         self.pids().into_iter().map(|pid| procfs::threads(pid).len()).sum()
     }

@@ -1,15 +1,15 @@
 //! Starts benchmark services, supervises, freezes and stops them, and proves that nothing of them is left.
 //!
-//! A [`Supervisor`] says how services are kept apart ([`Isolation`]) and has a [`Keeper`] that outlives it; a
+//! A [`Supervisor`] knows how services are isolated ([`Isolation`]) and has a [`Watchdog`] that outlives it; a
 //! [`Service`] is one running program. Every service is a process group and, where the kernel allows, a set of
-//! cgroups; every process of it also carries the name of its group in its environment, so that even without cgroups
-//! one that left the process group is found again.
+//! cgroups. Every process of it also has the name of its group in its environment, so that even without cgroups a process
+//! that left the process group is found.
 //!
-//! It deliberately knows nothing of contracts, HTTP or manifests: what to run is a [`Launch`], whether a service is
-//! ready is answered by a closure.
+//! It knows nothing of contracts, HTTP or manifests: a [`Launch`] describes what to run, and a closure says whether the
+//! service is ready.
 
 pub mod cgroup;
-pub mod keeper;
+pub mod watchdog;
 
 mod ask;
 mod fallback;
@@ -31,14 +31,15 @@ mod throttle;
 pub use ask::Asked;
 pub use cgroup::{Accounting, Freezer, Isolation, Killing};
 pub use job::{Ended, Job, Limits, run_to_end};
-pub use keeper::{Keeper, KeeperError};
 pub use launch::{Launch, StartError, Supervisor};
 pub use metrics::Modes;
-pub use outcome::{Exit, FreezeError, Process, Stopped, Unready};
+pub use outcome::{Exit, FreezeError, Stopped, Unready};
 pub use port::{PortOwner, free_port, port_in_use};
+pub use procfs::Process;
 pub use quota::Quota;
 pub use service::Service;
 pub use sweep::{Swept, sweep};
 pub use syscall::run_when_idle;
 pub(crate) use syscall::thread_cpu_ns;
 pub use throttle::Throttle;
+pub use watchdog::{Watchdog, WatchdogError};

@@ -1,6 +1,7 @@
-//! What became of a service, in words that its author can act on. It does nothing and asks nobody.
+//! How a service ended or failed to start, with messages that its author can act on.
 
-use super::{PortOwner, procfs};
+use super::port::PortOwner;
+use super::procfs::Process;
 use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
@@ -43,31 +44,10 @@ fn name_of(signal: i32) -> Option<&'static str> {
     NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
-/// A process, as one shows it to somebody who must find it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
-    /// Its number.
-    pub pid: u32,
-    /// The name of its program.
-    pub command: String,
-}
-
-impl Process {
-    pub(super) fn look(pid: u32) -> Option<Self> {
-        procfs::stat(pid).map(|stat| Self { pid, command: stat.command })
-    }
-}
-
-impl fmt::Display for Process {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {} ({:?})", self.pid, self.command)
-    }
-}
-
 /// Why a service did not become ready.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unready {
-    /// It ended before it gave the first right answer.
+    /// It ended before its first correct answer.
     #[error("ended before it was ready: {status}{}", quoted(.stderr_tail))]
     ExitedEarly {
         /// How it ended.
@@ -75,13 +55,13 @@ pub enum Unready {
         /// The last lines of its stderr.
         stderr_tail: String,
     },
-    /// It runs but gave no right answer in time.
+    /// It runs, but gave no correct answer in time.
     #[error(
-        "gave no right answer within {after:?} of its start: see that it listens on 127.0.0.1:$PORT, or raise \
+        "gave no correct answer within {after:?} of its start: check that it listens on 127.0.0.1:$PORT, or raise \
          `ready-timeout`{}", quoted(.stderr_tail)
     )]
     NotReady {
-        /// How long it was asked.
+        /// How long it was probed.
         after: Duration,
         /// The last lines of its stderr.
         stderr_tail: String,
@@ -91,8 +71,8 @@ pub enum Unready {
 /// Why a service could not be frozen or thawed.
 #[derive(Debug, Error)]
 pub enum FreezeError {
-    /// It was asked to stand still and went on.
-    #[error("service {name:?} did not stand still within {after:?} of being frozen")]
+    /// It kept running after the request to freeze.
+    #[error("service {name:?} did not freeze within {after:?}")]
     TooSlow {
         /// The service.
         name: String,
@@ -109,55 +89,55 @@ pub enum FreezeError {
     },
 }
 
-/// How a service was stopped. Whatever it says, nothing of the service runs any more, except under `Unstoppable`.
+/// How a service was stopped. In every case but `Unstoppable` none of its processes runs any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
-    /// It ended by itself when it was asked to, and left nothing behind.
+    /// It ended on SIGTERM and left nothing behind.
     Clean {
         /// How it ended.
         status: Exit,
-        /// How long after SIGTERM.
+        /// Time from SIGTERM to the end.
         took: Duration,
     },
-    /// It did not end within the grace and was killed.
+    /// It did not end within the grace period and was killed.
     StoppedLate {
-        /// The grace that it had.
+        /// The grace period.
         grace: Duration,
         /// The last lines of its stderr.
         stderr_tail: String,
     },
-    /// It ended but processes that it had started lived on; they were killed.
+    /// It ended, but processes that it had started kept running; they were killed.
     Leaked {
-        /// How it ended itself.
+        /// How the service itself ended.
         status: Exit,
-        /// What it had left behind.
+        /// The processes that it left behind.
         processes: Vec<Process>,
     },
-    /// It had ended before it was asked to: it crashed, or somebody killed it.
+    /// It had ended before SIGTERM: it crashed or was killed.
     ExitedBefore {
         /// How it ended.
         status: Exit,
         /// The last lines of its stderr.
         stderr_tail: String,
-        /// What it had left behind, now killed.
+        /// The processes that it left behind, now killed.
         leaked: Vec<Process>,
     },
-    /// Everything that could be found is dead, but somebody listens on its port.
+    /// All its processes have ended, but another process listens on its port.
     PortHeld {
         /// The port.
         port: u16,
-        /// Who listens.
+        /// The process that listens.
         owner: PortOwner,
     },
-    /// Processes that even SIGKILL does not end: they hang in the kernel.
+    /// Not even SIGKILL ends some of its processes: they hang in the kernel.
     Unstoppable {
-        /// Which.
+        /// The processes that hang.
         processes: Vec<Process>,
     },
 }
 
 impl Stopped {
-    /// Whether it ended as it should: asked, in time, with nothing left and status 0 (or by the SIGTERM itself).
+    /// Whether it ended correctly: on SIGTERM, in time, with nothing left behind, with status 0 or by the signal itself.
     pub fn is_clean(&self) -> bool {
         matches!(self, Self::Clean { status: Exit::Status(0) | Exit::Signal(15), .. })
     }
@@ -179,17 +159,21 @@ impl fmt::Display for Stopped {
                 list(processes)
             ),
             Self::ExitedBefore { status, stderr_tail, leaked } => {
-                write!(f, "had ended before it was asked to: {status}")?;
+                write!(f, "had ended before it was stopped: {status}")?;
                 if !leaked.is_empty() {
                     write!(f, ", leaving {}, now killed", list(leaked))?;
                 }
                 f.write_str(&quoted(stderr_tail))
             }
             Self::PortHeld { port, owner } => {
-                write!(f, "has gone, but port {port} is still listened on by {owner}: end that by hand")
+                write!(f, "has ended, but {owner} still listens on port {port}: end that process")
             }
             Self::Unstoppable { processes } => {
-                write!(f, "does not end even on SIGKILL ({}): it hangs in the kernel", list(processes))
+                write!(
+                    f,
+                    "does not end even on SIGKILL ({}): the processes hang in the kernel",
+                    list(processes)
+                )
             }
         }
     }
@@ -199,7 +183,7 @@ fn list(processes: &[Process]) -> String {
     processes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The stderr of a service as the end of a message: indented, or said to be empty.
+/// The stderr of a service as the end of a message: indented, or a note that it is empty.
 fn quoted(stderr_tail: &str) -> String {
     if stderr_tail.is_empty() {
         return "; its stderr is empty".into();
@@ -229,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_willing_end_is_clean() {
+    fn only_a_voluntary_end_is_clean() {
         let clean = |status| Stopped::Clean { status, took: Duration::ZERO }.is_clean();
         assert!(clean(Exit::Status(0)) && clean(Exit::Signal(15)));
         assert!(!clean(Exit::Status(1)) && !clean(Exit::Signal(11)));

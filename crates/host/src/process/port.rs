@@ -1,31 +1,31 @@
-//! TCP ports of this machine: one that is free, and who listens on one that is not. It knows nothing of services.
+//! TCP ports of this machine: finds a free one, and the process that listens on one. It knows nothing of services.
 
-use super::procfs;
+use super::procfs::{self, Process};
 use std::fmt;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Who listens on a port, as far as it can be seen.
+/// The process that listens on a port, as far as it is visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortOwner {
-    /// The process, unless it belongs to another user.
-    pub process: Option<super::Process>,
+    /// Absent if the process belongs to another user.
+    pub process: Option<Process>,
 }
 
 impl fmt::Display for PortOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.process {
             Some(process) => write!(f, "{process}"),
-            None => f.write_str("a process that cannot be seen from here"),
+            None => f.write_str("a process of another user"),
         }
     }
 }
 
-/// A port on which nobody listens now and which this process has not handed out lately.
+/// A port on which no process listens and which this process has not handed out before (until all have been).
 ///
-/// It lies below the range from which the kernel takes the ports of outgoing connections where there is room: a
-/// connection of the load generator could otherwise sit on it before the service binds.
+/// If possible it is below the range of ephemeral ports. Otherwise a connection of the load generator could occupy it
+/// before the service binds.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     const LOWEST: u16 = 10_000;
@@ -33,7 +33,7 @@ pub fn free_port() -> u16 {
     let below =
         outgoing.split_ascii_whitespace().next().and_then(|low| low.parse().ok()).unwrap_or(32_768_u16);
     let room = below.saturating_sub(LOWEST).max(1);
-    // Two Tares on one machine start at different places, far apart although their numbers are near to each other.
+    // Hashing the pid makes two processes of tare with adjacent pids start far apart.
     let start = ((std::process::id().wrapping_mul(0x9E37_79B9) >> 16) % u32::from(room)) as u16;
     for _ in 0..room {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -46,15 +46,15 @@ pub fn free_port() -> u16 {
     any.map_or(0, |address| address.port())
 }
 
-/// Who listens on this port of 127.0.0.1, if anybody does.
+/// The process that listens on this port of 127.0.0.1, if there is one.
 ///
-/// A port that can be listened on is free, which is quickly seen. One that cannot may still be held by a mere
-/// connection of the past, so the kernel's table decides; reading it takes 50 ms where there is much memory.
+/// A port that can be bound is free, which is checked first as it is fast. A port that cannot be bound may be held by a
+/// closed connection only, so the kernel's table decides; reading that takes 50 ms on a machine with much memory.
 pub fn port_in_use(port: u16) -> Option<PortOwner> {
     if can_listen(port) {
         return None;
     }
-    // Of this thread, which may be in another network namespace than the first one, which /proc/self is about.
+    // Of this thread, since /proc/self shows the network namespace of the main thread, which may be another one.
     let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")));
     if tables[0].is_err() {
         return Some(PortOwner { process: None });
@@ -83,7 +83,7 @@ fn listener_inode(table: &str, port: u16) -> Option<String> {
 }
 
 /// The process that holds the socket of this inode open.
-fn holder(inode: &str) -> Option<super::Process> {
+fn holder(inode: &str) -> Option<Process> {
     let socket = format!("socket:[{inode}]");
     let holds = |&pid: &u32| {
         let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
@@ -91,7 +91,7 @@ fn holder(inode: &str) -> Option<super::Process> {
             .flatten()
             .any(|file| fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == socket.as_str()))
     };
-    procfs::all_pids().into_iter().find(holds).and_then(super::Process::look)
+    procfs::all_pids().into_iter().find(holds).and_then(Process::of)
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_is_seen_with_its_process_on_every_address_that_reaches_it() {
+    fn a_listener_is_found_with_its_process_on_every_address_that_reaches_it() {
         for address in ["127.0.0.1", "0.0.0.0"] {
             let listener = TcpListener::bind((address, 0)).unwrap();
             let owner = port_in_use(listener.local_addr().unwrap().port()).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_on_another_address_is_no_matter() {
+    fn a_listener_on_another_address_does_not_count() {
         let table = "  sl  local_address rem_address   st\n\
             0: 0200000A:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1\n\
             1: 0100007F:1F91 00000000:0000 01 00000000:00000000 00:00000000 00000000 0 0 222 1\n\

@@ -1,11 +1,33 @@
-//! Reads `/proc`: which processes there are and what one of them is doing. All answers are `None` or empty where the
-//! process has gone meanwhile, for that is normal. It knows nothing of services or groups.
+//! Reads `/proc`: the processes of this machine and their state. A process that has ended meanwhile is not an error; the
+//! result is then `None` or empty. It knows nothing of services or groups.
 
+use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is used of `/proc/PID/stat`.
+/// A process as a message shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its pid.
+    pub pid: u32,
+    /// The name of its program.
+    pub command: String,
+}
+
+impl Process {
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        stat(pid).map(|stat| Self { pid, command: stat.command })
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({:?})", self.pid, self.command)
+    }
+}
+
+/// The fields of `/proc/PID/stat` that are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stat {
     /// The name of the program, cut to 15 bytes by the kernel.
@@ -14,9 +36,9 @@ pub(super) struct Stat {
     pub state: char,
     /// The process group.
     pub pgid: u32,
-    /// CPU time in user mode of the process and of the children that it has waited for, in ticks of the clock.
+    /// CPU time in user mode of the process and of the children that it has waited for, in clock ticks.
     pub user_ticks: u64,
-    /// The same in the kernel.
+    /// The same for kernel mode.
     pub system_ticks: u64,
     /// Threads that have not ended.
     pub threads: u64,
@@ -24,7 +46,7 @@ pub(super) struct Stat {
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // The name stands in brackets and may itself hold blanks and brackets: only the last one closes it.
+        // The name is in parentheses and may contain blanks and parentheses, so the last closing one ends it.
         let (head, tail) = text.rsplit_once(')')?;
         let (_, command) = head.split_once('(')?;
         let mut fields = tail.split_ascii_whitespace();
@@ -37,14 +59,14 @@ impl Stat {
         Some(Self { command: command.into(), state, pgid, user_ticks, system_ticks, threads })
     }
 
-    /// Whether nothing of it runs any more: dead, merely not waited for. (A process whose first thread has ended
-    /// while others run looks dead too, but counts more than one thread.)
+    /// Whether it has ended and is only waiting to be reaped. (A process whose main thread has ended while others run has
+    /// the same state, but more than one thread.)
     pub fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X') && self.threads <= 1
     }
 }
 
-/// A number of ticks of the clock that `/proc` tells times in.
+/// A number of clock ticks, the unit of times in `/proc`, as a duration.
 pub(super) fn ticks(count: u64) -> Duration {
     Duration::from_secs_f64(count as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
@@ -53,7 +75,7 @@ fn path(pid: u32, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{file}"))
 }
 
-/// Every process that can be seen.
+/// Every visible process.
 pub(super) fn all_pids() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
@@ -63,7 +85,7 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     Stat::parse(&String::from_utf8_lossy(&fs::read(path(pid, "stat")).ok()?))
 }
 
-/// Whether the process exists and is more than a body that nobody has waited for.
+/// Whether the process exists and is not a zombie.
 pub(super) fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| !stat.is_dead())
 }

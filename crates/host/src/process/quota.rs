@@ -1,11 +1,12 @@
-//! A limit on the CPU time of a program, by the kernel: for the trial in which a throttled server must be recognised.
+//! A limit on the CPU time of a program, enforced by the kernel. The selftest uses it for the trial in which a throttled
+//! server must be recognised.
 
 use super::{cgroup, folder};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where a program can be limited. A group that was made for it is removed with this value.
+/// A place where a program is limited. Dropping it removes the cgroup that was made for it.
 #[derive(Debug)]
 pub enum Quota {
     /// A group of the version 1 controller `cpu` with its limit set; the program enters it.
@@ -15,7 +16,10 @@ pub enum Quota {
 }
 
 impl Quota {
-    /// Makes one of so many microseconds of CPU time in each period, or says why there is none.
+    /// Allows `quota_us` microseconds of CPU time in each period of `period_us`.
+    ///
+    /// # Errors
+    /// Neither version of cgroups allows it; the text says why.
     pub fn new(quota_us: u32, period_us: u32) -> Result<Quota, String> {
         let v1 = cgroup::folder_with(Some("cpu"), "cpu.cfs_quota_us").and_then(|parent| {
             let group = parent.join(cgroup::new_name());
@@ -40,7 +44,7 @@ fn make(group: &Path, quota_us: u32, period_us: u32) -> io::Result<()> {
 }
 
 impl Drop for Quota {
-    /// A group that will not go is empty and harms nobody.
+    /// A group that cannot be removed is empty and does no harm.
     fn drop(&mut self) {
         if let Quota::Group(group) = self {
             let _ = folder::remove(group);

@@ -3,20 +3,21 @@
 
 use super::group::Group;
 use super::launch::{self, Launch, StartError, Started, Supervisor};
-use super::outcome::{Exit, FreezeError, Process, Stopped, Unready};
-use super::{Keeper, port, tail};
+use super::outcome::{Exit, FreezeError, Stopped, Unready};
+use super::procfs::Process;
+use super::watchdog::Watchdog;
+use super::{port, tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// How many lines of stderr an outcome carries.
+/// Number of lines of stderr that an outcome quotes.
 const TAIL_LINES: usize = 12;
 /// How long a service may take to stand still. The kernel needs a quarter of a millisecond.
 const FREEZE_WITHIN: Duration = Duration::from_secs(2);
-/// How long the children of a service may live on after it has ended, if the grace lasts that long: some are still
-/// on their way out.
+/// How long the children of a service may run after it has ended (within the grace period): some need a moment longer.
 const LINGER: Duration = Duration::from_millis(300);
 /// How long SIGKILL may take.
 const KILL_WITHIN: Duration = Duration::from_secs(5);
@@ -33,47 +34,54 @@ pub struct Service {
     exec_at: Instant,
     port: Option<u16>,
     stderr: PathBuf,
-    keeper: Keeper,
+    watchdog: Watchdog,
     gone: bool,
 }
 
 impl Service {
-    /// Starts a program. It runs from here on, ready or not.
+    /// Starts a program, without waiting until it is ready.
+    ///
+    /// # Errors
+    /// Its folder, program or CPUs do not exist, its port is in use, its cgroups or output files cannot be made, the
+    /// watchdog has ended, or the kernel refuses to execute it.
     pub fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
         let Started { child, group, exec_at } = launch::launch(launch, supervisor)?;
         let (name, port, stderr) = (launch.name.clone(), launch.port, launch.stderr.clone());
-        let keeper = supervisor.keeper.clone();
-        Ok(Self { name, group, child, exec_at, port, stderr, keeper, gone: false })
+        let watchdog = supervisor.watchdog.clone();
+        Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
     }
 
-    /// Its name, as the launch gave it.
+    /// The name from its [`Launch`].
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The process that was started; others may belong to it too.
+    /// The process that was started. The service may have further processes.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks `probe` until it says yes, and returns the time from exec to that answer.
+    /// Calls `probe` until it returns true, and returns the time from exec to the end of that call.
     ///
-    /// The probe must not block for long (give its sockets a timeout), for the death of the service is noticed between
-    /// two probes. It is asked every millisecond at first, since the start-up time is a measured figure, and less often
-    /// the longer it takes.
+    /// The probe must not block for long (give its sockets a timeout), as the end of the service is noticed only between
+    /// two calls. It is called every millisecond at first, since the start-up time is a measured figure, and less often
+    /// later.
+    ///
+    /// # Errors
+    /// The service ended, or was not ready within `timeout`.
     pub fn wait_ready(
         &self,
         timeout: Duration,
         mut probe: impl FnMut() -> bool,
     ) -> Result<Duration, Unready> {
         loop {
-            let yes = probe();
+            let is_ready = probe();
             let elapsed = self.exec_at.elapsed();
-            // Also after a yes: on the port of a dead service somebody else may have answered.
+            // Checked after a success too: if the service has ended, another process may have answered on its port.
             if let Some(status) = self.has_exited() {
                 return Err(Unready::ExitedEarly { status, stderr_tail: self.stderr_tail(TAIL_LINES) });
             }
-            if yes {
+            if is_ready {
                 return Ok(elapsed);
             }
             if elapsed >= timeout {
@@ -84,8 +92,8 @@ impl Service {
         }
     }
 
-    /// How it ended, if it has. The process is not waited for before [`Service::stop`]: so long its number, which is
-    /// that of the process group too, cannot go to another.
+    /// How it ended, if it has. The process is not reaped before [`Service::stop`], so until then its number, which is also
+    /// that of the process group, cannot be reused.
     pub fn has_exited(&self) -> Option<Exit> {
         let pid = Pid::from_raw(self.child.id().cast_signed())?;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -94,13 +102,16 @@ impl Service {
         status.exit_status().map(Exit::Status).or_else(signal)
     }
 
-    /// The last lines of its stderr; of a very long end only 64 KiB.
+    /// The last lines of its stderr, at most 64 KiB.
     pub fn stderr_tail(&self, lines: usize) -> String {
         tail::tail(&self.stderr, lines)
     }
 
-    /// Makes all its processes stand still, and returns when they do. Connections stay open, and the kernel accepts
-    /// more for it.
+    /// Freezes all its processes, and returns when they stand still. Connections stay open, and the kernel accepts new
+    /// ones.
+    ///
+    /// # Errors
+    /// The kernel refuses, or a process still runs after two seconds.
     pub fn freeze(&self) -> Result<(), FreezeError> {
         let refused = |source| FreezeError::Refused { name: self.name.clone(), source };
         self.group.freeze().map_err(refused)?;
@@ -117,12 +128,15 @@ impl Service {
         Ok(())
     }
 
-    /// Lets it run again. Thawing what is not frozen does nothing.
+    /// Lets it run again. It has no effect on a service that is not frozen.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn thaw(&self) -> Result<(), FreezeError> {
         self.group.thaw().map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
     }
 
-    /// Ends it: thaw, SIGTERM to the process group, `grace`, then SIGKILL to all that is left; and proves that its
+    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
     /// groups are empty and its port is closed.
     pub fn stop(mut self, grace: Duration) -> Stopped {
         if let Some(status) = self.has_exited() {
@@ -130,7 +144,7 @@ impl Service {
             let stderr_tail = self.stderr_tail(TAIL_LINES);
             return self.finish(Stopped::ExitedBefore { status, stderr_tail, leaked });
         }
-        // A service that cannot be thawed does not hear SIGTERM; it is killed as late below.
+        // A service that cannot be thawed does not receive SIGTERM, and is killed below when the grace period is over.
         let _ = self.group.thaw();
         let began = Instant::now();
         self.group.signal(Signal::TERM);
@@ -157,22 +171,22 @@ impl Service {
         }
     }
 
-    /// What of it lives on until the deadline.
+    /// Its processes that are alive at the deadline.
     fn survivors(&self, deadline: Instant) -> Vec<Process> {
         loop {
             let live = self.group.trace.live();
             if live.is_empty() || Instant::now() > deadline {
-                return live.into_iter().filter_map(Process::look).collect();
+                return live.into_iter().filter_map(Process::of).collect();
             }
             std::thread::sleep(TICK);
         }
     }
 
-    /// Kills and clears away what is left; the outcome is that one unless the proof fails.
+    /// Kills what is left and removes the groups. Returns `outcome`, unless a process or a listener on the port remains.
     fn finish(&mut self, outcome: Stopped) -> Stopped {
-        let stuck = self.clear();
-        if !stuck.is_empty() {
-            return Stopped::Unstoppable { processes: stuck.into_iter().filter_map(Process::look).collect() };
+        let hung = self.clear();
+        if !hung.is_empty() {
+            return Stopped::Unstoppable { processes: hung.into_iter().filter_map(Process::of).collect() };
         }
         let deadline = Instant::now() + PORT_WITHIN;
         while let Some((port, owner)) = self.port.and_then(|port| Some((port, port::port_in_use(port)?))) {
@@ -184,15 +198,15 @@ impl Service {
         outcome
     }
 
-    /// Kills everything, removes the cgroups, waits for the process. Returns what is alive all the same.
+    /// Kills everything, removes the cgroups, waits for the process. Returns the processes that are still alive.
     fn clear(&mut self) -> Vec<u32> {
         self.gone = true;
-        let stuck = self.group.trace.destroy(KILL_WITHIN);
-        if stuck.is_empty() {
+        let hung = self.group.trace.destroy(KILL_WITHIN);
+        if hung.is_empty() {
             let _: io::Result<_> = self.child.wait();
-            self.keeper.delete(&self.group.trace.name);
+            self.watchdog.delete(&self.group.trace.name);
         }
-        stuck
+        hung
     }
 }
 

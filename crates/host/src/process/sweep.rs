@@ -1,5 +1,5 @@
-//! Clears up after a Tare that died together with its keeper (the machine's memory ran out, a whole container was
-//! killed): groups whose maker is no longer alive. It knows nothing of services of this process.
+//! Cleans up after a tare that was killed together with its watchdog (out of memory, or with its whole container): finds
+//! groups whose maker is no longer alive. It does not touch the services of this process.
 
 use super::cgroup::{self, Isolation};
 use super::fallback::{self, MARK};
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-/// How long one group is tried to be killed.
+/// How long killing one group is retried.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a sweep found and cleared.
+/// What a sweep found and removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
     /// The names of the groups.
@@ -21,8 +21,8 @@ pub struct Swept {
     pub pids: Vec<u32>,
 }
 
-/// Kills and removes the groups that dead Tares have left. Those of living ones are not touched, nor those that hold
-/// processes of another pid namespace, whose makers cannot be seen from here.
+/// Kills and removes groups whose maker has died. Groups with processes of another pid namespace are left alone, since
+/// their makers are not visible from here.
 pub fn sweep(isolation: &Isolation) -> Swept {
     let mut swept = Swept::default();
     for trace in orphans(isolation).into_values() {
@@ -46,7 +46,8 @@ fn orphans(isolation: &Isolation) -> BTreeMap<String, Trace> {
     }
     for pid in procfs::all_pids() {
         let Some(name) = procfs::environment(pid, MARK).filter(|name| is_orphan(name)) else { continue };
-        // One that is marked but in no cgroup of ours is killed here, for a trace with folders asks those alone.
+        // A process with the variable that is in none of our cgroups is killed here: a trace with folders lists only
+        // the processes in those.
         if !found.get(&name).is_some_and(|trace| trace.live().contains(&pid)) && pid != std::process::id() {
             if found.contains_key(&name) {
                 fallback::kill_process(pid);

@@ -1,5 +1,4 @@
-//! The few system calls that rustix does not wrap, and the one that must happen between fork and exec.
-//! It knows nothing of services.
+//! System calls that rustix does not wrap, and those that are made between fork and exec. It knows nothing of services.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -11,9 +10,9 @@ type Disposition = usize;
 const DEFAULT: Disposition = 0;
 /// `SIG_IGN`.
 const IGNORE: Disposition = 1;
-/// The highest signal number of Linux, real-time signals included.
+/// The highest signal number of Linux, including real-time signals.
 const LAST_SIGNAL: i32 = 64;
-/// SIGHUP, SIGINT, SIGQUIT and SIGTERM: what a terminal or a user sends to a program that should end.
+/// SIGHUP, SIGINT, SIGQUIT and SIGTERM: signals by which a terminal or a user asks a program to end.
 const ASKED_TO_END: [i32; 4] = [1, 2, 3, 15];
 
 /// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
@@ -43,18 +42,18 @@ unsafe extern "C" {
     fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
 }
 
-/// Gives every signal its default disposition again. Handlers fall away at exec by themselves, but what is *ignored*
-/// (SIGHUP under nohup, SIGINT in a background job of a script) is inherited, and a service that inherits an ignored
-/// SIGTERM could not be stopped. Safe to call between fork and exec: it allocates nothing and takes no lock.
+/// Restores the default disposition of every signal. Exec resets handlers, but an *ignored* signal stays ignored (SIGHUP
+/// under nohup, SIGINT in a background job of a script), and a service that inherits an ignored SIGTERM could not be
+/// stopped. Safe between fork and exec: it allocates nothing and takes no lock.
 pub(super) fn default_signals() {
     for number in 1..=LAST_SIGNAL {
-        // SAFETY: signal(2) is async-signal-safe and takes plain numbers; it refuses SIGKILL, SIGSTOP and the numbers
-        // that the C library keeps for itself with an error that is of no interest here.
+        // SAFETY: signal(2) is async-signal-safe and takes plain numbers. For SIGKILL, SIGSTOP and the numbers reserved by
+        // the C library it returns an error, which is ignored.
         unsafe { signal(number, DEFAULT) };
     }
 }
 
-/// Ignores all that asks a program to end. Safe to call between fork and exec.
+/// Ignores the signals that ask a program to end. Safe between fork and exec.
 pub(super) fn ignore_requests_to_end() {
     for number in ASKED_TO_END {
         // SAFETY: as in `default_signals`; ignoring is no handler, so no code of ours can run in signal context.
@@ -64,13 +63,19 @@ pub(super) fn ignore_requests_to_end() {
 
 /// The CPU time of all threads of a process, dead ones included, in nanoseconds.
 ///
-/// A process has a CPU clock that others may read (`clock_getcpuclockid(3)`). It is exact to the nanosecond even while
-/// the process runs, where `/proc/PID/stat` counts in ticks and `/proc/PID/task/*/schedstat` forgets dead threads.
+/// Every process has a CPU clock that others may read (`clock_getcpuclockid(3)`). It is exact to the nanosecond even while
+/// the process runs. `/proc/PID/stat` counts in ticks, and `/proc/PID/task/*/schedstat` omits threads that have ended.
+///
+/// # Errors
+/// The process does not exist.
 pub(super) fn process_cpu_ns(pid: u32) -> io::Result<u64> {
     cpu_ns((!pid.cast_signed() << 3) | SCHEDULER)
 }
 
-/// The same of one thread of this process.
+/// CPU time of one thread of this process, in nanoseconds.
+///
+/// # Errors
+/// The thread does not exist.
 pub(crate) fn thread_cpu_ns(thread: u32) -> io::Result<u64> {
     cpu_ns((!thread.cast_signed() << 3) | ONE_THREAD | SCHEDULER)
 }
@@ -86,8 +91,11 @@ fn cpu_ns(clock: i32) -> io::Result<u64> {
     Ok(time.seconds.cast_unsigned() * 1_000_000_000 + time.nanoseconds.cast_unsigned())
 }
 
-/// From now on this thread, and every thread that it starts, runs when nobody else wants the CPU. Stronger than `nice 19`: a
-/// thread of the usual kind that wakes up takes the CPU from it at once.
+/// Moves this thread, and every thread that it starts, to the idle scheduling class: it runs only when no other thread wants
+/// the CPU. Unlike `nice 19`, a normal thread that wakes up preempts it at once.
+///
+/// # Errors
+/// The kernel refuses.
 pub fn run_when_idle() -> io::Result<()> {
     // SAFETY: the pointer is valid for the call, and the kernel only reads it; pid 0 is the calling thread.
     match unsafe { sched_setscheduler(0, IDLE, &Parameters { priority: 0 }) } {
@@ -127,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_not_there_has_no_clock() {
+    fn a_process_that_does_not_exist_has_no_clock() {
         assert!(process_cpu_ns(0x3fff_fff0 >> 4).is_err());
     }
 }

@@ -1,13 +1,13 @@
-//! The end of a file that may be of any length. It knows nothing of services.
+//! Reads the end of a file of any length. It knows nothing of services.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// More than this is never read, however long the lines are.
+/// The most that is read, however long the lines are.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// The last `lines` lines of a file, as text; empty where it cannot be read.
+/// The last `lines` lines of a file as text; empty if the file cannot be read.
 pub(super) fn tail(path: &Path, lines: usize) -> String {
     let Ok(text) = last_bytes(path) else { return String::new() };
     let text = String::from_utf8_lossy(&text);

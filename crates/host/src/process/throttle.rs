@@ -1,19 +1,19 @@
-//! How long the kernel held a process back because its group had used up its quota of CPU time. Tare sets no quota: a
-//! container or a systemd slice around it may. It only reads; groups are made elsewhere.
+//! How long the kernel throttled a process because its cgroup had used up its CPU quota. Such a quota may be set by a
+//! container or a systemd slice around tare. It only reads; groups are made elsewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::cgroup;
 
-/// The groups of a process that may hold it back: its own and those above.
+/// The cgroups that may throttle a process: its own and their ancestors.
 #[derive(Debug, Clone, Default)]
 pub struct Throttle {
     files: Vec<PathBuf>,
 }
 
 impl Throttle {
-    /// Finds them once; a process that is moved to another group later is still looked for in these.
+    /// Finds them once. They stay the same even if the process is moved to another cgroup later.
     pub fn of(pid: u32) -> Throttle {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -22,14 +22,14 @@ impl Throttle {
         Throttle { files: files.filter(|file| read(file).is_some()).collect() }
     }
 
-    /// The time so far, of all these groups together; none where the kernel keeps no such books.
+    /// The sum of the throttled time of these cgroups so far; absent if the kernel does not count it.
     pub fn ns(&self) -> Option<u64> {
         let times = self.files.iter().map(|file| read(file));
         times.sum::<Option<u64>>().filter(|_| !self.files.is_empty())
     }
 }
 
-/// From the group of the process up to the top of the mount.
+/// Files from the cgroup of the process up to the root of the mount.
 fn files(mounts: &str, groups: &str, controller: Option<&str>) -> Option<Vec<PathBuf>> {
     let (mount, root) = cgroup::mount(mounts, controller)?;
     let path = cgroup::own_path(groups, controller)?;
@@ -43,7 +43,7 @@ fn read(file: &Path) -> Option<u64> {
     throttled_ns(&fs::read_to_string(file).ok()?)
 }
 
-/// Version 2 says `throttled_usec`, version 1 `throttled_time` in nanoseconds.
+/// Version 2 has `throttled_usec`, version 1 `throttled_time` in nanoseconds.
 fn throttled_ns(stat: &str) -> Option<u64> {
     let value =
         |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());

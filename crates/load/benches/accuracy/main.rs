@@ -164,16 +164,16 @@ impl Bench {
             println!("    do not believe this one, {excuse}");
         }
         for Sojourn { q, measured_ns, realised_ns, theory_ns, error_share } in rows {
-            let (by_theory, by_books) = (measured_ns / theory_ns - 1.0, measured_ns / realised_ns - 1.0);
+            let (by_theory, by_server) = (measured_ns / theory_ns - 1.0, measured_ns / realised_ns - 1.0);
             let what = format!(
-                "p{:.0} {:.3} ms, theory {:.3} ms: {:+.2}% (standard error {:.2}%), against the server's own books {:+.2}%; at \
+                "p{:.0} {:.3} ms, theory {:.3} ms: {:+.2}% (standard error {:.2}%), against the server's own measurement {:+.2}%; at \
                  most 3%",
                 q * 100.0,
                 measured_ns / 1e6,
                 theory_ns / 1e6,
                 by_theory * 100.0,
                 error_share * 100.0,
-                by_books * 100.0
+                by_server * 100.0
             );
             self.bounded(&what, by_theory.abs() <= 0.03);
         }

@@ -25,7 +25,7 @@ const RECEIVE: u16 = 1 | 2;
 const FLUSH_EVERY: usize = 16;
 
 struct Bare {
-    // Before the memory that it was told of.
+    // Declared before the memory that is registered with it.
     ring: IoUring,
     buffers: Buffers,
     connections: Vec<Connection>,
@@ -36,7 +36,7 @@ struct Bare {
 
 struct Connection {
     stream: TcpStream,
-    /// The begin of a head that came in pieces, as at the end of a buffer.
+    /// The start of a head that arrived in pieces, as at the end of a buffer.
     head: Vec<u8>,
     /// Bytes of the body that are still to come, once the head is there.
     left: usize,

@@ -1,4 +1,5 @@
-//! The programs that are compared: how each is told the same load, and how its count of requests is read.
+//! The programs that are compared: the command line by which each makes the same load, and how its count of requests is
+//! read.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use tare_load::DriverKind;
 
 use super::kit::load::skip;
 
-/// How long a tool may take beyond the time it is told.
+/// How long a tool may take beyond the time of its load.
 const END_WITHIN: Duration = Duration::from_secs(20);
 
 /// A load generator.
@@ -178,7 +179,7 @@ impl Tool {
     }
 }
 
-/// The number behind a word at the begin of a line.
+/// The number after a word at the start of a line.
 fn after(output: &str, word: &str) -> Option<u64> {
     output.lines().find_map(|line| line.strip_prefix(word))?.trim().parse().ok()
 }

@@ -3,17 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What the user asks for.
+/// The choice of the user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DriverChoice {
-    /// io_uring, or epoll where it is refused.
+    /// io_uring, or epoll if the kernel refuses it.
     #[default]
     Auto,
-    /// This one or an error.
+    /// This driver, or an error.
     Only(DriverKind),
 }
 
-/// The drivers there are.
+/// The drivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DriverKind {
     /// Completions, a few requests for each system call.
@@ -22,12 +22,12 @@ pub enum DriverKind {
     Epoll,
 }
 
-/// What is used.
+/// The driver that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenDriver {
     /// The driver.
     pub kind: DriverKind,
-    /// Why it is not io_uring, where it was left to the machine.
+    /// Why it is not io_uring, if the choice was automatic.
     pub reason: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for ChosenDriver {
     }
 }
 
-/// A name that no driver has.
+/// Unknown name of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no driver \"{0}\": choose auto, io_uring or epoll")]
 pub struct UnknownDriver(String);

@@ -16,20 +16,20 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event};
 use crate::endpoint::Route;
+use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::wire::Wire;
 
 /// The most events of one wait.
 const EVENTS_MAX: usize = 512;
 /// Small enough to stay in the cache, large enough that a body of some size takes few calls.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// After so many full buffers in a row the other connections get their turn.
+/// After this number of full buffers in a row the other connections have their turn.
 const FULL_READS_MAX: u32 = 16;
 
 #[derive(Debug, Default)]
 struct Socket {
     fd: Option<OwnedFd>,
-    /// Told apart from earlier connections of the same slot, whose events may still be queued.
+    /// Distinguishes it from earlier connections of the same slot, whose events may still be queued.
     generation: u32,
     connecting: bool,
     /// A send was cut short: the next writable edge matters.
@@ -63,7 +63,7 @@ impl fmt::Debug for Events {
 #[derive(Debug)]
 pub struct Epoll {
     epoll: OwnedFd,
-    wire: Arc<Wire>,
+    requests: Arc<RequestBuffer>,
     sockets: Vec<Socket>,
     events: Events,
     cursor: usize,
@@ -153,13 +153,13 @@ impl Driver for Epoll {
     fn new(slots: usize) -> std::io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut events = Events(Vec::with_capacity(EVENTS_MAX));
-        // `epoll_pwait2`, for waits finer than a millisecond, is not everywhere: better to be told here than to spin.
+        // Not every kernel has `epoll_pwait2`, which waits for less than a millisecond: fail here instead of spinning later.
         epoll::wait(&epoll, spare_capacity(&mut events.0), Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
         let mut sockets = Vec::new();
         sockets.resize_with(slots, Socket::default);
         Ok(Self {
             epoll,
-            wire: Arc::default(),
+            requests: Arc::default(),
             sockets,
             events,
             cursor: 0,
@@ -170,8 +170,8 @@ impl Driver for Epoll {
         })
     }
 
-    fn set_wire(&mut self, wire: Arc<Wire>) {
-        self.wire = wire;
+    fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
+        self.requests = requests;
     }
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
@@ -181,7 +181,7 @@ impl Driver for Epoll {
 
     #[inline]
     fn send(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure> {
-        let bytes = &self.wire.bytes()[range];
+        let bytes = &self.requests.bytes()[range];
         let socket = &mut self.sockets[slot];
         let Some(fd) = &socket.fd else { return Err(Failure::Other) };
         let sent = loop {

@@ -18,48 +18,48 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::endpoint::Route;
+use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::wire::Wire;
 
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// It is established.
     Connected {
-        /// Whose.
+        /// The connection.
         slot: usize,
     },
     /// It could not be established.
     ConnectFailed {
-        /// Whose.
+        /// The connection.
         slot: usize,
-        /// Why.
+        /// The reason.
         failure: Failure,
     },
-    /// Bytes came: [`Driver::received`] has them until the next call to the driver.
+    /// Bytes arrived: [`Driver::received`] has them until the next call to the driver.
     Received {
-        /// Whose.
+        /// The connection.
         slot: usize,
-        /// Whether the peer is known to have closed its side behind them.
+        /// Whether the peer is known to have closed its side after them.
         hangup: bool,
     },
-    /// After a send that did not take everything: so much more of it is taken now, and it may be continued.
+    /// Follows a send that was not accepted whole: more of it is accepted now, and it may be continued.
     Sendable {
-        /// Whose.
+        /// The connection.
         slot: usize,
-        /// How many bytes were taken since.
+        /// Bytes accepted since.
         sent: usize,
     },
-    /// The peer closed its side in good order.
+    /// The peer closed its side in an orderly way.
     Closed {
-        /// Whose.
+        /// The connection.
         slot: usize,
     },
     /// The connection broke.
     Failed {
-        /// Whose.
+        /// The connection.
         slot: usize,
-        /// Why.
+        /// The reason.
         failure: Failure,
     },
 }
@@ -67,29 +67,37 @@ pub enum Event {
 /// A way to move the bytes of many connections with few system calls. It belongs to the thread that made it.
 pub trait Driver: Sized {
     /// A driver for a number of slots.
+    ///
+    /// # Errors
+    /// The kernel refuses what the driver needs.
     fn new(slots: usize) -> std::io::Result<Self>;
 
-    /// The memory that is sent from, until the next call. No request is out on any open connection.
-    fn set_wire(&mut self, wire: Arc<Wire>);
+    /// Sets the requests that are sent from now on. No request may be in flight on any connection.
+    fn set_requests(&mut self, requests: Arc<RequestBuffer>);
 
-    /// Begins to connect; `Connected` or `ConnectFailed` follows unless it fails at once.
+    /// Starts to connect; `Connected` or `ConnectFailed` follows unless it fails at once.
+    ///
+    /// # Errors
+    /// The attempt failed at once.
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure>;
 
-    /// Sends a range of the wire and tells how many bytes are taken care of; `Sendable` follows when it was not all,
-    /// and nothing else is sent on that connection before.
+    /// Sends a range of the requests and returns how many bytes were accepted. If that is not all, `Sendable` follows, and
+    /// nothing else may be sent on that connection before it.
+    ///
+    /// # Errors
+    /// The connection is broken.
     fn send(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure>;
 
-    /// Forgets the connection: no event of it comes any more.
+    /// Closes the connection. No event of it follows.
     fn close(&mut self, slot: usize);
 
     /// Whether a connection is open or being opened.
     fn is_open(&self, slot: usize) -> bool;
 
-    /// Waits for events, at most so long; what was sent before is under way at the latest now. An interruption counts
-    /// as waiting.
+    /// Waits for events for at most `timeout_ns`. Queued sends are submitted at the latest now. A signal ends the wait.
     fn wait(&mut self, timeout_ns: u64);
 
-    /// The next event of those waited for.
+    /// The next event of the last wait.
     fn next_event(&mut self) -> Option<Event>;
 
     /// The bytes of the last `Received`.

@@ -21,7 +21,7 @@ struct Client<D: Driver> {
     driver: D,
     events: Vec<Event>,
     received: Vec<Vec<u8>>,
-    wire: Arc<Wire>,
+    requests: Arc<RequestBuffer>,
 }
 
 impl<D: Driver> Client<D> {
@@ -32,10 +32,11 @@ impl<D: Driver> Client<D> {
             expected: Expected { status: 200, body: ExpectedBody::Any },
             name: String::new(),
         };
-        let wire = Arc::new(Wire::new(&ExchangePool::new(requests.iter().map(exchange).collect()), 1));
+        let requests =
+            Arc::new(RequestBuffer::new(&ExchangePool::new(requests.iter().map(exchange).collect()), 1));
         let mut driver = D::new(slots).expect("a driver");
-        driver.set_wire(Arc::clone(&wire));
-        Self { driver, events: Vec::new(), received: vec![Vec::new(); slots], wire }
+        driver.set_requests(Arc::clone(&requests));
+        Self { driver, events: Vec::new(), received: vec![Vec::new(); slots], requests }
     }
 
     /// Waits once and takes all events.
@@ -69,7 +70,7 @@ impl<D: Driver> Client<D> {
 
     /// Sends a request to the end, however it is taken.
     fn send(&mut self, slot: usize, request: usize) {
-        let mut rest = self.wire.range(request, 1);
+        let mut rest = self.requests.range(request, 1);
         while !rest.is_empty() {
             let taken = self.driver.send(slot, rest.clone()).expect("a connection");
             rest.start += taken;
@@ -155,7 +156,7 @@ fn sends_keep_their_order_when_the_peer_does_not_read<D: Driver>() {
     while sent < ROUNDS {
         assert!(Instant::now() < end, "{sent} sent");
         if rest.is_empty() {
-            rest = client.wire.range(sent % requests.len(), 1);
+            rest = client.requests.range(sent % requests.len(), 1);
         }
         rest.start += client.driver.send(0, rest.clone()).expect("a connection");
         while !rest.is_empty() {
@@ -251,7 +252,7 @@ fn a_reset_is_named<D: Driver>() {
     assert_eq!(client.failure(), Some(Failure::Reset));
 }
 
-fn the_end_of_a_peer_is_told<D: Driver>() {
+fn the_end_of_a_peer_is_an_event<D: Driver>() {
     let (route, _) = serve(|mut stream: TcpStream| {
         let _result = stream.read_exact(&mut [0; 3]);
         thread::sleep(Duration::from_millis(50));
@@ -261,7 +262,7 @@ fn the_end_of_a_peer_is_told<D: Driver>() {
     client.connect(0, &route);
     client.send(0, 0);
     client.step(Duration::ZERO);
-    // The end comes while nobody looks.
+    // The peer closes while the driver is not waiting.
     thread::sleep(Duration::from_millis(200));
     client.until(|client| client.saw(Event::Closed { slot: 0 }));
     let connected = Event::Connected { slot: 0 };
@@ -296,7 +297,7 @@ fn a_slot_is_used_again_at_once<D: Driver>() {
     client.connect(1, &route);
     let before = descriptors();
     for round in 0..ROUNDS {
-        // Sometimes with a request under way, sometimes with an answer that nobody read.
+        // Sometimes with a request under way, sometimes with an answer that was not read.
         if round % 3 > 0 {
             client.send(0, 0);
         }
@@ -399,14 +400,14 @@ fn nothing_comes_of_a_closed_connection<D: Driver>() {
     client.until(|client| client.received[0] == b"unasked");
     client.events.clear();
     // A part of it may be out, an answer may be there, and an end will follow.
-    let _taken = client.driver.send(0, client.wire.range(0, 1)).expect("a connection");
+    let _taken = client.driver.send(0, client.requests.range(0, 1)).expect("a connection");
     client.driver.wait(0);
     client.driver.close(0);
     for _ in 0..5 {
         client.step(Duration::from_millis(10));
     }
     assert_eq!(client.events, []);
-    assert_eq!(client.driver.send(0, client.wire.range(0, 1)), Err(Failure::Other));
+    assert_eq!(client.driver.send(0, client.requests.range(0, 1)), Err(Failure::Other));
 }
 
 fn a_new_wire_while_an_old_one_is_sent<D: Driver>() {
@@ -416,11 +417,11 @@ fn a_new_wire_while_an_old_one_is_sent<D: Driver>() {
     });
     let mut client = Client::<D>::new(1, &[&vec![b'x'; 20_000_000]]);
     client.connect(0, &route);
-    let _taken = client.driver.send(0, client.wire.range(0, 1)).expect("a connection");
+    let _taken = client.driver.send(0, client.requests.range(0, 1)).expect("a connection");
     client.driver.wait(0);
     client.driver.close(0);
-    client.wire = Arc::new(Wire::default());
-    client.driver.set_wire(Arc::clone(&client.wire));
+    client.requests = Arc::new(RequestBuffer::default());
+    client.driver.set_requests(Arc::clone(&client.requests));
     client.events.clear();
     client.step(Duration::from_millis(200));
     assert_eq!(client.events, []);
@@ -437,7 +438,7 @@ fn a_wait_takes_its_time_and_no_more<D: Driver>() {
     assert!(waited >= Duration::from_micros(4_900) && waited < Duration::from_millis(50), "{waited:?}");
 }
 
-/// The suite for one driver; where the system refuses it, that is told instead.
+/// The suite for one driver. If the system refuses the driver, prints that instead.
 macro_rules! suite {
     ($name:ident, $driver:ty; $($test:ident)*) => {
         mod $name {
@@ -469,7 +470,7 @@ suites! {
     a_large_response_comes_whole
     a_refused_connection_is_named
     a_reset_is_named
-    the_end_of_a_peer_is_told
+    the_end_of_a_peer_is_an_event
     closing_while_connecting_is_quiet
     a_slot_is_used_again_at_once
     many_connections_at_once

@@ -7,9 +7,9 @@ use super::check::Inspection;
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It is not open and nothing is done about it.
+    /// It is not open, and no attempt is planned.
     Closed,
-    /// It is not open; the next attempt is at a timer.
+    /// It is not open; a timer starts the next attempt.
     BackingOff,
     /// It is being established.
     Connecting,
@@ -29,7 +29,7 @@ pub(super) struct Stamp {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) phase: Phase,
-    /// The begin of the attempt to connect.
+    /// Start of the attempt to connect.
     pub(super) since_ns: u64,
     /// The exchange of the oldest request in flight, or of the next.
     pub(super) exchange: usize,
@@ -37,15 +37,15 @@ pub(super) struct Connection {
     pub(super) in_flight: usize,
     /// Where the stamp of the oldest is, in the ring of this connection.
     pub(super) oldest: usize,
-    /// What of the wire the kernel has not taken yet.
+    /// The part of the request buffer that the kernel has not accepted yet.
     pub(super) unsent: Range<usize>,
     /// Requests until this connection is to be closed.
     pub(super) allowed: u64,
     /// Requests until this slot has done its share.
     pub(super) share: u64,
-    /// It has done its share, and is counted so.
+    /// It has done its share and has been counted as done.
     pub(super) is_retired: bool,
-    /// Its only valid timer: older ones in the queue are void.
+    /// Its only valid timer; older ones in the queue are ignored.
     pub(super) timer_ns: u64,
     pub(super) inspection: Inspection,
 }

@@ -1,4 +1,4 @@
-//! What a run is asked to do, as values: whom, over which connections, when, and until when. It does nothing.
+//! The description of a run: its target, its connections, its schedule and its end. Values only.
 
 use std::time::Duration;
 
@@ -7,29 +7,28 @@ use crate::endpoint::Route;
 use crate::schedule::Schedule;
 use crate::stop::{Quota, Stop};
 
-/// Of a load that says nothing else: longer than the first SYN that is dropped and comes back.
+/// The default: long enough for a SYN that is dropped and sent again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a generator is made of; it stays the same for all of its runs.
+/// The settings of a generator, which stay the same for all of its runs.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Whereto and wherefrom.
+    /// The target, and the local side of connections.
     pub route: Route,
     /// How many connections, on how many threads.
     pub connections: Connections,
     /// Thread i is pinned to `cpus[i % len]`; no CPUs means no pinning.
     pub cpus: Vec<usize>,
-    /// How the kernel is talked to.
+    /// The interface to the kernel.
     pub driver: DriverChoice,
-    /// Fixes think times and arrivals.
+    /// Determines think times and arrivals.
     pub seed: u64,
 }
 
 /// How many connections, and how many threads share them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connections {
-    /// All connections; those that do not divide evenly go to the first threads. In an open loop it is the most there
-    /// may be.
+    /// Number of connections. A remainder goes to the first threads. In an open loop it is the maximum.
     pub total: usize,
     /// Worker threads; no more are started than there are connections.
     pub threads: usize,
@@ -40,41 +39,41 @@ pub struct Connections {
 pub struct Load {
     /// When requests are due.
     pub schedule: Schedule,
-    /// When no more are sent.
+    /// When sending ends.
     pub stop: Stop,
-    /// How long a response may take from its request to its last byte. It is looked at every twentieth of itself.
+    /// How long a response may take from its request to its last byte. Checked every timeout/20.
     pub response_timeout: Duration,
     /// How long one attempt to connect may take in the run.
     pub connect_timeout: Duration,
     /// The most requests in flight on one connection; more than 1 takes a closed loop without think time.
     pub pipeline: usize,
-    /// After so many requests a connection is closed and, if the load goes on, another is opened in its place.
+    /// Requests after which a connection is closed; while the load lasts, another is opened in its place.
     pub requests_per_connection: Option<u64>,
     /// Whether status and body of responses are compared with what is expected. The framing is always read.
     pub check: bool,
-    /// In an open loop, how long before a due instant a worker stops sleeping and polls: a timer and the way out of a CPU's
-    /// sleep take some tens of microseconds. It costs the CPU that the worker runs on, so a server that shares it pays.
+    /// In an open loop, how long before a due instant a worker stops sleeping and polls, since timers and the wake-up of a
+    /// CPU are late by some tens of microseconds. Polling takes CPU time from a server on the same CPU.
     pub spin: Duration,
-    /// The length of the intervals that a watcher is told of.
+    /// The length of the intervals that are reported to a watcher.
     pub interval: Option<Duration>,
 }
 
 /// Why a load cannot be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// Pipelining where requests have instants of their own.
-    #[error("{0} requests in flight on one connection take a closed loop without think time: ask for 1")]
+    /// Pipelining with a schedule that gives each request its own instant.
+    #[error("{0} requests in flight on one connection need a closed loop without think time: use 1")]
     Pipeline(usize),
-    /// Nothing may be in flight.
+    /// No request may be in flight.
     #[error("a connection needs at least 1 request in flight")]
     NoPipeline,
-    /// Connections without requests.
+    /// Connections are closed after 0 requests.
     #[error("a connection needs at least 1 request before it is closed")]
     EmptyConnections,
-    /// A number of connections without a number of requests on each.
+    /// A quota of connections without a number of requests on each.
     #[error("a number of connections needs a number of requests on each, or the first would never end")]
     EndlessConnections,
-    /// Quotas of connections mean nothing to arrivals.
+    /// An open loop with a quota that depends on connections.
     #[error("an open loop ends by time or by a number of requests, not by a quota of connections")]
     OpenQuota,
 }
@@ -96,7 +95,10 @@ impl Load {
         }
     }
 
-    /// Whether the values fit each other.
+    /// Checks that the values are consistent.
+    ///
+    /// # Errors
+    /// The combination of pipeline, schedule and quota that makes no sense.
     pub fn validate(&self) -> Result<(), LoadError> {
         let by_connections = matches!(self.stop.quota(), Some(Quota::Connections(_)));
         let open = matches!(self.schedule, Schedule::Open(_));

@@ -23,10 +23,10 @@ pub struct Measures {
     /// How late the generator was, from the instant a request was due to the instant it was noticed. Empty in a loop
     /// without instants.
     pub schedule_lag: Histogram,
-    /// From the begin of each attempt to connect to the connection.
+    /// From the start of each attempt to connect until the connection is established.
     pub connect_time: Histogram,
-    /// From the begin of the attempt to connect to the close, for connections with a number of requests that had them
-    /// all answered.
+    /// From the start of the attempt to connect to the close, for connections with a fixed number of requests all of which
+    /// were answered.
     pub connection_time: Histogram,
     /// Requests in flight, added up over every nanosecond.
     pub in_flight_ns: u128,

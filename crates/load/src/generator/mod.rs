@@ -1,8 +1,8 @@
-//! The generator: it holds open connections between runs and drives a load over them.
+//! The generator: it keeps connections open between runs and drives a load over them.
 //!
-//! It knows nothing of what a service is or what a result means; it reports what happened. Connections outlive a
-//! run so that a campaign can interleave short slices of many servers: a run over connections that are all open
-//! begins at once, and a server that is frozen between runs is not touched.
+//! It knows nothing of services and does not interpret results; it reports what happened. Connections outlive a run, so that
+//! short slices of many servers can be interleaved: a run over open connections starts at once, and a server that is frozen
+//! between runs is not touched.
 
 mod check;
 mod connection;
@@ -24,25 +24,25 @@ use crate::clock::{Clock, Monotonic};
 use crate::driver::{ChosenDriver, DriverChoice, DriverKind};
 use crate::endpoint::Endpoint;
 use crate::exchange::ExchangePool;
+use crate::request_buffer::RequestBuffer;
 use crate::stop::Quota;
 use crate::tally::Failure;
-use crate::wire::Wire;
 pub use load::{Connections, Load, LoadError, Settings};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
 pub use report::{Interval, RunReport};
 use thread::{Command, Contract, Thread, enter, pin};
-pub use verdict::{Doubt, Limits, judge};
+pub use verdict::{Doubt, Limits, evaluate};
 use worker::Place;
 
-/// From such bodies on epoll is the cheaper driver: it reads into one buffer that stays in the cache, where a ring has
-/// to have many. See `cargo bench --bench against_wrk -- --body 102400`.
+/// From this body size on epoll is the cheaper driver: it reads into one buffer that stays in the cache, while a ring needs
+/// many. See `cargo bench --bench against_wrk -- --body 102400`.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
 
 /// Why a generator cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum GeneratorError {
-    /// Nothing to do.
+    /// No connections or no threads.
     #[error("{total} connections on {threads} threads cannot send: give at least 1 of each")]
     NoConnections {
         /// Connections asked for.
@@ -50,10 +50,10 @@ pub enum GeneratorError {
         /// Threads asked for.
         threads: usize,
     },
-    /// Nothing to send.
+    /// No requests.
     #[error("the pool has no exchange: give at least 1")]
     EmptyPool,
-    /// A CPU that threads cannot run on.
+    /// Threads cannot run on a CPU.
     #[error(
         "threads cannot be pinned to cpu {cpu} ({source}): choose from those that `nproc` and `taskset -p $$` show"
     )]
@@ -63,15 +63,15 @@ pub enum GeneratorError {
         /// What the kernel said.
         source: std::io::Error,
     },
-    /// A namespace that threads cannot enter.
+    /// Threads cannot enter the network namespace.
     #[error(
-        "the network namespace of the target cannot be entered ({0}): it takes the rights of who made it"
+        "the network namespace of the target cannot be entered ({0}): run as the user who made it, or as root"
     )]
     Namespace(std::io::Error),
     /// The driver did not start.
     #[error("{} cannot be set up ({source}): {}", .kind.name(), driver_advice(*.kind))]
     Driver {
-        /// Which.
+        /// The driver.
         kind: DriverKind,
         /// What the kernel said.
         source: std::io::Error,
@@ -81,7 +81,7 @@ pub enum GeneratorError {
 fn driver_advice(kind: DriverKind) -> &'static str {
     match kind {
         DriverKind::IoUring => "use epoll, or auto, which falls back to it",
-        DriverKind::Epoll => "it takes Linux 5.11 and a free file descriptor, see `ulimit -n`",
+        DriverKind::Epoll => "it needs Linux 5.11 and a free file descriptor, see `ulimit -n`",
     }
 }
 
@@ -95,7 +95,7 @@ pub struct OpenError {
     pub open: usize,
     /// How many were asked for.
     pub total: usize,
-    /// Whereto.
+    /// The target.
     pub target: Endpoint,
 }
 
@@ -109,7 +109,7 @@ fn advice(failure: Failure) -> &'static str {
         Failure::ConnectTimeout => {
             "the server does not accept in time; give it a longer backlog or more time"
         }
-        _ => "see whether the server is still well",
+        _ => "check that the server still works",
     }
 }
 
@@ -121,12 +121,15 @@ pub struct Generator {
     driver: ChosenDriver,
     threads: Vec<Thread>,
     pool: Arc<ExchangePool>,
-    /// The pipeline that the workers' wire is made for.
-    wired: Option<usize>,
+    /// The pipeline that the workers' request buffer is made for.
+    prepared_for: Option<usize>,
 }
 
 impl Generator {
     /// A generator without open connections.
+    ///
+    /// # Errors
+    /// There are no connections, threads or requests, a CPU or the namespace cannot be used, or the driver does not start.
     pub fn new(settings: Settings, pool: Arc<ExchangePool>) -> Result<Generator, GeneratorError> {
         let Connections { total, threads } = settings.connections;
         if total == 0 || threads == 0 {
@@ -144,23 +147,26 @@ impl Generator {
             driver,
             threads,
             pool,
-            wired: None,
+            prepared_for: None,
         })
     }
 
-    /// What moves the bytes, and why.
+    /// The driver, and why it was chosen.
     #[must_use]
     pub fn driver(&self) -> &ChosenDriver {
         &self.driver
     }
 
-    /// Opens connections until `count` are open, in at most `timeout`: those that are not, or that the server closed
-    /// meanwhile. Nothing is sent. On failure those that did open stay so; there is no second attempt.
+    /// Opens connections until `count` are open, in at most `timeout`. Connections that the server closed meanwhile are opened
+    /// again. Nothing is sent.
+    ///
+    /// # Errors
+    /// An attempt failed. There is no second attempt, and connections that are open stay so.
     pub fn open(&mut self, count: usize, timeout: Duration) -> Result<(), OpenError> {
         let deadline_ns = Monotonic.now_ns().saturating_add(ns(timeout));
         let total = count.min(self.connections.total);
         let (mut open, mut first_failure) = (0, None);
-        // One worker after another, so that no more are on their way than a backlog takes.
+        // One worker after another, so that pending connections do not exceed the server's backlog.
         for (thread, count) in self.threads.iter().zip(spread(total, self.threads.len())) {
             let (reply, answer) = channel();
             thread.order(Command::Open { count, deadline_ns, reply });
@@ -177,18 +183,24 @@ impl Generator {
         }
     }
 
-    /// Changes what is sent from the next run on. An empty pool makes runs that send nothing.
+    /// Sets the requests from the next run on. With an empty pool a run sends nothing.
     pub fn set_pool(&mut self, pool: Arc<ExchangePool>) {
-        (self.pool, self.wired) = (pool, None);
+        (self.pool, self.prepared_for) = (pool, None);
     }
 
-    /// Drives the load. It ends by window + drain and a small slack whatever the server does; connections that are
-    /// not open are opened on the way, and setting `interrupt` ends the window within 20 ms.
+    /// Drives the load. It ends after window + drain and a small slack, whatever the server does. Connections that are not open
+    /// are opened during the run. Setting `interrupt` ends the window within 20 ms.
+    ///
+    /// # Errors
+    /// The load is not valid.
     pub fn run(&mut self, load: &Load, interrupt: &Arc<AtomicBool>) -> Result<RunReport, LoadError> {
         self.run_watched(&Load { interval: None, ..load.clone() }, interrupt, &mut |_| {})
     }
 
-    /// The same, telling of each interval of the load soon after its end, on the caller's thread.
+    /// As [`Generator::run`], and calls `watch` soon after the end of each interval, on the caller's thread.
+    ///
+    /// # Errors
+    /// The load is not valid.
     pub fn run_watched(
         &mut self,
         load: &Load,
@@ -196,7 +208,7 @@ impl Generator {
         watch: &mut dyn FnMut(&Interval),
     ) -> Result<RunReport, LoadError> {
         load.validate()?;
-        self.wire(load.pipeline);
+        self.prepare_requests(load.pipeline);
         let budget = match load.stop.quota() {
             Some(Quota::Requests(left) | Quota::Connections(left)) => Some(AtomicU64::new(left)),
             Some(Quota::RequestsEach(_)) | None => None,
@@ -225,16 +237,16 @@ impl Generator {
         })
     }
 
-    /// Gives the workers the pool in the form that this pipeline needs.
-    fn wire(&mut self, pipeline: usize) {
-        if self.wired == Some(pipeline) {
+    /// Gives the workers the requests in the form that this pipeline needs.
+    fn prepare_requests(&mut self, pipeline: usize) {
+        if self.prepared_for == Some(pipeline) {
             return;
         }
-        let wire = Arc::new(Wire::new(&self.pool, pipeline));
+        let requests = Arc::new(RequestBuffer::new(&self.pool, pipeline));
         for thread in &self.threads {
-            thread.order(Command::Pool(Arc::clone(&self.pool), Arc::clone(&wire)));
+            thread.order(Command::Pool(Arc::clone(&self.pool), Arc::clone(&requests)));
         }
-        self.wired = Some(pipeline);
+        self.prepared_for = Some(pipeline);
     }
 
     /// Closes all connections.
@@ -247,7 +259,7 @@ impl Generator {
     }
 }
 
-/// Starts the workers with the driver that is asked for, or with the best for these responses that the kernel allows.
+/// Starts the workers with the given driver, or with the best one for these responses that the kernel allows.
 fn start(settings: &Settings, pool: &ExchangePool) -> Result<(ChosenDriver, Vec<Thread>), GeneratorError> {
     let all = |kind| -> std::io::Result<Vec<Thread>> {
         contracts(settings).map(|contract| Thread::start(kind, contract)).collect()
@@ -259,14 +271,14 @@ fn start(settings: &Settings, pool: &ExchangePool) -> Result<(ChosenDriver, Vec<
         }
         DriverChoice::Auto => match all(DriverKind::IoUring) {
             Ok(threads) => return Ok((ChosenDriver { kind: DriverKind::IoUring, reason: None }, threads)),
-            Err(refused) => (DriverKind::Epoll, Some(format!("io_uring is not to be had: {refused}"))),
+            Err(refused) => (DriverKind::Epoll, Some(format!("io_uring is not available: {refused}"))),
         },
     };
     let threads = all(kind).map_err(|source| GeneratorError::Driver { kind, source })?;
     Ok((ChosenDriver { kind, reason }, threads))
 }
 
-/// What each worker is started with.
+/// The contract of each worker.
 fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     let Connections { total, threads } = settings.connections;
     let workers = threads.min(total);
@@ -279,7 +291,7 @@ fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     })
 }
 
-/// How many of `total` each thread gets: none is dropped, and no thread is without any.
+/// How many of `total` each thread gets: all are assigned, and each thread has at least one.
 fn spread(total: usize, threads: usize) -> impl Iterator<Item = usize> {
     let threads = threads.min(total).max(1);
     (0..threads).map(move |index| total / threads + usize::from(index < total % threads))
@@ -292,7 +304,7 @@ fn try_pinning(cpus: &[usize]) -> Result<(), GeneratorError> {
     Ok(())
 }
 
-/// On a thread of its own, so that the caller's stays where it is.
+/// Runs `work` on a new thread, so that the caller's CPU and namespace do not change.
 fn elsewhere(work: impl FnOnce() -> std::io::Result<()> + Send) -> std::io::Result<()> {
     std::thread::scope(|scope| scope.spawn(work).join()).expect("a system call does not panic")
 }

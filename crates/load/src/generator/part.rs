@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) barrier: Barrier,
 }
 
-/// What a worker tells: an interval, or its last one with everything else.
+/// What a worker reports: an interval, or its last one with the end of the run.
 pub(super) struct Part {
     /// Which interval of the run.
     pub(super) index: usize,
@@ -27,7 +27,7 @@ pub(super) struct Part {
     pub(super) end: Option<End>,
 }
 
-/// What is known of a worker when it is through.
+/// What is known of a worker when it has finished.
 pub(super) struct End {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
@@ -49,7 +49,7 @@ pub(super) struct Sum {
     pub(super) first_failure: Option<Sample>,
 }
 
-/// Adds up what `workers` tell until all are through, and tells of each interval once all have told of it.
+/// Adds up the parts of `workers` until all have finished, and reports each interval once all parts of it have arrived.
 pub(super) fn gather(
     parts: &Receiver<Part>,
     workers: usize,
@@ -59,7 +59,7 @@ pub(super) fn gather(
     let mut sum = Sum { start_ns: u64::MAX, ..Sum::default() };
     let mut intervals = Intervals { first: 0, pending: VecDeque::new() };
     for _ in 0..workers {
-        // The parts of all workers come mixed; as many of them are the last as there are workers.
+        // Parts of all workers arrive interleaved; each worker sends one last part.
         let end = loop {
             let part = parts.recv().expect("a worker tells when it is through");
             sum.total += &part.measures;
@@ -92,18 +92,18 @@ impl Sum {
     }
 }
 
-/// Intervals that not all workers have told of yet.
+/// Intervals of which some workers' parts are missing.
 struct Intervals {
     /// The index of the first one pending.
     first: usize,
-    /// With the number of workers heard.
+    /// Each with the number of parts that have arrived.
     pending: VecDeque<(usize, Measures)>,
 }
 
 impl Intervals {
     fn add(&mut self, index: usize, measures: &Measures) {
-        // A worker that ends early leaves its later intervals to the others, so an index may be past already only if
-        // it is told as last; it then goes into the next one.
+        // A worker that ends early sends no later intervals, so only a last part may have an index that was reported
+        // already. It is then added to the next interval.
         let place = index.saturating_sub(self.first);
         if self.pending.len() <= place {
             self.pending.resize_with(place + 1, Default::default);
@@ -121,7 +121,7 @@ impl Intervals {
         }
     }
 
-    /// What is left when all are through; the last one ends with the run.
+    /// The intervals left when all have finished; the last one ends with the run.
     fn tell_last(&mut self, interval_ns: Option<u64>, elapsed_ns: u64, watch: &mut dyn FnMut(&Interval)) {
         let Some(interval_ns) = interval_ns else { return };
         while !self.pending.is_empty() {

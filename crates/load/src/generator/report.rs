@@ -1,4 +1,4 @@
-//! What a run tells when it is over, and while it goes on. It knows no sockets.
+//! The report of a run, at its end and of its intervals. It knows no sockets.
 
 use super::measures::Measures;
 use crate::driver::ChosenDriver;
@@ -18,9 +18,9 @@ pub struct RunReport {
     pub generator_cpu_ns: u64,
     /// How many worker threads there were.
     pub threads: usize,
-    /// What moved the bytes.
+    /// The driver that was used.
     pub driver: ChosenDriver,
-    /// Whether the caller ended it early.
+    /// Whether the caller interrupted it.
     pub interrupted: bool,
     /// The earliest failure.
     pub first_failure: Option<Sample>,
@@ -56,10 +56,10 @@ impl RunReport {
     }
 }
 
-/// A part of a run, told while it goes on.
+/// A part of a run, reported while it runs.
 #[derive(Debug, Clone)]
 pub struct Interval {
-    /// Its begin, counted from the start of the run.
+    /// Its start, counted from the start of the run.
     pub from_ns: u64,
     /// Its end; the last one may be shorter or, with the drain, longer than the others.
     pub to_ns: u64,

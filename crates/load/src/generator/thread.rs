@@ -17,16 +17,16 @@ use super::worker::{Place, Worker};
 use crate::driver::{Driver, DriverKind, Epoll, Uring};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
+use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::wire::Wire;
 
-/// What a worker is told to do.
+/// A command to a worker.
 pub(super) enum Command {
-    /// Send this from now on.
-    Pool(Arc<ExchangePool>, Arc<Wire>),
-    /// Open connections; how many are open and what went wrong first comes back.
+    /// Send these requests from now on.
+    Pool(Arc<ExchangePool>, Arc<RequestBuffer>),
+    /// Open connections; the reply has the number of open ones and the first failure.
     Open { count: usize, deadline_ns: u64, reply: Sender<(usize, Option<Failure>)> },
-    /// Drive a load; parts of what happened come back, the last one marked so.
+    /// Drive a load; the results come back in parts, of which the last is marked.
     Run { shared: Arc<Shared>, parts: Sender<Part> },
     /// Close all connections.
     Close { reply: Sender<()> },
@@ -49,7 +49,10 @@ pub(super) struct Contract {
 }
 
 impl Thread {
-    /// Starts a worker with a driver of this kind, or tells why the kernel refuses.
+    /// Starts a worker with a driver of this kind.
+    ///
+    /// # Errors
+    /// The kernel refuses the driver or the thread.
     pub(super) fn start(kind: DriverKind, contract: Contract) -> io::Result<Thread> {
         let (commands, orders) = channel();
         let (ready, is_ready) = channel();
@@ -63,7 +66,7 @@ impl Thread {
         Ok(Thread { commands: Some(commands), thread: Some(thread) })
     }
 
-    /// Gives an order; a worker that is gone has panicked, which is the end of the run.
+    /// Sends a command. A worker that has ended has panicked, which ends the run.
     pub(super) fn order(&self, command: Command) {
         let commands = self.commands.as_ref().expect("it is taken only by drop");
         commands.send(command).expect("a worker lives as long as its generator");
@@ -72,7 +75,7 @@ impl Thread {
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // Without anybody who could give orders it ends.
+        // It ends when its channel is closed.
         self.commands = None;
         if let Some(thread) = self.thread.take() {
             let _panicked = thread.join();
@@ -94,7 +97,7 @@ fn serve<D: Driver>(contract: Contract, ready: &Sender<io::Result<()>>, orders: 
     let _generator_gone = ready.send(Ok(()));
     while let Ok(command) = orders.recv() {
         match command {
-            Command::Pool(pool, wire) => worker.set_pool(pool, wire),
+            Command::Pool(pool, requests) => worker.set_pool(pool, requests),
             Command::Open { count, deadline_ns, reply } => {
                 let failure = worker.open(count, deadline_ns).err();
                 let _generator_gone = reply.send((worker.open_connections(), failure));
@@ -109,15 +112,18 @@ fn serve<D: Driver>(contract: Contract, ready: &Sender<io::Result<()>>, orders: 
 }
 
 fn prepare(cpu: Option<usize>) {
-    // The kernel may otherwise end a wait 50 us late, to save power.
+    // By default the kernel may end a wait 50 us late to save power.
     let _slack = set_current_timer_slack(NonZeroU64::new(1));
     if let Some(cpu) = cpu {
-        // It worked when it was tried; a CPU taken away since makes the run slower, not wrong.
+        // It was tested before; if the CPU was taken away since, the run is slower but not wrong.
         let _unpinned = pin(cpu);
     }
 }
 
-/// Moves the calling thread to where the target is reached: what sockets it makes from then on belong there.
+/// Moves the calling thread into the network namespace of the target, to which its later sockets belong.
+///
+/// # Errors
+/// The namespace cannot be entered.
 pub(super) fn enter(route: &Route) -> io::Result<()> {
     match &route.namespace {
         Some(namespace) => {
@@ -127,7 +133,10 @@ pub(super) fn enter(route: &Route) -> io::Result<()> {
     }
 }
 
-/// Puts the calling thread on one CPU.
+/// Pins the calling thread to one CPU.
+///
+/// # Errors
+/// The kernel refuses.
 pub(super) fn pin(cpu: usize) -> io::Result<()> {
     if cpu >= CpuSet::MAX_CPU {
         return Err(io::ErrorKind::InvalidInput.into());

@@ -1,4 +1,4 @@
-//! Whether a run measured the server or the generator. It only looks at numbers; thresholds are values.
+//! Whether a run measured the server or the generator. Pure: numbers and thresholds in, doubts out.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::report::RunReport;
 use crate::schedule::Schedule;
 use crate::stop::After;
 
-/// What a run may not exceed to count as a measurement of the server.
+/// Limits within which a run counts as a measurement of the server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// The largest share of its threads' time that the generator may spend on a CPU.
@@ -45,8 +45,8 @@ pub enum Doubt {
         /// The 99th percentile of schedule lag.
         schedule_lag_ns_p99: u64,
     },
-    /// Requests failed, or connections.
-    Erroring {
+    /// Requests or connections failed.
+    Failing {
         /// Their share of all that were due, and of the connections that failed.
         share: f64,
     },
@@ -66,7 +66,7 @@ impl Doubt {
         match self {
             Doubt::GeneratorBound { .. } => "generator-bound",
             Doubt::Late { .. } => "late",
-            Doubt::Erroring { .. } => "erroring",
+            Doubt::Failing { .. } => "failing",
             Doubt::Inconsistent { .. } => "inconsistent",
         }
     }
@@ -87,8 +87,8 @@ impl fmt::Display for Doubt {
                  own or ask for a lower rate",
                 *schedule_lag_ns_p99 as f64 / 1e6
             ),
-            Doubt::Erroring { share } => {
-                write!(f, "erroring: {:.3}% of the requests and connections failed", share * 100.0)
+            Doubt::Failing { share } => {
+                write!(f, "failing: {:.3}% of the requests and connections failed", share * 100.0)
             }
             Doubt::Inconsistent { in_flight_mean, little } => write!(
                 f,
@@ -99,21 +99,21 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Every reason to doubt a run; none means valid.
+/// Every reason to doubt a run. An empty list means that it is valid.
 #[must_use]
-pub fn judge(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
+pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
     let total = &report.total;
     let mut doubts = Vec::new();
     let tally = &total.tally;
-    // A connection that fails carries no request, and is a failure of the server all the same.
+    // A failed connection carries no request, but is a failure of the server too.
     let unconnected = tally.connection_failed.total();
     let due = tally.sent + tally.unsent + unconnected;
     let wrong = tally.failed.total() + tally.in_flight + tally.unsent + unconnected;
     if wrong as f64 > limits.error_share_max * due as f64 {
-        doubts.push(Doubt::Erroring { share: wrong as f64 / due as f64 });
+        doubts.push(Doubt::Failing { share: wrong as f64 / due as f64 });
     }
     let cpu_share = report.generator_cpu_share();
-    // In an open loop a generator that is overtaxed is late, and one that polls is on a CPU all the time.
+    // In an open loop an overloaded generator is late, and one that polls uses its CPU all the time.
     let is_open = total.service_time.count() > 0;
     if !is_open && cpu_share > limits.cpu_share_max {
         doubts.push(Doubt::GeneratorBound { cpu_share });
@@ -185,7 +185,7 @@ mod tests {
     fn names(change: impl FnOnce(&mut RunReport)) -> Vec<&'static str> {
         let mut report = report();
         change(&mut report);
-        judge(&report, &Limits::default()).iter().map(Doubt::name).collect()
+        evaluate(&report, &Limits::default()).iter().map(Doubt::name).collect()
     }
 
     #[test]
@@ -194,17 +194,17 @@ mod tests {
         assert_eq!(names(|report| report.generator_cpu_ns = 960_000_000), ["generator-bound"]);
         assert_eq!(names(|report| report.total.schedule_lag.record(3_000_000)), ["late"]);
         assert_eq!(names(|report| report.total.in_flight_ns *= 2), ["inconsistent"]);
-        assert_eq!(names(|report| report.total.tally.unsent = 1), ["erroring"]);
-        assert_eq!(names(|report| report.total.tally.in_flight = 1), ["erroring"]);
-        assert_eq!(names(|report| report.total.tally.failed.add(Failure::Status)), ["erroring"]);
-        // A server that is gone when nothing is in flight fails no request.
+        assert_eq!(names(|report| report.total.tally.unsent = 1), ["failing"]);
+        assert_eq!(names(|report| report.total.tally.in_flight = 1), ["failing"]);
+        assert_eq!(names(|report| report.total.tally.failed.add(Failure::Status)), ["failing"]);
+        // A server that ends while nothing is in flight fails no request.
         let refused = Failure::Refused;
-        assert_eq!(names(|report| report.total.tally.connection_failed.add(refused)), ["erroring"]);
+        assert_eq!(names(|report| report.total.tally.connection_failed.add(refused)), ["failing"]);
         assert_eq!(names(|report| report.total = Measures::default()), [""; 0], "nothing was asked");
     }
 
     #[test]
-    fn what_an_open_loop_lacks_is_told_and_no_doubt() {
+    fn the_shortfall_of_an_open_loop_is_no_doubt() {
         let arrivals = crate::Arrivals { profile: "20k".parse().unwrap(), process: crate::Process::Constant };
         let stop = Stop::after(Duration::from_secs(1), Duration::ZERO);
         let open = Load::new(Schedule::Open(arrivals), stop, Duration::from_secs(1));

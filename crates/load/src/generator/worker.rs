@@ -1,5 +1,5 @@
-//! What one thread keeps between runs: its driver, its connections, and what it remembers of each exchange. It
-//! opens and closes connections; sending is a run's business.
+//! The state of one thread between runs: its driver, its connections, and its memory of each exchange. It opens and closes
+//! connections; a run sends.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::clock::{Clock, Monotonic};
 use crate::driver::{Driver, Event};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
+use crate::request_buffer::RequestBuffer;
 use crate::schedule::SplitMix64;
 use crate::tally::Failure;
-use crate::wire::Wire;
 
-/// So many connections are opened at a time: more would overflow a usual backlog of 128, and a SYN that is dropped
-/// comes back after a second.
+/// The most connections that are opened at a time: more could overflow the usual backlog of 128, and a dropped SYN is sent
+/// again only after a second.
 const OPENING_MAX: usize = 100;
 
-/// The longest wait in one go, so that an interrupt is seen soon.
+/// The longest single wait, so that an interrupt is noticed soon.
 pub(super) const WAIT_NS_MAX: u64 = 20_000_000;
 
 /// A worker's place among the others.
@@ -38,7 +38,7 @@ pub(super) struct Worker<D> {
     pub(super) route: Route,
     pub(super) driver: D,
     pub(super) pool: Arc<ExchangePool>,
-    pub(super) wire: Arc<Wire>,
+    pub(super) requests: Arc<RequestBuffer>,
     pub(super) connections: Vec<Connection>,
     pub(super) stamps: Stamps,
     pub(super) memos: Vec<Memo>,
@@ -54,7 +54,7 @@ impl<D: Driver> Worker<D> {
             route,
             driver: D::new(place.slots)?,
             pool: Arc::new(ExchangePool::new(Vec::new())),
-            wire: Arc::default(),
+            requests: Arc::default(),
             connections: (0..place.slots).map(|_| Connection::new(0)).collect(),
             stamps: Stamps::default(),
             memos: Vec::new(),
@@ -67,22 +67,22 @@ impl<D: Driver> Worker<D> {
         self.connections.len()
     }
 
-    pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, wire: Arc<Wire>) {
+    pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, requests: Arc<RequestBuffer>) {
         let Place { first, total, .. } = self.place;
         for (slot, connection) in self.connections.iter_mut().enumerate() {
             connection.exchange = pool.offset(first + slot, total);
         }
         self.memos = vec![Memo::default(); pool.len()];
-        self.driver.set_wire(Arc::clone(&wire));
-        (self.pool, self.wire) = (pool, wire);
+        self.driver.set_requests(Arc::clone(&requests));
+        (self.pool, self.requests) = (pool, requests);
     }
 
     pub(super) fn open_connections(&self) -> usize {
         self.connections.iter().filter(|connection| connection.phase == Phase::Open).count()
     }
 
-    /// Sees what happened to idle connections since they were last used, and closes those that are no good any
-    /// more. Returns how many of them held bytes that nobody asked for.
+    /// Handles events of idle connections since their last use, and closes those that cannot be used any more. Returns how
+    /// many of them held unsolicited bytes.
     pub(super) fn settle(&mut self) -> u64 {
         let mut strays = 0;
         self.driver.wait(0);
@@ -147,7 +147,7 @@ impl<D: Driver> Worker<D> {
                 1
             }
             Event::Closed { slot } | Event::Received { slot, .. } | Event::Failed { slot, .. } => {
-                // Closed right after it was accepted: the run finds out whether that goes on.
+                // Closed right after it was accepted: the run will show whether that is repeated.
                 self.shut(slot);
                 0
             }
@@ -163,7 +163,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Closes a connection; whatever was in flight on it must have been accounted for.
+    /// Closes a connection. Requests in flight on it must have been counted before.
     pub(super) fn shut(&mut self, slot: usize) {
         self.driver.close(slot);
         let connection = &mut self.connections[slot];
@@ -175,7 +175,7 @@ impl<D: Driver> Worker<D> {
         for slot in 0..self.slots() {
             self.shut(slot);
         }
-        // A driver may keep what it is told until it waits.
+        // A driver may queue requests to the kernel until it waits.
         self.driver.wait(0);
     }
 }

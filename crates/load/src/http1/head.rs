@@ -25,7 +25,7 @@ pub struct Head {
 pub enum Framing {
     /// There is none, whatever the headers say.
     None,
-    /// After so many bytes.
+    /// After this number of bytes.
     Length(u64),
     /// With the last chunk.
     Chunked,
@@ -90,7 +90,7 @@ fn with_parsed<T>(
 impl Fields {
     fn take(&mut self, header: &httparse::Header<'_>) -> Result<(), ParseError> {
         let name = header.name;
-        // The length decides first: most headers are told apart without looking at their letters.
+        // The length is compared first, which distinguishes most headers without a look at their letters.
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.connection(header.value),
             14 if name.eq_ignore_ascii_case("content-length") => self.content_length(header.value)?,

@@ -125,7 +125,7 @@ fn limits_are_errors_and_not_waiting() {
     assert!(whole("HTTP/1.1 200 ".repeat(9_999).as_bytes()).is_err());
 }
 
-/// Everything that can be told of a stream of bytes, however it was split.
+/// Everything that the decoder reports of a stream of bytes, however it was split.
 fn decode(pieces: &[&[u8]], is_head: bool) -> (Vec<Head>, Vec<u8>, Option<bool>, Option<ParseError>, bool) {
     let mut decoder = Decoder::new();
     decoder.start(is_head);

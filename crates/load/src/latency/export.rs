@@ -56,7 +56,7 @@ impl Histogram {
 
 /// A log of histograms over time, version 1.3: nanoseconds in the histograms, milliseconds in the readable column.
 ///
-/// `hdrhistogram` has a writer too, and it borrows what it writes to; a run that goes on wants to own it.
+/// `hdrhistogram` has a writer too, and it borrows what it writes to; a running run has to own it.
 #[derive(Debug)]
 pub struct IntervalLog<W> {
     to: W,

@@ -1,6 +1,6 @@
 //! Latencies in bounded memory: an HDR histogram of nanoseconds that merges without loss.
 //!
-//! It knows nothing of what was timed, and never "corrects" a distribution with samples nobody measured.
+//! It knows nothing of what was timed, and never "corrects" a distribution with samples that were not measured.
 
 mod export;
 
@@ -16,7 +16,7 @@ pub const LOWEST_NS: u64 = 1;
 /// Values above are counted as this one (the histogram saturates, it never grows and never fails). It is the
 /// top of the last bucket, so that a minute is still told from more.
 pub const HIGHEST_NS: u64 = (1 << 36) - 1;
-/// Two values that differ by less than a thousandth may be told as one.
+/// Two values that differ by less than a thousandth may be reported as equal.
 const SIGNIFICANT_DIGITS: u8 = 3;
 /// What the V2 encoding begins with, and the length of its head: the length of what follows is its second word.
 const COOKIE: u32 = 0x1c84_9313;
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_is_told() {
+    fn the_spread_is_reported() {
         let mut histogram = Histogram::new();
         for ns in [1_000, 1_000, 1_000, 5_000] {
             histogram.record(ns);

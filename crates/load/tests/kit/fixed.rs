@@ -1,4 +1,4 @@
-//! A fast server with one fixed response: one thread, edge-triggered epoll, no parsing. It can be told to stall.
+//! A fast server with one fixed response: one thread, edge-triggered epoll, no parsing. It can be made to stall.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -63,7 +63,7 @@ pub fn generator_of(settings: Settings, exchange: Exchange) -> Generator {
     Generator::new(settings, pool(exchange)).unwrap()
 }
 
-/// Tells what is not tried here, past the harness, which keeps the output of tests that pass.
+/// Prints what is not tested here, bypassing the harness, which hides the output of tests that pass.
 pub fn skip(what: &str, reason: &str) {
     let _told = io::stderr().write_all(format!("skipped: {what}: {reason}\n").as_bytes());
 }

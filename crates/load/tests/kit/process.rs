@@ -66,14 +66,14 @@ impl Drop for Server {
     }
 }
 
-/// Lets this process and its children open so many files, or says why not.
+/// Raises the number of files that this process and its children may open, or returns the reason why not.
 pub fn raise_descriptors(count: u64) -> Result<(), String> {
     let allowed = descriptors(count);
     let advice = || format!("{allowed} open files are allowed, not {count}: raise `ulimit -Hn`, or be root");
     if allowed >= count { Ok(()) } else { Err(advice()) }
 }
 
-/// How many files this process and its children may open, once it has tried to be allowed so many.
+/// The number of files that this process and its children may open, after the attempt to raise it.
 pub fn descriptors(wanted: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < wanted) {

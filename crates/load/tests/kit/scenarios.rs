@@ -64,7 +64,7 @@ pub struct Sojourn {
     pub q: f64,
     /// By the generator.
     pub measured_ns: f64,
-    /// By the server's own books of this run.
+    /// As the server itself measured it in this run.
     pub realised_ns: f64,
     /// By the formula.
     pub theory_ns: f64,
@@ -173,7 +173,7 @@ pub fn paused<T>(server: &Server, act: impl FnOnce() -> T) -> T {
     })
 }
 
-/// So many connections one after another, `at_a_time` of them at once, with so many requests each.
+/// A number of short connections, `at_a_time` of them at once, with a number of requests each.
 pub fn sessions(
     client: &Client,
     target: SocketAddr,
@@ -207,7 +207,7 @@ impl Memory {
     }
 }
 
-/// Opens so many connections at once to a server in another process.
+/// Opens a number of connections at once to a server in another process.
 pub fn memory(client: &Client, target: SocketAddr, connections: usize) -> Memory {
     let before_bytes = rss_bytes();
     let mut generator = client.generator(target, connections);

@@ -2,7 +2,7 @@
 //! reads them follows from the unit.
 
 use serde::{Serialize, Serializer};
-use tare_analysis::report::figures;
+use tare_analysis::{findings::Finding, report::figures};
 
 /// Columns, and rows of as many values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -357,6 +357,13 @@ impl From<f64> for Value {
 impl From<u64> for Value {
     fn from(number: u64) -> Value {
         Value::Number(number as f64)
+    }
+}
+
+/// Its sentence.
+impl From<&Finding> for Value {
+    fn from(finding: &Finding) -> Value {
+        Value::Text(finding.to_string())
     }
 }
 

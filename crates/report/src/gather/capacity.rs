@@ -24,7 +24,7 @@ use tare_bench::{
 use super::{
     campaign,
     fields::{Between, between, field, table},
-    lay::{column, quiet, text},
+    lay::{column, notes, quiet, text},
 };
 use crate::document::{Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Unit};
 
@@ -41,7 +41,7 @@ pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> D
         began: report.began.clone(),
         status: Status::of(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
-        notes: report.notes.iter().filter(|note| !kept.damage.contains(note)).cloned().collect(),
+        notes: notes(&report.findings),
         facts: facts(slo, kept, report, about.as_ref()),
         sections: vec![
             capacity(report),
@@ -151,11 +151,6 @@ fn state(row: &SloRow) -> &'static str {
     }
 }
 
-/// Of a search that came to nothing its counts are no figures.
-fn counted(row: &SloRow, count: usize) -> Option<usize> {
-    (row.state == State::Measured).then_some(count)
-}
-
 /// A line for each service.
 fn capacity(report: &SloReport) -> Section {
     let ns = Unit::Nanoseconds;
@@ -175,20 +170,16 @@ fn capacity(report: &SloReport) -> Section {
         row.closed_per_second
     }));
     fields.push(field(column("latency_ns_p99", "p99 there", ns), |row: &SloRow| row.latency_ns_p99));
-    fields.push(field(column("starts", "starts", Unit::Count).priority(20), |row: &SloRow| {
-        counted(row, row.starts)
-    }));
-    fields.push(field(column("windows", "windows", Unit::Count).priority(10), |row: &SloRow| {
-        counted(row, row.windows)
-    }));
+    fields.push(field(column("starts", "starts", Unit::Count), |row: &SloRow| row.starts));
+    fields.push(field(column("windows", "windows", Unit::Count), |row: &SloRow| row.windows));
     let void = column("windows_void", "void", Unit::Count)
         .help("The generator itself was late: such windows do not count.");
-    fields.push(field(void, |row: &SloRow| counted(row, row.void)));
+    fields.push(field(void, |row: &SloRow| row.void));
     fields.push(field(text("version", "version"), |row: &SloRow| row.version.clone()));
     fields.push(field(text("state", "state").facet(), state));
     fields.push(field(text("remarks", "remarks"), |row: &SloRow| {
         let remarks: Vec<String> =
-            row.reason().map(str::to_owned).into_iter().chain(row.warnings.iter().cloned()).collect();
+            row.reason().into_iter().chain(row.findings.iter().map(ToString::to_string)).collect();
         (!remarks.is_empty()).then(|| remarks.join("; "))
     }));
     let lead = format!(

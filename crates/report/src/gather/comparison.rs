@@ -9,15 +9,15 @@ use tare_analysis::{
     report::Report,
     verdict::Question,
 };
-use tare_bench::run::{
-    folder::Kept,
-    until::{Metric, percent},
+use tare_bench::{
+    metric::{self, Metric},
+    run::{folder::Kept, until::percent},
 };
 
 use super::{
     campaign,
     fields::{Between, between, field, table},
-    lay::{column, quiet, text},
+    lay::{column, notes, quiet, text},
 };
 use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit};
 
@@ -25,13 +25,12 @@ use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit};
 pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
     let campaign = campaign::document(kept, report, run);
     let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();
-    let damage = &campaign.damage;
     let mut facts = facts(found);
     facts.extend(campaign.facts);
     Document {
         kind: Kind::Comparison,
         answer: answer(found),
-        notes: found.notes.iter().filter(|note| !damage.contains(note)).cloned().collect(),
+        notes: notes(&found.findings),
         facts,
         sections: own.chain(campaign.sections).collect(),
         checks: checks::of_comparison(found),
@@ -64,10 +63,11 @@ fn contender(found: &Contender) -> String {
 }
 
 fn unit(metric: Metric) -> Unit {
-    match metric {
-        Metric::Throughput => Unit::PerSecond,
-        Metric::Cpu | Metric::P99 => Unit::Nanoseconds,
-        Metric::Rss => Unit::Bytes,
+    match metric.unit() {
+        metric::Unit::PerSecond => Unit::PerSecond,
+        metric::Unit::Nanoseconds => Unit::Nanoseconds,
+        metric::Unit::Bytes => Unit::Bytes,
+        metric::Unit::Milliseconds | metric::Unit::Count | metric::Unit::Ratio => Unit::Number,
     }
 }
 
@@ -120,8 +120,7 @@ fn metrics(found: &Comparison) -> Section {
         .help("That would settle it, if it goes on as it was.");
     fields.push(field(more, |figure: &Figure| figure.blocks_more));
     fields.push(field(text("remarks", "remarks"), |figure: &Figure| {
-        let warnings = figure.warnings.iter().filter(|_| figure.decides);
-        let remarks: Vec<&str> = figure.doubts.iter().chain(warnings).map(String::as_str).collect();
+        let remarks: Vec<String> = figure.remarks().collect();
         (!remarks.is_empty()).then(|| remarks.join("; "))
     }));
     let lead = format!(

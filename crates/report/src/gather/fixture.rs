@@ -12,7 +12,7 @@ use tare_bench::{
     },
 };
 use tare_host::{
-    cpus::{Books, Pinning, Times},
+    cpus::{CpuAccounting, Pinning, Times},
     environment::Environment,
 };
 use tare_load::latency::Histogram;
@@ -150,7 +150,12 @@ fn closed(block: usize, round: usize, label: &str, answered: u64) -> Slice {
         server_cpu_ns: 98 * MS,
         generator_cpu_ns: 60 * MS,
         foreign_cpu_ns: Some(if disturbed { 90 * MS as i64 } else { MS as i64 }),
-        books: Some(Books { wall_ns: 100 * MS, server: times(98), generator: times(60), pressure_ns: None }),
+        books: Some(CpuAccounting {
+            wall_ns: 100 * MS,
+            server: times(98),
+            generator: times(60),
+            pressure_ns: None,
+        }),
         in_flight_ns: 6_390 * MS,
         service_time_ns_mean: 6_400 * MS / answered,
         latency_ns_p50: 310_000,

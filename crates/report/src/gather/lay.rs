@@ -1,6 +1,10 @@
 //! What grids, searches, comparisons and histories lay their tables and sentences out with, above [`super::fields`].
 
-use tare_analysis::{published::Estimate, report::Level};
+use tare_analysis::{
+    findings::{Finding, RunIssue},
+    published::Estimate,
+    report::Level,
+};
 
 use super::fields::{Between, spare};
 use crate::document::{Column, Table, Unit};
@@ -19,6 +23,12 @@ pub fn text(key: &str, title: &str) -> Column {
 pub fn quiet(table: Table) -> Table {
     let keys: Vec<String> = table.columns.iter().map(|column| column.key.clone()).collect();
     spare(table, &keys.iter().map(String::as_str).collect::<Vec<&str>>())
+}
+
+/// What a reader must know of a run. What cannot be read of its folder has a place of its own.
+pub fn notes(findings: &[Finding]) -> Vec<String> {
+    let is_damage = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
+    findings.iter().filter(|found| !is_damage(found)).map(Finding::scoped).collect()
 }
 
 /// As a sentence begins.

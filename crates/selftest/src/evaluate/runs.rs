@@ -182,8 +182,8 @@ fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluati
     let row = row.ok_or_else(|| Evaluation::not_seen(run.missing(SUBJECT)))?;
     let share = row.failed.values().sum::<u64>() as f64 / row.sent as f64;
     let is_invalid = matches!(row.state, State::Invalid(_));
-    let reason = row.state.reason().unwrap_or("the row has figures all the same");
-    let found = format!("{:.2}% of {} requests failed; {}", share * 100.0, row.sent, shortened(reason));
+    let reason = row.state.reason().unwrap_or_else(|| "the row has figures all the same".to_owned());
+    let found = format!("{:.2}% of {} requests failed; {}", share * 100.0, row.sent, shortened(&reason));
     let is_seen = is_invalid && (least..=most).contains(&share);
     Ok(Evaluation::of(is_seen, found, &[("failure_share", share)]))
 }
@@ -206,13 +206,13 @@ fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
         return Err(Evaluation::not_tried(ONE_CPU));
     }
     let (server, generator) = (row.server_cpu_share.unwrap_or(0.0), row.generator_cpu_share.unwrap_or(0.0));
-    let doubt = row.throughput_doubt.as_ref().or(row.warnings.first());
+    let doubt = row.throughput_doubt.as_ref().or(row.findings.first());
     let found = format!(
         "the service was busy for {:.0}% of the time, the generator for {:.0}% (held back {}); {}",
         server * 100.0,
         generator * 100.0,
         run.how.as_deref().unwrap_or("by nothing"),
-        doubt.map_or("its throughput stands without a doubt", String::as_str)
+        doubt.map_or("its throughput stands without a doubt".to_owned(), ToString::to_string)
     );
     let is_seen = HALF.contains(&server) && doubt.is_some();
     let figures = [("server_cpu_share", server), ("generator_cpu_share", generator)];

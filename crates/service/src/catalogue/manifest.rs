@@ -48,8 +48,8 @@ pub struct Manifest {
     #[serde(default)]
     pub setting: Vec<Setting>,
     /// Checks that the framework is known to fail.
-    #[serde(default)]
-    pub excuse: Vec<Excuse>,
+    #[serde(default, rename = "excuse")]
+    pub known_failures: Vec<KnownFailure>,
     /// What a published benchmark did wrong and this service repeats on purpose: it fails its contract, and is measured only
     /// where an experiment asks for it as it was published.
     pub mistake: Option<String>,
@@ -144,21 +144,23 @@ pub struct Setting {
     pub why: String,
 }
 
-/// `[[excuse]]`: a check that the framework is known to fail, for which its row carries a warning instead of being left
-/// out. Nothing that would make the answers of a load wrong can be excused.
+/// `[[excuse]]`: a check that the framework is known to fail. Its row is measured and gets a warning, instead of being left
+/// out.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Excuse {
-    /// The check.
-    pub check: Excusable,
+pub struct KnownFailure {
+    /// The check that fails.
+    pub check: ToleratedCheck,
     /// What the framework does instead.
     pub why: String,
 }
 
-/// The checks that can be excused: how a connection is used, and never what is answered.
+/// The checks of which a known failure is tolerated. They concern the use of connections; a wrong answer is never
+/// tolerated.
+/// tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Excusable {
+pub enum ToleratedCheck {
     /// Pipelined requests: no experiment sends them.
     Pipelined,
     /// Many requests on one connection: the load opens another.

@@ -13,7 +13,7 @@ use std::{
 };
 use tare_host::spelling::suggestion;
 
-pub use manifest::{Excusable, Excuse, Requirement, Setting, Step, Style};
+pub use manifest::{KnownFailure, Requirement, Setting, Step, Style, ToleratedCheck};
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use select::{Row, SelectError, select};
@@ -63,7 +63,7 @@ pub struct Service {
     /// What is not the framework's default.
     pub settings: Vec<Setting>,
     /// Checks that it is known to fail, with the reason.
-    pub excuses: Vec<Excuse>,
+    pub known_failures: Vec<KnownFailure>,
     /// False where it closes each connection after one answer, and says so.
     pub keeps_connections: bool,
     /// What a published benchmark did wrong and this service repeats on purpose.
@@ -259,7 +259,7 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         env: manifest.run.env,
         ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
         settings: manifest.setting,
-        excuses: manifest.excuse,
+        known_failures: manifest.known_failures,
         keeps_connections: true,
         mistake: manifest.mistake,
         build_root: build_root(folder, manifest.build_root.as_deref()),
@@ -300,7 +300,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         env: BTreeMap::new(),
         ready_timeout: Duration::from_secs(5),
         settings: Vec::new(),
-        excuses: Vec::new(),
+        known_failures: Vec::new(),
         keeps_connections: true,
         mistake: None,
         folder: root.to_owned(),

@@ -89,7 +89,7 @@ impl CheckId {
             ),
             CheckId::Fresh => (
                 "fresh",
-                "sends every request that has holes many times, each time filled anew; labels of 1 to 24 characters",
+                "sends every request that has placeholders many times, each time filled anew; labels of 1 to 24 characters",
                 "the answer is made from the request: it is neither cached nor cut to one length",
             ),
             CheckId::Fragments => (

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::hole::HoleError;
+use super::placeholder::PlaceholderError;
 use crate::document::DocumentError;
 
 /// Why a contract could not be read.
@@ -42,17 +42,21 @@ pub enum Problem {
     #[error("unknown method \"{name}\"{suggestion}")]
     UnknownMethod { name: String, suggestion: String },
     #[error(transparent)]
-    Hole(#[from] HoleError),
-    #[error("the name \"{name}\" stands for two holes of different kinds: give one of them another name")]
+    Placeholder(#[from] PlaceholderError),
+    #[error(
+        "the name \"{name}\" stands for two placeholders of different kinds: give one of them another name"
+    )]
     HoleOfTwoKinds { name: String },
     #[error("{{{{text}}}} may hold spaces, which {place} cannot: use {{{{label}}}}")]
     TextHole { place: &'static str },
     #[error(
-        "the hole {{{{{hole}}}}} has no name: a response can only repeat what the request says, like {{{{{hole}.a}}}}"
+        "the placeholder {{{{{placeholder}}}}} has no name: a response can only repeat what the request says, like {{{{{placeholder}.a}}}}"
     )]
-    NamelessHole { hole: String },
-    #[error("the hole {{{{{hole}}}}} does not stand in the request: the service cannot know its value")]
-    UnknowableHole { hole: String },
+    NamelessPlaceholder { placeholder: String },
+    #[error(
+        "the placeholder {{{{{placeholder}}}}} does not stand in the request: the service cannot know its value"
+    )]
+    UnknowablePlaceholder { placeholder: String },
     #[error("the path \"{path}\" must start with \"/\" and hold no spaces and no control characters")]
     Path { path: String },
     #[error("the header \"{name}\" cannot be given: it is made from the request itself")]
@@ -63,7 +67,7 @@ pub enum Problem {
     TwoBodies,
     #[error("a response to HEAD has no body: remove \"body\" and \"json\"")]
     HeadWithBody,
-    #[error("this is no JSON once its holes are filled: {reason}")]
+    #[error("this is no JSON once its placeholders are filled: {reason}")]
     Json { reason: String },
     #[error("the status {status} is not one of 200 to 599")]
     Status { status: u16 },

@@ -1,4 +1,4 @@
-//! From a request of a contract to bytes and the answer they must bring: the holes are filled here.
+//! From a request of a contract to bytes and the answer they must bring: the placeholders are filled here.
 //!
 //! What the client sends is part of the contract, because a server spends its time on every header it is sent. So a
 //! request has `Host`, the contract's own headers, `Content-Length` where there is a body, and nothing else: no
@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_load::exchange::{Exchange, Expected, ExpectedBody};
 
-use super::hole::{Hole, Values};
+use super::placeholder::{Placeholder, Values};
 use super::{Ask, Body, Contract, Request};
 
 /// How long the labels of an exchange are.
@@ -21,7 +21,7 @@ pub enum LabelLength {
     Exactly(usize),
 }
 
-/// What is sent, with its holes filled.
+/// What is sent, with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
     /// The method.
@@ -35,13 +35,13 @@ pub struct Filled {
 }
 
 impl Ask {
-    /// Every hole of the request.
-    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
-        let headers = self.headers.iter().flat_map(|(_, value)| value.holes());
-        self.path.holes().chain(headers).chain(self.body.iter().flat_map(|body| body.holes()))
+    /// Every placeholder of the request.
+    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+        let headers = self.headers.iter().flat_map(|(_, value)| value.placeholders());
+        self.path.placeholders().chain(headers).chain(self.body.iter().flat_map(|body| body.placeholders()))
     }
 
-    /// Fills the holes.
+    /// Fills the placeholders.
     pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> Filled {
         Filled {
             method: self.method.clone(),
@@ -76,7 +76,7 @@ impl Filled {
 }
 
 impl Request {
-    /// Fills the holes of the request and, with the same values, those of the answer that must come back.
+    /// Fills the placeholders of the request and, with the same values, those of the answer that must come back.
     pub fn fill<R: Rng>(&self, rng: &mut R, label_length: LabelLength) -> (Filled, Expected) {
         let length = match label_length {
             LabelLength::Any => None,
@@ -96,13 +96,13 @@ impl Request {
     }
 
     /// Whether two exchanges of this request can differ.
-    pub fn has_holes(&self) -> bool {
-        self.ask.holes().next().is_some()
+    pub fn has_placeholders(&self) -> bool {
+        self.ask.placeholders().next().is_some()
     }
 }
 
 impl Contract {
-    /// One exchange of `request`, addressed to `host`, with its holes filled from `rng`.
+    /// One exchange of `request`, addressed to `host`, with its placeholders filled from `rng`.
     pub fn exchange<R: Rng>(&self, request: &Request, host: &str, rng: &mut R) -> Exchange {
         let (filled, expected) = request.fill(rng, LabelLength::Any);
         Exchange {
@@ -114,7 +114,7 @@ impl Contract {
     }
 
     /// About `count` exchanges for a load, to be sent round and round: each request comes exactly as often as its
-    /// weight says. Where no request has holes there is one exchange for each unit of weight: more would be copies.
+    /// weight says. Where no request has placeholders there is one exchange for each unit of weight: more would be copies.
     ///
     /// They come in rounds that hold the whole mix, each in an order of its own: in one fixed order, connections that
     /// start whole rounds apart would all send the same kind of request at the same time.
@@ -125,7 +125,7 @@ impl Contract {
         for request in &requests {
             round.extend(std::iter::repeat_n(*request, (request.weight / divisor) as usize));
         }
-        let rounds = match requests.iter().any(|request| request.has_holes()) {
+        let rounds = match requests.iter().any(|request| request.has_placeholders()) {
             true => count.div_ceil(round.len()).max(1),
             false => 1,
         };

@@ -3,7 +3,7 @@
 use super::{Body, Contract};
 
 /// The whole response that answers every request of the load, if there is exactly one such request and its answer has
-/// no holes. The reference sends it without reading the request.
+/// no placeholders. The reference sends it without reading the request.
 pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
     let mut loaded = contract.loaded();
     let (Some(request), None) = (loaded.next(), loaded.next()) else { return None };

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::error::{ContractError, Problem};
 use super::file::{BadFile, ContractFile, Headers, RequestFile, ResponseFile};
-use super::hole::{Kind, Template};
+use super::placeholder::{Kind, Template};
 use super::{Answer, Ask, Bad, Body, CheckId, Contract, Level, Request};
 use tare_host::spelling::suggestion;
 
@@ -158,7 +158,7 @@ fn template(text: &Spanned<String>) -> Found<Template> {
 /// A template for a place that ends at a space or a line break.
 fn line(text: &Spanned<String>, place: &'static str) -> Found<Template> {
     let template = template(text)?;
-    if template.holes().any(|hole| hole.kind == Kind::Text) {
+    if template.placeholders().any(|placeholder| placeholder.kind == Kind::Text) {
         return Err((text.span().start, Problem::TextHole { place }));
     }
     Ok(template)
@@ -168,13 +168,15 @@ fn line(text: &Spanned<String>, place: &'static str) -> Found<Template> {
 fn echo(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
     let template = template(text)?;
     let start = text.span().start;
-    for hole in template.holes() {
-        let Some(name) = &hole.name else {
-            return Err((start, Problem::NamelessHole { hole: hole.to_string() }));
+    for placeholder in template.placeholders() {
+        let Some(name) = &placeholder.name else {
+            return Err((start, Problem::NamelessPlaceholder { placeholder: placeholder.to_string() }));
         };
-        match ask.holes().find(|asked| asked.name.as_ref() == Some(name)) {
-            None => return Err((start, Problem::UnknowableHole { hole: hole.to_string() })),
-            Some(asked) if asked.kind != hole.kind => {
+        match ask.placeholders().find(|asked| asked.name.as_ref() == Some(name)) {
+            None => {
+                return Err((start, Problem::UnknowablePlaceholder { placeholder: placeholder.to_string() }));
+            }
+            Some(asked) if asked.kind != placeholder.kind => {
                 return Err((start, Problem::HoleOfTwoKinds { name: name.clone() }));
             }
             Some(_) => {}
@@ -183,13 +185,13 @@ fn echo(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
     Ok(template)
 }
 
-/// A template that is JSON whatever its holes are filled with: tried with the least and the greatest numbers, and with
+/// A template that is JSON whatever its placeholders are filled with: tried with the least and the greatest numbers, and with
 /// a word that is no JSON where it stands outside of quotes.
 fn json(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
     let template = echo(text, ask)?;
     let least_and_greatest = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
     for end in least_and_greatest {
-        let filled = template.fill_with(|hole| match &hole.kind {
+        let filled = template.fill_with(|placeholder| match &placeholder.kind {
             Kind::Number(range) => end(range).to_string(),
             Kind::Label | Kind::Text => "word".to_owned(),
         });
@@ -202,9 +204,9 @@ fn json(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
 
 fn one_kind_a_name(ask: &Ask, start: usize) -> Found<()> {
     let mut kinds: BTreeMap<&str, &Kind> = BTreeMap::new();
-    for hole in ask.holes() {
-        let Some(name) = &hole.name else { continue };
-        if *kinds.entry(name).or_insert(&hole.kind) != &hole.kind {
+    for placeholder in ask.placeholders() {
+        let Some(name) = &placeholder.name else { continue };
+        if *kinds.entry(name).or_insert(&placeholder.kind) != &placeholder.kind {
             return Err((start, Problem::HoleOfTwoKinds { name: name.clone() }));
         }
     }

@@ -8,8 +8,8 @@ mod error;
 mod exchange;
 mod file;
 mod fixed;
-mod hole;
 mod lower;
+mod placeholder;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +20,7 @@ pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
 pub use exchange::{Filled, LabelLength};
 pub use fixed::fixed_response;
-pub use hole::{Hole, HoleError, Kind, LABEL_LENGTH_MAX, Template, Values};
+pub use placeholder::{Kind, LABEL_LENGTH_MAX, Placeholder, PlaceholderError, Template, Values};
 
 use crate::document;
 
@@ -67,7 +67,7 @@ pub struct Bad {
     pub ask: Ask,
 }
 
-/// What is sent, with its holes still open.
+/// What is sent, with its placeholders still open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
     /// The method, in capitals.
@@ -80,7 +80,7 @@ pub struct Ask {
     pub body: Option<Template>,
 }
 
-/// What must come back, with its holes still open.
+/// What must come back, with its placeholders still open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The status.

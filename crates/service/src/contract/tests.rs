@@ -1,4 +1,4 @@
-//! The contract module as a whole: error texts, the bytes of an exchange, the mix of a load, and holes by property.
+//! The contract module as a whole: error texts, the bytes of an exchange, the mix of a load, and placeholders by property.
 
 use std::path::Path;
 
@@ -56,20 +56,20 @@ fn mistakes_in_names_are_told_with_the_nearest_name() {
     assert_snapshot!(error("head = ", "haed = "), @r#"contracts/sample.toml:14: unknown check "haed"; did you mean "head"?"#);
     assert_snapshot!(error("\"warn\"", "\"wran\""), @r#"contracts/sample.toml:14: unknown value "wran"; did you mean "warn"?"#);
     assert_snapshot!(error("\"GET\"", "\"Get\""), @r#"contracts/sample.toml:7: unknown method "Get"; did you mean "GET"?"#);
-    assert_snapshot!(error("{{label.a}}", "{{lable.a}}"), @r#"contracts/sample.toml:8: unknown hole "lable.a"; did you mean "label"?"#);
+    assert_snapshot!(error("{{label.a}}", "{{lable.a}}"), @r#"contracts/sample.toml:8: unknown placeholder "lable.a"; did you mean "label"?"#);
     assert_snapshot!(error("\"sample\"", "\"simple\""), @r#"contracts/sample.toml:2: the name is "simple", but the file is called "sample.toml": they must be the same"#);
     assert_snapshot!(error("\"1.0\"", "\"1.1\""), @r#"contracts/sample.toml:1: format "1.1" is not one this tare reads: it reads "1.0""#);
 }
 
 #[test]
 fn mistakes_in_holes_are_told_with_what_is_right() {
-    assert_snapshot!(error("{{label.a}}", "{{number:9-1}}"), @r#"contracts/sample.toml:8: the hole "number:9-1" has no range of integers A-B with A <= B <= 9007199254740991"#);
-    assert_snapshot!(error("{{label.a}}", "{{label.}}"), @r#"contracts/sample.toml:8: the hole "label." has no name after its dot: names are made of a-z, 0-9, "_" and "-""#);
-    assert_snapshot!(error("{{label.a}}", "{{label.a"), @r#"contracts/sample.toml:8: a hole opens with "{{" but does not close with "}}""#);
+    assert_snapshot!(error("{{label.a}}", "{{number:9-1}}"), @r#"contracts/sample.toml:8: the placeholder "number:9-1" has no range of integers A-B with A <= B <= 9007199254740991"#);
+    assert_snapshot!(error("{{label.a}}", "{{label.}}"), @r#"contracts/sample.toml:8: the placeholder "label." has no name after its dot: names are made of a-z, 0-9, "_" and "-""#);
+    assert_snapshot!(error("{{label.a}}", "{{label.a"), @r#"contracts/sample.toml:8: a placeholder opens with "{{" but does not close with "}}""#);
     assert_snapshot!(error("{{label.a}}", "{{text.a}}"), @"contracts/sample.toml:8: {{text}} may hold spaces, which a path cannot: use {{label}}");
-    assert_snapshot!(error("\"{{label.a}}", "\"{{label}}"), @"contracts/sample.toml:11: the hole {{label}} has no name: a response can only repeat what the request says, like {{label.a}}");
-    assert_snapshot!(error("\"{{label.a}}", "\"{{label.b}}"), @"contracts/sample.toml:11: the hole {{label.b}} does not stand in the request: the service cannot know its value");
-    assert_snapshot!(error("\"{{label.a}}", "\"{{text.a}}"), @r#"contracts/sample.toml:11: the name "a" stands for two holes of different kinds: give one of them another name"#);
+    assert_snapshot!(error("\"{{label.a}}", "\"{{label}}"), @"contracts/sample.toml:11: the placeholder {{label}} has no name: a response can only repeat what the request says, like {{label.a}}");
+    assert_snapshot!(error("\"{{label.a}}", "\"{{label.b}}"), @"contracts/sample.toml:11: the placeholder {{label.b}} does not stand in the request: the service cannot know its value");
+    assert_snapshot!(error("\"{{label.a}}", "\"{{text.a}}"), @r#"contracts/sample.toml:11: the name "a" stands for two placeholders of different kinds: give one of them another name"#);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn mistakes_in_http_and_json_are_told() {
     assert_snapshot!(error("method =", "headers = { Host = \"x\" }\nmethod ="), @r#"contracts/sample.toml:7: the header "Host" cannot be given: it is made from the request itself"#);
     assert_snapshot!(error("method =", "headers = { X = \"a\\nb\" }\nmethod ="), @r#"contracts/sample.toml:7: the header "X" is no valid header name or has a line break in its value"#);
     assert_snapshot!(error("body =", "json = '1'\nbody ="), @r#"contracts/sample.toml:11: a response has "body" or "json", not both"#);
-    assert_snapshot!(error("body = \"{{label.a}}\"", "json = '{{label.a}}'"), @"contracts/sample.toml:11: this is no JSON once its holes are filled: expected value at line 1 column 1");
+    assert_snapshot!(error("body = \"{{label.a}}\"", "json = '{{label.a}}'"), @"contracts/sample.toml:11: this is no JSON once its placeholders are filled: expected value at line 1 column 1");
     assert_snapshot!(error("200", "100"), @"contracts/sample.toml:10: the status 100 is not one of 200 to 599");
     assert_snapshot!(error("method =", "load = false\nmethod ="), @r#"contracts/sample.toml:2: the contract has no [[request]] for the load: at least one must not say "load = false""#);
     assert_snapshot!(error("method =", "weight = 0\nmethod ="), @r#"contracts/sample.toml:7: a weight of 0 never comes: say "load = false""#);
@@ -153,8 +153,8 @@ fn a_reference_has_a_response_only_where_one_request_has_one_answer() {
     assert_eq!(fixed_response(&contract(&[request("/a", "", ""), request("/b", "", "")])), None);
 }
 
-/// A hole as written, and a pattern of what it may be filled with.
-fn hole() -> impl Strategy<Value = (String, String)> {
+/// A placeholder as written, and a pattern of what it may be filled with.
+fn placeholder() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
         Just(("{{label}}".to_owned(), "label".to_owned())),
         Just(("{{text}}".to_owned(), "text".to_owned())),
@@ -186,11 +186,11 @@ fn fits(value: &str, kind: &str) -> bool {
 proptest! {
     #[test]
     fn a_template_is_written_as_it_was_read_and_filled_as_it_says(
-        // Between holes stand characters that no value has, so that the filled text can be taken apart again.
-        parts in prop::collection::vec(("[\u{e0}-\u{ff}]{1,8}", hole()), 0..6),
+        // Between placeholders stand characters that no value has, so that the filled text can be taken apart again.
+        parts in prop::collection::vec(("[\u{e0}-\u{ff}]{1,8}", placeholder()), 0..6),
         seed: u64,
     ) {
-        let written: String = parts.iter().map(|(literal, (hole, _))| format!("{literal}{hole}")).collect();
+        let written: String = parts.iter().map(|(literal, (placeholder, _))| format!("{literal}{placeholder}")).collect();
         let template = Template::parse(&written).unwrap();
         prop_assert_eq!(template.to_string(), written.clone());
         prop_assert_eq!(template.fixed().is_some(), parts.is_empty());

@@ -2,9 +2,9 @@
 //! empty container that every framework is weighed against, so it does as little as a server can: one `read` and one
 //! `write` for a request, no parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
 
+mod behaviour;
+pub mod faults;
 mod heads;
-mod manners;
-pub mod misbehave;
 mod slower;
 
 use std::{
@@ -20,9 +20,9 @@ use rustix::{
     net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt},
 };
 
+use behaviour::{Behaviour, Plain, Reply};
+use faults::{Fault, Faulty};
 use heads::Heads;
-use manners::{Manners, Plain, Reply};
-use misbehave::{Fault, Misbehaving};
 
 /// How long a thread sleeps at most before it looks whether it must stop.
 const LOOK_UP: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -35,7 +35,7 @@ pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> i
 }
 
 /// The same server with a known fault, for trials of the instrument.
-pub fn serve_wrongly(
+pub fn serve_with_fault(
     port: u16,
     threads: usize,
     response: &[u8],
@@ -43,20 +43,20 @@ pub fn serve_wrongly(
     stop: &AtomicBool,
 ) -> io::Result<()> {
     fault.begin()?;
-    serve_with(port, threads, response, || Misbehaving::new(fault.clone()), stop)
+    serve_with(port, threads, response, || Faulty::new(fault.clone()), stop)
 }
 
 /// Generic, so that the raw socket pays nothing for the faults of the others.
-fn serve_with<M: Manners>(
+fn serve_with<M: Behaviour>(
     port: u16,
     threads: usize,
     response: &[u8],
-    manners: impl Fn() -> M + Sync,
+    behaviour: impl Fn() -> M + Sync,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let listener = listen(port)?;
     std::thread::scope(|scope| {
-        let work = || Worker::new(&listener, response, manners())?.run(stop);
+        let work = || Worker::new(&listener, response, behaviour())?.run(stop);
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a raw_socket thread panicked"))
     })
@@ -76,7 +76,7 @@ fn listen(port: u16) -> io::Result<TcpListener> {
 
 /// One thread with its own epoll and its own connections; the listener is shared.
 struct Worker<'a, M> {
-    manners: M,
+    behaviour: M,
     epoll: OwnedFd,
     listener: &'a TcpListener,
     response: &'a [u8],
@@ -92,14 +92,14 @@ struct Connection {
     unsent: Vec<u8>,
 }
 
-impl<'a, M: Manners> Worker<'a, M> {
-    fn new(listener: &'a TcpListener, response: &'a [u8], manners: M) -> io::Result<Worker<'a, M>> {
+impl<'a, M: Behaviour> Worker<'a, M> {
+    fn new(listener: &'a TcpListener, response: &'a [u8], behaviour: M) -> io::Result<Worker<'a, M>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         // Exclusive: one new connection wakes one thread.
         let interest = epoll::EventFlags::IN | epoll::EventFlags::EXCLUSIVE;
         epoll::add(&epoll, listener, key(listener.as_fd()), interest)?;
         let buffer = Box::new([0; READ_BYTES]);
-        Ok(Worker { manners, epoll, listener, response, connections: Vec::new(), buffer })
+        Ok(Worker { behaviour, epoll, listener, response, connections: Vec::new(), buffer })
     }
 
     fn run(mut self, stop: &AtomicBool) -> io::Result<()> {
@@ -157,7 +157,7 @@ impl<'a, M: Manners> Worker<'a, M> {
         let request = &self.buffer[..count];
         match connection.heads.count(request) {
             0 => true,
-            1 => match self.manners.answer(request, self.response) {
+            1 => match self.behaviour.answer(request, self.response) {
                 Reply::Send(bytes) => connection.send(bytes, &self.epoll),
                 Reply::Last(bytes) => {
                     connection.send(bytes, &self.epoll);
@@ -165,7 +165,7 @@ impl<'a, M: Manners> Worker<'a, M> {
                 }
             },
             heads => {
-                let (answers, goes_on) = several(&mut self.manners, heads, request, self.response);
+                let (answers, goes_on) = several(&mut self.behaviour, heads, request, self.response);
                 connection.send(&answers, &self.epoll) && goes_on
             }
         }
@@ -173,10 +173,15 @@ impl<'a, M: Manners> Worker<'a, M> {
 }
 
 /// The answers to several requests that came together, and whether the connection goes on after them.
-fn several<M: Manners>(manners: &mut M, heads: usize, request: &[u8], response: &[u8]) -> (Vec<u8>, bool) {
+fn several<M: Behaviour>(
+    behaviour: &mut M,
+    heads: usize,
+    request: &[u8],
+    response: &[u8],
+) -> (Vec<u8>, bool) {
     let mut answers = Vec::with_capacity(heads * response.len());
     for _ in 0..heads {
-        match manners.answer(request, response) {
+        match behaviour.answer(request, response) {
             Reply::Send(bytes) => answers.extend_from_slice(bytes),
             Reply::Last(bytes) => {
                 answers.extend_from_slice(bytes);

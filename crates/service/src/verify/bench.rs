@@ -31,7 +31,7 @@ pub(super) struct Bench<'c> {
     target: SocketAddr,
 }
 
-/// A request with its holes filled, and what must come back.
+/// A request with its placeholders filled, and what must come back.
 #[derive(Debug)]
 pub(super) struct Asked<'c> {
     pub request: &'c Request,

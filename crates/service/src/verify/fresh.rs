@@ -1,4 +1,4 @@
-//! The check `fresh`: answers are made from the request, whatever its holes are filled with.
+//! The check `fresh`: answers are made from the request, whatever its placeholders are filled with.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -17,7 +17,7 @@ pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::Fresh);
     let contract = bench.contract;
     let results: Vec<CheckResult> = (contract.requests.iter())
-        .filter(|request| request.has_holes())
+        .filter(|request| request.has_placeholders())
         .map(|request| one(bench, request, &mut rng))
         .collect();
     let failed = |name: &str| {
@@ -28,7 +28,7 @@ pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
         bench.sound.retain(|request| !failed(&request.name));
     }
     match results.is_empty() {
-        true => vec![CheckResult::skipped(CheckId::Fresh, "", "no request of the contract has holes")],
+        true => vec![CheckResult::skipped(CheckId::Fresh, "", "no request of the contract has placeholders")],
         false => results,
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
 fn one<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) -> CheckResult {
     let never_right = "the request is never answered rightly";
     let sound = bench.sound.iter().any(|sound| sound.name == request.name);
-    if request.ask.holes().any(|hole| hole.kind == Kind::Label) {
+    if request.ask.placeholders().any(|placeholder| placeholder.kind == Kind::Label) {
         match lengths(bench, request, rng) {
             Lengths::Right => {}
             Lengths::Wrong if !sound => {

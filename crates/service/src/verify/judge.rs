@@ -14,7 +14,7 @@ pub(super) fn header(response: &Response, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value).trim().to_owned())
 }
 
-/// Whether `response` is what `answer` asks for, its holes filled as in `expected`; if not, the first difference.
+/// Whether `response` is what `answer` asks for, its placeholders filled as in `expected`; if not, the first difference.
 pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
     if response.status != expected.status {
         let body = match response.body.as_slice() {

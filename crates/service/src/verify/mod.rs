@@ -35,14 +35,14 @@ use bench::Bench;
 /// What is known of the service beforehand, and how patient verify is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// What the holes are filled from. Two runs with one seed send the same bytes.
+    /// What the placeholders are filled from. Two runs with one seed send the same bytes.
     pub seed: u64,
     /// A reference sends one fixed response, so it is not asked what it cannot know.
     pub style_is_reference: bool,
     /// The manifest says `keeps-connections = false`: each answer must say `Connection: close`, and mean it.
     pub closes_connections: bool,
-    /// Checks that the manifest excuses, with the reason: a failure is then a warning.
-    pub excused: Vec<(CheckId, String)>,
+    /// Checks that the manifest lists as known failures, with the reason: such a failure is a warning.
+    pub known_failures: Vec<(CheckId, String)>,
     /// How long to wait for what.
     pub timeouts: Timeouts,
 }
@@ -75,7 +75,7 @@ impl Options {
             seed,
             style_is_reference: false,
             closes_connections: false,
-            excused: Vec::new(),
+            known_failures: Vec::new(),
             timeouts: Timeouts::default(),
         }
     }
@@ -150,13 +150,13 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
         .then_some("no request of the load was answered rightly")
 }
 
-/// A failure counts as much as the contract says, and as the manifest excuses.
+/// The severity of a failure follows from the contract and from the known failures of the manifest.
 fn weigh(mut result: CheckResult, contract: &Contract, options: &Options) -> CheckResult {
     let Outcome::Fail(reason) = &result.outcome else { return result };
     if contract.level(result.check) == Level::Warn {
         result.outcome = Outcome::Warn(reason.clone());
-    } else if let Some((_, why)) = options.excused.iter().find(|(check, _)| *check == result.check) {
-        result.outcome = Outcome::Warn(format!("{reason} (excused by the manifest: {why})"));
+    } else if let Some((_, why)) = options.known_failures.iter().find(|(check, _)| *check == result.check) {
+        result.outcome = Outcome::Warn(format!("{reason} (known failure: {why})"));
     }
     result
 }

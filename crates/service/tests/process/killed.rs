@@ -1,4 +1,4 @@
-//! kill -9 of tare, at rest and at any instant, with and without its keeper: nothing is left. A second copy of this
+//! kill -9 of tare, at rest and at any instant, with and without its watchdog: nothing is left. A second copy of this
 //! test program stands in for tare.
 
 use crate::bench::*;
@@ -42,8 +42,8 @@ fn stand_in_for_tare() {
     });
     services[..3].iter().for_each(|service| service.freeze().unwrap());
     let pids: Vec<String> = services.iter().flat_map(Service::pids).map(|pid| pid.to_string()).collect();
-    let keeper = bench.supervisor.keeper().pid();
-    fs::write(folder.join("written"), format!("{keeper} {}", pids.join(" "))).unwrap();
+    let watchdog = bench.supervisor.watchdog().pid();
+    fs::write(folder.join("written"), format!("{watchdog} {}", pids.join(" "))).unwrap();
     fs::rename(folder.join("written"), folder.join("ready")).unwrap();
     std::thread::sleep(Duration::from_secs(600));
 }
@@ -77,7 +77,7 @@ fn kill_9_of_tare_leaves_no_service_frozen_or_not() {
     let _alone = WHOLE_MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     for &isolation in &KINDS[..isolations().len()] {
         let (mut tare, pids) = stand_in("hold", isolation);
-        // The keeper, four services, and two that they leak.
+        // The watchdog, four services, and two that they leak.
         assert_eq!(pids.len(), 7, "{isolation}");
         assert!(pids.iter().all(|&pid| is_alive(pid)));
         let maker = tare.id();
@@ -106,15 +106,15 @@ fn kill_9_of_tare_at_any_instant_of_a_start_leaves_nothing() {
 }
 
 #[test]
-fn a_sweep_clears_what_tare_and_its_keeper_have_left() {
+fn a_sweep_clears_what_tare_and_its_watchdog_have_left() {
     let _alone = WHOLE_MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     for &isolation in &KINDS[..isolations().len()] {
         let (mut tare, pids) = stand_in("hold", isolation);
-        let (keeper, services) = (pids[0], &pids[1..]);
-        kill_9(keeper);
+        let (watchdog, services) = (pids[0], &pids[1..]);
+        kill_9(watchdog);
         tare.kill().unwrap();
         // A tare that is dead but not waited for counts as dead.
-        assert!(within(GRACE, || !is_alive(tare.id()) && !is_alive(keeper)));
+        assert!(within(GRACE, || !is_alive(tare.id()) && !is_alive(watchdog)));
         // What SIGSTOP stopped may be dead already: the kernel sends SIGHUP to a stopped group that has lost its parent.
         let left: Vec<u32> = services.iter().copied().filter(|&pid| is_alive(pid)).collect();
         let by_signal = isolation == "none" || matches!(Isolation::detect().freezer, Freezer::None(_));

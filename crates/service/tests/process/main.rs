@@ -201,15 +201,15 @@ fn what_cannot_be_started_says_why() {
         (&|launch| launch.command.clear(), "has an empty command".into()),
         (
             &|launch| launch.command = vec!["./no-such".into()],
-            format!("no program \"./no-such\" in {folder:?}"),
+            format!("program \"./no-such\" was not found in {folder:?}"),
         ),
         (
             &|launch| launch.command = vec!["no-such-at-all".into()],
-            "no program \"no-such-at-all\" on PATH".into(),
+            "program \"no-such-at-all\" was not found on PATH".into(),
         ),
         (&|launch| launch.command = vec!["./not-executable".into()], "is not executable".into()),
         (&|launch| launch.cpus = vec![0, 1000], "cannot be pinned to CPU 1000".into()),
-        (&|launch| launch.dir = "/no/such".into(), "its folder \"/no/such\" is not there".into()),
+        (&|launch| launch.dir = "/no/such".into(), "its folder \"/no/such\" does not exist".into()),
         (&|launch| launch.stderr = "/no/such/stderr".into(), "cannot make \"/no/such/stderr\"".into()),
     ];
     for (change, expected) in table {
@@ -245,9 +245,9 @@ fn a_port_in_use_is_refused_with_its_owner() {
 }
 
 #[test]
-fn a_keeper_that_was_killed_stops_further_starts() {
+fn a_watchdog_that_was_killed_stops_further_starts() {
     let bench = Bench::new(Isolation::detect());
-    kill_9(bench.supervisor.keeper().pid());
+    kill_9(bench.supervisor.watchdog().pid());
     let refused = || Service::start(&bench.launch("correct").0, &bench.supervisor).is_err();
     assert!(within(GRACE, refused));
 }

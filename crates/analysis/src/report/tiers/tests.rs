@@ -1,4 +1,5 @@
 use super::*;
+use crate::findings::{Finding, KeptProcesses, RunIssue};
 use crate::report::{
     Ratio, Report, State, compute, compute_at, markdown,
     tests::{find, kept_with},
@@ -52,7 +53,7 @@ fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
         }
     }
     let report = compute(&kept);
-    assert_eq!(report.tiers.as_ref().unwrap().by, Metric::CpuPerRequest);
+    assert_eq!(report.tiers.as_ref().unwrap().by, Metric::Cpu);
     assert_eq!(report.rows[0].label, "twin", "half the time for eight tenths of the requests");
     assert!(
         text(&report, false, None).contains("generator-bound"),
@@ -83,13 +84,9 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
         interval(ratio(&kept)) / interval(ratio(&kept_with(&ROWS, 12)))
     };
     assert!(width("twin") > 1.2 && (width("slow") - 1.0).abs() < 1e-12, "{}", width("twin"));
-    assert_eq!(
-        report.notes.last().map(String::as_str),
-        Some(
-            "slow to warm up, so a process was kept for several blocks: twin (4 in 12 blocks); their intervals count starts \
-         (Student's t), not blocks"
-        )
-    );
+    let kept = KeptProcesses { row: "twin".to_owned(), starts: 4, blocks: 12 };
+    let expected = RunIssue::ProcessesKept { rows: vec![kept] };
+    assert_eq!(report.findings.last(), Some(&Finding::of_run(expected)));
 }
 
 #[test]
@@ -128,17 +125,18 @@ fn looks_cost_blocks() {
     assert_eq!(find(&looked, "slow").ratio.as_ref().unwrap().interval(), None);
     let tiers = looked.tiers.unwrap();
     assert_eq!(tiers.rows[1].tier, 1);
-    assert!(tiers.warnings[0].contains("which takes 10"), "{:?}", tiers.warnings);
     assert!(
-        looked.notes.iter().any(|note| note.contains("looked at after 10, 20, 40 blocks")),
+        matches!(tiers.warnings[0], Warning::TooFewToSeparate { needed: 10, .. }),
         "{:?}",
-        looked.notes
+        tiers.warnings
     );
+    let expected = Finding::of_run(RunIssue::InterimAnalyses { blocks: vec![10, 20, 40] });
+    assert!(looked.findings.contains(&expected), "{:?}", looked.findings);
 
     let mut decided = few.clone();
     let last = Record::Ended { reason: Ending::Decided, elapsed_ns: 1 };
     *decided.records.last_mut().unwrap() = last;
-    let too_much = |report: &Report| report.notes.iter().any(|note| note.contains("claim too much"));
+    let too_much = |report: &Report| report.findings.contains(&Finding::of_run(RunIssue::UnplannedLooks));
     assert!(too_much(&compute(&decided)) && !too_much(&compute_at(&decided, Some(&looks))));
 
     let more = kept_with(&[("raw-socket", 1.0), ("slow", 0.5)], 25);

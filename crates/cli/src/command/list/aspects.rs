@@ -7,13 +7,13 @@ use serde::Serialize;
 use tare_analysis::report::figures::{bytes, time};
 use tare_host::process::Supervisor;
 use tare_service::{
-    aspects::{
-        Aspects, Kept, Licence, Releases, Source,
-        measure::{self, Trial},
-    },
     build::{BuildError, Site},
     catalogue::{Row, Service},
     contract::Contract,
+    footprint::{
+        Footprint, Kept, Licence, Releases, Source,
+        measure::{self, Trial},
+    },
 };
 
 use super::{in_parallel, last, missing};
@@ -39,7 +39,7 @@ struct Line {
     /// Why this machine cannot build it.
     missing: Option<String>,
     #[serde(flatten)]
-    aspects: Aspects,
+    aspects: Footprint,
 }
 
 pub fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
@@ -58,7 +58,7 @@ pub fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> an
             framework: service.framework.clone(),
             version: stamp.as_ref().map(|stamp| stamp.version.clone()),
             missing,
-            aspects: Aspects::read(service, stamp.as_ref(), &releases, &kept),
+            aspects: Footprint::read(service, stamp.as_ref(), &releases, &kept),
         }
     };
     let lines = in_parallel(rows, line);

@@ -27,8 +27,8 @@ use std::{
 use anyhow::{Context, ensure};
 use tare_bench::run::about::quoted;
 use tare_load::{
-    Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings,
-    generator::verdict::shortfall, judge,
+    Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings, evaluate,
+    generator::verdict::shortfall,
 };
 
 pub use args::Args;
@@ -162,7 +162,7 @@ impl Job {
         let told = live.finish(&report);
         report.total.tally.reconcile()?;
         let limits = Limits { error_share_max: args.checking.max_errors, ..Limits::default() };
-        let doubts = judge(&report, &limits);
+        let doubts = evaluate(&report, &limits);
         let outcome = if doubts.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
         let result = LoadResult {
             url: &self.url,

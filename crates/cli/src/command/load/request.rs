@@ -12,7 +12,7 @@ use tare_service::contract::Contract;
 
 use super::url::Url;
 
-/// So many exchanges are made of a contract whose requests have holes; then they begin anew.
+/// Number of exchanges that are made of a contract with placeholders; after the last one they start again.
 const CONTRACT_EXCHANGES: usize = 512;
 
 /// Headers that say how long the message is.

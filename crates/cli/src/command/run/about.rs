@@ -7,8 +7,8 @@ use tare_bench::run::{
     plan::PlannedRow,
 };
 use tare_service::{
-    aspects::{Aspects, Kept, Releases},
     catalogue::Row,
+    footprint::{Footprint, Kept, Releases},
     revisions,
 };
 
@@ -24,7 +24,7 @@ pub fn about(workspace: &Workspace, rows: &[Row], planned: &[&PlannedRow]) -> an
     let (rows, labels): (Vec<Row>, Vec<String>) =
         built.map(|(row, planned)| (row.clone(), planned.label.clone())).unzip();
     let aspects = in_parallel(&rows, |row| {
-        Aspects::read(&row.service, builder.last(&row.service).as_ref(), &releases, &kept)
+        Footprint::read(&row.service, builder.last(&row.service).as_ref(), &releases, &kept)
     });
     let revision = revisions::checked_out(&workspace.root).ok();
     Ok(About {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use tare_service::{
     catalogue::Row,
     contract::Contract,
-    endure::{self, Endurance, StageResult},
+    endurance::{self, Endurance, StageResult},
     verify::Outcome as Found,
 };
 
@@ -68,7 +68,7 @@ impl Work for Endure {
     type Verdict = Endured;
 
     fn contracts<'c>(&self, asked: Vec<&'c Contract>) -> Vec<&'c Contract> {
-        endure::richest(asked.into_iter()).into_iter().collect()
+        endurance::richest(asked.into_iter()).into_iter().collect()
     }
 
     fn absent(&self, row: &Row, contract: &Contract, absence: Absence) -> Endured {
@@ -81,7 +81,7 @@ impl Work for Endure {
         let after = matches!(result, Result::Passed { .. }).then(|| {
             let service = &row.service;
             let interrupt = &session.interrupt;
-            endure::endure(service, contract, &proof, session.supervisor, &folder, interrupt)
+            endurance::run(service, contract, &proof, session.supervisor, &folder, interrupt)
                 .map_or_else(|error| After::NotEndured(error.to_string()), After::Endurance)
         });
         Endured { proof: Verdict::of(row, contract, result), after }

@@ -21,7 +21,7 @@ use tare_service::{
     build::{BuildError, Site},
     catalogue::Row,
     contract::{CheckId, Contract},
-    endure::Stage,
+    endurance::Stage,
     knobs::Knobs,
     prove::Proof,
 };

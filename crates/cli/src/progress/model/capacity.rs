@@ -1,7 +1,7 @@
 //! The searches for capacity: what the starts that are over have found, and between which rates those of this block are.
 
 use std::collections::BTreeSet;
-use tare_analysis::capacity;
+use tare_analysis::{capacity, findings::Finding};
 
 use tare_analysis::{
     capacity::SloRow,
@@ -23,9 +23,8 @@ use crate::progress::view::{Column, Range, Row, Scale, Table};
 pub fn table(plan: &SloPlan, kept: &Kept) -> (Table, Vec<String>) {
     let report = capacity::compute(plan, kept);
     let rows: Vec<Row> = report.rows.iter().map(row).collect();
-    let remarks = report.rows.iter().flat_map(|row| {
-        row.warnings.iter().map(|warning| format!("{}: {warning}", row.label)).collect::<Vec<_>>()
-    });
+    let remarks =
+        report.rows.iter().flat_map(|row| row.findings.iter().map(Finding::scoped).collect::<Vec<_>>());
     let remarks = remarks.collect();
     let columns = [("capacity", 0), ("95% interval", 2), ("of closed", 1), ("starts", 3), ("tried", 4)];
     let columns = columns.map(|(title, spare)| Column { title, spare }).into();

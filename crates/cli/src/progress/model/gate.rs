@@ -19,7 +19,7 @@ pub fn table(kept: &Kept) -> (Table, String, Vec<String>) {
         rows: found.figures.iter().map(row).collect(),
     };
     let doubts = |figure: &Figure| -> Vec<String> {
-        figure.doubts.iter().map(|doubt| format!("{}: {doubt}", figure.name)).collect()
+        figure.doubts.iter().map(|doubt| format!("{}: {}", figure.name, doubt.scoped())).collect()
     };
     let doubts = found.figures.iter().filter(|figure| figure.ratio.is_some()).flat_map(doubts);
     let doubts = doubts.collect();

@@ -1,5 +1,6 @@
 //! The table of a run.
 
+use tare_analysis::findings::{Finding, RunIssue};
 use tare_analysis::report::{
     self, Ratio, Report, RowReport, State,
     figures::{percent, rate, time, times},
@@ -69,7 +70,7 @@ impl Shown<'_> {
         let own = (row.label == self.reference && row.cpu_ns_per_request.is_some()).then_some(1.0);
         let value = ratio.map(|ratio| ratio.ratio).or(own);
         let interval = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
-        let doubt = row.throughput_doubt.as_deref().and_then(|doubt| doubt.split(':').next());
+        let doubt = row.throughput_doubt.as_ref().map(Finding::code);
         Row {
             name: row.label.clone(),
             cells: vec![
@@ -106,9 +107,10 @@ pub fn without_figures(state: &State) -> Option<(String, Tone)> {
 /// Of rows, and that the machine is noisy; other notes are for the end.
 fn remarks(report: &Report) -> Vec<String> {
     let of_row = |row: &RowReport| -> Vec<String> {
-        let remarks = row.throughput_doubt.iter().chain(&row.warnings);
-        remarks.map(|remark| format!("{}: {remark}", row.label)).collect()
+        let remarks = row.throughput_doubt.iter().chain(&row.findings);
+        remarks.map(Finding::scoped).collect()
     };
-    let noisy = report.notes.iter().filter(|note| note.starts_with("machine-noisy")).cloned();
+    let is_noisy = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. }));
+    let noisy = report.findings.iter().filter(is_noisy).map(ToString::to_string);
     noisy.chain(report.rows.iter().flat_map(of_row)).collect()
 }

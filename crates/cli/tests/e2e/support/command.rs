@@ -18,10 +18,10 @@ pub const USUAL: Duration = Duration::from_secs(120);
 /// How long what tare has started may outlive it.
 const GONE: Duration = Duration::from_secs(5);
 
-/// The variable that every process of one command inherits, the keeper and whatever services leave behind as well.
+/// The variable that every process of one command inherits, the watchdog and whatever services leave behind as well.
 const MARK: &str = "TARE_TEST_COMMAND";
 
-/// A `tare` that runs. Dropping it kills it, and its keeper the rest.
+/// A `tare` that runs. Dropping it kills it, and its watchdog the rest.
 pub struct Running {
     child: Child,
     words: String,
@@ -107,7 +107,7 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
         eprintln!("$ tare {}\n{}{}", self.words, self.printed("stdout"), self.printed("stderr"));
-        // Without a keeper there would be nobody else.
+        // Without a watchdog there would be nobody else.
         if !within(GONE, || carrying(&self.mark).is_empty()) {
             carrying(&self.mark).into_iter().for_each(|pid| send(pid, Signal::KILL));
         }

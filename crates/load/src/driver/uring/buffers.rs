@@ -1,4 +1,4 @@
-//! Memory that the kernel receives into, shared by all connections of a ring: an idle connection holds none of it.
+//! Receive buffers that all connections of a ring share. An idle connection occupies none.
 
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use io_uring::{Submitter, cqueue};
 /// The one buffer group of a ring.
 pub(super) const GROUP: u16 = 0;
 
-/// How the memory is divided.
+/// The number of buffers and their size.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     /// A power of two.
@@ -29,7 +29,7 @@ const WHOLE: Layout = Layout { count: 512, bytes: 8 * 1024, flags: 0 };
 #[derive(Debug, Clone, Default)]
 pub(super) struct Piece {
     range: Range<usize>,
-    /// The buffer that is the kernel's again once this piece has been read.
+    /// The buffer that returns to the kernel once this piece has been read.
     finished: Option<u16>,
 }
 
@@ -76,7 +76,7 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// The piece that a completed receive filled, if it has one. Every receive is to be told once, in order.
+    /// The piece that a completed receive filled, if it has one. To be called once for every receive, in order.
     #[inline]
     pub(super) fn take(&mut self, result: i32, flags: u32) -> Piece {
         let Some(buffer) = cqueue::buffer_select(flags) else { return Piece::default() };

@@ -23,18 +23,18 @@ use self::buffers::{Buffers, Piece};
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event};
 use crate::endpoint::Route;
+use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::wire::Wire;
 
 /// The longest send that counts as taken as soon as it is queued.
 const SMALL_BYTES_MAX: usize = 16 * 1024;
 /// The longest send in one go: a length is 32 bits, and a result is signed.
 const SEND_BYTES_MAX: usize = 1 << 30;
-/// Queued sends are handed over at the latest after so many: the first must not wait for the last of a long batch.
+/// Queued sends are submitted after this number at the latest, so that the first does not wait for the last of a long batch.
 const FLUSH_EVERY: u32 = 8;
 /// `IORING_RECVSEND_POLL_FIRST`: to wait before the first try.
 const RECV_POLL_FIRST: u16 = 1;
-/// `IORING_RECV_MULTISHOT`: one request for all that comes.
+/// `IORING_RECV_MULTISHOT`: one request for all receives of a connection.
 const RECV_MULTISHOT: u16 = 2;
 /// The token of the last operation of all.
 const LAST: u64 = u64::MAX;
@@ -46,11 +46,11 @@ const GENERATION_MAX: u32 = (1 << 29) - 1;
 enum Operation {
     Connect,
     Receive,
-    /// A send that is tried once, when it is handed over, and only heard of when it was not taken whole.
+    /// A send that is tried once, when it is submitted. It completes silently if it was sent whole.
     SmallSend,
-    /// A send that waits until it is taken whole.
+    /// A send that waits until it is sent whole.
     LargeSend,
-    /// The end of a connection, of which nothing is to be known.
+    /// The end of a connection, whose result is ignored.
     End,
 }
 
@@ -81,47 +81,47 @@ impl Token {
     }
 }
 
-/// What is known of a send that the kernel has not taken whole.
+/// State of a send that the kernel has not accepted whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Sending {
-    /// There is none.
+    /// There is no such send.
     #[default]
     Nothing,
-    /// The caller waits for it: `Sendable` tells how much of it was taken.
+    /// The caller waits for it: `Sendable` reports how much of it was sent.
     Large,
-    /// It was called taken when it was queued, and nobody waits for the rest.
+    /// The rest of a send that was reported as sent when it was queued. The caller does not wait for it.
     Rest,
-    /// Such a rest, and the caller wants to send behind it.
+    /// Such a rest, after which the caller wants to send more.
     RestAwaited,
 }
 
 #[derive(Debug, Default)]
 struct Socket {
     fd: Option<OwnedFd>,
-    /// Told apart from earlier connections of the same slot, whose completions may still come.
+    /// Distinguishes it from earlier connections of the same slot, whose completions may still arrive.
     generation: u32,
     connecting: bool,
     /// A receive is armed.
     receiving: bool,
     sending: Sending,
-    /// The batch of the last small send, whose fate is known once that is handed over.
+    /// The batch of the last small send, whose result is known once the batch has been submitted.
     batch: u32,
-    /// What is left to take of the last send.
+    /// The part of the last send that the kernel has not accepted yet.
     unsent: Range<usize>,
 }
 
 /// Connections behind one ring.
 pub struct Uring {
-    // First, so that it is gone before the memory that it was told of.
+    // Declared first, so that it is dropped before the memory that is registered with it.
     ring: IoUring,
     buffers: Buffers,
     sockets: Vec<Socket>,
-    wire: Arc<Wire>,
-    /// Wires that a large send may still read.
-    retired: Vec<Arc<Wire>>,
-    /// Large sends, of closed connections too, that are not completed.
+    requests: Arc<RequestBuffer>,
+    /// Replaced buffers that a large send may still read.
+    retired: Vec<Arc<RequestBuffer>>,
+    /// Pending large sends, including those of closed connections.
     large_sends: usize,
-    /// Where queued connects lead: the address is read when they are handed over.
+    /// Address of queued connects, which the kernel reads when they are submitted.
     target: Box<SocketAddrAny>,
     /// Counts what was handed over.
     batch: u32,
@@ -273,23 +273,23 @@ impl Uring {
         unsafe { self.push(&entry) };
     }
 
-    /// Sends what is unsent, and hears of it.
+    /// Sends the unsent part, with a completion.
     #[allow(unsafe_code)]
     fn send_large(&mut self, slot: usize) {
         let socket = &self.sockets[slot];
         let Some(fd) = &socket.fd else { return };
-        let bytes = &self.wire.bytes()[socket.unsent.clone()];
+        let bytes = &self.requests.bytes()[socket.unsent.clone()];
         let length = bytes.len().min(SEND_BYTES_MAX) as u32;
         let entry = opcode::Send::new(Fd(fd.as_raw_fd()), bytes.as_ptr(), length)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build()
             .user_data(self.token(Operation::LargeSend, slot));
         self.large_sends += 1;
-        // SAFETY: a wire is kept until no large send is out.
+        // SAFETY: a buffer is kept until no large send is pending.
         unsafe { self.push(&entry) };
     }
 
-    /// What a completion says, if the caller is to know.
+    /// The event of a completion, if it concerns the caller.
     #[inline]
     fn event(&mut self, completion: &cqueue::Entry) -> Option<Event> {
         let token = Token::unpack(completion.user_data());
@@ -379,7 +379,7 @@ impl Uring {
         (sending == Sending::RestAwaited).then_some(Event::Sendable { slot, sent: 0 })
     }
 
-    /// Gives the last received bytes back. Nothing is to be told of it.
+    /// Returns the memory of the last received bytes. There is no event for it.
     #[inline]
     fn release(&mut self) -> Option<Event> {
         self.buffers.give_back(mem::take(&mut self.piece));
@@ -406,7 +406,7 @@ impl Driver for Uring {
             ring,
             buffers,
             sockets,
-            wire: Arc::default(),
+            requests: Arc::default(),
             retired: Vec::new(),
             large_sends: 0,
             target: Box::new(SocketAddr::from(([0, 0, 0, 0], 0)).into()),
@@ -419,10 +419,10 @@ impl Driver for Uring {
         })
     }
 
-    fn set_wire(&mut self, wire: Arc<Wire>) {
-        // Small sends are over once they are handed over.
+    fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
+        // Small sends end with their submission.
         self.flush();
-        let old = mem::replace(&mut self.wire, wire);
+        let old = mem::replace(&mut self.requests, requests);
         if self.large_sends > 0 {
             self.retired.push(old);
         }
@@ -454,12 +454,13 @@ impl Driver for Uring {
         }
         socket.batch = self.batch;
         let token = Token { operation: Operation::SmallSend, slot, generation: socket.generation };
-        let entry = opcode::Send::new(Fd(fd.as_raw_fd()), self.wire.bytes()[range].as_ptr(), length as u32)
-            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_DONTWAIT)
-            .build()
-            .flags(squeue::Flags::SKIP_SUCCESS)
-            .user_data(token.pack());
-        // SAFETY: the wire is only replaced after what is queued was handed over, and such a send does not outlast that.
+        let entry =
+            opcode::Send::new(Fd(fd.as_raw_fd()), self.requests.bytes()[range].as_ptr(), length as u32)
+                .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_DONTWAIT)
+                .build()
+                .flags(squeue::Flags::SKIP_SUCCESS)
+                .user_data(token.pack());
+        // SAFETY: the buffer is replaced only after queued sends were submitted, and a small send ends with its submission.
         unsafe { self.push(&entry) };
         self.queued_sends += 1;
         if self.queued_sends >= FLUSH_EVERY {

@@ -1,7 +1,7 @@
-//! What comes back: bytes are judged request by request, and a broken connection takes down what was in flight on it.
+//! Evaluates what comes back: bytes are matched with requests, and a broken connection fails the requests in flight on it.
 
 use super::Run;
-use super::books::Books;
+use super::ledger::Ledger;
 use crate::driver::Driver;
 use crate::exchange::Exchange;
 use crate::generator::check::Outcome;
@@ -9,40 +9,40 @@ use crate::generator::connection::Connection;
 use crate::generator::worker::Worker;
 use crate::tally::{Failure, Sample};
 
-/// What becomes of a connection after some bytes.
-enum Fate {
+/// The state of a connection after the bytes that arrived.
+enum Disposition {
     /// The answer to the oldest request is not complete.
-    Waits,
-    /// Something was answered, and something is still in flight.
-    Goes,
-    /// Nothing is in flight, and the connection is good.
-    Free,
-    /// It cannot carry another request, and what is in flight is lost.
-    Lost,
+    Incomplete,
+    /// A request was answered, and others are still in flight.
+    Busy,
+    /// Nothing is in flight, and the connection can be used again.
+    Idle,
+    /// It cannot carry another request, and requests in flight have failed.
+    Ended,
 }
 
 impl<D: Driver> Run<'_, D> {
     #[inline]
     pub(super) fn received(&mut self, slot: usize, hangup: bool, now_ns: u64) {
         if self.worker.connections[slot].in_flight == 0 {
-            return self.stray(slot, now_ns);
+            return self.unsolicited(slot, now_ns);
         }
-        match self.judge(slot, hangup, now_ns) {
-            Fate::Waits => {}
-            Fate::Goes => self.fill(slot, now_ns),
-            Fate::Free => self.freed(slot, now_ns),
-            Fate::Lost => self.lost(slot, Failure::ClosedBeforeResponse, now_ns),
+        match self.read_answers(slot, hangup, now_ns) {
+            Disposition::Incomplete => {}
+            Disposition::Busy => self.fill(slot, now_ns),
+            Disposition::Idle => self.on_idle(slot, now_ns),
+            Disposition::Ended => self.end_connection(slot, Failure::ClosedBeforeResponse, now_ns),
         }
     }
 
     /// Reads the answers in the bytes that came.
     #[inline]
-    fn judge(&mut self, slot: usize, hangup: bool, now_ns: u64) -> Fate {
+    fn read_answers(&mut self, slot: usize, hangup: bool, now_ns: u64) -> Disposition {
         let check = self.shared.load.check;
         let Worker { driver, connections, stamps, memos, pool, .. } = &mut *self.worker;
         let connection = &mut connections[slot];
         let received = driver.received();
-        self.books.bytes_received(received.len());
+        self.ledger.bytes_received(received.len());
         let mut bytes = received;
         let mut answered = false;
         loop {
@@ -51,35 +51,37 @@ impl<D: Driver> Run<'_, D> {
             let outcome = connection.inspection.feed(exchange, memo, check, &mut bytes);
             let Some((outcome, keep_alive)) = ended(outcome, connection, bytes, hangup) else {
                 // Its close follows as an event of its own, unless the response ended before.
-                return if answered { Fate::Goes } else { Fate::Waits };
+                return if answered { Disposition::Busy } else { Disposition::Incomplete };
             };
             let stamp = *stamps.at(slot, connection.oldest, 0);
             match outcome {
-                Ok(()) => self.books.answered(stamp, now_ns, self.deadline_ns),
-                Err(failure) => fail(&mut self.books, exchange, connection, stamp, failure, received, now_ns),
+                Ok(()) => self.ledger.answered(stamp, now_ns, self.deadline_ns),
+                Err(failure) => {
+                    fail(&mut self.ledger, exchange, connection, stamp, failure, received, now_ns)
+                }
             }
             connection.exchange = pool.after(connection.exchange);
             connection.oldest = stamps.after(connection.oldest);
             connection.in_flight -= 1;
             answered = true;
             match (keep_alive, connection.in_flight) {
-                (false, _) => return Fate::Lost,
-                (true, 0) => return Fate::Free,
+                (false, _) => return Disposition::Ended,
+                (true, 0) => return Disposition::Idle,
                 (true, _) => connection.inspection.start(&pool.exchanges()[connection.exchange]),
             }
             if bytes.is_empty() {
-                return Fate::Goes;
+                return Disposition::Busy;
             }
         }
     }
 
-    /// Bytes that nobody asked for.
-    fn stray(&mut self, slot: usize, now_ns: u64) {
+    /// Bytes that arrive while no request is in flight.
+    fn unsolicited(&mut self, slot: usize, now_ns: u64) {
         let worker = &*self.worker;
         let got = worker.driver.received();
-        self.books.bytes_received(got.len());
-        self.books.connection_failed(Failure::Malformed);
-        self.books.sample(now_ns, || Sample {
+        self.ledger.bytes_received(got.len());
+        self.ledger.connection_failed(Failure::Malformed);
+        self.ledger.sample(now_ns, || Sample {
             failure: Failure::Malformed,
             exchange: String::new(),
             expected: "an open connection with nothing to read".to_owned(),
@@ -90,12 +92,12 @@ impl<D: Driver> Run<'_, D> {
         self.reopen(slot, now_ns);
     }
 
-    /// The peer closed in good order, which may be the end of a response.
+    /// The peer closed in an orderly way, which may be the end of a response.
     pub(super) fn closed(&mut self, slot: usize, now_ns: u64) {
         let worker = &mut *self.worker;
         let connection = &mut worker.connections[slot];
         if connection.in_flight == 0 {
-            // An idle connection may be closed by the server at any time: no request is lost by it.
+            // A server may close an idle connection at any time; no request fails by it.
             self.abandon(slot);
             return self.reopen(slot, now_ns);
         }
@@ -106,36 +108,36 @@ impl<D: Driver> Run<'_, D> {
             Outcome::Partial => self.broken(slot, Failure::ClosedMidResponse, now_ns),
             Outcome::Answered { .. } => {
                 let stamp = *worker.stamps.at(slot, connection.oldest, 0);
-                self.books.answered(stamp, now_ns, self.deadline_ns);
+                self.ledger.answered(stamp, now_ns, self.deadline_ns);
                 connection.in_flight -= 1;
                 connection.oldest = worker.stamps.after(connection.oldest);
                 connection.exchange = worker.pool.after(connection.exchange);
-                self.lost(slot, Failure::ClosedBeforeResponse, now_ns);
+                self.end_connection(slot, Failure::ClosedBeforeResponse, now_ns);
             }
         }
     }
 
-    /// The connection is no good any more: the oldest request has failed, and those behind it with it.
+    /// The connection is broken: the oldest request has failed, and so have those behind it.
     pub(super) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         let worker = &mut *self.worker;
         let connection = &worker.connections[slot];
         if connection.in_flight > 0 {
             let exchange = &worker.pool.exchanges()[connection.exchange];
-            self.books.sample(now_ns, || sample(exchange, connection, failure, &[]));
+            self.ledger.sample(now_ns, || sample(exchange, connection, failure, &[]));
         }
-        self.lost(slot, failure, now_ns);
+        self.end_connection(slot, failure, now_ns);
     }
 
-    /// Ends a connection, and fails what is in flight on it.
-    fn lost(&mut self, slot: usize, failure: Failure, now_ns: u64) {
+    /// Ends a connection, and fails the requests in flight on it.
+    fn end_connection(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         let worker = &mut *self.worker;
         let connection = &worker.connections[slot];
         if connection.allowed == 0 && connection.in_flight == 0 {
-            self.books.connection_done(connection.since_ns, now_ns);
+            self.ledger.connection_done(connection.since_ns, now_ns);
         }
         for nth in 0..connection.in_flight {
             let stamp = *worker.stamps.at(slot, connection.oldest, nth);
-            self.books.failed(stamp, failure, now_ns);
+            self.ledger.failed(stamp, failure, now_ns);
         }
         worker.forget(slot);
         self.abandon(slot);
@@ -144,7 +146,7 @@ impl<D: Driver> Run<'_, D> {
 }
 
 impl<D> Worker<D> {
-    /// Takes what is in flight on a connection out of it: its next request is the one after.
+    /// Removes the requests in flight from a connection; its next request is the one after them.
     pub(super) fn forget(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
         for _ in 0..std::mem::take(&mut connection.in_flight) {
@@ -171,14 +173,14 @@ fn ended(
     if connection.in_flight > 1 {
         return Some((result, keep_alive));
     }
-    // Bytes after the last response are part of none; a response before the end of its request leaves the rest of the
-    // request in the way of the next.
+    // Bytes after the last response belong to no response. After a response before the end of its request, the rest of that
+    // request would precede the next one.
     let result = if rest.is_empty() { result } else { result.and(Err(Failure::Malformed)) };
     Some((result, keep_alive && rest.is_empty() && connection.unsent.is_empty() && !hangup))
 }
 
 fn fail(
-    books: &mut Books,
+    ledger: &mut Ledger,
     exchange: &Exchange,
     connection: &Connection,
     stamp: crate::generator::connection::Stamp,
@@ -186,8 +188,8 @@ fn fail(
     bytes: &[u8],
     now_ns: u64,
 ) {
-    books.sample(now_ns, || sample(exchange, connection, failure, bytes));
-    books.failed(stamp, failure, now_ns);
+    ledger.sample(now_ns, || sample(exchange, connection, failure, bytes));
+    ledger.failed(stamp, failure, now_ns);
 }
 
 fn sample(exchange: &Exchange, connection: &Connection, failure: Failure, bytes: &[u8]) -> Sample {

@@ -1,5 +1,5 @@
-//! The open loop: requests are due whatever the server does. One that finds no free connection waits, and its wait
-//! counts. What waits takes no memory: it is regenerated from a position that stays behind.
+//! The open loop: requests are due whatever the server does. A request that finds no free connection waits, and its wait
+//! counts. Waiting requests take no memory: their instants are generated again from the position of the oldest.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use crate::generator::connection::Phase;
 use crate::generator::worker::Worker;
 use crate::schedule::{Arrivals, Schedule, Source};
 
-/// What is due next, what waits, and who could take it.
+/// The next request, the waiting ones, and the connections that could send them.
 pub(super) struct Queue<'a> {
     arrivals: &'a Arrivals,
-    /// The next request that nobody has noticed yet.
+    /// The next request, which is not due yet.
     next: Source,
-    /// The oldest that waits, if any does.
+    /// The oldest waiting request, if there is one.
     oldest: Source,
     waiting: u64,
-    /// Open connections with nothing to do, in the order they became so.
+    /// Idle open connections, in the order in which they became idle.
     idle: VecDeque<usize>,
     /// Slots that could be opened.
     closed: Vec<usize>,
@@ -46,7 +46,7 @@ impl<'a> Queue<'a> {
         self.waiting > 0
     }
 
-    /// Tells the due instant of everything that waits, and lets it go.
+    /// Calls back with the due instant of every waiting request, and drops them.
     pub(super) fn give_up(&mut self, mut tell: impl FnMut(u64)) {
         while self.waiting > 0 {
             tell(self.pop());
@@ -72,14 +72,14 @@ impl<D: Driver> Run<'_, D> {
         self.queue.as_ref().map_or(u64::MAX, |queue| self.start_ns.saturating_add(queue.next.due_ns()))
     }
 
-    /// Notices what is due by now: it is sent on a free connection, or waits.
+    /// Handles requests that are due by now: each is sent on a free connection, or waits.
     pub(super) fn arrive(&mut self, now_ns: u64) {
         while self.next_due_ns <= now_ns && self.next_due_ns < self.deadline_ns {
             if self.claim(1, now_ns) == 0 {
                 break;
             }
             let due_ns = self.next_due_ns;
-            self.books.lag(now_ns - due_ns);
+            self.ledger.lag(now_ns - due_ns);
             self.offer(due_ns, now_ns);
             if let Some(queue) = &mut self.queue {
                 queue.next.advance(queue.arrivals);
@@ -103,7 +103,7 @@ impl<D: Driver> Run<'_, D> {
         self.call_for_connection(now_ns);
     }
 
-    /// Opens a connection if more requests wait than connections are under way.
+    /// Opens a connection if more requests wait than connections are being opened.
     fn call_for_connection(&mut self, now_ns: u64) {
         let Some(queue) = &mut self.queue else { return };
         if queue.connecting >= queue.waiting {
@@ -115,7 +115,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// An open connection of an open loop has nothing to do.
+    /// An open connection of an open loop is idle.
     pub(super) fn offer_connection(&mut self, slot: usize, now_ns: u64) {
         let Some(queue) = &mut self.queue else { return };
         if queue.waiting == 0 || self.interrupted {
@@ -125,7 +125,7 @@ impl<D: Driver> Run<'_, D> {
         self.send(slot, 1, Some(due_ns), now_ns);
     }
 
-    /// A slot of an open loop is not open: it will be when it is needed.
+    /// A slot of an open loop is closed; it will be opened when it is needed.
     pub(super) fn offer_slot(&mut self, slot: usize, now_ns: u64) {
         let Some(queue) = &mut self.queue else { return };
         queue.forget_idle(slot);
@@ -135,7 +135,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// An attempt to connect is over.
+    /// An attempt to connect has ended.
     pub(super) fn connecting_ended(&mut self) {
         if let Some(queue) = &mut self.queue {
             queue.connecting = queue.connecting.saturating_sub(1);

@@ -1,12 +1,12 @@
-//! One thread's share of a run: a loop over the driver's events that sends what is due, judges what comes, and ends
-//! in time. It knows no other worker but for the budget that all draw from.
+//! One thread's part of a run: a loop over the driver's events that sends requests when they are due, evaluates what comes
+//! back, and ends in time. It shares only the budget with other workers.
 //!
 //! The loop is here; [`sending`] decides what a free connection does next, [`answers`] what bytes and breaks mean,
-//! [`arrivals`] holds what waits in an open loop, and [`books`] counts.
+//! [`arrivals`] holds what waits in an open loop, and [`ledger`] counts.
 
 mod answers;
 mod arrivals;
-mod books;
+mod ledger;
 mod sending;
 
 use std::cmp::Reverse;
@@ -22,14 +22,14 @@ use crate::clock::{Clock, Monotonic, thread_cpu_ns};
 use crate::driver::{Driver, Event};
 use crate::tally::Failure;
 use arrivals::Queue;
-use books::Books;
+use ledger::Ledger;
 
 impl<D: Driver> Worker<D> {
-    /// Drives this worker's connections to the end of the run, and tells what happened in parts.
+    /// Drives this worker's connections to the end of the run, and reports the results in parts.
     pub(super) fn run(&mut self, shared: &Shared, parts: &Sender<Part>) {
         let mut run = Run::new(self, shared, parts);
         run.settle();
-        // The window begins when all threads are there.
+        // The window starts when all threads are ready.
         shared.barrier.wait();
         let cpu_ns = thread_cpu_ns();
         run.begin();
@@ -52,14 +52,14 @@ struct Run<'a, D> {
     interval_index: usize,
     interrupted: bool,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The instants of an open loop, and what waits; `None` in a closed one.
+    /// Instants and waiting requests of an open loop; absent in a closed one.
     queue: Option<Queue<'a>>,
-    /// When the next request of an open loop is due: looked at after every event.
+    /// When the next request of an open loop is due; checked after every event.
     next_due_ns: u64,
     spin_ns: u64,
     /// Slots that have done their share of a quota.
     retired: usize,
-    books: Books,
+    ledger: Ledger,
 }
 
 impl<'a, D: Driver> Run<'a, D> {
@@ -83,13 +83,13 @@ impl<'a, D: Driver> Run<'a, D> {
             next_due_ns: u64::MAX,
             spin_ns: ns(load.spin),
             retired: 0,
-            books: Books::default(),
+            ledger: Ledger::default(),
         }
     }
 
     fn settle(&mut self) {
         for _ in 0..self.worker.settle() {
-            self.books.connection_failed(Failure::Malformed);
+            self.ledger.connection_failed(Failure::Malformed);
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a, D: Driver> Run<'a, D> {
         self.next_scan_ns = self.start_ns + self.scan_every_ns;
         self.next_interval_ns =
             load.interval.map_or(u64::MAX, |interval| self.start_ns.saturating_add(ns(interval)));
-        self.books.begin(self.start_ns, load.stop.quota().is_some(), self.queue.is_some());
+        self.ledger.begin(self.start_ns, load.stop.quota().is_some(), self.queue.is_some());
         for slot in 0..self.worker.slots() {
             self.begin_slot(slot);
         }
@@ -126,19 +126,19 @@ impl<'a, D: Driver> Run<'a, D> {
                 self.scan(now_ns);
             }
             if now_ns >= self.next_interval_ns {
-                self.tell(now_ns);
+                self.report_interval(now_ns);
             }
             self.worker.driver.wait(self.wait_ns(now_ns, end_ns));
             while let Some(event) = self.worker.driver.next_event() {
-                self.take(event);
+                self.handle(event);
             }
         }
     }
 
-    /// Whether nothing is out and nothing will be sent.
+    /// Whether no request is in flight and none will be sent.
     fn is_through(&self) -> bool {
         let waiting = self.queue.as_ref().is_some_and(|queue| queue.is_waiting() && !self.interrupted);
-        self.books.busy() == 0 && !waiting
+        self.ledger.busy() == 0 && !waiting
     }
 
     fn wait_ns(&self, now_ns: u64, end_ns: u64) -> u64 {
@@ -150,13 +150,13 @@ impl<'a, D: Driver> Run<'a, D> {
         until_ns.saturating_sub(now_ns).min(WAIT_NS_MAX)
     }
 
-    fn take(&mut self, event: Event) {
-        // After the driver has the bytes and before anything is made of them: not when the batch was waited for.
+    fn handle(&mut self, event: Event) {
+        // Taken when the driver has the bytes and before they are evaluated, not when the wait for the batch ended.
         let now_ns = Monotonic.now_ns();
         match event {
             Event::Received { slot, hangup } => self.received(slot, hangup, now_ns),
             Event::Sendable { slot, sent } => {
-                self.took(slot, sent);
+                self.on_sent(slot, sent);
                 self.send_on(slot, now_ns);
             }
             Event::Connected { slot } => self.connected(slot, now_ns),
@@ -169,7 +169,7 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// Does what is due by now.
+    /// Handles the timers that are due.
     fn fire(&mut self, now_ns: u64) {
         while let Some(&Reverse((due_ns, slot))) = self.timers.peek() {
             if due_ns > now_ns {
@@ -180,7 +180,7 @@ impl<'a, D: Driver> Run<'a, D> {
             match connection.phase {
                 _ if connection.timer_ns != due_ns => {}
                 Phase::Open if now_ns < self.deadline_ns => {
-                    self.books.lag(now_ns - due_ns);
+                    self.ledger.lag(now_ns - due_ns);
                     self.fill(slot, now_ns);
                 }
                 Phase::BackingOff => self.reopen(slot, now_ns),
@@ -194,7 +194,8 @@ impl<'a, D: Driver> Run<'a, D> {
         self.timers.push(Reverse((due_ns, slot)));
     }
 
-    /// Ends what takes too long. A pass over all connections now and then is cheaper than a timer for each request.
+    /// Ends connections whose request or attempt takes too long. An occasional pass over all connections is cheaper than a
+    /// timer for each request.
     fn scan(&mut self, now_ns: u64) {
         self.next_scan_ns = now_ns + self.scan_every_ns;
         let load = &self.shared.load;
@@ -216,20 +217,20 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// Tells what happened since it was told last.
-    fn tell(&mut self, now_ns: u64) {
+    /// Reports what happened since the last report.
+    fn report_interval(&mut self, now_ns: u64) {
         let interval = self.shared.load.interval.map_or(u64::MAX, ns);
-        let measures = self.books.take(now_ns);
+        let measures = self.ledger.take(now_ns);
         let part = Part { index: self.interval_index, measures, end: None };
         let _caller_gone = self.parts.send(part);
         self.interval_index += 1;
         self.next_interval_ns = self.next_interval_ns.saturating_add(interval);
     }
 
-    /// Counts what is still out, and leaves only good connections behind.
+    /// Counts the requests in flight, and closes the connections that cannot be used in the next run.
     fn finish(&mut self) {
         let now_ns = Monotonic.now_ns();
-        self.books.account(now_ns);
+        self.ledger.account(now_ns);
         for slot in 0..self.worker.slots() {
             let connection = &self.worker.connections[slot];
             if connection.phase == Phase::Open && connection.in_flight == 0 {
@@ -237,15 +238,16 @@ impl<'a, D: Driver> Run<'a, D> {
             }
             for nth in 0..connection.in_flight {
                 let stamp = *self.worker.stamps.at(slot, connection.oldest, nth);
-                self.books.in_flight(stamp, now_ns);
+                self.ledger.in_flight(stamp, now_ns);
             }
             self.worker.forget(slot);
             self.worker.shut(slot);
         }
         if let Some(queue) = &mut self.queue {
-            queue.give_up(|due_ns| self.books.never_sent((self.start_ns + due_ns).min(now_ns), now_ns));
+            queue.give_up(|due_ns| self.ledger.never_sent((self.start_ns + due_ns).min(now_ns), now_ns));
         }
-        // A driver may keep what it is told until it waits: without this, closed connections stayed open till the next run.
+        // A driver may queue requests to the kernel until it waits: without this, closed connections would stay open until
+        // the next run.
         self.settle();
     }
 
@@ -258,9 +260,9 @@ impl<'a, D: Driver> Run<'a, D> {
             window_ns: if by_number { end_ns } else { self.deadline_ns } - self.start_ns,
             cpu_ns,
             interrupted: self.interrupted,
-            first_failure: self.books.first_failure.take(),
+            first_failure: self.ledger.first_failure.take(),
         };
-        let measures = self.books.take(end_ns);
+        let measures = self.ledger.take(end_ns);
         let _caller_gone = self.parts.send(Part { index: self.interval_index, measures, end: Some(end) });
     }
 }

@@ -1,4 +1,4 @@
-//! What a connection does next: think, send as much as it may, make room for another, or rest.
+//! Decides what a connection does next: think, send as much as it may, be replaced by another, or rest.
 
 use std::sync::atomic::Ordering;
 
@@ -10,11 +10,11 @@ use crate::schedule::{Schedule, Think};
 use crate::stop::Quota;
 use crate::tally::{Failure, Sample};
 
-/// A server that refuses connections is asked again after this, not in a busy loop.
+/// Time until the next attempt after a failed one, so that it is not repeated in a busy loop.
 const BACKOFF_NS: u64 = 10_000_000;
 
 impl<D: Driver> Run<'_, D> {
-    /// Gives a slot its share and its first thing to do.
+    /// Gives a slot its share and its first action.
     pub(super) fn begin_slot(&mut self, slot: usize) {
         let share = match self.shared.load.stop.quota() {
             Some(Quota::RequestsEach(each)) => each,
@@ -31,16 +31,16 @@ impl<D: Driver> Run<'_, D> {
         }
         match (&self.queue, self.think()) {
             (None, think) if !think.is_none() => self.first_thought(slot, think, now_ns),
-            _ => self.freed(slot, now_ns),
+            _ => self.on_idle(slot, now_ns),
         }
     }
 
-    /// An open connection has nothing in flight.
+    /// An open connection has nothing in flight any more.
     #[inline]
-    pub(super) fn freed(&mut self, slot: usize, now_ns: u64) {
+    pub(super) fn on_idle(&mut self, slot: usize, now_ns: u64) {
         let connection = &self.worker.connections[slot];
         if connection.allowed == 0 {
-            self.books.connection_done(connection.since_ns, now_ns);
+            self.ledger.connection_done(connection.since_ns, now_ns);
             return self.reopen(slot, now_ns);
         }
         if connection.share == 0 {
@@ -65,7 +65,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// The first request of an open connection: somewhere in its think time, so that they do not come in step.
+    /// Starts a connection at a random point of its think time, so that connections are not synchronised.
     fn first_thought(&mut self, slot: usize, think: Think, now_ns: u64) {
         let think_ns = think.after_ns(now_ns, self.worker.random.draw()) - now_ns;
         let phase_ns = (u128::from(self.worker.random.draw()) * u128::from(think_ns)) >> 64;
@@ -87,7 +87,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// Sends requests that were due then, or now.
+    /// Sends requests that were due at `due_ns`, or are due now.
     #[inline]
     pub(super) fn send(&mut self, slot: usize, count: usize, due_ns: Option<u64>, now_ns: u64) {
         let worker = &mut *self.worker;
@@ -97,7 +97,7 @@ impl<D: Driver> Run<'_, D> {
         while first >= exchanges.len() {
             first -= exchanges.len();
         }
-        // A stamp of its own: checking the response before is the generator's time, not the server's.
+        // Read anew: the time for checking the previous response is the generator's, not the server's.
         let sent_ns = Monotonic.now_ns();
         let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), sent_ns };
         for nth in 0..count {
@@ -109,34 +109,34 @@ impl<D: Driver> Run<'_, D> {
         connection.in_flight += count;
         connection.allowed -= count as u64;
         connection.share -= count as u64;
-        connection.unsent = worker.wire.range(first, count);
-        self.books.sent(count, sent_ns);
+        connection.unsent = worker.requests.range(first, count);
+        self.ledger.sent(count, sent_ns);
         self.send_on(slot, now_ns);
     }
 
-    /// Offers what is unsent to the kernel.
+    /// Offers the unsent part to the kernel.
     #[inline]
     pub(super) fn send_on(&mut self, slot: usize, now_ns: u64) {
         let range = self.worker.connections[slot].unsent.clone();
         if range.is_empty() {
-            // All was taken meanwhile, and answers may have made room for more.
+            // All was accepted meanwhile, and answers may have made room for more.
             return if self.queue.is_none() {
                 self.refill(slot, now_ns)
             };
         }
         match self.worker.driver.send(slot, range) {
-            Ok(sent) => self.took(slot, sent),
+            Ok(sent) => self.on_sent(slot, sent),
             Err(failure) => self.broken(slot, failure, now_ns),
         }
     }
 
     #[inline]
-    pub(super) fn took(&mut self, slot: usize, sent: usize) {
+    pub(super) fn on_sent(&mut self, slot: usize, sent: usize) {
         self.worker.connections[slot].unsent.start += sent;
-        self.books.bytes_sent(sent);
+        self.ledger.bytes_sent(sent);
     }
 
-    /// Continues a pipeline whose send was held up.
+    /// Continues a pipeline whose send was blocked.
     fn refill(&mut self, slot: usize, now_ns: u64) {
         let connection = &self.worker.connections[slot];
         if connection.phase == Phase::Open && connection.in_flight > 0 && self.shared.load.pipeline > 1 {
@@ -144,7 +144,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// Takes up to so many requests from the budget of all workers.
+    /// Takes up to `wanted` requests from the budget of all workers.
     #[inline]
     pub(super) fn claim(&mut self, wanted: u64, now_ns: u64) -> u64 {
         let (Some(budget), Some(Quota::Requests(_))) = (&self.shared.budget, self.shared.load.stop.quota())
@@ -161,7 +161,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// Takes a connection from the budget, where that is what runs out, and gives it its number of requests.
+    /// Takes a connection from the budget, if the quota counts connections, and gives it its number of requests.
     fn claim_connection(&mut self, slot: usize) -> bool {
         let mut allowed = self.shared.load.requests_per_connection.unwrap_or(u64::MAX);
         if let (Some(budget), Some(Quota::Connections(_))) =
@@ -186,7 +186,7 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    /// Closes what is left of a connection and opens another in its place, if the load goes on.
+    /// Closes a connection and, while the load lasts, opens another in its place.
     pub(super) fn reopen(&mut self, slot: usize, now_ns: u64) {
         self.worker.shut(slot);
         if self.queue.is_some() {
@@ -218,14 +218,14 @@ impl<D: Driver> Run<'_, D> {
         if self.queue.is_some() {
             connection.allowed = self.shared.load.requests_per_connection.unwrap_or(u64::MAX);
         }
-        self.books.connected(connection.since_ns, now_ns);
+        self.ledger.connected(connection.since_ns, now_ns);
         self.connecting_ended();
-        self.freed(slot, now_ns);
+        self.on_idle(slot, now_ns);
     }
 
     pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, now_ns: u64) {
-        self.books.connection_failed(failure);
-        self.books.sample(now_ns, || Sample {
+        self.ledger.connection_failed(failure);
+        self.ledger.sample(now_ns, || Sample {
             failure,
             exchange: String::new(),
             expected: "a connection".to_owned(),
@@ -242,7 +242,7 @@ impl<D: Driver> Run<'_, D> {
     /// The requests that only this connection would have sent are not sent by any other.
     pub(super) fn abandon(&mut self, slot: usize) {
         if let Some(Quota::Connections(_)) = self.shared.load.stop.quota() {
-            self.books.left_over(self.worker.connections[slot].allowed);
+            self.ledger.left_over(self.worker.connections[slot].allowed);
         }
     }
 }

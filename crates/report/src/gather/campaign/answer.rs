@@ -1,10 +1,10 @@
 //! What came out of a campaign, in a sentence or two: what is read first. It claims no order that the data do not support.
 
 use tare_analysis::report::{
-    Metric, Ratio, Report, RowReport, State, Tiers,
+    Ratio, Report, RowReport, State, Tiers,
     figures::{percent, rate, several, time, times},
 };
-use tare_bench::run::record::Ending;
+use tare_bench::{metric::Metric, run::record::Ending};
 
 use crate::{document::Unit, gather::fields::span};
 
@@ -94,7 +94,7 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
 fn first(tiers: &Tiers, report: &Report) -> String {
     let (best, worth) = match tiers.by {
         Metric::Throughput => ("Fastest", "throughput"),
-        Metric::CpuPerRequest => ("Cheapest", "CPU per request"),
+        _ => ("Cheapest", "CPU per request"),
     };
     let reference = report.reference.as_str();
     let of_tier = |tier: usize| -> Vec<&str> {
@@ -134,7 +134,7 @@ fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
     let row = report.rows.iter().find(|row| row.label == label)?;
     match by {
         Metric::Throughput => row.ratio.as_ref().map(share),
-        Metric::CpuPerRequest => row.cpu_ratio.as_ref().map(multiple),
+        _ => row.cpu_ratio.as_ref().map(multiple),
     }
 }
 
@@ -157,15 +157,13 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
         Metric::Throughput => row
             .and_then(|row| row.requests_per_second)
             .map(|per_second| format!("{} requests/s", rate(per_second))),
-        Metric::CpuPerRequest => {
-            row.and_then(|row| row.cpu_ns_per_request).map(|ns| format!("{} of CPU a request", time(ns)))
-        }
+        _ => row.and_then(|row| row.cpu_ns_per_request).map(|ns| format!("{} of CPU a request", time(ns))),
     };
     let reference = report.rows.iter().find(|row| row.label == report.reference);
     let why = match reference {
         _ if report.reference.is_empty() => ", and nothing to relate it to".to_owned(),
         None => format!(", related to nothing: the run has no row \"{}\"", report.reference),
-        Some(reference) => match reference.state.reason().or(reference.throughput_doubt.as_deref()) {
+        Some(reference) => match reference.reason() {
             Some(_) => format!(", related to nothing: {} has no valid figure", report.reference),
             None => String::new(),
         },
@@ -178,7 +176,7 @@ fn extent(tiers: &Tiers, report: &Report) -> String {
     let count = tiers.rows.iter().map(|place| place.tier).max().unwrap_or(0);
     let by = match tiers.by {
         Metric::Throughput => "",
-        Metric::CpuPerRequest => " by CPU per request, since not every throughput is valid",
+        _ => " by CPU per request, since not every throughput is valid",
     };
     let without = match report.rows.len() - tiers.rows.len() {
         0 => String::new(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tare_analysis::report::{Report, RowReport};
 use tare_bench::run::about::About;
-use tare_service::aspects::Aspects;
+use tare_service::footprint::Footprint;
 
 use crate::{
     document::{Column, Section, Unit},
@@ -14,7 +14,7 @@ use crate::{
 const LEAD: &str = "What services are besides fast: licence, packages, code that a user writes, what must be shipped, what a build \
                     costs. Packages are counted as each ecosystem counts them.";
 
-type Row<'a> = (&'a RowReport, &'a Aspects);
+type Row<'a> = (&'a RowReport, &'a Footprint);
 
 pub fn section(report: &Report, run: &Path) -> Section {
     let without = |why: &str| Section::without("aspects", "Aspects", LEAD).note(why);

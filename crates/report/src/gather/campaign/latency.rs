@@ -251,7 +251,9 @@ pub fn against_load(report: &Report) -> Section {
             |(_, at): &Point| at.at_least,
         ),
         field(number("is_late", "late", Unit::Flag).hidden(), |(_, at): &Point| at.doubt.is_some()),
-        field(number("doubt", "doubt", Unit::Text), |(_, at): &Point| at.doubt.clone()),
+        field(number("doubt", "doubt", Unit::Text), |(_, at): &Point| {
+            at.doubt.as_ref().map(ToString::to_string)
+        }),
     ]);
     let table = table("Latency of open loops", fields, points);
     let chart = Chart::new(Shape::Lines, "offered_per_second", "latency_ns_p99", &alt);

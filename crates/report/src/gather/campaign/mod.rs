@@ -18,13 +18,14 @@ use tare_bench::run::{about::About, folder::Kept};
 
 use crate::document::{Document, FORMAT, Kind, Section, Status};
 
+use super::lay::notes;
+
 pub use answer::either;
 pub use environment::{checkout, command, facts, machine, section as environment};
 pub use latency::lost_histograms;
 
 /// What is told of a campaign.
 pub fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
-    let notes = report.notes.iter().filter(|note| !kept.damage.contains(note));
     Document {
         format: FORMAT,
         kind: Kind::Campaign,
@@ -34,7 +35,7 @@ pub fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
         began: report.began.clone(),
         status: Status::of(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
-        notes: notes.cloned().collect(),
+        notes: notes(&report.findings),
         facts: facts(kept, report, About::read(run).ok().flatten().as_ref()),
         checks: checks::of_table(report),
         sections: sections(kept, report, run),

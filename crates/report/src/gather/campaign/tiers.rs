@@ -167,12 +167,10 @@ fn figures<'a>(reference: &'a str) -> Vec<Field<'a, Row<'a>>> {
 fn extent<'a>() -> Vec<Field<'a, Row<'a>>> {
     let count = |key, title| Column::new(key, title, Unit::Count);
     let text = |key, title| Column::new(key, title, Unit::Text);
-    let reason = |row: &Row| {
-        row.report.state.reason().map(ToOwned::to_owned).or_else(|| row.report.throughput_doubt.clone())
-    };
+    let reason = |row: &Row| row.report.reason();
     let warnings = |row: &Row| {
         let of_latency = row.report.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
-        let all: Vec<&str> = of_latency.chain(&row.report.warnings).map(String::as_str).collect();
+        let all: Vec<String> = of_latency.chain(&row.report.findings).map(ToString::to_string).collect();
         if all.is_empty() { Value::None } else { Value::Text(all.join("; ")) }
     };
     vec![

@@ -2,7 +2,7 @@
 //! of the CPUs' time.
 
 use tare_analysis::report::{
-    Books, Neighbours, Report, RowReport,
+    CpuAccounting, Neighbours, Report, RowReport,
     slices::{Fate, Weighed, slices},
 };
 use tare_bench::{
@@ -85,9 +85,7 @@ fn counts<'a>() -> Vec<Field<'a, Row<'a>>> {
     vec![
         field(text("label", "service"), |row: &Row| row.report.label.clone()),
         field(text("state", "state").facet(), |row: &Row| row.report.state.word()),
-        field(text("reason", "reason"), |row: &Row| {
-            row.report.state.reason().map(ToOwned::to_owned).or_else(|| row.report.throughput_doubt.clone())
-        }),
+        field(text("reason", "reason"), |row: &Row| row.report.reason()),
         field(count("slices_counted", "slices counted"), |row: &Row| row.counted),
         field(
             count("slices_dropped", "left out").help("with their round, for all rows alike"),
@@ -158,11 +156,12 @@ const BOOKS_LEAD: &str = "Where the time of the measured CPUs went, by three cou
 
 /// The books of the CPUs' time.
 pub fn books(report: &Report) -> Section {
-    let Some(books) = &report.books else {
+    let Some(accounting) = &report.cpu_accounting else {
         return Section::without("books", "Books", BOOKS_LEAD)
             .note("the slices of this run have no books: it was made before they were kept, or nothing was measured");
     };
-    let Books { all_ns, server_ns, generator_ns, others_ns, idle_ns, steal_ns, softirq_ns, .. } = *books;
+    let CpuAccounting { all_ns, server_ns, generator_ns, others_ns, idle_ns, steal_ns, softirq_ns, .. } =
+        *accounting;
     let sum_ns = server_ns + generator_ns + others_ns + idle_ns + steal_ns;
     let parts = [
         ("services", server_ns),
@@ -180,7 +179,7 @@ pub fn books(report: &Report) -> Section {
         field(Column::new("cpu_ns", "CPU time", Unit::Nanoseconds), |(_, ns): &Part| *ns),
         field(Column::new("share", "share", Unit::Share), move |(_, ns): &Part| *ns as f64 / all_ns as f64),
     ];
-    let verdict = match books.close() {
+    let verdict = match accounting.closes() {
         true => "they close",
         false => "they do not close",
     };
@@ -188,8 +187,8 @@ pub fn books(report: &Report) -> Section {
     Section::new("books", "Books", BOOKS_LEAD, table("Time of the measured CPUs", fields, parts)).note(
         format!(
             "{verdict}: the parts are {} of the whole, and may be off by {}",
-            show(1.0 + books.residual_share),
-            show(books.tolerance_share)
+            show(1.0 + accounting.residual_share),
+            show(accounting.tolerance_share)
         ),
     )
 }
@@ -201,17 +200,18 @@ const PAIRS_LEAD: &str = "Rows that stand side by side and cannot be told apart,
 /// the main table.
 pub fn pairs(report: &Report) -> Option<Section> {
     let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;
-    let text = |key, title| Column::new(key, title, Unit::Text);
-    let help = "none where not even a thousand would";
+    let number = Column::new;
     let fields = vec![
-        field(text("label", "ahead"), |pair: &&Neighbours| pair.row.clone()),
-        field(text("label_next", "behind"), |pair: &&Neighbours| pair.next.clone()),
-        field(Column::new("blocks_more", "more blocks", Unit::Count).help(help), |pair: &&Neighbours| {
-            pair.blocks_more
+        field(number("label", "ahead", Unit::Text), |pair: &&Neighbours| pair.row.clone()),
+        field(number("label_next", "behind", Unit::Text), |pair: &&Neighbours| pair.next.clone()),
+        field(number("blocks_more", "more blocks", Unit::Count), |pair: &&Neighbours| pair.blocks_more),
+        field(number("time_ns_more", "more time", Unit::Nanoseconds).hidden(), |pair: &&Neighbours| {
+            pair.ns_more
         }),
-        field(Column::new("time_ns_more", "more time", Unit::Nanoseconds), |pair: &&Neighbours| pair.ns_more),
+        field(number("needed", "what it takes", Unit::Text), |pair: &&Neighbours| pair.needed()),
     ];
-    let table = table("Pairs that are not separated, the soonest first", fields, &tiers.not_separated);
+    let title = "Pairs that are not separated, the soonest first";
+    let table = table(title, fields, &tiers.not_separated);
     let section = Section::new("pairs", "What cannot be told apart", PAIRS_LEAD, table).brief();
     Some(section.note(format!(
         "of all such pairs, the {} that would be told apart soonest",

@@ -1,9 +1,11 @@
 //! The claims of a published benchmark, what this run says to each, and every comparison that it is said by.
 
 use tare_analysis::{
-    published::{CheckReport, ClaimReport, PUBLISHED},
+    published::{CheckReport, ClaimReport},
     verdict::{Question, Verdict},
 };
+
+use tare_bench::metric::{self, Metric};
 
 use super::{
     super::{
@@ -63,7 +65,7 @@ fn decisive(claim: &ClaimReport) -> Option<String> {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    Some(format!("{}: {}{more}", first.what, first.found))
+    Some(format!("{}: {}{more}", first.what(), first.found()))
 }
 
 fn word(verdict: Verdict) -> &'static str {
@@ -80,25 +82,25 @@ struct Evidence<'a> {
 
 impl Evidence<'_> {
     /// What is measured; nothing where it is whether a service gets stuck, or fails.
-    fn metric(&self) -> Option<&str> {
-        Some(self.check.what.rsplit_once(" of ")?.0)
+    fn metric(&self) -> Option<String> {
+        self.check.metric.map(|metric| self.check.metric_words(metric))
     }
 
-    /// `cost: restinio / asio`: whom it is about. The part that was published goes without saying, and so does what all
+    /// `cost: restinio / asio`: what it is about. The part that was published goes without saying, and so does what all
     /// but a few comparisons are of.
     fn name(&self) -> String {
-        let what = &self.check.what;
-        let whom = what.rsplit_once(" of ").map_or(what.as_str(), |(_, whom)| whom);
-        let whom = whom.replace(&format!(" in \"{PUBLISHED}\""), "");
-        match self.metric() {
-            None | Some("requests a second" | "ms a message") => format!("{}: {whom}", self.id),
-            Some(metric) => format!("{}: {whom}, {metric}", self.id),
+        let place = if self.check.is_as_published { "" } else { &self.check.place };
+        let subject = self.check.subject(place);
+        match self.check.metric {
+            None | Some(Metric::Throughput | Metric::MsPerMessage) => format!("{}: {subject}", self.id),
+            Some(metric) => format!("{}: {subject}, {}", self.id, self.check.metric_words(metric)),
         }
     }
 
     /// Milliseconds and ratios are not to be read on one axis.
     fn kind(&self) -> &'static str {
-        if self.check.what.contains(" / ") { "ratio" } else { "figure" }
+        let is_ratio = self.check.metric.is_some_and(|metric| metric.unit() == metric::Unit::Ratio);
+        if is_ratio || self.check.divided_by.is_some() { "ratio" } else { "figure" }
     }
 }
 
@@ -112,21 +114,22 @@ pub fn evidence(grid: &Grid) -> Option<Section> {
     }
     let mut fields = vec![
         field(text("comparison", "comparison"), Evidence::name),
-        field(text("metric", "of"), |row: &Evidence| row.metric().map(str::to_owned)),
+        field(text("metric", "of"), |row: &Evidence| row.metric()),
         field(text("verdict", "verdict").facet(), |row: &Evidence| word(row.check.verdict)),
-        field(text("found", "what was found"), |row: &Evidence| row.check.found.clone()),
+        field(text("found", "what was found"), |row: &Evidence| row.check.found()),
         field(text("id", "claim").facet(), |row: &Evidence| row.id.to_owned()),
         field(text("claim", "what was claimed").hidden(), |row: &Evidence| row.claim.text.clone()),
         field(text("kind", "kind").hidden(), Evidence::kind),
     ];
     let value =
         column("value", "found", Unit::Number).help("A ratio, milliseconds or a count, as the metric says.");
-    fields.extend(between(value.hidden(), |row: &Evidence| row.check.estimate.map(Between::from)));
+    fields.extend(between(value.hidden(), |row: &Evidence| row.check.estimate().map(Between::from)));
     let bound = |key: &str, title: &str| column(key, title, Unit::Number);
-    fields.push(field(bound("claimed_least", "claimed at least"), |row: &Evidence| row.check.claimed.0));
-    fields.push(field(bound("claimed_most", "claimed at most"), |row: &Evidence| row.check.claimed.1));
+    fields
+        .push(field(bound("claimed_least", "claimed at least"), |row: &Evidence| row.check.claimed_at_least));
+    fields.push(field(bound("claimed_most", "claimed at most"), |row: &Evidence| row.check.claimed_at_most));
     let rounds = column("rounds", "rounds", Unit::Count);
-    fields.push(field(rounds, |row: &Evidence| row.check.estimate.map(|found| found.n)));
+    fields.push(field(rounds, |row: &Evidence| row.check.estimate().map(|found| found.n)));
     let lead = "A comparison holds where its whole interval of 95% lies within what is claimed, and does not where all of it \
                 lies outside. A figure of one round is taken for known within a factor of 1.25.";
     let shown = quiet(table("Comparisons", fields, rows.iter().copied()));
@@ -136,7 +139,7 @@ pub fn evidence(grid: &Grid) -> Option<Section> {
 
 /// Ratios with their intervals, where there is more than one.
 fn ratios(rows: &[Evidence]) -> Option<Chart> {
-    let is_ratio = |row: &&Evidence| row.check.estimate.is_some() && row.kind() == "ratio";
+    let is_ratio = |row: &&Evidence| row.check.estimate().is_some() && row.kind() == "ratio";
     let with =
         |verdict: Verdict| rows.iter().filter(is_ratio).filter(|row| row.check.verdict == verdict).count();
     let all = rows.iter().filter(is_ratio).count();

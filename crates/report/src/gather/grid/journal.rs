@@ -1,6 +1,7 @@
 //! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
 //! should have been.
 
+use tare_analysis::published;
 use tare_bench::grid::{
     plan::Offered,
     record::{CellRecord, Figures, Outcome, Record},
@@ -70,7 +71,7 @@ impl<'a> Round<'a> {
 
     fn reason(&self) -> Option<String> {
         match &self.record.outcome {
-            Outcome::Measured(figures) => figures.trouble(),
+            Outcome::Measured(figures) => published::invalid(figures).map(|issue| issue.to_string()),
             Outcome::Stuck { evidence, .. } => Some(format!("stuck: {evidence}")),
             Outcome::Failed(reason) => Some(format!("failed: {reason}")),
         }

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use tare_analysis::{
     checks,
-    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, place},
+    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, point_name},
     report::figures::time,
 };
 use tare_bench::{
@@ -29,7 +29,7 @@ use tare_bench::{
     run::{about::About, folder::Kept},
 };
 
-use super::campaign;
+use super::{campaign, lay};
 use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 pub use series::document as series;
@@ -159,38 +159,43 @@ impl<'a> Entry<'a> {
 
     /// Everything that a reader must know of it.
     fn remarks(&self) -> Option<String> {
-        let mut remarks: Vec<String> = self.standing().into_iter().collect();
-        if let Some(cell) = self.cell {
-            // Failures that took a round away are told with it.
-            let failures = cell.failures.as_ref().filter(|_| cell.trouble.is_none());
-            let texts = [&cell.stuck, &cell.failed, &cell.trouble];
-            remarks.extend(texts.into_iter().flatten().chain(failures).cloned());
-        }
-        remarks.extend(self.figures().and_then(|figures| figures.complaint.clone()));
-        (!remarks.is_empty()).then(|| remarks.join("; "))
+        joined(self.standing().into_iter().chain(self.own()))
     }
 
     /// The same without what holds of it under every load: for tables in which it stands once for each.
     fn own_remarks(&self) -> Option<String> {
-        let (standing, all) = (self.standing().unwrap_or_default(), self.remarks()?);
-        Some(all.strip_prefix(&standing).unwrap_or(&all).trim_start_matches("; ").to_owned())
-            .filter(|text| !text.is_empty())
+        joined(self.own())
     }
+
+    fn own(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if let Some(cell) = self.cell {
+            remarks.extend([&cell.stuck, &cell.failed].into_iter().flatten().cloned());
+            // Failures that took a round away are told with it.
+            let of_answers = cell.trouble.as_ref().or(cell.failures.as_ref());
+            remarks.extend(of_answers.map(ToString::to_string));
+        }
+        remarks.extend(self.figures().and_then(|figures| figures.complaint.clone()));
+        remarks
+    }
+}
+
+fn joined(remarks: impl IntoIterator<Item = String>) -> Option<String> {
+    let remarks: Vec<String> = remarks.into_iter().collect();
+    (!remarks.is_empty()).then(|| remarks.join("; "))
 }
 
 /// A load, as tables name it.
 fn load(point: &tare_bench::grid::plan::Point) -> String {
     match point.offered {
-        Offered::Batch { .. } => place(point).trim_start_matches(" at ").to_owned(),
+        Offered::Batch { .. } => point_name(point),
         _ => point.part.clone(),
     }
 }
 
 fn notes(grid: &Grid) -> Vec<String> {
-    // Damage has a place of its own.
-    let own = grid.report.notes.iter().filter(|note| !grid.kept.damage.contains(note));
     let published = grid.report.published.note.iter().map(|note| format!("of the published figures: {note}"));
-    own.cloned().chain(published).collect()
+    lay::notes(&grid.report.findings).into_iter().chain(published).collect()
 }
 
 fn facts(grid: &Grid, about: Option<&About>) -> Vec<Fact> {

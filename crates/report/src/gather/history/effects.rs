@@ -96,7 +96,7 @@ pub fn effects(scope: &Scope) -> Vec<Effect> {
     let rows = scope.labels();
     let metrics = |row: &str| {
         let is_base = scope.runs.iter().any(|run| run.plan().reference == row);
-        Metric::ALL.into_iter().filter(move |metric| !is_base || *metric == Metric::Rss)
+        Metric::COMPARED.into_iter().filter(move |metric| !is_base || *metric == Metric::Rss)
     };
     let mut all: Vec<Effect> = rows
         .iter()

@@ -134,6 +134,7 @@ impl Run {
                     .ok()
             }
             Metric::Rss => row.rss_bytes_peak,
+            _ => None,
         }
     }
 
@@ -188,12 +189,13 @@ impl Run {
         let Some(row) = self.row(label) else { return Err(format!("there is no row \"{label}\"")) };
         match &row.state {
             State::Measured => {}
-            State::Invalid(reason) | State::Failed(reason) => return Err(format!("{label}: {reason}")),
+            State::Invalid(found) => return Err(found.scoped()),
+            State::Failed(reason) => return Err(format!("{label}: {reason}")),
             State::Excluded(out) => return Err(format!("{label}: {}", out.reason)),
             State::Unmeasured => return Err(format!("{label}: not a complete block")),
         }
         match &row.throughput_doubt {
-            Some(doubt) if metric == Metric::Throughput => Err(format!("{label}: {doubt}")),
+            Some(doubt) if metric == Metric::Throughput => Err(doubt.scoped()),
             _ => Ok(()),
         }
     }

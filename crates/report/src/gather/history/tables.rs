@@ -170,7 +170,7 @@ fn run_row(scope: &Scope, at: usize, label: &str) -> Vec<Value> {
         values.push(estimate.as_ref().and_then(|estimate| estimate.low).into());
         values.push(estimate.and_then(|estimate| estimate.high).into());
     }
-    values.extend(Metric::ALL.map(|metric| Value::from(run.level(label, metric))));
+    values.extend(Metric::COMPARED.map(|metric| Value::from(run.level(label, metric))));
     let n = samples.iter().flatten().map(|sample| sample.units().len()).max();
     let is_reference = label == run.plan().reference;
     values.push(n.into());
@@ -371,7 +371,7 @@ pub fn environments(scope: &Scope) -> Section {
             environment.memory_bytes.into(),
             told(&environment.load_average),
             environment.isolation.join("; ").into(),
-            told(&run.report.notes.join("; ")),
+            told(&run.report.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
         ]);
     }
     Section::new(

@@ -2,7 +2,7 @@
 //! misbehaves in the one way that the variable `FAKE` names (`fake-service --help` lists them).
 //!
 //! It is told everything else by PORT, THREADS and DELAY_MS, like every service. It has a thread for each connection;
-//! THREADS limits only how many messages are in their delay at once. As `fake-service keeper` it stands in for tare, as
+//! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` it stands in for tare, as
 //! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
 
 mod connection;
@@ -36,8 +36,8 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("--version") => println!("{}", env!("CARGO_PKG_VERSION")),
         Some("--help") => print!("{}", Mode::help()),
-        Some(tare_host::process::keeper::SUBCOMMAND) => {
-            tare_host::process::keeper::main(std::io::stdin(), std::io::stdout());
+        Some(tare_host::process::watchdog::SUBCOMMAND) => {
+            tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
         }
         Some(LEFT_IN_GROUP) => linger(false),
         Some(LEFT_IN_SESSION) => linger(true),

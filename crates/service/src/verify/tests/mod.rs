@@ -132,17 +132,14 @@ fn a_service_known_to_close_must_say_so_and_do_so() {
 }
 
 #[test]
-fn what_the_manifest_excuses_is_a_warning_with_its_reason() {
-    let excused = vec![(CheckId::KeepAlive, "it is known to".to_owned())];
+fn a_known_failure_is_a_warning_with_its_reason() {
+    let known_failures = vec![(CheckId::KeepAlive, "it is known to".to_owned())];
     let server = Server::start(Fault::ClosesAfterReply);
     let contract = without("hello", &[CheckId::Date]);
-    let transcript = verify(&contract, server.address, &Options { excused, ..options() });
+    let transcript = verify(&contract, server.address, &Options { known_failures, ..options() });
     assert_eq!(transcript.reason(), None);
     let told = complaints(&transcript);
-    assert!(
-        told.starts_with("(keep-alive) ") && told.ends_with("(excused by the manifest: it is known to)"),
-        "{told}"
-    );
+    assert!(told.starts_with("(keep-alive) ") && told.ends_with("(known failure: it is known to)"), "{told}");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 use jiff::{Timestamp, civil::date};
 use tare_service::{
-    aspects::{Code, Dependencies, Measured, Release},
     build::Cost,
+    footprint::{Code, Dependencies, Measured, Release},
 };
 
 use super::*;
 
 fn line(service: &str, licence: Licence) -> Line {
-    let aspects = Aspects {
+    let aspects = Footprint {
         licence,
         dependencies: Dependencies { direct: Some(0), total: None },
         code: None,
@@ -29,7 +29,7 @@ fn line(service: &str, licence: Licence) -> Line {
 fn full() -> Line {
     let mut line = line("axum", Licence::of("MIT", Some("MIT"), Source::Cargo));
     line.version = Some("0.8.9".to_owned());
-    line.aspects = Aspects {
+    line.aspects = Footprint {
         dependencies: Dependencies { direct: Some(4), total: Some(61) },
         code: Some(Code { lines: 168, languages: [("Rust".to_owned(), 168)].into() }),
         artefact_bytes: Some(1_960_000),

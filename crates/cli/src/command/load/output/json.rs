@@ -61,7 +61,7 @@ struct DoubtDto {
 enum DoubtKindDto {
     GeneratorBound { cpu_share: f64 },
     Late { schedule_lag_ns_p99: u64 },
-    Erroring { share: f64 },
+    Failing { share: f64 },
     Inconsistent { in_flight_mean: f64, little: f64 },
 }
 
@@ -198,7 +198,7 @@ fn doubt(doubt: &Doubt) -> DoubtDto {
     let what = match *doubt {
         Doubt::GeneratorBound { cpu_share } => DoubtKindDto::GeneratorBound { cpu_share },
         Doubt::Late { schedule_lag_ns_p99 } => DoubtKindDto::Late { schedule_lag_ns_p99 },
-        Doubt::Erroring { share } => DoubtKindDto::Erroring { share },
+        Doubt::Failing { share } => DoubtKindDto::Failing { share },
         Doubt::Inconsistent { in_flight_mean, little } => {
             DoubtKindDto::Inconsistent { in_flight_mean, little }
         }

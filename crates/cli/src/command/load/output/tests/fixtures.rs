@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use tare_load::{
     Arrivals, ChosenDriver, Connections, DriverChoice, DriverKind, Failure, Histogram, Interval, Limits,
-    Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Stop, Think, judge,
+    Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Stop, Think, evaluate,
 };
 
 use crate::command::load::result::LoadResult;
@@ -26,7 +26,7 @@ pub struct Case {
 
 /// All of them.
 pub fn cases() -> [Case; 6] {
-    [Case::closed(), Case::open(), Case::sessions(), Case::erroring(), Case::nothing(), Case::interrupted()]
+    [Case::closed(), Case::open(), Case::sessions(), Case::failing(), Case::nothing(), Case::interrupted()]
 }
 
 impl Case {
@@ -94,8 +94,8 @@ impl Case {
     }
 
     /// A server that is hostile to whoever looks at its answers.
-    pub fn erroring() -> Case {
-        let mut case = Case { name: "erroring", ..Case::closed() };
+    pub fn failing() -> Case {
+        let mut case = Case { name: "failing", ..Case::closed() };
         let tally = &mut case.report.total.tally;
         tally.sent += 1_700;
         let kinds = [
@@ -186,7 +186,7 @@ impl Case {
             load: &self.load,
             notes: self.notes.clone(),
             report: &self.report,
-            doubts: judge(&self.report, &limits),
+            doubts: evaluate(&self.report, &limits),
             limits,
             started_at: self.started_at,
             rates_per_s: self.rates_per_s.clone(),

@@ -28,7 +28,7 @@ fn a_text_with_the_spectrum() {
 fn only_the_verdict_is_in_colour() {
     let [good, bad] = [Case::closed(), Case::open()].map(|case| text::text(&case.result(), false));
     assert!(good.contains("verdict: \x1b[32mvalid\x1b[0m\n"), "{good}");
-    assert!(bad.contains("verdict: \x1b[31merroring, late\x1b[0m\n"), "{bad}");
+    assert!(bad.contains("verdict: \x1b[31mfailing, late\x1b[0m\n"), "{bad}");
     assert_eq!([&good, &bad].map(|text| text.matches('\x1b').count()), [2, 2]);
 }
 
@@ -71,7 +71,7 @@ fn lines() {
 #[test]
 fn nothing_of_the_server_reaches_the_terminal() {
     assert_eq!(printable("a\u{1b}[2J\u{9b}\n\u{202e}é"), r"a\u{1b}[2J\u{9b}\u{a}\u{202e}é");
-    let case = Case::erroring();
+    let case = Case::failing();
     let forms = [
         text::text(&case.result(), true).replace("\x1b[31m", "").replace("\x1b[0m", ""),
         wrk::wrk(&case.result(), true),

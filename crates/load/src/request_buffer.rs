@@ -1,31 +1,31 @@
-//! The requests of a pool as one piece of memory, in the order in which connections send them: whatever a connection
-//! sends next, one request or as many as it may pipeline, is one range of it.
+//! The requests of a pool in one contiguous buffer, in the order in which connections send them. Whatever a connection sends
+//! next, one request or a pipeline of them, is one range of the buffer.
 
 use std::ops::Range;
 
 use crate::exchange::ExchangePool;
 
-/// All requests one after another; the first ones are repeated at the end, so that a pipeline that starts over is
-/// still one range.
+/// All requests one after another. The first ones are repeated at the end, so that a pipeline that wraps around is one range
+/// too.
 #[derive(Debug, Default)]
-pub struct Wire {
+pub struct RequestBuffer {
     bytes: Vec<u8>,
     /// Where each request begins, and where the last one ends.
     starts: Vec<usize>,
 }
 
-impl Wire {
-    /// The requests of `pool`, of which up to `pipeline` are sent in one go.
+impl RequestBuffer {
+    /// The requests of `pool`, of which up to `pipeline` are sent at once.
     #[must_use]
-    pub fn new(pool: &ExchangePool, pipeline: usize) -> Wire {
+    pub fn new(pool: &ExchangePool, pipeline: usize) -> RequestBuffer {
         let exchanges = pool.exchanges();
         let repeated = if exchanges.is_empty() { 0 } else { pipeline.saturating_sub(1) };
-        let mut wire = Wire { bytes: Vec::new(), starts: vec![0] };
+        let mut buffer = RequestBuffer { bytes: Vec::new(), starts: vec![0] };
         for exchange in exchanges.iter().chain(exchanges.iter().cycle().take(repeated)) {
-            wire.bytes.extend_from_slice(&exchange.request);
-            wire.starts.push(wire.bytes.len());
+            buffer.bytes.extend_from_slice(&exchange.request);
+            buffer.starts.push(buffer.bytes.len());
         }
-        wire
+        buffer
     }
 
     /// The bytes of `count` requests from exchange `first` on.
@@ -62,14 +62,14 @@ mod tests {
     fn every_pipeline_is_one_range() {
         let requests = ["a", "bb", "ccc"];
         for pipeline in 1..=7 {
-            let wire = Wire::new(&pool(&requests), pipeline);
+            let buffer = RequestBuffer::new(&pool(&requests), pipeline);
             for first in 0..3 {
                 for count in 1..=pipeline {
                     let want: String = requests.iter().cycle().skip(first).take(count).copied().collect();
-                    assert_eq!(&wire.bytes()[wire.range(first, count)], want.as_bytes());
+                    assert_eq!(&buffer.bytes()[buffer.range(first, count)], want.as_bytes());
                 }
             }
         }
-        assert!(Wire::new(&pool(&[]), 4).bytes().is_empty());
+        assert!(RequestBuffer::new(&pool(&[]), 4).bytes().is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! What a service must endure beyond a proof: bad input again and again, one connection for a long time, many connections
 //! with few threads, and SIGTERM while it is loaded.
 //!
-//! [`endure`] starts the service, puts it through every [`Stage`], ends it, and returns what was found as data. It
+//! [`run`] starts the service, puts it through every [`Stage`], ends it, and returns what was found as data. It
 //! measures nothing: how fast a stage went is only said beside its outcome. No stage lasts longer than its time.
 
 mod judge;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 pub use stage::{Endurance, Figures, Stage, StageResult, StageText};
 
-use crate::catalogue::{Excusable, Service};
+use crate::catalogue::{Service, ToleratedCheck};
 use crate::contract::{CheckId, Contract};
 use crate::drive;
 use crate::launch::{self, LaunchError, Ready, Settings};
@@ -34,7 +34,7 @@ pub fn richest<'c>(contracts: impl Iterator<Item = &'c Contract>) -> Option<&'c 
 }
 
 /// Puts `service` through all stages under `contract`, which it is known to honour. `interrupt` leaves out what is left.
-pub fn endure(
+pub fn run(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
@@ -88,10 +88,10 @@ impl Trial<'_> {
 
     fn go_through(&self, stage: Stage, make: Make, broken: &mut Option<Stage>) -> StageResult {
         let mut result = make(self);
-        if let (Outcome::Fail(reason), Some(why)) = (&result.outcome, self.excuse(stage)) {
-            result.outcome = Outcome::Warn(format!("{reason} (excused by the manifest: {why})"));
+        if let (Outcome::Fail(reason), Some(why)) = (&result.outcome, self.known_failure(stage)) {
+            result.outcome = Outcome::Warn(format!("{reason} (known failure: {why})"));
         }
-        // Nothing excuses a service that does not recover.
+        // A service that does not recover has failed, whatever failures are known.
         if let Some(reason) = self.wrong_after(stage) {
             *broken = Some(stage);
             result.outcome = Outcome::Fail(match result.outcome {
@@ -116,23 +116,23 @@ impl Trial<'_> {
             Stage::LongConnection if !self.service.keeps_connections => {
                 Some("the manifest says that it closes each connection".to_owned())
             }
-            Stage::LongConnection => self.excuse(stage).map(|why| format!("excused by the manifest: {why}")),
+            Stage::LongConnection => self.known_failure(stage).map(|why| format!("known failure: {why}")),
             Stage::BadInput | Stage::Crowd | Stage::Sigterm => None,
         }
     }
 
-    fn excuse(&self, stage: Stage) -> Option<&str> {
+    fn known_failure(&self, stage: Stage) -> Option<&str> {
         let check = match stage {
-            Stage::LongConnection => Excusable::KeepAlive,
-            Stage::Crowd => Excusable::Crowd,
+            Stage::LongConnection => ToleratedCheck::KeepAlive,
+            Stage::Crowd => ToleratedCheck::Crowd,
             Stage::BadInput | Stage::Sigterm => return None,
         };
-        self.service.excuses.iter().find(|excuse| excuse.check == check).map(|excuse| excuse.why.as_str())
+        self.service.known_failures.iter().find(|known| known.check == check).map(|known| known.why.as_str())
     }
 
     /// Whether a connection that the service closes is a mistake.
     fn must_keep(&self) -> bool {
-        self.service.keeps_connections && self.excuse(Stage::LongConnection).is_none()
+        self.service.keeps_connections && self.known_failure(Stage::LongConnection).is_none()
     }
 
     /// What is wrong with the service after a stage, if anything is.

@@ -7,6 +7,6 @@ use crate::exit::Outcome;
 pub struct Args {}
 
 pub fn run(_args: Args) -> anyhow::Result<Outcome> {
-    tare_host::process::keeper::main(std::io::stdin(), std::io::stdout());
+    tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
     Ok(Outcome::Fine)
 }

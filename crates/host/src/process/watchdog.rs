@@ -1,15 +1,15 @@
-//! The keeper: a small process beside tare that kills every service when tare dies, however it dies.
+//! The watchdog: a small process beside tare that kills every service when tare dies, however it dies.
 //!
-//! It holds the reading end of a pipe. Tare tells it each group before it exists; when the pipe closes without that
-//! group having been taken back, tare has died, and the keeper kills what is left, frozen or not, and removes the
-//! cgroups. It lives in a session of its own and ignores what a terminal sends, so that it outlives tare.
+//! It holds the reading end of a pipe. Tare announces each group before it makes it, and withdraws it when nothing of it is
+//! left. When the pipe closes, tare has died: the watchdog kills the groups that were not withdrawn, frozen or not, and
+//! removes their cgroups. It runs in a session of its own and ignores the signals of a terminal, so it outlives tare.
 //!
 //! Why not `PR_SET_PDEATHSIG`: it fires when the *thread* that forked ends, it does not reach grandchildren, and a
-//! process that is frozen by a v1 freezer does not die of it. It is not even used in addition, for its first property
-//! would kill healthy services.
+//! process that is frozen by a v1 freezer does not die of it. Using it in addition would not do either, as the first
+//! property would kill healthy services.
 //!
-//! Why there is no gap: between fork and exec a service itself holds a copy of the writing end, which closes at exec.
-//! So the keeper never sees the end of the pipe before a service that was being started is in its groups.
+//! Why there is no gap: between fork and exec a new service holds a copy of the writing end, which closes at exec. So the
+//! pipe never ends before a service that is being started has entered its groups.
 //!
 //! It knows nothing of services beyond their groups.
 
@@ -28,52 +28,55 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// The hidden subcommand under which a program runs [`main`].
-pub const SUBCOMMAND: &str = "keeper";
+pub const SUBCOMMAND: &str = "watchdog";
 
-/// What the keeper says when it listens.
+/// The line that the watchdog prints when it listens.
 const READY: &[u8] = b"ready\n";
-/// How long it may take to say so.
+/// How long it may take until it listens.
 const READY_WITHIN_SECONDS: i64 = 10;
-/// How long the keeper tries to kill one group.
+/// How long killing one group is retried.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why there is no keeper.
+/// Why there is no watchdog.
 #[derive(Debug, Error)]
-pub enum KeeperError {
+pub enum WatchdogError {
     /// Its program could not be started.
-    #[error("cannot start the keeper {program:?}: {source}")]
+    #[error("cannot start the watchdog {program:?}: {source}")]
     Start {
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Its program started but is no keeper.
-    #[error("{program:?} did not answer as a keeper: is it the program that runs?")]
+    /// Its program started, but is not a watchdog.
+    #[error("{program:?} did not answer as a watchdog: pass the path of the running executable")]
     Silent {
         /// The program.
         program: PathBuf,
     },
-    /// It was there and has died.
+    /// It has ended.
     #[error(
-        "the keeper has gone ({source}): nothing would stop the services if this process died; start again"
+        "the watchdog has ended ({source}), so nothing would stop the services if this process died: start again"
     )]
     Gone {
-        /// What the pipe said.
+        /// The error of the pipe.
         source: io::Error,
     },
 }
 
-/// The near end of a running keeper. It may be cloned; the keeper ends when the last clone is dropped.
+/// The connection to a running watchdog, which ends when the last clone of this is dropped.
 #[derive(Debug, Clone)]
-pub struct Keeper(Arc<Mutex<Child>>);
+pub struct Watchdog(Arc<Mutex<Child>>);
 
-impl Keeper {
-    /// Starts `program keeper` and waits until it listens.
-    pub fn start(program: &Path) -> Result<Self, KeeperError> {
-        let failed = |source| KeeperError::Start { program: program.into(), source };
+impl Watchdog {
+    /// Starts `program watchdog` and waits until it listens.
+    ///
+    /// # Errors
+    /// The program cannot be started, or does not answer as a watchdog.
+    pub fn start(program: &Path) -> Result<Self, WatchdogError> {
+        let failed = |source| WatchdogError::Start { program: program.into(), source };
         let mut command = Command::new(program);
-        // Its own folder, so that no mount is held; no stderr, so that whoever reads ours is not kept waiting.
+        // In `/`, so that it keeps no mount busy; without stderr, so that a reader of our stderr is not kept waiting.
         command.arg(SUBCOMMAND).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let detach = || {
@@ -89,43 +92,49 @@ impl Keeper {
         }
         let _ = child.kill();
         let _ = child.wait();
-        Err(KeeperError::Silent { program: program.into() })
+        Err(WatchdogError::Silent { program: program.into() })
     }
 
-    /// Its process number.
+    /// Its pid.
     pub fn pid(&self) -> u32 {
         self.child().id()
     }
 
-    /// Makes a group known, before it exists.
-    pub(super) fn add(&self, trace: &Trace) -> Result<(), KeeperError> {
+    /// Announces a group, before it exists.
+    ///
+    /// # Errors
+    /// The watchdog has ended.
+    pub(super) fn add(&self, trace: &Trace) -> Result<(), WatchdogError> {
         let mut line = format!("add\t{}", trace.name).into_bytes();
         for folder in &trace.folders {
             line.push(b'\t');
             line.extend(folder.as_os_str().as_bytes());
         }
-        self.tell(line)
+        self.send(line)
     }
 
-    /// Makes the process group of a known group known.
-    pub(super) fn lead(&self, name: &str, pgid: u32) -> Result<(), KeeperError> {
-        self.tell(format!("pgid\t{name}\t{pgid}").into_bytes())
+    /// Announces the process group of a group.
+    ///
+    /// # Errors
+    /// The watchdog has ended.
+    pub(super) fn lead(&self, name: &str, pgid: u32) -> Result<(), WatchdogError> {
+        self.send(format!("pgid\t{name}\t{pgid}").into_bytes())
     }
 
-    /// Takes a group back, of which nothing is left.
+    /// Withdraws a group of which nothing is left.
     pub(super) fn delete(&self, name: &str) {
-        // A keeper that has gone needs no telling; the next start of a service will notice it.
-        let _ = self.tell(format!("del\t{name}").into_bytes());
+        // If the watchdog has ended, the next start of a service reports it.
+        let _ = self.send(format!("del\t{name}").into_bytes());
     }
 
-    fn tell(&self, mut line: Vec<u8>) -> Result<(), KeeperError> {
+    fn send(&self, mut line: Vec<u8>) -> Result<(), WatchdogError> {
         line.push(b'\n');
         let mut child = self.child();
-        let told = match child.stdin.as_mut() {
+        let sent = match child.stdin.as_mut() {
             Some(pipe) => pipe.write_all(&line),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        told.map_err(|source| KeeperError::Gone { source })
+        sent.map_err(|source| WatchdogError::Gone { source })
     }
 
     fn child(&self) -> std::sync::MutexGuard<'_, Child> {
@@ -133,7 +142,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         if Arc::strong_count(&self.0) > 1 {
             return;
@@ -159,18 +168,18 @@ fn answers_ready(child: &mut Child) -> bool {
     said == READY
 }
 
-/// The keeper itself: reads what tare tells it until tare is gone, then kills what was not taken back.
+/// The watchdog itself: reads announcements until the pipe closes, then kills the groups that were not withdrawn.
 pub fn main(input: impl Read, mut output: impl Write) {
     if output.write_all(READY).and_then(|()| output.flush()).is_err() {
         return;
     }
     let mut groups: Vec<Trace> = Vec::new();
     for line in BufReader::new(input).split(b'\n') {
-        // An unreadable pipe is a closed one.
+        // A pipe that cannot be read counts as closed.
         let Ok(line) = line else { break };
         obey(&line, &mut groups);
     }
-    // All at once: one that is slow to die must not keep the others alive.
+    // In parallel: a group that is slow to die must not delay the others.
     std::thread::scope(|scope| {
         for group in &groups {
             scope.spawn(|| group.destroy(PATIENCE));
@@ -182,7 +191,7 @@ fn obey(line: &[u8], groups: &mut Vec<Trace>) {
     let mut words = line.split(|&byte| byte == b'\t');
     let (Some(order), Some(name)) = (words.next(), words.next()) else { return };
     let name = String::from_utf8_lossy(name).into_owned();
-    // What is killed without being asked again must look like ours.
+    // Only groups with a name of ours are ever killed.
     if cgroup::maker(&name).is_none() {
         return;
     }
@@ -206,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_obeyed_and_nonsense_is_not() {
+    fn orders_are_obeyed_and_other_lines_ignored() {
         let mut groups = Vec::new();
         let lines = [
             "add\ttare-5-1\t/x y/tare-5-1\t/etc",
@@ -226,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_no_keeper_is_refused() {
-        assert!(matches!(Keeper::start(Path::new("/bin/true")), Err(KeeperError::Silent { .. })));
-        assert!(matches!(Keeper::start(Path::new("/no/such")), Err(KeeperError::Start { .. })));
+    fn a_program_that_is_not_a_watchdog_is_refused() {
+        assert!(matches!(Watchdog::start(Path::new("/bin/true")), Err(WatchdogError::Silent { .. })));
+        assert!(matches!(Watchdog::start(Path::new("/no/such")), Err(WatchdogError::Start { .. })));
     }
 }

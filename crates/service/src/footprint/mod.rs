@@ -36,7 +36,7 @@ use crate::{
 
 /// Everything that is known of one service besides its speed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Aspects {
+pub struct Footprint {
     /// Under which terms the framework may be used.
     pub licence: Licence,
     /// Packages that come with the framework.
@@ -122,9 +122,9 @@ impl Ecosystem {
     }
 }
 
-impl Aspects {
+impl Footprint {
     /// Looks at everything that can be seen without starting the service. `last` is the entry of its last good build.
-    pub fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kept) -> Aspects {
+    pub fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kept) -> Footprint {
         let place = last.map_or_else(|| service.place.clone(), |entry| Place::new(entry.folder.clone()));
         let service = &service.at(place);
         let (found, source, code) = match service.id.as_str() {
@@ -136,7 +136,7 @@ impl Aspects {
             }
         };
         let built = last.filter(|_| !service.build.is_empty());
-        Aspects {
+        Footprint {
             licence: Licence::of(&service.licence, found.licence.as_deref(), source),
             dependencies: found.dependencies,
             code,

@@ -45,7 +45,7 @@ pub enum MeasureError {
 pub struct Trial<'a> {
     /// Whose first request must be answered rightly.
     pub contract: &'a Contract,
-    /// Fills the holes of that request.
+    /// Fills the placeholders of that request.
     pub seed: u64,
     /// Kept with the figures.
     pub now: Timestamp,

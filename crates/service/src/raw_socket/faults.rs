@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    manners::{Manners, Reply},
+    behaviour::{Behaviour, Reply},
     slower::Slowness,
 };
 
@@ -133,24 +133,24 @@ fn limit_own(folder: &Path) -> io::Result<()> {
 
 /// One thread's share of a fault.
 #[derive(Debug)]
-pub(super) struct Misbehaving {
+pub(super) struct Faulty {
     fault: Fault,
     slowness: Option<Slowness>,
     requests: u64,
     answer: Vec<u8>,
 }
 
-impl Misbehaving {
-    pub fn new(fault: Fault) -> Misbehaving {
+impl Faulty {
+    pub fn new(fault: Fault) -> Faulty {
         let slowness = match fault {
             Fault::Slower(share) => Some(Slowness::new(share)),
             _ => None,
         };
-        Misbehaving { fault, slowness, requests: 0, answer: Vec::new() }
+        Faulty { fault, slowness, requests: 0, answer: Vec::new() }
     }
 }
 
-impl Manners for Misbehaving {
+impl Behaviour for Faulty {
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a> {
         if let Some(slowness) = &mut self.slowness {
             slowness.one_more();
@@ -221,11 +221,11 @@ mod tests {
 
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
 
-    fn server(fault: &str) -> Misbehaving {
-        Misbehaving::new(fault.parse().unwrap())
+    fn server(fault: &str) -> Faulty {
+        Faulty::new(fault.parse().unwrap())
     }
 
-    fn asked(server: &mut Misbehaving, path: &str) -> (String, bool) {
+    fn asked(server: &mut Faulty, path: &str) -> (String, bool) {
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
         match server.answer(request.as_bytes(), RESPONSE) {
             Reply::Send(bytes) => (String::from_utf8_lossy(bytes).into_owned(), true),

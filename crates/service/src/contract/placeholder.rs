@@ -1,4 +1,4 @@
-//! Holes: `{{label}}` and its like in the text of a contract, and what they are filled with.
+//! Placeholders: `{{label}}` and its like in the text of a contract, and what they are filled with.
 //!
 //! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
 
@@ -17,7 +17,7 @@ const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
 const KINDS: [&str; 3] = ["label", "number", "text"];
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// A text with holes.
+/// A text with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,
@@ -26,19 +26,19 @@ pub struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Literal(String),
-    Hole(Hole),
+    Placeholder(Placeholder),
 }
 
 /// A place that is filled when an exchange is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hole {
+pub struct Placeholder {
     /// What may stand there.
     pub kind: Kind,
-    /// Holes of one name have one value within an exchange; one without a name has a value of its own.
+    /// Placeholders of one name have one value within an exchange; one without a name has a value of its own.
     pub name: Option<String>,
 }
 
-/// What may stand in a hole.
+/// What may stand in a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// 1 to 24 characters of `[A-Za-z0-9_-]`.
@@ -52,28 +52,32 @@ pub enum Kind {
 /// Why a text is no template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum HoleError {
-    #[error("unknown hole \"{hole}\"{suggestion}")]
-    Unknown { hole: String, suggestion: String },
-    #[error("a hole opens with \"{{{{\" but does not close with \"}}}}\"")]
+pub enum PlaceholderError {
+    #[error("unknown placeholder \"{placeholder}\"{suggestion}")]
+    Unknown { placeholder: String, suggestion: String },
+    #[error("a placeholder opens with \"{{{{\" but does not close with \"}}}}\"")]
     Open,
-    #[error("the hole \"{hole}\" has no name after its dot: names are made of a-z, 0-9, \"_\" and \"-\"")]
-    Name { hole: String },
-    #[error("the hole \"{hole}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}")]
-    Range { hole: String },
+    #[error(
+        "the placeholder \"{placeholder}\" has no name after its dot: names are made of a-z, 0-9, \"_\" and \"-\""
+    )]
+    Name { placeholder: String },
+    #[error(
+        "the placeholder \"{placeholder}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}"
+    )]
+    Range { placeholder: String },
 }
 
 impl Template {
-    /// Reads the holes in `text`.
-    pub fn parse(text: &str) -> Result<Template, HoleError> {
+    /// Reads the placeholders in `text`.
+    pub fn parse(text: &str) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
-            let (inside, behind) = after.split_once("}}").ok_or(HoleError::Open)?;
+            let (inside, behind) = after.split_once("}}").ok_or(PlaceholderError::Open)?;
             if !before.is_empty() {
                 parts.push(Part::Literal(before.to_owned()));
             }
-            parts.push(Part::Hole(Hole::parse(inside)?));
+            parts.push(Part::Placeholder(Placeholder::parse(inside)?));
             rest = behind;
         }
         if !rest.is_empty() {
@@ -82,15 +86,15 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// The holes, in order.
-    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
+    /// The placeholders, in order.
+    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Hole(hole) => Some(hole),
+            Part::Placeholder(placeholder) => Some(placeholder),
             Part::Literal(_) => None,
         })
     }
 
-    /// The text, if it has no holes.
+    /// The text, if it has no placeholders.
     pub fn fixed(&self) -> Option<String> {
         match self.parts.as_slice() {
             [] => Some(String::new()),
@@ -99,18 +103,18 @@ impl Template {
         }
     }
 
-    /// The text with its holes filled from `values`.
+    /// The text with its placeholders filled from `values`.
     pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
-        self.fill_with(|hole| values.value(hole))
+        self.fill_with(|placeholder| values.value(placeholder))
     }
 
-    /// The text with each hole filled by `value`.
-    pub(super) fn fill_with(&self, mut value: impl FnMut(&Hole) -> String) -> String {
+    /// The text with each placeholder filled by `value`.
+    pub(super) fn fill_with(&self, mut value: impl FnMut(&Placeholder) -> String) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
-                Part::Hole(hole) => text.push_str(&value(hole)),
+                Part::Placeholder(placeholder) => text.push_str(&value(placeholder)),
             }
         }
         text
@@ -122,20 +126,20 @@ impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
             Part::Literal(literal) => f.write_str(literal),
-            Part::Hole(hole) => write!(f, "{{{{{hole}}}}}"),
+            Part::Placeholder(placeholder) => write!(f, "{{{{{placeholder}}}}}"),
         })
     }
 }
 
-impl Hole {
-    fn parse(inside: &str) -> Result<Hole, HoleError> {
+impl Placeholder {
+    fn parse(inside: &str) -> Result<Placeholder, PlaceholderError> {
         let (kind, name) = match inside.split_once('.') {
             Some((kind, name)) => (kind, Some(name.to_owned())),
             None => (inside, None),
         };
         let in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
         if name.as_ref().is_some_and(|name| name.is_empty() || !name.bytes().all(in_name)) {
-            return Err(HoleError::Name { hole: inside.to_owned() });
+            return Err(PlaceholderError::Name { placeholder: inside.to_owned() });
         }
         let (word, range) = match kind.split_once(':') {
             Some((word, range)) => (word, Some(range)),
@@ -145,15 +149,16 @@ impl Hole {
             ("label", None) => Kind::Label,
             ("text", None) => Kind::Text,
             ("number", None) => Kind::Number(0..=NUMBER_MAX),
-            ("number", Some(range)) => {
-                Kind::Number(parse_range(range).ok_or_else(|| HoleError::Range { hole: inside.to_owned() })?)
-            }
+            ("number", Some(range)) => Kind::Number(
+                parse_range(range)
+                    .ok_or_else(|| PlaceholderError::Range { placeholder: inside.to_owned() })?,
+            ),
             _ => {
                 let suggestion = tare_host::spelling::suggestion(word, KINDS);
-                return Err(HoleError::Unknown { hole: inside.to_owned(), suggestion });
+                return Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion });
             }
         };
-        Ok(Hole { kind, name })
+        Ok(Placeholder { kind, name })
     }
 }
 
@@ -167,7 +172,7 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
     (from <= to && to <= NUMBER_EXACT_MAX).then_some(from..=to)
 }
 
-impl fmt::Display for Hole {
+impl fmt::Display for Placeholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Label => f.write_str("label")?,
@@ -179,7 +184,7 @@ impl fmt::Display for Hole {
     }
 }
 
-/// The values of the holes within one exchange.
+/// The values of the placeholders within one exchange.
 #[derive(Debug)]
 pub struct Values<'r, R> {
     rng: &'r mut R,
@@ -193,12 +198,12 @@ impl<'r, R: Rng> Values<'r, R> {
         Values { rng, label_length, named: BTreeMap::new() }
     }
 
-    fn value(&mut self, hole: &Hole) -> String {
-        if let Some(value) = hole.name.as_ref().and_then(|name| self.named.get(name)) {
+    fn value(&mut self, placeholder: &Placeholder) -> String {
+        if let Some(value) = placeholder.name.as_ref().and_then(|name| self.named.get(name)) {
             return value.clone();
         }
-        let value = self.invent(&hole.kind);
-        if let Some(name) = &hole.name {
+        let value = self.invent(&placeholder.kind);
+        if let Some(name) = &placeholder.name {
             self.named.insert(name.clone(), value.clone());
         }
         value

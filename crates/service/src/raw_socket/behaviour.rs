@@ -10,7 +10,7 @@ pub enum Reply<'a> {
 }
 
 /// How requests are answered by one thread.
-pub trait Manners {
+pub trait Behaviour {
     /// The answer to a request, of which `request` are the bytes that were read last.
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
 }
@@ -19,7 +19,7 @@ pub trait Manners {
 #[derive(Debug)]
 pub struct Plain;
 
-impl Manners for Plain {
+impl Behaviour for Plain {
     fn answer<'a>(&'a mut self, _: &[u8], response: &'a [u8]) -> Reply<'a> {
         Reply::Send(response)
     }

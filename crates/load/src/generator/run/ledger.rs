@@ -1,24 +1,24 @@
-//! The books of a run: every request that is sent ends in exactly one column. It decides nothing.
+//! The counts and times of a run: every request that is sent ends in exactly one of the counters. It decides nothing.
 
 use super::super::connection::Stamp;
 use super::super::measures::Measures;
 use crate::tally::{Failure, Sample};
 
 #[derive(Default)]
-pub(super) struct Books {
+pub(super) struct Ledger {
     measures: Measures,
     /// Requests in flight.
     busy: u64,
-    /// Up to where requests in flight are added up.
+    /// The instant up to which requests in flight are added up.
     accounted_ns: u64,
     start_ns: u64,
-    /// With a quota every answer counts; otherwise those that came in the window.
+    /// With a quota every answer counts, otherwise only those within the window.
     by_number: bool,
     is_open: bool,
     pub(super) first_failure: Option<Sample>,
 }
 
-impl Books {
+impl Ledger {
     pub(super) fn begin(&mut self, start_ns: u64, by_number: bool, is_open: bool) {
         (self.start_ns, self.accounted_ns) = (start_ns, start_ns);
         (self.by_number, self.is_open) = (by_number, is_open);
@@ -28,7 +28,7 @@ impl Books {
         self.busy
     }
 
-    /// Adds up requests in flight until now: before their number changes.
+    /// Adds up requests in flight until now. To be called before their number changes.
     #[inline]
     pub(super) fn account(&mut self, now_ns: u64) {
         let since_ns = now_ns.saturating_sub(self.accounted_ns);
@@ -69,20 +69,20 @@ impl Books {
         }
     }
 
-    /// Still out at the end.
+    /// A request is still in flight at the end.
     pub(super) fn in_flight(&mut self, stamp: Stamp, now_ns: u64) {
         self.busy -= 1;
         self.measures.tally.in_flight += 1;
         self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
     }
 
-    /// Due, and still waiting for a connection at the end.
+    /// A request was due and still waits for a connection at the end.
     pub(super) fn never_sent(&mut self, due_ns: u64, now_ns: u64) {
         self.measures.tally.unsent += 1;
         self.measures.unanswered.record(now_ns.saturating_sub(due_ns));
     }
 
-    /// Requests that were meant for a connection that is no more.
+    /// Requests that were meant for a connection that has ended.
     pub(super) fn left_over(&mut self, count: u64) {
         self.measures.tally.unsent += count;
     }
@@ -117,7 +117,7 @@ impl Books {
         self.measures.tally.connection_failed.add(failure);
     }
 
-    /// A connection that did all that it was allowed to.
+    /// A connection has sent all its requests.
     pub(super) fn connection_done(&mut self, since_ns: u64, now_ns: u64) {
         self.measures.connection_time.record(now_ns.saturating_sub(since_ns));
     }

@@ -1,22 +1,21 @@
-//! Where the time of the measured CPUs went, over all slices of a run: books that must close.
+//! Where the time of the measured CPUs went, over all slices of a run: the parts must make the whole.
 
 use serde::Serialize;
 
-use super::figures::percent;
 use tare_bench::run::{
     plan::Plan,
     record::{Record, Slice},
 };
 use tare_host::cpus::{TICK_NS, Times};
 
-/// The books are wrong where their sum is further than this from the time that passed, and ticks do not explain it.
+/// The accounting is wrong where its sum is further than this from the time that passed, and ticks do not explain it.
 pub const RESIDUAL_SHARE_MAX: f64 = 0.02;
 
 /// The time of the measured CPUs over all slices, in nanoseconds. The service's and the generator's part come from the
 /// scheduler's clocks, idle and stolen time and what all processes took from the kernel's ticks, and the whole from the
 /// clock on the wall: three counts that know nothing of each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Books {
+pub struct CpuAccounting {
     /// What there was: the time of the slices on each CPU.
     pub all_ns: u64,
     /// The services.
@@ -47,10 +46,10 @@ const READINGS: f64 = 5.0;
 /// Standard deviations left to chance.
 const CHANCE_SDS: f64 = 3.0;
 
-impl Books {
+impl CpuAccounting {
     /// Of all slices that have them; none where none has.
-    pub(super) fn of(plan: &Plan, records: &[Record]) -> Option<Books> {
-        let mut books = Books::default();
+    pub(super) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
+        let mut books = CpuAccounting::default();
         let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);
         let cpus = plan.pinning.all().len() as u64;
         for record in records {
@@ -83,35 +82,14 @@ impl Books {
     }
 
     /// Whether the parts make the whole.
-    pub fn close(&self) -> bool {
+    pub fn closes(&self) -> bool {
         self.residual_share.abs() <= self.tolerance_share
     }
 
-    /// One line for a reader.
-    pub(super) fn note(&self) -> String {
-        let of_all = |ns: u64| percent(ns as f64 / self.all_ns as f64);
-        let verdict = if self.close() {
-            String::new()
-        } else {
-            let (tolerance, generators) = (percent(self.tolerance_share), self.residual_share_generator);
-            let why = match (self.residual_share - generators).abs() <= self.tolerance_share
-                && generators < 0.0
-            {
-                true => {
-                    "the generator's CPUs lack it, which nap between answers, and in no book fall asleep and wake"
-                }
-                false => "some time is in nobody's books, or in two",
-            };
-            format!("; they do not close within {tolerance}: {why}")
-        };
-        format!(
-            "books: services {} + generator {} + others {} + idle {} + stolen {} = {} of the measured CPUs' time{verdict}",
-            of_all(self.server_ns),
-            of_all(self.generator_ns),
-            of_all(self.others_ns),
-            of_all(self.idle_ns),
-            of_all(self.steal_ns),
-            percent(1.0 + self.residual_share)
-        )
+    /// Whether what is missing is on the generator's CPUs, which go idle between answers: the kernel charges the transitions to
+    /// no clock.
+    pub fn lacks_idle_transitions(&self) -> bool {
+        let elsewhere = self.residual_share - self.residual_share_generator;
+        self.residual_share_generator < 0.0 && elsewhere.abs() <= self.tolerance_share
     }
 }

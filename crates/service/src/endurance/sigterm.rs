@@ -26,7 +26,7 @@ const DRAIN: Duration = Duration::from_millis(500);
 
 pub(super) fn under_load(trial: Trial<'_>) -> StageResult {
     // Who cannot serve a crowd would be asked for what it has already been found not to do.
-    let total = match trial.excuse(Stage::Crowd) {
+    let total = match trial.known_failure(Stage::Crowd) {
         Some(_) => trial.threads.min(CONNECTIONS),
         None => CONNECTIONS,
     };

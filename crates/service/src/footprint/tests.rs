@@ -40,7 +40,7 @@ fn service(root: &Path) -> Service {
 fn a_service_of_no_ecosystem_has_its_manifest_and_its_program() {
     let root = tempfile::tempdir().unwrap();
     let service = service(root.path());
-    let read = |stamp| Aspects::read(&service, stamp, &Releases::default(), &Kept::new(root.path()));
+    let read = |stamp| Footprint::read(&service, stamp, &Releases::default(), &Kept::new(root.path()));
     let unbuilt = read(None);
     assert_eq!((unbuilt.artefact_bytes, unbuilt.build, unbuilt.dependencies.total), (None, None, None));
     assert_eq!((unbuilt.licence.spdx.as_str(), unbuilt.licence.source), ("MIT", Source::Manifest));
@@ -62,7 +62,7 @@ fn a_package_that_contradicts_the_manifest_is_told() {
     let package = service.folder.join("node_modules/web");
     fs::create_dir_all(&package).unwrap();
     fs::write(package.join("package.json"), "{ \"license\": \"ISC\" }").unwrap();
-    let licence = Aspects::read(&service, None, &Releases::default(), &Kept::new(root.path())).licence;
+    let licence = Footprint::read(&service, None, &Releases::default(), &Kept::new(root.path())).licence;
     assert_eq!((licence.spdx.as_str(), licence.source), ("ISC", Source::Npm));
     assert_eq!(licence.contradiction.unwrap(), "the package says \"ISC\", the manifest \"MIT\"");
 }

@@ -1,0 +1,313 @@
+//! The kinds of findings and their data. Shares are of 1; times are nanoseconds where the name does not say otherwise.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tare_bench::metric::Metric;
+use tare_stats::Warning;
+
+use super::Severity;
+use crate::report::{CpuAccounting, Dropped};
+
+/// Of a row, of one of its cells, or of a pair.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "code", content = "data", rename_all = "kebab-case")]
+pub enum RowIssue {
+    /// A quota kept the service from running.
+    Throttled {
+        share: f64,
+    },
+    /// Others took the CPUs of a service that was not at its own limit.
+    Interference {
+        share: f64,
+        server_share: f64,
+        pressure_share: Option<f64>,
+    },
+    /// The generator was at its limit, and the service was not.
+    GeneratorBound {
+        generator_share: f64,
+        server_share: f64,
+    },
+    /// The slow link was at its limit.
+    LinkBound {
+        unread: u64,
+        busy_share: f64,
+    },
+    /// The service's CPUs were idle for a part of the time.
+    NotServerBound {
+        server_share: f64,
+    },
+    /// Users who think cannot ask for more.
+    LoadBound {
+        users: usize,
+        ceiling_per_second: f64,
+        waited_share: f64,
+    },
+    /// More wrong and missing answers than a valid measurement may have.
+    Failing {
+        failed: u64,
+        sent: u64,
+        by_class: BTreeMap<String, u64>,
+        first: Option<String>,
+    },
+    /// Some, and not too many.
+    SomeFailed {
+        failed: u64,
+        sent: u64,
+        first: Option<String>,
+    },
+    NoAnswer,
+    /// A whole block without an answer.
+    NoProgress,
+    /// Rate x time contradicts the number in flight.
+    Inconsistent {
+        counted: f64,
+        by_law: f64,
+    },
+    /// Of an open loop.
+    LateGenerator {
+        load: String,
+        lag_ns: f64,
+    },
+    /// Some requests were never answered.
+    LowerBounds,
+    NeverSteady {
+        load_seconds: f64,
+    },
+    StillWarming {
+        more_share: f64,
+    },
+    UncleanStop {
+        what: String,
+    },
+    /// Of the sample behind a figure.
+    Sample {
+        metric: Option<Metric>,
+        warning: Warning,
+    },
+    /// Searches in which the generator was late too often.
+    LateStarts {
+        late: usize,
+        starts: usize,
+    },
+    AllRatesHeld {
+        held: usize,
+        starts: usize,
+        generator_was_late: bool,
+    },
+    NoRateHeld {
+        held_none: usize,
+        starts: usize,
+    },
+    ShortWindow {
+        due: f64,
+        needed: u64,
+    },
+    /// Of two rows that are compared.
+    NotMeasured,
+    /// Rounds of a cell that do not count, the first of them for this reason.
+    RoundsInvalid {
+        invalid: usize,
+        rounds: usize,
+        first: Box<RowIssue>,
+    },
+    /// What the record of a sequential run says of itself.
+    Recorded {
+        what: String,
+    },
+}
+
+/// Of a run as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "code", content = "data", rename_all = "kebab-case")]
+pub enum RunIssue {
+    /// Of its folder: what cannot be read.
+    Damaged {
+        what: String,
+    },
+    NoisyHost {
+        share: f64,
+    },
+    /// Services and generator.
+    SharedCpus,
+    Unfinished {
+        in_progress: bool,
+    },
+    /// Too few blocks for any interval.
+    TooFewBlocks {
+        blocks: usize,
+        needed: usize,
+    },
+    InterimAnalyses {
+        blocks: Vec<usize>,
+    },
+    UnplannedLooks,
+    AfterTheLook {
+        look: usize,
+        later: usize,
+    },
+    RoundsDropped(Dropped),
+    BlocksDisturbed {
+        blocks: usize,
+    },
+    BlocksCut {
+        cut: usize,
+        begun: usize,
+    },
+    CpuTime(CpuAccounting),
+    ProcessesKept {
+        rows: Vec<KeptProcesses>,
+    },
+    FewStarts {
+        starts: usize,
+        needed: usize,
+    },
+    Scaled {
+        scale: f64,
+    },
+    OtherLoad {
+        here: String,
+        published: String,
+    },
+    GeneratorShared {
+        threads: usize,
+        cpus: usize,
+    },
+    OtherThreads {
+        row: String,
+        threads: usize,
+    },
+    SlowLink(SlowLink),
+}
+
+/// A row whose processes lasted for several blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptProcesses {
+    pub row: String,
+    pub starts: usize,
+    pub blocks: usize,
+}
+
+/// What a slow link did over a whole run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SlowLink {
+    pub kind: String,
+    /// Where a thread of the generator does the link's work.
+    pub cpu_ns_per_packet: Option<f64>,
+    pub packets: u64,
+    pub lost: u64,
+    pub dropped: u64,
+    /// The median over cells of what 1% of the packets were later by.
+    pub late_ns_p99: f64,
+}
+
+impl RowIssue {
+    pub fn code(&self) -> &'static str {
+        match self {
+            RowIssue::Throttled { .. } => "throttled",
+            RowIssue::Interference { .. } => "interference",
+            RowIssue::GeneratorBound { .. } => "generator-bound",
+            RowIssue::LinkBound { .. } => "link-bound",
+            RowIssue::NotServerBound { .. } => "not-server-bound",
+            RowIssue::LoadBound { .. } => "load-bound",
+            RowIssue::Failing { .. } => "failing",
+            RowIssue::SomeFailed { .. } => "some-failed",
+            RowIssue::NoAnswer => "no-answer",
+            RowIssue::NoProgress => "no-progress",
+            RowIssue::Inconsistent { .. } => "inconsistent",
+            RowIssue::LateGenerator { .. } => "late-generator",
+            RowIssue::LowerBounds => "lower-bounds",
+            RowIssue::NeverSteady { .. } => "never-steady",
+            RowIssue::StillWarming { .. } => "still-warming",
+            RowIssue::UncleanStop { .. } => "unclean-stop",
+            RowIssue::Sample { .. } => "sample",
+            RowIssue::LateStarts { .. } => "late-starts",
+            RowIssue::AllRatesHeld { .. } => "all-rates-held",
+            RowIssue::NoRateHeld { .. } => "no-rate-held",
+            RowIssue::ShortWindow { .. } => "short-window",
+            RowIssue::NotMeasured => "not-measured",
+            RowIssue::RoundsInvalid { .. } => "rounds-invalid",
+            RowIssue::Recorded { .. } => "recorded",
+        }
+    }
+
+    pub fn severity(&self) -> Severity {
+        match self {
+            RowIssue::NotServerBound { .. }
+            | RowIssue::LoadBound { .. }
+            | RowIssue::SomeFailed { .. }
+            | RowIssue::LowerBounds
+            | RowIssue::NeverSteady { .. }
+            | RowIssue::StillWarming { .. }
+            | RowIssue::UncleanStop { .. }
+            | RowIssue::Sample { .. }
+            | RowIssue::AllRatesHeld { .. }
+            | RowIssue::NoRateHeld { .. }
+            | RowIssue::ShortWindow { .. } => Severity::Warning,
+            RowIssue::Throttled { .. }
+            | RowIssue::Interference { .. }
+            | RowIssue::GeneratorBound { .. }
+            | RowIssue::LinkBound { .. }
+            | RowIssue::Failing { .. }
+            | RowIssue::NoAnswer
+            | RowIssue::NoProgress
+            | RowIssue::Inconsistent { .. }
+            | RowIssue::LateGenerator { .. }
+            | RowIssue::LateStarts { .. }
+            | RowIssue::NotMeasured
+            | RowIssue::RoundsInvalid { .. }
+            | RowIssue::Recorded { .. } => Severity::Invalid,
+        }
+    }
+}
+
+impl RunIssue {
+    pub fn code(&self) -> &'static str {
+        match self {
+            RunIssue::Damaged { .. } => "damaged",
+            RunIssue::NoisyHost { .. } => "noisy-host",
+            RunIssue::SharedCpus => "shared-cpus",
+            RunIssue::Unfinished { .. } => "unfinished",
+            RunIssue::TooFewBlocks { .. } => "too-few-blocks",
+            RunIssue::InterimAnalyses { .. } => "interim-analyses",
+            RunIssue::UnplannedLooks => "unplanned-looks",
+            RunIssue::AfterTheLook { .. } => "after-the-look",
+            RunIssue::RoundsDropped(_) => "rounds-dropped",
+            RunIssue::BlocksDisturbed { .. } => "blocks-disturbed",
+            RunIssue::BlocksCut { .. } => "blocks-cut",
+            RunIssue::CpuTime(_) => "cpu-time",
+            RunIssue::ProcessesKept { .. } => "processes-kept",
+            RunIssue::FewStarts { .. } => "few-starts",
+            RunIssue::Scaled { .. } => "scaled",
+            RunIssue::OtherLoad { .. } => "other-load",
+            RunIssue::GeneratorShared { .. } => "generator-shared",
+            RunIssue::OtherThreads { .. } => "other-threads",
+            RunIssue::SlowLink(_) => "slow-link",
+        }
+    }
+
+    pub fn severity(&self) -> Severity {
+        match self {
+            RunIssue::CpuTime(accounting) if !accounting.closes() => Severity::Warning,
+            RunIssue::Damaged { .. }
+            | RunIssue::NoisyHost { .. }
+            | RunIssue::SharedCpus
+            | RunIssue::Unfinished { .. }
+            | RunIssue::TooFewBlocks { .. }
+            | RunIssue::UnplannedLooks
+            | RunIssue::BlocksDisturbed { .. }
+            | RunIssue::FewStarts { .. } => Severity::Warning,
+            RunIssue::InterimAnalyses { .. }
+            | RunIssue::AfterTheLook { .. }
+            | RunIssue::RoundsDropped(_)
+            | RunIssue::BlocksCut { .. }
+            | RunIssue::CpuTime(_)
+            | RunIssue::ProcessesKept { .. }
+            | RunIssue::Scaled { .. }
+            | RunIssue::OtherLoad { .. }
+            | RunIssue::GeneratorShared { .. }
+            | RunIssue::OtherThreads { .. }
+            | RunIssue::SlowLink(_) => Severity::Note,
+        }
+    }
+}

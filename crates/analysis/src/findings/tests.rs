@@ -1,0 +1,157 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use tare_bench::metric::Metric;
+use tare_stats::Warning;
+
+use super::*;
+use crate::report::{CpuAccounting, Dropped};
+
+/// One of each kind.
+fn of_rows() -> Vec<RowIssue> {
+    let first = Some("GET /: 500 instead of 200".to_owned());
+    let throttled = RowIssue::Throttled { share: 0.125 };
+    vec![
+        throttled.clone(),
+        RowIssue::Interference { share: 0.25, server_share: 0.7, pressure_share: Some(0.4) },
+        RowIssue::GeneratorBound { generator_share: 0.99, server_share: 0.45 },
+        RowIssue::LinkBound { unread: 0, busy_share: 0.95 },
+        RowIssue::LinkBound { unread: 12, busy_share: 0.5 },
+        RowIssue::NotServerBound { server_share: 0.6 },
+        RowIssue::LoadBound { users: 40, ceiling_per_second: 400.0, waited_share: 0.013 },
+        RowIssue::Failing {
+            failed: 3,
+            sent: 1_000,
+            by_class: BTreeMap::from([("mismatch".to_owned(), 2), ("reset".to_owned(), 1)]),
+            first: first.clone(),
+        },
+        RowIssue::SomeFailed { failed: 1, sent: 100_000, first },
+        RowIssue::NoAnswer,
+        RowIssue::NoProgress,
+        RowIssue::Inconsistent { counted: 16.0, by_law: 12.5 },
+        RowIssue::LateGenerator { load: "80%".to_owned(), lag_ns: 2.25e6 },
+        RowIssue::LowerBounds,
+        RowIssue::NeverSteady { load_seconds: 10.0 },
+        RowIssue::StillWarming { more_share: 0.081 },
+        RowIssue::UncleanStop { what: "did not stop on SIGTERM within 5 s".to_owned() },
+        RowIssue::Sample { metric: Some(Metric::Cpu), warning: Warning::Outlier { index: 3, mads: 12.0 } },
+        RowIssue::Sample { metric: None, warning: Warning::Drift { rises: true, p: 0.001 } },
+        RowIssue::LateStarts { late: 4, starts: 6 },
+        RowIssue::AllRatesHeld { held: 2, starts: 6, generator_was_late: false },
+        RowIssue::AllRatesHeld { held: 2, starts: 6, generator_was_late: true },
+        RowIssue::NoRateHeld { held_none: 1, starts: 6 },
+        RowIssue::ShortWindow { due: 80.0, needed: 1_000 },
+        RowIssue::NotMeasured,
+        RowIssue::RoundsInvalid { invalid: 2, rounds: 3, first: Box::new(throttled) },
+        RowIssue::Recorded { what: "late: as the record has it".to_owned() },
+    ]
+}
+
+fn of_runs() -> Vec<RunIssue> {
+    let accounting = CpuAccounting {
+        all_ns: 1_000,
+        server_ns: 400,
+        generator_ns: 300,
+        others_ns: 10,
+        idle_ns: 280,
+        steal_ns: 10,
+        tolerance_share: 0.02,
+        ..CpuAccounting::default()
+    };
+    let off = CpuAccounting { residual_share: -0.05, residual_share_generator: -0.05, ..accounting };
+    let dropped =
+        Dropped { rounds: 3, of_rounds: 40, slices_taken: 2, slices_stolen: 1, ..Dropped::default() };
+    let kept = KeptProcesses { row: "spring-boot".to_owned(), starts: 2, blocks: 8 };
+    let link = SlowLink {
+        kind: "a delay of 50 ms".to_owned(),
+        cpu_ns_per_packet: Some(1_500.0),
+        packets: 9_000,
+        lost: 12,
+        dropped: 0,
+        late_ns_p99: 80_000.0,
+    };
+    vec![
+        RunIssue::Damaged { what: "record 7 cannot be read".to_owned() },
+        RunIssue::NoisyHost { share: 0.1 },
+        RunIssue::SharedCpus,
+        RunIssue::Unfinished { in_progress: true },
+        RunIssue::Unfinished { in_progress: false },
+        RunIssue::TooFewBlocks { blocks: 3, needed: 6 },
+        RunIssue::InterimAnalyses { blocks: vec![12, 16, 40] },
+        RunIssue::UnplannedLooks,
+        RunIssue::AfterTheLook { look: 12, later: 2 },
+        RunIssue::RoundsDropped(dropped),
+        RunIssue::BlocksDisturbed { blocks: 2 },
+        RunIssue::BlocksCut { cut: 1, begun: 8 },
+        RunIssue::CpuTime(accounting),
+        RunIssue::CpuTime(off),
+        RunIssue::CpuTime(CpuAccounting { residual_share_generator: 0.0, ..off }),
+        RunIssue::ProcessesKept { rows: vec![kept] },
+        RunIssue::FewStarts { starts: 3, needed: 6 },
+        RunIssue::Scaled { scale: 0.1 },
+        RunIssue::OtherLoad { here: "64 connections".to_owned(), published: "512 connections".to_owned() },
+        RunIssue::GeneratorShared { threads: 4, cpus: 1 },
+        RunIssue::OtherThreads { row: "node-http".to_owned(), threads: 1 },
+        RunIssue::SlowLink(link.clone()),
+        RunIssue::SlowLink(SlowLink { cpu_ns_per_packet: None, ..link }),
+    ]
+}
+
+fn all() -> Vec<Finding> {
+    let of_rows = of_rows().into_iter().map(|issue| Finding::of_row("hyper", issue));
+    of_rows.chain(of_runs().into_iter().map(Finding::of_run)).collect()
+}
+
+#[test]
+fn each_has_its_sentence() {
+    let lines = all().into_iter().map(|found| format!("{:?} {}: {found}", found.severity(), found.code()));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn the_code_is_that_of_the_data() {
+    let mut codes = BTreeSet::new();
+    for found in all() {
+        let written = serde_json::to_value(&found).unwrap();
+        assert_eq!(written["code"], found.code(), "{written}");
+        assert_eq!(written["text"], found.to_string(), "{written}");
+        codes.insert(found.code());
+    }
+    assert_eq!(codes.len(), 24 + 19, "one of each kind is among them: {codes:?}");
+}
+
+#[test]
+fn a_finding_is_data_for_programs() {
+    let found =
+        Finding::of_row("hyper", RowIssue::GeneratorBound { generator_share: 0.99, server_share: 0.45 });
+    insta::assert_snapshot!(serde_json::to_string_pretty(&found).unwrap());
+}
+
+#[test]
+fn sentences_say_of_whom_where_they_stand_alone() {
+    let found = Finding::of_row("hyper", RowIssue::NoAnswer);
+    assert_eq!(found.scoped(), "hyper: no answer at all");
+    let cell = Scope::Cell { row: "hyper".to_owned(), load: "64 connections".to_owned() };
+    assert_eq!(Finding { scope: cell, ..found.clone() }.scoped(), "hyper, 64 connections: no answer at all");
+    let pair = Scope::Pair("a".to_owned(), "b".to_owned());
+    assert_eq!(Finding { scope: pair, ..found }.scoped(), "a and b: no answer at all");
+    assert_eq!(Finding::of_run(RunIssue::SharedCpus).scoped(), RunIssue::SharedCpus.to_string());
+}
+
+#[test]
+fn sentences_begin_in_lower_case_and_have_no_full_stop() {
+    for found in all() {
+        let text = found.to_string();
+        let is_plain = text.starts_with("CPU") || !text.starts_with(char::is_uppercase);
+        assert!(is_plain && !text.ends_with('.') && !text.contains("  "), "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_share_makes_a_sentence(share in 0.0..1.0_f64, other in 0.0..1.0_f64) {
+        let issue = RowIssue::Interference { share, server_share: other, pressure_share: None };
+        let text = issue.to_string();
+        prop_assert!(text.contains(&format!("{:.0}%", share * 100.0)), "{}", text);
+    }
+}

@@ -1,0 +1,299 @@
+//! Findings as sentences. Each begins with what is the matter, in lower case, and names the remedy where the user has one.
+
+use std::{collections::BTreeMap, fmt};
+
+use super::{KeptProcesses, RowIssue, RunIssue, Scope, SlowLink};
+use crate::report::{
+    CpuAccounting, Dropped,
+    figures::{percent, several, time},
+};
+use tare_bench::metric::Metric;
+use tare_stats::Warning;
+
+pub(super) fn prefix(scope: &Scope) -> String {
+    match scope {
+        Scope::Run => String::new(),
+        Scope::Row(row) => format!("{row}: "),
+        Scope::Cell { row, load } => format!("{row}, {load}: "),
+        Scope::Pair(one, other) => format!("{one} and {other}: "),
+    }
+}
+
+impl fmt::Display for RowIssue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use RowIssue as Is;
+        f.write_str(&match self {
+            Is::Throttled { share } => throttled(*share),
+            Is::Interference { share, server_share, pressure_share } => {
+                interference(*share, *server_share, *pressure_share)
+            }
+            Is::GeneratorBound { generator_share, server_share } => {
+                let (generator, server) = (whole(*generator_share), whole(*server_share));
+                format!(
+                    "generator-bound: the generator was busy {generator} of the time and the service {server}"
+                )
+            }
+            Is::LinkBound { unread, busy_share } => link_bound(*unread, *busy_share),
+            Is::NotServerBound { server_share } => not_server_bound(*server_share),
+            Is::LoadBound { users, ceiling_per_second, waited_share } => {
+                load_bound(*users, *ceiling_per_second, *waited_share)
+            }
+            Is::Failing { failed, sent, by_class, first } => failing((*failed, *sent), by_class, first.as_ref()),
+            Is::SomeFailed { failed, sent, first } => {
+                format!("{failed} of {sent} requests failed{}", the_first(first.as_ref()))
+            }
+            Is::NoAnswer => "no answer at all".to_owned(),
+            Is::NoProgress => "no progress: a whole block without an answer".to_owned(),
+            Is::Inconsistent { counted, by_law } => inconsistent(*counted, *by_law),
+            Is::LateGenerator { load, lag_ns } => late(load, *lag_ns),
+            Is::LowerBounds => "some requests were never answered, so these are lower bounds".to_owned(),
+            Is::NeverSteady { load_seconds } => format!(
+                "no steady state: its CPU time per request was still changing after {load_seconds:.0} s of load"
+            ),
+            Is::StillWarming { more_share } => still_warming(*more_share),
+            Is::UncleanStop { what } | Is::Recorded { what } => what.clone(),
+            Is::Sample { metric, warning } => sample(*metric, warning),
+            Is::LateStarts { late, starts } => {
+                format!("late: in {late} of {starts} starts the generator itself was late in too many windows")
+            }
+            Is::AllRatesHeld { held, starts, generator_was_late } => {
+                all_rates_held(*held, *starts, *generator_was_late)
+            }
+            Is::NoRateHeld { held_none, starts } => format!("in {held_none} of {starts} starts no rate held"),
+            Is::ShortWindow { due, needed } => format!(
+                "{due:.0} requests were due in a window, and the SLO takes {needed}: give a longer `--window`"
+            ),
+            Is::NotMeasured => "not measured".to_owned(),
+            Is::RoundsInvalid { invalid, rounds, first } => rounds_invalid(*invalid, *rounds, first),
+        })
+    }
+}
+
+impl fmt::Display for RunIssue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use RunIssue as Is;
+        f.write_str(&match self {
+            Is::Damaged { what } => what.clone(),
+            Is::NoisyHost { share } => noisy_host(*share),
+            Is::SharedCpus => "services and generator shared a CPU: each took time from the other".to_owned(),
+            Is::Unfinished { in_progress: true } => {
+                "the run is in progress: the figures are what was measured so far".to_owned()
+            }
+            Is::Unfinished { in_progress: false } => {
+                "the run has no end: it was cut off, or it is still in progress".to_owned()
+            }
+            Is::TooFewBlocks { blocks, needed } => {
+                Warning::TooFewBlocks { n: *blocks, needed: *needed }.to_string()
+            }
+            Is::InterimAnalyses { blocks } => interim_analyses(blocks),
+            Is::UnplannedLooks => "the run ended because of what was seen in it, and its plan does not say when it was \
+                                   looked at: intervals and tiers claim too much"
+                .to_owned(),
+            Is::AfterTheLook { look, later } => {
+                format!("the figures are those of the look after {look} blocks; {later} came after it")
+            }
+            Is::RoundsDropped(dropped) => rounds_dropped(dropped),
+            Is::BlocksDisturbed { blocks } => blocks_disturbed(*blocks),
+            Is::BlocksCut { cut, begun } => {
+                format!("{cut} of {begun} blocks were cut off: they count with the rounds that are complete")
+            }
+            Is::CpuTime(accounting) => cpu_time(accounting),
+            Is::ProcessesKept { rows } => processes_kept(rows),
+            Is::FewStarts { starts, needed } => format!(
+                "{starts} starts: the interval assumes a normal distribution; with {needed} it need not (`--starts {needed}`)"
+            ),
+            Is::Scaled { scale } => format!(
+                "run at scale {scale}: times, numbers of messages and of connections are that part of the published ones"
+            ),
+            Is::OtherLoad { here, published } => {
+                format!("not the published load: {here}; as published: {published}")
+            }
+            Is::GeneratorShared { threads, cpus } => {
+                format!("the generator's {threads} threads, as published, shared {}", several(*cpus, "CPU"))
+            }
+            Is::OtherThreads { row, threads } => format!("{row} ran with THREADS={threads} at every point"),
+            Is::SlowLink(link) => slow_link(link),
+        })
+    }
+}
+
+fn whole(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+fn the_first(first: Option<&String>) -> String {
+    first.map(|first| format!("; the first: {first}")).unwrap_or_default()
+}
+
+fn throttled(share: f64) -> String {
+    let share = whole(share);
+    format!(
+        "throttled: a CPU quota kept the service from running for {share} of the time: lift it (`cpu.max`, \
+         `cpu.cfs_quota_us`)"
+    )
+}
+
+fn interference(share: f64, server_share: f64, pressure_share: Option<f64>) -> String {
+    let waited = pressure_share.map_or(String::new(), |pressure| {
+        format!(", some process waited for a CPU for {} of the time", whole(pressure))
+    });
+    format!(
+        "interference: other programs took {} of the measured CPUs{waited}, and the service was busy for {}",
+        whole(share),
+        whole(server_share)
+    )
+}
+
+fn link_bound(unread: u64, busy_share: f64) -> String {
+    match unread {
+        0 => format!("link-bound: the link's thread took {} of a CPU", whole(busy_share)),
+        _ => format!("link-bound: the link was too slow to read {unread} packets"),
+    }
+}
+
+fn not_server_bound(server_share: f64) -> String {
+    format!(
+        "not server-bound: the service's CPUs were busy with it for {} of the time, so its capacity is more than its \
+         throughput",
+        whole(server_share)
+    )
+}
+
+fn load_bound(users: usize, ceiling_per_second: f64, waited_share: f64) -> String {
+    format!(
+        "load-bound: {users} users who think cannot pass {ceiling_per_second:.0}/s on average, and they waited for {:.1}% of \
+         the time",
+        waited_share * 100.0
+    )
+}
+
+fn failing((failed, sent): (u64, u64), by_class: &BTreeMap<String, u64>, first: Option<&String>) -> String {
+    let classes: Vec<String> = by_class.iter().map(|(class, count)| format!("{class} {count}")).collect();
+    format!("failing: {failed} of {sent} requests: {}{}", classes.join(", "), the_first(first))
+}
+
+fn inconsistent(counted: f64, by_law: f64) -> String {
+    format!(
+        "inconsistent: {counted:.2} requests were in flight on average, but rate x time gives {by_law:.2}; report it as a \
+         bug of the load engine"
+    )
+}
+
+fn late(load: &str, lag_ns: f64) -> String {
+    format!(
+        "latency at {load}: late: in half of the slices the generator sent 1% of the requests more than {:.1} ms after they \
+         were due",
+        lag_ns / 1e6
+    )
+}
+
+fn still_warming(more_share: f64) -> String {
+    format!(
+        "not warm: the first half of its slices in a block cost {} more CPU than the second: raise `warm-up`",
+        percent(more_share)
+    )
+}
+
+fn sample(metric: Option<Metric>, warning: &Warning) -> String {
+    let metric = metric.map_or(String::new(), |metric| format!("{metric}: "));
+    format!("{metric}{warning}")
+}
+
+fn all_rates_held(held: usize, starts: usize, generator_was_late: bool) -> String {
+    let up_to = match generator_was_late {
+        false => "what it answers in a closed loop",
+        true => "where the generator was late",
+    };
+    format!("in {held} of {starts} starts all rates held, up to {up_to}")
+}
+
+fn rounds_invalid(invalid: usize, rounds: usize, first: &RowIssue) -> String {
+    match rounds {
+        1 => first.to_string(),
+        _ => format!("{invalid} of {rounds} rounds, the first: {first}"),
+    }
+}
+
+fn noisy_host(share: f64) -> String {
+    format!(
+        "noisy host: other programs took {} of the measured CPUs: trust CPU time per request more than throughput, or run \
+         again on a quiet machine",
+        whole(share)
+    )
+}
+
+fn interim_analyses(blocks: &[usize]) -> String {
+    let blocks: Vec<String> = blocks.iter().map(usize::to_string).collect();
+    format!(
+        "the results were looked at after {} blocks: intervals and tiers are those of the last look reached, and hold at all \
+         looks together",
+        blocks.join(", ")
+    )
+}
+
+fn rounds_dropped(dropped: &Dropped) -> String {
+    let reasons = [
+        (dropped.slices_taken, "other programs ran on the measured CPUs"),
+        (dropped.slices_stolen, "the hypervisor took CPU time"),
+        (dropped.slices_inconsistent, "the generator's counts contradict each other"),
+    ];
+    let reasons = reasons.into_iter().filter(|(slices, _)| *slices > 0);
+    let reasons: Vec<String> =
+        reasons.map(|(slices, why)| format!("in {} {why}", several(slices, "slice"))).collect();
+    let (rounds, all) = (dropped.rounds, dropped.of_rounds);
+    format!("{rounds} of {all} rounds were dropped for all rows: {}", reasons.join(", "))
+}
+
+fn blocks_disturbed(blocks: usize) -> String {
+    format!(
+        "in {} more than half of the rounds were disturbed: they count as they are, since no block is dropped for what \
+         happened in it",
+        several(blocks, "block")
+    )
+}
+
+fn cpu_time(found: &CpuAccounting) -> String {
+    let share = |ns: u64| percent(ns as f64 / found.all_ns as f64);
+    let parts = format!(
+        "CPU time: services {} + generator {} + others {} + idle {} + stolen {} = {} of the measured CPUs' time",
+        share(found.server_ns),
+        share(found.generator_ns),
+        share(found.others_ns),
+        share(found.idle_ns),
+        share(found.steal_ns),
+        percent(1.0 + found.residual_share)
+    );
+    if found.closes() {
+        return parts;
+    }
+    let why = match found.lacks_idle_transitions() {
+        true => {
+            "the missing time is on the generator's CPUs: transitions to and from idle are charged to no clock"
+        }
+        false => "some time is counted by no clock, or by two",
+    };
+    format!("{parts}; that is further from 100% than {}: {why}", percent(found.tolerance_share))
+}
+
+fn processes_kept(rows: &[KeptProcesses]) -> String {
+    let each = rows.iter().map(|kept| format!("{} ({} in {} blocks)", kept.row, kept.starts, kept.blocks));
+    format!(
+        "slow to warm up, so a process was kept for several blocks: {}; their intervals count starts (Student's t), not \
+         blocks",
+        each.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn slow_link(link: &SlowLink) -> String {
+    let cpu = link
+        .cpu_ns_per_packet
+        .map_or(String::new(), |ns| format!(", took {} of the generator's CPUs for each packet", time(ns)));
+    format!(
+        "the slow link is {}{cpu}; {} packets, {} lost, {} dropped; 1% came out more than {} late (median over cells)",
+        link.kind,
+        link.packets,
+        link.lost,
+        link.dropped,
+        time(link.late_ns_p99)
+    )
+}

@@ -1,0 +1,113 @@
+//! What is measured of a service: its name, its unit, and which way is better. One list for plans, tables, gates and claims.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use tare_stats::Better;
+
+/// A figure of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Right answers a second, within the window.
+    Throughput,
+    /// CPU time of the service for each answer.
+    #[serde(alias = "cpu-per-request")]
+    Cpu,
+    /// The 99th percentile of latency: of the plan's first open loop where it has any, else of the closed ones.
+    #[serde(alias = "latency-ms-p99")]
+    P99,
+    /// Peak resident memory.
+    Rss,
+    /// Mean latency.
+    Mean,
+    /// The median of latency.
+    #[serde(alias = "latency-ms-p50")]
+    P50,
+    /// The longest latency.
+    #[serde(alias = "latency-ms-max")]
+    Max,
+    /// The longest latency, divided by the 99th percentile.
+    #[serde(alias = "latency-max-of-p99")]
+    MaxOfP99,
+    /// From the first request to the last answer, for each message of a producer.
+    MsPerMessage,
+    /// Right answers on each connection.
+    RepliesPerConnection,
+    /// The standard deviation of connection times, divided by their mean.
+    ConnectionStdevOfMean,
+}
+
+/// What a figure is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    PerSecond,
+    Nanoseconds,
+    Milliseconds,
+    Bytes,
+    Count,
+    Ratio,
+}
+
+impl Metric {
+    /// Those by which two services are compared, in the order of a table.
+    pub const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::Cpu, Metric::P99, Metric::Rss];
+
+    /// For a column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::Cpu => "CPU/request",
+            Metric::P99 => "p99",
+            Metric::Rss => "peak RSS",
+            Metric::Mean => "mean latency",
+            Metric::P50 => "p50",
+            Metric::Max => "longest latency",
+            Metric::MaxOfP99 => "longest latency / p99",
+            Metric::MsPerMessage => "ms a message",
+            Metric::RepliesPerConnection => "replies a connection",
+            Metric::ConnectionStdevOfMean => "standard deviation / mean of connection times",
+        }
+    }
+
+    pub fn unit(self) -> Unit {
+        match self {
+            Metric::Throughput => Unit::PerSecond,
+            Metric::Cpu | Metric::P99 | Metric::Mean | Metric::P50 | Metric::Max => Unit::Nanoseconds,
+            Metric::MsPerMessage => Unit::Milliseconds,
+            Metric::Rss => Unit::Bytes,
+            Metric::RepliesPerConnection => Unit::Count,
+            Metric::MaxOfP99 | Metric::ConnectionStdevOfMean => Unit::Ratio,
+        }
+    }
+
+    /// Which way is better.
+    pub fn better(self) -> Better {
+        match self {
+            Metric::Throughput | Metric::RepliesPerConnection => Better::Higher,
+            _ => Better::Lower,
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A figure that has a logarithm; the others are none, since all figures are related to others.
+pub fn figure(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
+}
+
+/// Right answers a second.
+pub fn per_second(answered_in_window: f64, window_ns: f64) -> f64 {
+    answered_in_window / window_ns * 1e9
+}
+
+/// CPU time of the service for each answer, in nanoseconds.
+pub fn cpu_ns_per_request(server_cpu_ns: f64, answered: f64) -> f64 {
+    server_cpu_ns / answered
+}
