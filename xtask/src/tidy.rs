@@ -5,6 +5,7 @@
 
 mod arrows;
 mod book;
+mod circles;
 mod layout;
 mod markdown;
 mod text;
@@ -86,6 +87,7 @@ pub fn run(root: &Path) -> Result<ExitCode> {
 fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings = layout::check(paths, files);
     findings.extend(book::check(files));
+    findings.extend(circles::check(files));
     findings.extend(words::check(files));
     let anchors = markdown::anchors(files);
     for file in files.iter().filter(|file| file.is_written()) {

@@ -7,7 +7,7 @@
 //!
 //! One ratio, from all blocks of a campaign that ended by its budget:
 //! - [`ratio`]: how many times the subject is the reference, paired within the block. The start for most callers.
-//! - [`summary`]: one sample by itself: median, quantiles, MAD, geometric mean, a level with its interval.
+//! - [`summary`]: one sample by itself: median, quantiles, MAD.
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
 //! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
 //!
@@ -51,6 +51,7 @@ pub mod equivalence;
 mod error;
 pub mod holm;
 mod kendall;
+mod logarithm;
 mod normal;
 pub mod planning;
 pub mod ranking;

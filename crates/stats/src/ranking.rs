@@ -23,7 +23,7 @@ use crate::error::{EstimateError, Series, check_level};
 use crate::sequential::Looks;
 use crate::signed_rank::{self, NullDistribution};
 use crate::warning::Warning;
-use crate::{holm, ratio, two_level};
+use crate::{holm, two_level};
 
 /// Two services, `a` before `b` in the order given.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -218,7 +218,7 @@ fn logarithms<V: AsRef<[f64]>>(values: &[V]) -> Result<Vec<Vec<f64>>, EstimateEr
     let logs = |(index, values): (usize, &V)| {
         let found = values.as_ref().len();
         if found == expected {
-            ratio::logarithms(values.as_ref(), Series::Service(index))
+            crate::logarithm::logarithms(values.as_ref(), Series::Service(index))
         } else {
             Err(EstimateError::BlocksDiffer { index, found, expected })
         }

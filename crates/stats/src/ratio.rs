@@ -6,7 +6,7 @@
 //! Percentiles need no method of their own. A block's p99 is one value of that block, however many requests it was read
 //! from, and blocks are what is independent: so the p99 of two services are compared like any other figure. (An interval
 //! from the order statistics of the requests would take thousands of requests of one process for thousands of
-//! independent draws.) The same holds for the level of one service: [`crate::summary::level`] of the logarithms.
+//! independent draws.) The same holds for the level of one service: [`crate::signed_rank::interval`] of the logarithms.
 //!
 //! ```
 //! // p99 in microseconds, one value a block; in the third block another tenant stalled both.
@@ -17,13 +17,14 @@
 //!
 //! // The subject's own p99, by itself: far wider, for the third block does not cancel.
 //! let logs = subject.map(f64::ln);
-//! let own = tare_stats::summary::level(&logs, 0.95)?.interval.unwrap();
+//! let own = tare_stats::signed_rank::interval(&logs, 0.95)?.interval.unwrap();
 //! assert!(own.low.exp() > 390.0 && own.high.exp() > 900.0);
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 
 use crate::DEFAULT_CONFIDENCE;
 use crate::error::{EstimateError, Series};
+use crate::logarithm::logarithms;
 use crate::signed_rank::{self, Estimate, Method};
 use crate::warning::Warning;
 
@@ -107,18 +108,6 @@ impl From<Estimate> for RatioEstimate {
             warnings: estimate.warnings,
         }
     }
-}
-
-/// Natural logarithms; a value that has none is an error that names its place.
-pub(crate) fn logarithms(values: &[f64], series: Series) -> Result<Vec<f64>, EstimateError> {
-    let logarithm = |(index, &value): (usize, &f64)| {
-        if value.is_finite() && value > 0.0 {
-            Ok(value.ln())
-        } else {
-            Err(EstimateError::NotPositive { series, index, value })
-        }
-    };
-    values.iter().enumerate().map(logarithm).collect()
 }
 
 #[cfg(test)]

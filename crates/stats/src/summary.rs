@@ -1,11 +1,10 @@
-//! One sample by itself: what lies in its middle, how far it spreads, and a level with its interval.
+//! One sample by itself: what lies in its middle, and how far it spreads.
 //!
 //! Knows nothing of pairs; for a comparison use [`crate::ratio`], which is far narrower because what disturbs a block
 //! disturbs both services in it. Every function refuses an empty sample and values that are not finite; results are in
 //! the unit of the sample.
 
-use crate::error::{EstimateError, Series, check_sample};
-use crate::signed_rank::{self, Estimate};
+use crate::error::{EstimateError, check_sample};
 
 /// The middle value, or the mean of the two middle ones.
 ///
@@ -47,29 +46,6 @@ pub fn mad(values: &[f64]) -> Result<f64, EstimateError> {
     median(&distances)
 }
 
-/// The geometric mean, exp of the mean logarithm.
-///
-/// # Errors
-/// An empty sample, a value that is not finite and positive.
-pub fn geometric_mean(values: &[f64]) -> Result<f64, EstimateError> {
-    let logs = crate::ratio::logarithms(values, Series::Sample)?;
-    if logs.is_empty() {
-        return Err(EstimateError::Empty);
-    }
-    Ok((logs.iter().sum::<f64>() / logs.len() as f64).exp())
-}
-
-/// The level of one sample: its Hodges-Lehmann estimate with the signed-rank interval of at least `confidence`.
-///
-/// For the level of one service over its blocks, in the order in which they were measured. Its interval says how steady
-/// the service was on this machine in these minutes, and is no ground for comparing two services.
-///
-/// # Errors
-/// Those of [`signed_rank::interval`].
-pub fn level(values: &[f64], confidence: f64) -> Result<Estimate, EstimateError> {
-    signed_rank::interval(values, confidence)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,8 +69,6 @@ mod tests {
     #[test]
     fn what_cannot_be_summed_up_is_an_error() {
         assert_eq!(median(&[]), Err(EstimateError::Empty));
-        assert_eq!(geometric_mean(&[]), Err(EstimateError::Empty));
         assert!(matches!(mad(&[1.0, f64::NAN]), Err(EstimateError::NotFinite { index: 1, .. })));
-        assert!(matches!(geometric_mean(&[1.0, 0.0]), Err(EstimateError::NotPositive { index: 1, .. })));
     }
 }

@@ -142,7 +142,7 @@ fn a_ratio_is_the_exponential_of_the_interval() {
     assert_close(found.confidence_attained.unwrap(), 1.0 - 2.0 * 0.0244140625, "confidence");
 }
 
-/// `np.median(x)`, `np.quantile(x, p)` (linear, which is type 7), `stats.median_abs_deviation(x)`, `stats.gmean(x)`.
+/// `np.median(x)`, `np.quantile(x, p)` (linear, which is type 7), `stats.median_abs_deviation(x)`.
 #[test]
 fn summaries_agree_with_numpy_and_scipy() {
     assert_close(summary::median(&TEN).unwrap(), -0.14355, "median");
@@ -151,24 +151,17 @@ fn summaries_agree_with_numpy_and_scipy() {
         assert_close(summary::quantile(&TEN, probability).unwrap(), expected, "quantile");
     }
     assert_close(summary::mad(&TEN).unwrap(), 0.011195, "mad");
-    let one_to_twelve: Vec<f64> = (1..=12).map(f64::from).collect();
-    assert_close(summary::geometric_mean(&one_to_twelve).unwrap(), 5.288851994102449, "geometric mean");
-    assert_close(
-        summary::geometric_mean(&[3.5, 120.25, 0.01, 9.0]).unwrap(),
-        2.4808408799595743,
-        "geometric mean",
-    );
 }
 
-/// A level is the interval of the sample itself, and its warnings are those of the sample.
+/// One that is too short has no interval, and a warning that says so.
 #[test]
-fn a_level_has_the_interval_of_its_sample() {
-    let level = summary::level(&SIX, 0.95).unwrap();
+fn a_sample_has_an_interval_of_its_own() {
+    let level = interval(&SIX, 0.95).unwrap();
     let found = level.interval.unwrap();
     assert_close(found.low, 0.02021, "low");
     assert_close(found.high, 0.05794, "high");
     assert_close(found.attained, 0.96875, "attained");
-    let short = summary::level(&SIX, 0.99).unwrap();
+    let short = interval(&SIX, 0.99).unwrap();
     assert_eq!(
         (short.interval, &short.warnings[..]),
         (None, &[Warning::TooFewBlocks { n: 6, needed: 8 }][..])

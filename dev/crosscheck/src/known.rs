@@ -5,7 +5,7 @@ use tare_stats::{RatioEstimate, summary};
 
 use super::{
     Shape, Tool,
-    judge::{Explanation, Finding, Metric, Verdict},
+    finding::{Explanation, Finding, Metric, Verdict},
     rounds::{Pair, Sample, Series},
 };
 use tare_analysis::report::figures::{percent, time};

@@ -1,10 +1,11 @@
 //! Cross-validation: the same load by another generator and by Tare's, in turns over one running service.
 //!
 //! [`Tool`] is a generator that may be installed, [`Shape`] a load that it and Tare's can both make, [`reading`] the parsers
-//! of what tools print, [`rounds`] the order in time, [`Session`] the processes and sockets behind it, [`judge`] what the
+//! of what tools print, [`rounds`] the order in time, [`Session`] the processes and sockets behind it, [`evaluation`] what the
 //! figures mean, [`known`] the known reasons for a difference. Only the command, `main.rs`, knows a terminal.
 
-pub mod judge;
+mod evaluation;
+pub mod finding;
 pub mod known;
 pub mod reading;
 pub mod render;

@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use clap::Parser;
 use tare_crosscheck::{
     self, Found, Pace, Plan, Report, Session, Shape, Tool,
-    judge::Verdict,
+    finding::Verdict,
     render,
     report::{FORMAT, Missing, ToolResult},
 };

@@ -1,7 +1,7 @@
 //! The tables of a crosscheck, for a terminal and as Markdown.
 
 use super::{
-    judge::{Finding, Metric},
+    finding::{Finding, Metric},
     report::{Report, ToolResult},
 };
 use tare_analysis::report::{

@@ -4,8 +4,8 @@ use serde::Serialize;
 use tare_stats::summary;
 
 use super::{
-    Found, Shape, Tool,
-    judge::{self, Finding, Metric, Verdict},
+    Found, Shape, Tool, evaluation,
+    finding::{Finding, Metric, Verdict},
     rounds::{Pair, Sample, Series},
 };
 use tare_host::cpus::Pinning;
@@ -99,7 +99,7 @@ impl ToolResult {
             version: found.version.clone(),
             load,
             request_bytes,
-            findings: judge::judge(&load, &counted),
+            findings: evaluation::evaluate(&load, &counted),
             rounds_disturbed: counted.disturbed,
             machine_noisy: counted.noisy,
             costs: Costs::of(&counted.series.pairs),

@@ -254,7 +254,7 @@ fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Level> {
         let starts: Vec<[f64; 1]> = logarithms.iter().map(|logarithm| [*logarithm]).collect();
         two_level::interval(&starts, DEFAULT_CONFIDENCE).ok()?
     } else {
-        summary::level(&logarithms, DEFAULT_CONFIDENCE).ok()?
+        tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok()?
     };
     let of_sample = |warning: &Warning| RowIssue::Sample { metric: None, warning: *warning };
     issues.extend(estimate.warnings.iter().map(of_sample));

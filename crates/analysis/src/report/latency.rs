@@ -53,7 +53,7 @@ fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
 /// On the scale of logarithms, on which latencies of blocks are nearest to symmetric.
 fn level(values: &[f64]) -> Option<Level> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    let level = summary::level(&logarithms, DEFAULT_CONFIDENCE).ok()?;
+    let level = tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok()?;
     Some(Level {
         value: level.point.exp(),
         low: level.interval.map(|interval| interval.low.exp()),

@@ -5,7 +5,6 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use tare_load::{DriverChoice, Think};
 
 use super::{
-    output::{Exports, Format},
     request::{self, Header, Only},
     url::{self, Url},
     words::{self, Rate},
@@ -205,6 +204,34 @@ impl OutputArgs {
     pub fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// As wrk 4.1 prints it, for scripts that read that
+    Wrk,
+    /// For programs: one document
+    Json,
+    /// For programs: one line per second during the load, then the document in one line
+    Ndjson,
+}
+
+/// Files to write beside the result.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Exports {
+    /// Write the percentile distribution of the latencies to FILE, in milliseconds, for HdrHistogram's plotter; requests
+    /// that were never answered are in it with the time that they had waited
+    #[arg(long, value_name = "FILE")]
+    pub hgrm: Option<PathBuf>,
+    /// Write the latencies to FILE as an HDR V2 log, a line for each second, in nanoseconds; service times and the waits
+    /// of requests that were never answered are tagged
+    #[arg(long, value_name = "FILE")]
+    pub hdr_log: Option<PathBuf>,
+    /// Write one line of JSON per second of the load to FILE
+    #[arg(long, value_name = "FILE")]
+    pub series: Option<PathBuf>,
 }
 
 const LONG_ABOUT: &str = "\

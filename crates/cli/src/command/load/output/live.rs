@@ -13,11 +13,11 @@ use anyhow::Context;
 use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
 
 use super::{
-    Exports, Format,
     figures::{rate, time},
     series::{Line, Series},
 };
 use crate::{
+    command::load::args::{Exports, Format},
     output,
     progress::{Progress, duration},
 };

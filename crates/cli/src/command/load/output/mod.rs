@@ -13,43 +13,12 @@ mod wrk;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
 use tare_analysis::report::figures;
 
 pub use live::Live;
 
-use super::result::LoadResult;
+use super::{args::Format, result::LoadResult};
 use crate::output::{paint, print as put, print_json};
-
-/// The form of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// For people
-    Text,
-    /// As wrk 4.1 prints it, for scripts that read that
-    Wrk,
-    /// For programs: one document
-    Json,
-    /// For programs: one line per second during the load, then the document in one line
-    Ndjson,
-}
-
-/// Files to write besides.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct Exports {
-    /// Write the percentile distribution of the latencies to FILE, in milliseconds, for HdrHistogram's plotter; requests
-    /// that were never answered are in it with the time that they had waited
-    #[arg(long, value_name = "FILE")]
-    pub hgrm: Option<PathBuf>,
-    /// Write the latencies to FILE as an HDR V2 log, a line for each second, in nanoseconds; service times and the waits
-    /// of requests that were never answered are tagged
-    #[arg(long, value_name = "FILE")]
-    pub hdr_log: Option<PathBuf>,
-    /// Write one line of JSON per second of the load to FILE
-    #[arg(long, value_name = "FILE")]
-    pub series: Option<PathBuf>,
-}
 
 /// Prints the result; `latency` adds percentiles to those forms that do not have them anyway.
 pub fn print(result: &LoadResult<'_>, format: Format, latency: bool) -> anyhow::Result<()> {

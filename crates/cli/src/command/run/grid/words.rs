@@ -20,7 +20,7 @@ pub struct GridWords {
     /// The sweep that chose the published load, instead of the experiment itself
     #[arg(long)]
     sweep: bool,
-    /// What services are told by THREADS, where the experiment has several values of it, such as `28,4`
+    /// `THREADS` of the services, if the experiment has several values of it, such as `28,4`
     #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
     threads: Vec<usize>,
     /// The slow link, instead of the experiment's: `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit`, one way each

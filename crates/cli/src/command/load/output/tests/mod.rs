@@ -5,7 +5,8 @@ mod schema;
 
 use insta::assert_snapshot;
 
-use super::{Exports, Format, Live, json::Document, printable, series::Series, text, wrk};
+use super::{Live, json::Document, printable, series::Series, text, wrk};
+use crate::command::load::args::{Exports, Format};
 use fixtures::{Case, cases, intervals};
 
 fn shown(case: &Case, form: impl Fn(&super::LoadResult<'_>) -> String) -> String {

@@ -1,144 +1,28 @@
 //! What the figures of one tool mean beside ours: how many times ours they are, and whether that is agreement, a
 //! difference whose reason is known and seen, or a disagreement.
 
-use serde::Serialize;
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary, two_level};
 
 use super::{
     Shape,
+    finding::{Finding, Metric, Verdict},
     known::{self, Case},
-    rounds::{Counted, Sample, Series},
+    rounds::{Counted, Series},
 };
-
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Right answers a second. This one decides.
-    Throughput,
-    /// The mean latency.
-    Mean,
-    /// The median latency.
-    P50,
-    /// The 99% quantile of latency.
-    P99,
-    /// CPU time of the service for a request: steadier than throughput where others use the machine.
-    ServiceCpu,
-}
-
-/// What a comparison says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The interval of the ratio holds 1, and nothing that is far from it.
-    Agree,
-    /// It does not, and a known reason is seen in this run.
-    Explained,
-    /// It does not, and no known reason is seen.
-    Disagree,
-    /// There is no interval, or one so wide that to hold 1 says nothing, or the machine was too noisy for a difference to
-    /// mean anything.
-    Unclear,
-}
 
 /// An interval that reaches farther from 1 than this, either way, is no agreement.
 const FAR: f64 = 1.25;
 
-/// One metric of a tool and ours.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
-    /// Which.
-    pub metric: Metric,
-    /// Whether the verdict of the tool is that of this metric.
-    pub decides: bool,
-    /// Median over the rounds, of the tool: answers a second, or nanoseconds.
-    pub theirs: f64,
-    /// The same of our engine.
-    pub ours: f64,
-    /// Theirs as a multiple of ours, paired by round.
-    pub ratio: Option<f64>,
-    /// Lower end of the 95% interval.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-    /// What it says.
-    pub verdict: Verdict,
-    /// The reason that is known, and how it shows here.
-    pub explanation: Option<Explanation>,
-    /// Doubts about the estimate.
-    pub warnings: Vec<String>,
-}
-
-/// A known reason that is seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Explanation {
-    /// Its stable name.
-    pub id: &'static str,
-    /// In general.
-    pub why: &'static str,
-    /// In this run.
-    pub here: String,
-}
-
-impl Metric {
-    /// All, in the order in which they are shown.
-    pub const ALL: [Metric; 5] =
-        [Metric::Throughput, Metric::ServiceCpu, Metric::Mean, Metric::P50, Metric::P99];
-
-    /// For tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Throughput => "throughput",
-            Metric::Mean => "mean latency",
-            Metric::P50 => "p50",
-            Metric::P99 => "p99",
-            Metric::ServiceCpu => "service CPU",
-        }
-    }
-
-    /// Of one sample, where the generator tells it.
-    pub fn of(self, sample: &Sample) -> Option<f64> {
-        match self {
-            Metric::Throughput => Some(sample.per_second),
-            Metric::Mean => sample.latency.mean_ns,
-            Metric::P50 => sample.latency.p50_ns,
-            Metric::P99 => sample.latency.p99_ns,
-            Metric::ServiceCpu => Some(sample.server_cost_ns()),
-        }
-    }
-
-    /// To what a generator rounds it.
-    pub fn step_ns(self, sample: &Sample) -> f64 {
-        match self {
-            Metric::Throughput | Metric::ServiceCpu => 0.0,
-            Metric::Mean => sample.latency.mean_step_ns,
-            Metric::P50 | Metric::P99 => sample.latency.percentile_step_ns,
-        }
-    }
-}
-
-impl Verdict {
-    /// For tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Agree => "agree",
-            Verdict::Explained => "explained",
-            Verdict::Disagree => "disagree",
-            Verdict::Unclear => "unclear",
-        }
-    }
-}
-
-/// Every metric that the tool tells, by the rounds that count.
-pub fn judge(shape: &Shape, counted: &Counted) -> Vec<Finding> {
-    let mut findings = judge_all(shape, &counted.series);
+/// Every metric that the tool reports, over the rounds that count.
+pub fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
+    let mut findings = evaluate_all(shape, &counted.series);
     let differing = findings.iter_mut().filter(|finding| finding.verdict == Verdict::Disagree);
     differing.filter(|_| counted.noisy).for_each(|finding| finding.verdict = Verdict::Unclear);
     findings
 }
 
 /// None where no pair is whole.
-fn judge_all(shape: &Shape, series: &Series) -> Vec<Finding> {
+fn evaluate_all(shape: &Shape, series: &Series) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for metric in Metric::ALL {
         let both = |pair: &super::rounds::Pair| Some((metric.of(&pair.theirs)?, metric.of(&pair.ours)?));
@@ -200,7 +84,11 @@ fn estimate(theirs: &[f64], ours: &[f64]) -> Option<RatioEstimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Tool, reading::Latency, rounds::Pair};
+    use crate::{
+        Tool,
+        reading::Latency,
+        rounds::{Pair, Sample},
+    };
 
     const CLOSED: Shape = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
     const USERS: Shape = Shape::Users { users: 40, wait_ms_min: 50, wait_ms_max: 150, seconds: 10 };
@@ -234,7 +122,7 @@ mod tests {
 
     #[track_caller]
     fn check(shape: &Shape, series: &Series, metric: Metric, verdict: Verdict, id: Option<&str>) {
-        let findings = judge(shape, &series.counted());
+        let findings = evaluate(shape, &series.counted());
         let finding = findings.iter().find(|finding| finding.metric == metric).unwrap();
         let found = finding.explanation.as_ref().map(|explanation| explanation.id);
         assert_eq!((finding.verdict, found), (verdict, id), "{finding:?}");
