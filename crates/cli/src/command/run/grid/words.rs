@@ -8,22 +8,26 @@ use tare_host::link::LinkSpec;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Published experiments (experiments/published/)")]
 pub struct GridWords {
-    /// The part of the published time, messages and connections to do, such as 0.1; the table says so
+    /// Share of the published time, messages and connections, such as 0.1; the table says so
     #[arg(long)]
     pub scale: Option<f64>,
-    /// Length of every load that ends by time, such as `10s`, instead of the published one
+    /// Length of every load that ends by time, such as `10s` [default: the published one]
     #[arg(long)]
     duration: Option<jiff::SignedDuration>,
-    /// How often each cell is measured
+    /// Number of measurements of each cell [default: that of the experiment]
     #[arg(long)]
     rounds: Option<usize>,
-    /// The sweep that chose the published load, instead of the experiment itself
+    /// Run the sweep that chose the published load, instead of the experiment
     #[arg(long)]
     sweep: bool,
+<<<<<<< HEAD
     /// `THREADS` of the services, if the experiment has several values of it, such as `28,4`
+=======
+    /// `THREADS` of the services, if the experiment has several values, such as `28,4`
+>>>>>>> 7b9fc2d (cli, docs: options of published experiments in plain English; a line that was too long)
     #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
     threads: Vec<usize>,
-    /// The slow link, instead of the experiment's: `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit`, one way each
+    /// The slow link, one way each: `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit` [default: that of the experiment]
     #[arg(long, value_name = "LINK")]
     link: Option<LinkSpec>,
 }
