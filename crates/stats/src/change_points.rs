@@ -13,13 +13,13 @@
 //! PELT (R. Killick, P. Fearnhead and I. A. Eckley, JASA 107 (2012)) has a penalty in place of an error probability.
 //!
 //! # What it finds
-//! By simulation at alpha = 5%. Without a change some is told in 2.8 to 3.0%, 4.9 to 5.2%, 1.7 to 2.0%, 2.6 to 3.0% and
+//! By simulation at alpha = 5%. Without a change one is reported in 2.8 to 3.0%, 4.9 to 5.2%, 1.7 to 2.0%, 2.6 to 3.0% and
 //! 3.1 to 3.7% of histories of 8, 12, 20, 40 and 100 runs (normal, t3, 10% wild, two layouts): up to 14 it is exact (of
 //! all orders of 8 runs one in 35 has a change), and beyond that cautious, since the p-value is an upper bound. Where
 //! runs resemble their neighbours it is not: with a correlation of 0.1 it is 7.4% of 12 runs and 5.0% of 40, with 0.3
 //! 14.8% and 13.4%; give it ratios to a reference, which do not follow the machine, and read `Warning::Autocorrelated`.
 //!
-//! One change by so many standard deviations, found alone and at most three runs off; in brackets at its very place:
+//! One change by a number of standard deviations, found alone and at most three runs off; in brackets at its very place:
 //!
 //! | runs before + after | 1 | 1.5 | 2 | 3 | 5 |
 //! |---|---|---|---|---|---|
@@ -33,14 +33,14 @@
 //! | 32 + 8 | 15% (6) | 46% (24) | 78% (50) | 97% (82) | 98% (97) |
 //!
 //! So a change of three standard deviations is believed some four to ten runs after it came. It is no gate: for the latest
-//! run use [`crate::two_sample`], and within one campaign [`crate::equivalence`].
+//! run use [`crate::two_sample`], and within one run [`crate::equivalence`].
 
 use crate::error::{EstimateError, check_level, check_sample};
 use crate::signed_rank;
 use crate::summary;
 use crate::two_sample;
 
-/// Up to so many runs all their orders are counted; beyond it, p is an upper bound. 2^14 sets take a fraction of a millisecond.
+/// Up to this number of runs all their orders are counted; above it, p is an upper bound. 2^14 sets take a fraction of a millisecond.
 pub const EXACT_MAX: usize = 14;
 
 /// A change of level.
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_runs_are_the_fewest_of_which_a_change_is_told() {
+    fn eight_runs_are_the_fewest_in_which_a_change_is_found() {
         assert_eq!(
             (least_n(0.05), least_n(0.2), least_n(1e-6), least_n(2.0)),
             (Some(8), Some(6), None, None)

@@ -34,7 +34,7 @@ pub struct Watch {
     pub separated_at: Option<usize>,
     /// The estimate from all blocks, with the interval of the centres that are not ruled out now: `None` until something is
     /// ruled out on both sides. The sides may come blocks apart, for ranks depend on the order in which sizes came: so
-    /// `value` can have reached 1/alpha (the centre is above 0) while nobody knows yet how far above.
+    /// `value` can have reached 1/alpha (the centre is above 0) while it is not known yet how far above.
     pub estimate: Estimate,
 }
 
@@ -47,7 +47,7 @@ pub struct Watch {
 /// Of 4000 simulated runs of 200 blocks without a difference, looked at after each block, 3.4 to 3.8% ever reached 20
 /// (normal, t3, 10% of blocks with ten times the spread, two layouts per process). A shift of 1 standard deviation was
 /// found after 13 blocks (median; [`crate::sequential::Looks::standard`]: 15), of 0.5 after 36 (30), of 0.3 after 82, where
-/// the planned looks find it in 44% of campaigns only. Takes time in proportion to n^2 log n.
+/// the planned looks find it in 44% of runs only. Takes time in proportion to n^2 log n.
 ///
 /// Assumes that each difference is symmetric about the centre given those before it. Independent blocks are; drifting or
 /// autocorrelated ones are not: with a correlation of 0.05, 0.1, 0.2 between neighbours false alarms are 4.7, 6.4 and 11.5%.

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_led_to_it_is_told() {
+    fn the_verdict_has_its_evidence() {
         let found = gate(&estimate(0.8, 0.85, 0.9), 0.25, Better::Higher).unwrap();
         assert_eq!((found.bound, found.worst, found.regressed), (0.75, Some(0.8), true));
         assert_eq!(found.warnings, [Warning::Ties { tied: 4, n: 9 }]);

@@ -5,9 +5,7 @@ use std::fmt;
 /// Which series a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
-    /// A sample by itself.
-    Sample,
-    /// The numerator: what is weighed.
+    /// The numerator: what is measured.
     Subject,
     /// The denominator: what it is related to.
     Reference,
@@ -18,7 +16,6 @@ pub enum Series {
 impl fmt::Display for Series {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Series::Sample => f.write_str("sample"),
             Series::Subject => f.write_str("subject"),
             Series::Reference => f.write_str("reference"),
             Series::Service(index) => write!(f, "service {index} (counted from 0)"),
@@ -104,7 +101,7 @@ pub enum EstimateError {
         /// What was asked for.
         value: f64,
     },
-    /// The looks at a running campaign are not a rising series of block counts.
+    /// The looks at a run in progress are not a rising series of block counts.
     #[error(
         "look {index} (counted from 0) is at {n} blocks: give at least one look, each at more blocks than the one before"
     )]
@@ -113,12 +110,6 @@ pub enum EstimateError {
         index: usize,
         /// Its number of blocks.
         n: usize,
-    },
-    /// A cost is not finite and positive.
-    #[error("the cost is '{value}': it must be above 0, in the same unit for a start and a slice")]
-    Cost {
-        /// The cost given.
-        value: f64,
     },
     /// The probability of a quantile is not within 0 to 1.
     #[error("the probability of a quantile is '{value}': it must lie between 0 and 1")]

@@ -5,14 +5,14 @@
 //! (the unit that is independent: a fresh start of every service), in the order in which the blocks were measured, and
 //! never one value per request.
 //!
-//! One ratio, from all blocks of a campaign that ended by its budget:
+//! One ratio, from all blocks of a run that ended by its budget:
 //! - [`ratio`]: how many times the subject is the reference, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD.
 //! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
 //! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
 //!
-//! A campaign that is watched while it runs:
-//! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for campaigns.
+//! A run that is evaluated while it is in progress:
+//! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for interleaved experiments.
 //! - [`eprocess`]: no plan at all; may be looked at after every block for ever, for a wider interval.
 //! - [`planning`]: how many blocks more would separate a pair.
 //!

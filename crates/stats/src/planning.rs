@@ -37,9 +37,9 @@ pub fn robust_sd(values: &[f64]) -> Result<f64, EstimateError> {
 /// distribution, its variance as that under the null hypothesis shrunk as the signs begin to agree: after G. E. Noether,
 /// "Sample size determination for some common nonparametric tests", JASA 82 (1987), who leaves out the shrinking and so
 /// never asks for fewer than 14. For one pair of m services under Holm give alpha / (m(m-1)/2), which errs on the safe
-/// side. Effect and spread known, normal noise, the blocks found the difference in 80 to 85% of campaigns where 80% were
+/// side. Effect and spread known, normal noise, the blocks found the difference in 80 to 85% of runs where 80% were
 /// asked for, and in 89 to 92% where 90% were (effects of 0.25 to 1 standard deviations; of 2, where either answer is six, in 87%).
-/// But an estimate from few blocks is itself uncertain: of campaigns that take 20 in truth, asked after ten, a quarter is
+/// But an estimate from few blocks is itself uncertain: of runs that need 20 in truth, asked after ten, a quarter is
 /// told 12 or fewer and a quarter 38 or more.
 ///
 /// # Errors

@@ -103,12 +103,12 @@ impl Ranking {
 /// Ranks services by `values[service][block]`, positive figures of blocks that all of them have, at an error probability
 /// of `alpha` over all pairs.
 ///
-/// While a campaign runs, ask at the looks only, with [`crate::sequential::Look::level`] as alpha, and keep what an earlier
+/// While a run is in progress, ask at the looks only, with [`crate::sequential::Look::level`] as alpha, and keep what an earlier
 /// look has separated: [`rank_at_looks`] does. With the looks of [`crate::sequential::Looks::planned`] the errors of Holm at
 /// each look add up to at most 5%, which proves it; those of the standard looks have simulation on their side only, and
 /// little room.
 ///
-/// Eight identical services, campaigns that separated some pair, of 12,000 for each of four noise models: asked once, at
+/// Eight identical services, runs that separated some pair, of 12,000 for each of four noise models: asked once, at
 /// 12, 20 or 40 blocks, 3.5 to 4.1%; at all five planned looks 2.9 to 3.3%; at all standard looks 4.3 to 4.7%.
 ///
 /// The score by which places are ordered is the mean of a service's Hodges-Lehmann estimates against all services, since

@@ -1,7 +1,7 @@
-//! Looking at a campaign while it runs: the signed-rank test at planned looks, with one error probability over all.
+//! Looking at a run while it is in progress: the signed-rank test at planned looks, with one error probability over all.
 //!
 //! Who looks after every block and stops at the first "significant" one finds a difference between two identical
-//! services in a great share of campaigns. Here the looks are planned, and each spends a part of the 5%. Assumes what
+//! services in a large share of runs. Here the looks are planned, and each spends a part of the 5%. Assumes what
 //! [`crate::signed_rank`] does: blocks that are independent and symmetric about the centre. Knows no clock or budget:
 //! the caller measures blocks, asks after each, and stops when told.
 //!
@@ -19,7 +19,7 @@ use crate::signed_rank::{self, Estimate, Interval, Method, NullDistribution};
 use crate::warning::{self, Warning};
 
 /// The share of alpha spent up to the share t of the blocks is t^2: more at early looks than O'Brien and Fleming, so
-/// that a clear difference ends a campaign at its first look, and little taken from the last one.
+/// that a clear difference ends a run at its first look, and little taken from the last one.
 const SPENDING_POWER: i32 = 2;
 
 /// One look: after how many blocks, and what it takes to stop there.
@@ -41,7 +41,7 @@ impl Look {
     }
 }
 
-/// The looks at a campaign, planned before its first block.
+/// The looks at a run, planned before its first block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Looks {
     looks: Vec<Look>,
@@ -61,7 +61,7 @@ impl Looks {
     /// O'Brien and Fleming's critical |z| for these looks, 3.95, 3.20, 2.80, 2.29 and 2.04, keep within 5% too (4.93%), but
     /// are no use at 10 blocks, where |z| cannot exceed 2.80, and next to none at 15.
     ///
-    /// With normal noise both find a shift of half a standard deviation of a block in 85% of campaigns, of 0.6 in 94%, of
+    /// With normal noise both find a shift of half a standard deviation of a block in 85% of runs, of 0.6 in 94%, of
     /// 0.75 in 99% (94% within 30 blocks). These looks take 30, 26 and 22 blocks for it on average, those 32, 29 and 25; a
     /// shift of three standard deviations takes 10 and 15.
     #[must_use]
@@ -73,7 +73,7 @@ impl Looks {
     /// Looks at any rising numbers of blocks, with an overall two-sided error of at most `alpha`.
     ///
     /// Spends alpha t^2 like [`Looks::standard`], but adds up the errors of the looks as if no two ever happened in one
-    /// campaign (Bonferroni). That holds without a simulation, and takes a little power: for the standard looks and 5% the
+    /// run (Bonferroni). That holds without a simulation, and takes a little power: for the standard looks and 5% the
     /// error is 3.5%, and |z| at 40 blocks 2.27 in place of 2.11. What a look cannot spend, being discrete, is left to the next.
     ///
     /// # Errors
@@ -122,8 +122,8 @@ impl Looks {
     ///
     /// The interval is that of the latest look reached, from the blocks up to that look: a *repeated confidence interval*
     /// (C. Jennison and B. W. Turnbull, "Interim analyses: the repeated confidence interval approach", JRSS B 51 (1989)).
-    /// All intervals of a campaign hold the truth together with a probability of at least 1 - alpha, so each may be
-    /// shown, and the campaign may end for whatever reason. Blocks after a look wait for the next one; those after the
+    /// All intervals of a run hold the truth together with a probability of at least 1 - alpha, so each may be
+    /// shown, and the run may end for whatever reason. Blocks after a look wait for the next one; those after the
     /// last are not used.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ pub enum Side {
     Below,
 }
 
-/// Whether a campaign may end.
+/// Whether a run may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Go on; there is nothing to be learnt before the next look.

@@ -9,7 +9,7 @@
 //! D. A. Wolfe, Introduction to the Theory of Nonparametric Statistics, 1979, section 6.2), and [`Warning::Ties`] says
 //! where there are many.
 //!
-//! Coverage of the 95% interval, 10,000 simulated campaigns each (standard error 0.2%). The last rows are what happens
+//! Coverage of the 95% interval, 10,000 simulated runs each (standard error 0.2%). The last rows are what happens
 //! where blocks are not independent: their noise resembles that of the block before with this correlation.
 //!
 //! | blocks | 8 | 12 | 20 | 40 |
@@ -26,7 +26,7 @@
 //! | AR(1), 0.5 | 79.2% | 78.0% | 75.4% | 75.4% |
 //!
 //! So it bears a correlation of 0.05, and of 0.1 up to 12 blocks. The warnings see less than that does harm: drift or
-//! [`Warning::Autocorrelated`] is told in 36% of campaigns of 20 blocks and 72% of 40 with 0.5, in 13% and 28% with 0.3,
+//! [`Warning::Autocorrelated`] is raised in 36% of runs of 20 blocks and 72% of 40 with 0.5, in 13% and 28% with 0.3,
 //! in 4% and 5% with 0.1. Independence must come from how blocks are made; no test can stand in for it.
 
 use crate::error::{EstimateError, check_confidence, check_sample};

@@ -7,7 +7,7 @@
 //! five, where no method can do without assuming that the starts are normal.
 //!
 //! Of two services that are compared block by block either may have kept its process from one block to the next:
-//! [`by_start`] finds the parts of such a campaign that have no process in common, which are its independent ones.
+//! [`by_start`] finds the parts of such a run that have no process in common, which are its independent ones.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
 use crate::signed_rank::{self, Estimate, Interval, Method};
@@ -180,29 +180,6 @@ pub fn are_shared<V: AsRef<[f64]>>(starts: &[V]) -> bool {
     starts.iter().any(|start| start.as_ref().len() > 1)
 }
 
-/// How many slices a start should have, where a start (with its warm-up) costs `start_cost` and a slice `slice_cost`, in
-/// one unit such as seconds: sqrt(start_cost / slice_cost x slice variance / start variance), rounded up, at least 1. The
-/// rest of the budget goes into further starts. `None` where starts do not seem to differ: then only slices count, and
-/// more starts are a precaution.
-///
-/// Source: Kalibera and Jones (2013), section 6.2; W. G. Cochran, Sampling Techniques (3rd edition 1977), 10.6.
-///
-/// # Errors
-/// A cost that is not finite and positive.
-pub fn slices_per_start(
-    variance: Variance,
-    start_cost: f64,
-    slice_cost: f64,
-) -> Result<Option<usize>, EstimateError> {
-    for cost in [start_cost, slice_cost] {
-        if !(cost > 0.0 && cost.is_finite()) {
-            return Err(EstimateError::Cost { value: cost });
-        }
-    }
-    let best = (start_cost / slice_cost * variance.slice / variance.start).sqrt();
-    Ok(best.is_finite().then(|| best.ceil().max(1.0) as usize))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,16 +231,6 @@ mod tests {
         let found = interval(&[[0.0, 2.0], [2.0, 0.0]], 0.95).unwrap().interval.unwrap();
         // Pooled variance 2, by 2 slices, by 2 starts: t(1) times sqrt(1/2).
         assert!((found.high - 1.0 - 12.706204736174694 * 0.5_f64.sqrt()).abs() < 1e-6, "{found:?}");
-    }
-
-    #[test]
-    fn the_best_number_of_slices_by_hand() {
-        let split = Variance { start: 1.0, slice: 4.0 };
-        assert_eq!(slices_per_start(split, 9.0, 1.0), Ok(Some(6)));
-        assert_eq!(slices_per_start(split, 0.01, 1.0), Ok(Some(1)));
-        assert_eq!(slices_per_start(Variance { start: 0.0, slice: 1.0 }, 9.0, 1.0), Ok(None));
-        assert_eq!(slices_per_start(Variance { start: 0.0, slice: 0.0 }, 9.0, 1.0), Ok(None));
-        assert_eq!(slices_per_start(split, 0.0, 1.0), Err(EstimateError::Cost { value: 0.0 }));
     }
 
     /// scipy 1.17.1: `stats.ttest_1samp([1.05, 1.55, 1.15], 0).pvalue`.

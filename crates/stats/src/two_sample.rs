@@ -1,19 +1,19 @@
 //! Two samples that are not paired: two runs at two times, or several runs of each of two versions.
 //!
-//! Within a campaign blocks are paired, and [`crate::ratio`] is the method. Two campaigns have no block in common, so a
+//! Within a run blocks are paired, and [`crate::ratio`] is the method. Two runs have no block in common, so a
 //! caller hands over what each block is related to already: ln(service / reference). Knows nothing of ratios and references.
 //!
 //! Two functions, for two questions:
 //! - [`shift`]: how far two samples of independent values lie apart. For two runs the values are blocks. What is drawn once
 //!   for a run (a boot, where memory lies, the other tenants of that hour) is the same for all its blocks, so this interval
-//!   tells how these two runs differ, and no number of blocks makes it tell more.
+//!   shows how these two runs differ, and no number of blocks makes it show more.
 //! - [`between`]: the same of two sets of groups, of which the groups are what is independent. For several runs of each of
 //!   two versions the groups are runs, and what is drawn once for a run is in the interval. For two runs in which services
 //!   kept their process for several blocks the groups are starts.
 //!
 //! # How often they err
 //! Coverage of 95% where neither is ahead, 10,000 simulations each (standard error 0.2%); n blocks each. [`shift`], and what
-//! becomes of it where runs differ by themselves, with a standard deviation of so many times that of a block:
+//! becomes of it where runs differ by themselves, with a standard deviation of a multiple of that of a block:
 //!
 //! | blocks of each run | 8 | 12 | 20 | 40 | 8 and 40 |
 //! |---|---|---|---|---|---|

@@ -15,7 +15,7 @@ use crate::summary;
 ///
 /// The MAD is the plain one, without the factor 1.4826, so this is about 6.7 standard deviations of normal data. False
 /// alarms on normal data, by 20,000 simulations: 2.8% of samples with n = 6, 1.2% with n = 10, 0.2% with n = 20. With 5
-/// MADs it would be 16%, 14% and 12%: a warning that is always there is read by nobody.
+/// MADs it would be 16%, 14% and 12%: a warning that is always there is not read.
 pub const OUTLIER_MADS: f64 = 10.0;
 
 /// Fewest values for which an outlier is looked for: with less the MAD is no scale.
@@ -58,7 +58,7 @@ pub enum Warning {
         /// One-sided p-value of Bartels' test.
         p: f64,
     },
-    /// There are too few blocks for any two of so many services to be separated.
+    /// There are too few blocks to separate any two of this number of services.
     TooFewToSeparate {
         /// Number of blocks there are.
         n: usize,
@@ -103,7 +103,7 @@ impl fmt::Display for Warning {
             ),
             Warning::TooFewToSeparate { n, needed } => write!(
                 f,
-                "{n} {} too few to separate any two of so many services, which takes {needed}: give a larger budget, \
+                "{n} {} too few to separate any two of the services, which takes {needed}: give a larger budget, \
                  or compare fewer services",
                 if *n == 1 { "block is" } else { "blocks are" }
             ),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_told_with_its_direction() {
+    fn drift_is_reported_with_its_direction() {
         let rising: Vec<f64> = (0..8).map(f64::from).collect();
         let falling: Vec<f64> = rising.iter().map(|value| -value).collect();
         assert!(matches!(inspect(&rising)[..], [Warning::Drift { rises: true, .. }]));
@@ -194,7 +194,7 @@ mod tests {
         let warnings = inspect(&waves);
         assert!(matches!(warnings[..], [Warning::Autocorrelated { correlation, .. }] if correlation > 0.7));
         let rising: Vec<f64> = (0..24).map(f64::from).collect();
-        assert!(matches!(inspect(&rising)[..], [Warning::Drift { .. }]), "a trend is told once");
+        assert!(matches!(inspect(&rising)[..], [Warning::Drift { .. }]), "a trend is reported once");
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn the_interval_bears_a_little_drift_only() {
 }
 
 #[test]
-fn much_drift_over_many_blocks_is_told_and_none_is_not() {
+fn much_drift_over_many_blocks_is_reported_and_none_is_not() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut told = |model: Model| {
         let serial = |w: &Warning| matches!(w, Warning::Drift { .. } | Warning::Autocorrelated { .. });

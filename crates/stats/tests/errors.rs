@@ -42,7 +42,7 @@ fn at_most(count: usize) -> f64 {
 /// overall([10, 15, 20], [1, 14, 36])
 /// ```
 #[test]
-fn the_standard_looks_err_in_at_most_one_campaign_of_twenty() {
+fn the_standard_looks_err_in_at_most_one_run_of_twenty() {
     const COUNT: usize = 100_000;
     const EXACT: [f64; 3] = [0.001953125, 0.006746285127632786, 0.01165764484771721];
     let looks = Looks::standard();
@@ -77,7 +77,7 @@ fn the_decision_is_what_the_sums_of_ranks_say() {
     }
 }
 
-/// All intervals shown in a campaign hold the truth at once in 95% of campaigns.
+/// All intervals shown in a run hold the truth at once in 95% of runs.
 #[test]
 fn the_intervals_shown_at_the_looks_hold_together() {
     const COUNT: usize = 600;

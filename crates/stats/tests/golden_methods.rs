@@ -1,4 +1,4 @@
-//! Figures of other people's programs that the methods for whole campaigns must reproduce; `golden.rs` has those of the
+//! Figures of other people's programs that the methods for whole runs must reproduce; `golden.rs` has those of the
 //! plain interval, and says with which versions. statsmodels is 0.15.0.
 //!
 //! The e-process and Pettitt's test were written again in NumPy, from their definitions and with ranks by

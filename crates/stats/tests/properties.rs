@@ -102,5 +102,4 @@ proptest! {
         prop_assert!(at(a.min(b)) <= at(a.max(b)) + 1e-12);
         prop_assert!(at(0.0) <= at(a) && at(a) <= at(1.0));
     }
-
 }

@@ -1,4 +1,4 @@
-//! What must hold of the methods for whole campaigns, whatever the values.
+//! What must hold of the methods for whole runs, whatever the values.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,6 @@ use tare_stats::equivalence::{Verdict, gate};
 use tare_stats::planning::{blocks_for, blocks_to_separate, robust_sd};
 use tare_stats::sequential::{Decision, Side};
 use tare_stats::signed_rank::p_value;
-use tare_stats::two_level::{Variance, slices_per_start};
 use tare_stats::{
     Better, Estimate, Looks, eprocess, holm, interval, paired_log_ratio, ranking, two_level, two_sample,
 };
@@ -187,12 +186,6 @@ proptest! {
         if let (Some(there), Some(back)) = (there.interval, back.interval) {
             prop_assert!((there.low - back.low).abs() < 1e-6 && (there.high - back.high).abs() < 1e-6);
         }
-    }
-
-    #[test]
-    fn dearer_starts_have_more_slices(start in 0.01..10.0_f64, slice in 0.01..10.0_f64, a in 0.1..50.0_f64, b in 0.1..50.0_f64) {
-        let slices = |cost| slices_per_start(Variance { start, slice }, cost, 1.0).unwrap().unwrap();
-        prop_assert!(1 <= slices(a.min(b)) && slices(a.min(b)) <= slices(a.max(b)));
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Campaigns that never ran, made of the slices of one that did: how often would the statistics err on noise such as this
-//! machine's? Pure, and without time: a kept run and a seed in, shares out.
+//! Runs resampled from the slices of a stored run, to see how often the statistics err on the noise of a real machine. Pure: a
+//! stored run and a seed in, shares out.
 //!
-//! The blocks of a run are drawn with replacement, and within a block its slices are dealt or drawn. So the spread of
-//! slices, their tails, and what differs from process to process are real. What is *not* kept is that neighbouring blocks
-//! may resemble each other: blocks are drawn independently of each other.
+//! The blocks of the run are drawn with replacement, and within a block its slices are dealt or drawn. So the spread and the
+//! tails of slices are real, and so are the differences between processes. The similarity of neighbouring blocks is *not*
+//! preserved, as blocks are drawn independently.
 //!
-//! Which of two names of one service a drawn value belongs to is drawn as well, since nothing but chance tells them apart:
-//! otherwise a difference that the few blocks of the run have by chance would be the truth of every campaign made of them.
+//! If two names stand for one service, the name of a drawn value is drawn as well. Otherwise a difference that the few blocks
+//! of the run have by chance would be true in every run resampled from them.
 
 mod verdict;
 
@@ -15,49 +15,47 @@ use std::collections::BTreeSet;
 use rand::{Rng, RngExt, seq::SliceRandom};
 use tare_stats::Better;
 
-pub use verdict::{Tally, Verdict, judge};
+pub use verdict::{Tally, Verdict, evaluate};
 
 use tare_bench::run::{
     folder::Kept,
     record::{Record, Slice},
 };
 
-/// What a block says of a row.
+/// The figure of a row in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// Answers a second within the windows.
+    /// Answers per second of the windows.
     Throughput,
     /// CPU time of the service for each answer.
     CpuPerRequest,
 }
 
-/// Why nothing can be made of a run.
+/// Why a run cannot be resampled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// A name that is none.
+    /// Unknown row.
     #[error("the run has no row \"{0}\"; `tare show` lists them")]
     Row(String),
-    /// Not measured.
+    /// No block has all rows.
     #[error("the run has no block in which all of these were measured: {0}")]
     NoBlock(String),
-    /// Blocks that share a process cannot be drawn as if they did not.
-    #[error(
-        "\"{0}\" kept a process for several blocks, and blocks are drawn one by one: name rows that did not"
-    )]
+    /// Blocks that share a process are not independent.
+    #[error("\"{0}\" kept a process for several blocks, so its blocks are not independent: name other rows")]
     Lasting(String),
 }
 
-/// The closed loops of some rows of a run, in the blocks that all of them have.
+/// The closed-loop slices of some rows of a run, in the blocks that all of them have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// Labels.
+    /// Names of the rows.
     pub rows: Vec<String>,
     /// `blocks[block][row][round]`; all rows of a block have as many rounds.
     blocks: Vec<Vec<Vec<Slice>>>,
 }
 
 impl Metric {
-    /// The figure of some slices; none where nothing was answered in them.
+    /// The figure of some slices; absent if no request was answered in them.
     fn of<'a>(self, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
         let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
         let value = match self {
@@ -67,7 +65,7 @@ impl Metric {
         (value.is_finite() && value > 0.0).then_some(value)
     }
 
-    /// The figure of a service that takes so much more CPU (0.02 for 2%), where it had `value`.
+    /// `value` for a service that takes the share `by` more CPU time (0.02 for 2%).
     fn slowed(self, value: f64, by: f64) -> f64 {
         match self {
             Metric::Throughput => value / (1.0 + by),
@@ -75,7 +73,7 @@ impl Metric {
         }
     }
 
-    /// Which way is ahead.
+    /// Which direction is better.
     pub fn better(self) -> Better {
         match self {
             Metric::Throughput => Better::Higher,
@@ -85,7 +83,10 @@ impl Metric {
 }
 
 impl Sample {
-    /// The slices of `rows` in `kept`; of all rows that were measured where none is named.
+    /// The slices of `rows` in `kept`. Without names: of all rows that were measured.
+    ///
+    /// # Errors
+    /// A row is unknown or kept its process for several blocks, or no block has all rows.
     pub fn of(kept: &Kept, rows: &[String]) -> Result<Sample, ReplayError> {
         let slices = kept.records.iter().filter_map(|record| match record {
             Record::Slice(slice) if slice.open.is_none() => Some(slice),
@@ -131,8 +132,8 @@ impl Sample {
         self.blocks.iter().map(|rows| rows[0].len()).min().unwrap_or(0)
     }
 
-    /// A campaign of so many blocks with `copies` rows that are one: in each block the slices of `row` are dealt to them at
-    /// random. As `[copy][block]`; none where a copy would have no slice, or one of them nothing answered.
+    /// A run of `blocks` blocks with `copies` equal rows: in each block the slices of `row` are dealt to them at random.
+    /// Returned as `[copy][block]`; absent if a copy has no slice, or no answer in a block.
     pub fn split(
         &self,
         row: usize,
@@ -154,8 +155,8 @@ impl Sample {
         Some(values)
     }
 
-    /// A campaign of so many blocks of these rows, their rounds drawn together with replacement, so that what disturbed a
-    /// round disturbs all. Where they are `one` service, which is which is drawn in each block.
+    /// A run of `blocks` blocks of these rows. Rounds are drawn with replacement for all rows together, so that a disturbance
+    /// concerns all of them. If they are `one` service, their names are shuffled in each block.
     pub fn together(
         &self,
         rows: &[usize],
@@ -194,14 +195,14 @@ fn kept_a_process(kept: &Kept, label: &str) -> bool {
     (1..blocks.collect::<BTreeSet<_>>().len()).contains(&starts.count())
 }
 
-/// In the order of rounds.
+/// The slices in the order of rounds.
 fn slices_of<'a>(slices: impl Iterator<Item = &'a &'a Slice>) -> Vec<Slice> {
     let mut slices: Vec<Slice> = slices.map(|slice| (*slice).clone()).collect();
     slices.sort_by_key(|slice| slice.round);
     slices
 }
 
-/// Makes the last row of a campaign so much slower (0.02 for 2% more CPU).
+/// Makes the last row of a run slower by the share `by` (0.02 for 2% more CPU time).
 pub fn inject(values: &mut [Vec<f64>], metric: Metric, by: f64) {
     if let Some(last) = values.last_mut() {
         last.iter_mut().for_each(|value| *value = metric.slowed(*value, by));

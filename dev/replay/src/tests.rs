@@ -57,10 +57,10 @@ fn random(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-fn tally(campaigns: u64, make: impl Fn(&mut ChaCha8Rng) -> Vec<Vec<f64>>) -> (Tally, Tally) {
+fn tally(runs: u64, make: impl Fn(&mut ChaCha8Rng) -> Vec<Vec<f64>>) -> (Tally, Tally) {
     let (mut looks, mut bets) = (Tally::default(), Tally::default());
-    for seed in 0..campaigns {
-        let verdict = judge(&make(&mut random(seed)), Metric::Throughput).unwrap();
+    for seed in 0..runs {
+        let verdict = evaluate(&make(&mut random(seed)), Metric::Throughput).unwrap();
         looks.add(verdict.looks);
         bets.add(verdict.bet);
     }
@@ -100,7 +100,7 @@ fn a_slowdown_is_found_the_sooner_the_greater_it_is() {
 fn two_services_keep_their_difference() {
     let sample = Sample::of(&kept(0.7), &["a".to_owned(), "b".to_owned()]).unwrap();
     let values = sample.together(&[0, 1], false, 10, Metric::Throughput, &mut random(1)).unwrap();
-    assert_eq!(judge(&values, Metric::Throughput).unwrap().looks, Some(10));
+    assert_eq!(evaluate(&values, Metric::Throughput).unwrap().looks, Some(10));
     assert!(values[1].iter().sum::<f64>() < values[0].iter().sum::<f64>());
     // What is CPU per request goes the other way.
     let values = sample.together(&[0, 1], false, 10, Metric::CpuPerRequest, &mut random(1)).unwrap();
@@ -108,7 +108,7 @@ fn two_services_keep_their_difference() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_campaign() {
+fn the_same_seed_makes_the_same_run() {
     let sample = Sample::of(&kept(1.0), &[]).unwrap();
     let make = |seed| sample.split(0, 4, 20, Metric::Throughput, &mut random(seed));
     assert_eq!(make(1), make(1));

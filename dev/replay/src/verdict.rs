@@ -1,25 +1,28 @@
-//! What the statistics say of a campaign that was made, and how often over many.
+//! The verdict of the statistics on a resampled run, and its frequency over many.
 
 use tare_stats::{EstimateError, Looks, eprocess, log_ratios, ranking, summary};
 
 use super::Metric;
 
-/// The error probability that both methods are given, over all pairs of a campaign together.
+/// The error probability that both methods are given, over all pairs of a run together.
 const ALPHA: f64 = 0.05;
-/// After how many blocks a planned campaign is looked at.
+/// Numbers of blocks of the planned looks.
 const LOOKS: [usize; 5] = [10, 15, 20, 30, 40];
 
-/// After how many blocks some pair of rows was first separated; none where none ever was.
+/// Number of blocks after which some pair of rows was first separated; absent if none was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// At the planned looks: of two rows the standard ones, of more Holm over all pairs at each.
+    /// At the planned looks: the standard ones for two rows, Holm over all pairs at each look for more.
     pub looks: Option<usize>,
-    /// By the e-process, looked at after every block; of more than two rows each pair at its share of the 5%.
+    /// By the e-process after every block; with more than two rows each pair has its share of the 5%.
     pub bet: Option<usize>,
 }
 
-/// Judges a campaign, as `[row][block]`.
-pub fn judge(values: &[Vec<f64>], metric: Metric) -> Result<Verdict, EstimateError> {
+/// Evaluates a run, given as `[row][block]`.
+///
+/// # Errors
+/// A value is not finite and positive, or rows have different numbers of blocks.
+pub fn evaluate(values: &[Vec<f64>], metric: Metric) -> Result<Verdict, EstimateError> {
     let pairs: Vec<(usize, usize)> =
         (0..values.len()).flat_map(|a| (a + 1..values.len()).map(move |b| (a, b))).collect();
     let diffs: Result<Vec<Vec<f64>>, _> =
@@ -59,27 +62,27 @@ fn at_planned_looks(values: &[Vec<f64>], metric: Metric) -> Result<Option<usize>
     Ok(None)
 }
 
-/// The verdicts of many campaigns by one method.
+/// The verdicts on many runs by one method.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
-    /// Of each campaign, after how many blocks.
+    /// For each run, the number of blocks after which a pair was separated.
     found: Vec<Option<usize>>,
 }
 
 impl Tally {
-    /// One campaign more.
+    /// Adds a run.
     pub fn add(&mut self, found: Option<usize>) {
         self.found.push(found);
     }
 
-    /// The share of campaigns that separated some pair, and its standard error.
+    /// The share of runs in which some pair was separated, and its standard error.
     pub fn share(&self) -> (f64, f64) {
         let all = self.found.len().max(1) as f64;
         let share = self.found.iter().flatten().count() as f64 / all;
         (share, (share * (1.0 - share) / all).sqrt())
     }
 
-    /// The median number of blocks of those that did, and its standard error: that of a normal sample's median.
+    /// The median number of blocks in those runs, and its standard error (as of the median of a normal sample).
     pub fn blocks(&self) -> Option<(f64, f64)> {
         let blocks: Vec<f64> = self.found.iter().flatten().map(|blocks| *blocks as f64).collect();
         let median = summary::median(&blocks).ok()?;

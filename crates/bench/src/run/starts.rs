@@ -48,7 +48,7 @@ impl Start {
 }
 
 /// For how many blocks a process is kept that takes so much to start: sqrt(cost of a start / cost of a block), which is
-/// best where starts vary as much as blocks (`two_level::slices_per_start`), as a power of two.
+/// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
 ///
 /// One block where looks decide when the campaign ends: they are planned in blocks that are independent.
 pub fn blocks_per_start(plan: &Plan, start: Start) -> usize {

@@ -9,9 +9,9 @@ const SIZES: [usize; 4] = [8, 12, 20, 40];
 pub fn main(times: f64) {
     let count = scaled(10_000, times);
     println!(
-        "coverage of the 95% interval in %, {count} campaigns each (standard error 0.2); in brackets how many"
+        "coverage of the 95% interval in %, {count} simulated runs each (standard error 0.2); in brackets how many"
     );
-    println!("campaigns have a warning of drift or resemblance");
+    println!("runs have a warning of drift or resemblance");
     print!("{:13}", "n");
     SIZES.iter().for_each(|n| print!("{n:>15}"));
     print!("\n{:13}", "attained");

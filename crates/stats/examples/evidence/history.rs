@@ -6,7 +6,9 @@ use tare_stats::change_points::changes;
 
 pub fn main(times: f64) {
     let count = scaled(10_000, times);
-    println!("history without a change: share that is told one, in %, of {count}, n = 8, 12, 20, 40, 100");
+    println!(
+        "history without a change: share in which one is reported, in %, of {count}, n = 8, 12, 20, 40, 100"
+    );
     let drifts = [("AR(1) 0.1", Model::Drift(0.1)), ("AR(1) 0.3", Model::Drift(0.3))];
     for (name, model) in INDEPENDENT.into_iter().chain(drifts) {
         let mut rng = rng();

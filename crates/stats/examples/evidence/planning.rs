@@ -8,7 +8,7 @@ use tare_stats::signed_rank::p_value;
 pub fn main(times: f64) {
     let count = scaled(4000, times);
     println!(
-        "power of the planned number of blocks, effect and spread known, normal noise, {count} campaigns"
+        "power of the planned number of blocks, effect and spread known, normal noise, {count} simulated runs"
     );
     for alpha in [0.05, 0.05 / 28.0] {
         for power in [0.8, 0.9] {

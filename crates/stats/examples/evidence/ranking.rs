@@ -10,22 +10,22 @@ const SERVICES: usize = 8;
 
 pub fn main(times: f64) {
     let count = scaled(4000, times);
-    println!("ranking of {SERVICES} identical services: campaigns that separate some pair, in %, of {count}");
+    println!("ranking of {SERVICES} identical services: runs that separate some pair, in %, of {count}");
     let sizes = [12, 20, 40];
     println!("{:10} once at {sizes:?}; at all standard looks; at planned looks", "");
     for (name, model) in INDEPENDENT {
         let mut rng = rng();
-        let once = sizes.map(|n| percent(count, || some_pair(&campaign(model, n, &mut rng), 0.05)));
-        let looked = percent(count, || looked(&Looks::standard(), &campaign(model, 40, &mut rng)));
+        let once = sizes.map(|n| percent(count, || some_pair(&run(model, n, &mut rng), 0.05)));
+        let looked = percent(count, || looked(&Looks::standard(), &run(model, 40, &mut rng)));
         let planned = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
-        let planned = percent(count, || self::looked(&planned, &campaign(model, 40, &mut rng)));
+        let planned = percent(count, || self::looked(&planned, &run(model, 40, &mut rng)));
         println!("{name:10} {once:.2?} {looked:.2} {planned:.2}");
     }
     println!();
 }
 
 /// Figures of services with noise of their own each.
-fn campaign(model: Model, blocks: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
+fn run(model: Model, blocks: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
     let logs = (0..SERVICES).map(|_| model.blocks(blocks, rng));
     logs.map(|logs| logs.iter().map(|log| (0.01 * log).exp()).collect()).collect()
 }

@@ -5,7 +5,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What the blocks of a campaign have in common with those of a bad day. Each is symmetric about 0.
+/// What the blocks of a run have in common with those of a bad day. Each is symmetric about 0.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
     Normal,

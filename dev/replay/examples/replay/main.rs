@@ -1,12 +1,12 @@
-//! Campaigns made of the slices of a kept run: how often would the statistics err on this machine's own noise?
+//! Resamples the slices of a stored run, to see how often the statistics err on the noise of this machine.
 //!
 //! ```text
-//! cargo run --release -p tare-replay --example replay -- RUN [--campaigns 1000] [--seed 1] [--inject 2%] [--rows A,B]
+//! cargo run --release -p tare-replay --example replay -- RUN [--runs 1000] [--seed 1] [--inject 2%] [--rows A,B]
 //! ```
-//! For every row, split into 2, 4 and 8 that are one, and for the rows of one service, two of them and all: the share of
-//! campaigns of up to 40 blocks that separate some pair (wrongly), by the planned looks and by the e-process. For every row
-//! split in two, and for two rows of one service, of which one is slower by `--inject`: the share that finds it, and after
-//! how many blocks (the median of those).
+//! For every row split into 2, 4 and 8 equal rows, and for two and all rows of one service: the share of runs of up to 40
+//! blocks in which some pair is separated (wrongly), by the planned looks and by the e-process. For every row split in two,
+//! and for two rows of one service, one of them slower by `--inject`: the share of runs that find the difference, and the
+//! median number of blocks that they take.
 
 mod words;
 
@@ -15,10 +15,10 @@ use std::{path::Path, process::ExitCode};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_bench::run::folder;
-use tare_replay::{Metric, Sample, Tally, inject, judge};
+use tare_replay::{Metric, Sample, Tally, evaluate, inject};
 use words::Words;
 
-/// A campaign has no more blocks than its last look.
+/// Blocks of a run: those of the last look.
 const BLOCKS: usize = 40;
 
 fn main() -> ExitCode {
@@ -39,11 +39,11 @@ fn replay(words: &Words) -> Result<(), String> {
     };
     let services: Vec<_> = sample.rows.iter().map(service).collect();
     println!(
-        "{}: {} blocks of {} slices; {} campaigns of up to {BLOCKS} blocks for each line, seed {}",
+        "{}: {} blocks of {} slices; {} runs of up to {BLOCKS} blocks for each line, seed {}",
         words.run,
         sample.blocks(),
         sample.rounds(),
-        words.campaigns,
+        words.runs,
         words.seed
     );
     for (metric, name) in [(Metric::Throughput, "throughput"), (Metric::CpuPerRequest, "CPU per request")] {
@@ -70,7 +70,7 @@ fn replay(words: &Words) -> Result<(), String> {
     Ok(())
 }
 
-/// Several names of one service, each with processes of its own: two of them, one of the two made slower, and all.
+/// Several names of one service, each with processes of its own: two of them, two of which one is made slower, and all.
 fn together(words: &Words, sample: &Sample, names: &[usize], metric: Metric) {
     let label = &sample.rows[names[0]];
     let pair = |random: &mut ChaCha8Rng| sample.together(&names[..2], true, BLOCKS, metric, random);
@@ -89,10 +89,10 @@ fn together(words: &Words, sample: &Sample, names: &[usize], metric: Metric) {
 
 fn line(words: &Words, name: &str, metric: Metric, make: impl Fn(&mut ChaCha8Rng) -> Option<Vec<Vec<f64>>>) {
     let (mut looks, mut bets) = (Tally::default(), Tally::default());
-    for campaign in 0..words.campaigns {
+    for run in 0..words.runs {
         let mut random = ChaCha8Rng::seed_from_u64(words.seed);
-        random.set_stream(campaign);
-        let verdict = make(&mut random).and_then(|values| judge(&values, metric).ok());
+        random.set_stream(run);
+        let verdict = make(&mut random).and_then(|values| evaluate(&values, metric).ok());
         let Some(verdict) = verdict else {
             println!("{name:<36}has slices without an answer, or too few slices");
             return;

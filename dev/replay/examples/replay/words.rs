@@ -1,26 +1,25 @@
-//! The words of the command line.
+//! The arguments of the command line.
 
-/// What was asked for.
+/// The arguments.
 pub struct Words {
     /// The run folder.
     pub run: String,
-    /// Campaigns for each line.
-    pub campaigns: u64,
-    /// Of all draws.
+    /// Number of runs for each line.
+    pub runs: u64,
+    /// Seed of all draws.
     pub seed: u64,
     /// How much slower: 0.02 for 2% more CPU.
     pub inject: f64,
-    /// Labels; none for all rows.
+    /// Names of rows; empty for all rows.
     pub rows: Vec<String>,
 }
 
-const USAGE: &str = "give a run folder, and [--campaigns 1000] [--seed 1] [--inject 2%] [--rows A,B]";
+const USAGE: &str = "give a run folder, and [--runs 1000] [--seed 1] [--inject 2%] [--rows A,B]";
 
 impl Words {
     /// Reads them, the program's own name left out.
     pub fn read(mut words: impl Iterator<Item = String>) -> Result<Words, String> {
-        let mut read =
-            Words { run: String::new(), campaigns: 1_000, seed: 1, inject: 0.02, rows: Vec::new() };
+        let mut read = Words { run: String::new(), runs: 1_000, seed: 1, inject: 0.02, rows: Vec::new() };
         while let Some(word) = words.next() {
             if !word.starts_with("--") {
                 read.run = word;
@@ -29,9 +28,9 @@ impl Words {
             let value = words.next().ok_or_else(|| format!("{word} needs a value: {USAGE}"))?;
             let wrong = |what: &str| format!("\"{value}\" is not {what}: {USAGE}");
             match word.as_str() {
-                "--campaigns" => {
+                "--runs" => {
                     let count = value.parse().ok().filter(|count| *count > 0);
-                    read.campaigns = count.ok_or_else(|| wrong("a number of campaigns"))?;
+                    read.runs = count.ok_or_else(|| wrong("a number of runs"))?;
                 }
                 "--seed" => read.seed = value.parse().map_err(|_| wrong("a seed"))?,
                 "--inject" => {
