@@ -1,5 +1,5 @@
-//! How a service is loaded: a generator for a contract, and its failures in words. Whoever loads a service, to measure it
-//! or to see what it endures, does so by this.
+//! Loads a service: makes a generator for a contract, and describes its failures. Used to measure services and to test their
+//! endurance.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,12 +11,12 @@ use tare_load::{
 use crate::contract::Contract;
 use tare_host::process;
 
-/// A request that takes longer has failed.
+/// Time limit of a request.
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Different exchanges in one pool.
+/// Number of different exchanges in a pool.
 const EXCHANGES: usize = 512;
 
-/// The load of `contract` for the service at `target`, its placeholders filled.
+/// The exchanges of `contract` for the service at `target`, with placeholders filled.
 pub fn pool(contract: &Contract, target: SocketAddr, seed: u64) -> Arc<ExchangePool> {
     of_host(contract, &target.to_string(), seed)
 }
@@ -25,7 +25,10 @@ fn of_host(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
     Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, EXCHANGES, host)))
 }
 
-/// A generator without open connections, on these CPUs; none for any.
+/// A generator without open connections, on these CPUs (empty: any).
+///
+/// # Errors
+/// The generator cannot be made: no threads, an unusable CPU or namespace, or no driver.
 pub fn generator(
     contract: &Contract,
     route: impl Into<Route>,
@@ -47,24 +50,24 @@ pub fn describe(sample: &Sample) -> String {
     format!("{}{place}: expected {}, got `{got}`", sample.failure.name(), sample.expected)
 }
 
-/// That a service did not answer rightly under its first load, and what came instead.
+/// The message that a service gave no correct answer during warm-up, with what it sent instead.
 pub fn no_right_answer(report: &RunReport) -> String {
     let instead = report.first_failure.as_ref().map_or("nothing came".to_owned(), describe);
     format!("no right answer while it was warmed up: {instead}")
 }
 
-/// How many failed of each kind, by its name in files.
+/// Number of failures of each kind, by the kind's name in files.
 pub fn by_name(failures: &Failures) -> BTreeMap<String, u64> {
     failures.iter().map(|(class, count)| (class.name().to_owned(), count)).collect()
 }
 
-/// How many failed of each kind, as `2 reset, 1 status`.
+/// Number of failures of each kind as text: `2 reset, 1 status`.
 pub fn kinds(failures: &Failures) -> String {
     let kinds: Vec<String> = failures.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     kinds.join(", ")
 }
 
-/// How the process ended and what it said last, if it has ended.
+/// How the process ended, with the end of its stderr; absent while it runs.
 pub fn death(process: &process::Service, when: &str) -> Option<String> {
     let exit = process.has_exited()?;
     let stderr = match process.stderr_tail(3) {

@@ -1,4 +1,4 @@
-//! From a service of the catalogue to a running process that answers: used to verify and to measure alike.
+//! Starts a service of the catalogue and waits until it answers. Used to verify and to measure.
 
 use std::{
     fs, io,
@@ -14,16 +14,16 @@ use super::probe::{self, Readiness};
 use crate::{catalogue, contract::Contract, knobs::Knobs};
 use tare_host::process::{self, Launch, StartError, Supervisor};
 
-/// How long one question whether it is ready may take, beyond its `DELAY_MS`.
+/// Time limit of one readiness probe, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many ports are tried that turn out to be taken.
+/// Number of further ports that are tried if one is in use.
 const PORT_ATTEMPTS: u32 = 8;
 
-/// The variable that makes the environment of each start another length.
+/// The variable that gives the environment of each start a different length.
 const PADDING: &str = "TARE_PADDING";
-/// The most of it: the kernel puts the stack below the environment, and a page is as far as that matters for where
-/// things lie within a page and in the sets of a cache.
+/// Its maximum length. The kernel places the stack below the environment, so the length shifts the stack; beyond one page the
+/// position within a page and in the sets of a cache repeats.
 const PADDING_BYTES_MAX: usize = 4096;
 
 /// A service that is ready.
@@ -31,7 +31,7 @@ const PADDING_BYTES_MAX: usize = 4096;
 pub struct Ready {
     /// Its processes.
     pub process: process::Service,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
     /// From `exec` to the answer that made it ready.
     pub start_up: Duration,
@@ -40,32 +40,32 @@ pub struct Ready {
 /// Why a service is not running.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// It could not be started at all.
+    /// It could not be started.
     #[error(transparent)]
     Start(#[from] process::StartError),
-    /// It was started and did not answer.
+    /// It was started, but did not become ready.
     #[error(transparent)]
     Unready(#[from] process::Unready),
-    /// There is no place for its output.
+    /// The folder for its output cannot be made.
     #[error("{folder}: {source}")]
     Output {
         /// The folder.
         folder: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// What every launch of a run has in common.
+/// Settings that all launches of a run share.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// Whose first request tells that the service is ready.
+    /// The contract whose first request is the readiness probe.
     pub contract: &'a Contract,
-    /// What the service is told.
+    /// The settings of the service.
     pub knobs: &'a Knobs,
-    /// Where it may run; empty for anywhere.
+    /// CPUs of the service; empty: any.
     pub cpus: &'a [usize],
-    /// Fills the placeholders of the request that is asked first, and draws the length of the environment.
+    /// Determines the placeholders of the readiness probe and the length of the environment.
     pub seed: u64,
     /// When it counts as ready.
     pub readiness: Readiness,
@@ -73,7 +73,10 @@ pub struct Settings<'a> {
     pub port: Option<u16>,
 }
 
-/// Starts `service` and waits until it answers; its output goes to `folder/stem.stdout` and `.stderr`.
+/// Starts `service` and waits until it answers. Its output goes to `folder/stem.stdout` and `.stderr`.
+///
+/// # Errors
+/// It cannot be started, does not become ready in time, or the folder for its output cannot be made.
 pub fn launch(
     service: &catalogue::Service,
     settings: &Settings,
@@ -87,7 +90,7 @@ pub fn launch(
     let (process, port) = loop {
         let port = settings.port.unwrap_or_else(process::free_port);
         match start(service, settings, supervisor, folder, stem, port) {
-            // Another Tare looks for ports too, and each listens on one for an instant to see that it is free.
+            // Another tare may be searching for ports, which it binds for an instant to see whether they are free.
             Err(StartError::PortInUse { .. }) if settings.port.is_none() && attempts < PORT_ATTEMPTS => {
                 attempts += 1;
             }
@@ -96,7 +99,7 @@ pub fn launch(
     };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
-    // Not what verify is going to ask: a service that caches would have the right answer to it.
+    // Other values than verify will send: otherwise a service that caches would have the correct answers already.
     random.set_stream(1);
     let patience = PATIENCE + Duration::from_millis(settings.knobs.delay_ms);
     let start_up = process.wait_ready(service.ready_timeout, || {

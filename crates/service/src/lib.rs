@@ -1,5 +1,5 @@
-//! Services: what there is (catalogue), what each must do (contract), how it is built, launched, loaded, verified and
-//! strained, and what using it takes. Knows nothing of experiments.
+//! Services: the catalogue of services, the contracts they must honour, how they are built, launched, loaded, verified and
+//! tested for endurance, and their footprint. It knows nothing of experiments.
 
 pub mod build;
 pub mod catalogue;

@@ -1,4 +1,4 @@
-//! One question to a server, on a connection of its own: whether a service is ready, and what the right answer is.
+//! One request to a server, on a connection of its own: to find out whether a service is ready, or what it answers.
 
 use std::{
     io::{Read, Write},
@@ -11,34 +11,34 @@ use tare_load::{
     http1::{ParseError, Response, parse_response},
 };
 
-/// Every chunk is parsed together with all before it, so that small ones would make a large answer slow.
+/// Each chunk is parsed together with all previous ones, so small chunks would make a large answer slow.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// When a service is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// Once it says anything: what verify asks for, which finds out by itself whether that is right.
+    /// Once it sends anything. Verify uses this, as it checks by itself whether the answer is correct.
     Speaks,
-    /// Once it gives the right answer: what is measured as its start-up time.
+    /// Once it gives the correct answer. The start-up time is measured so.
     AnswersRightly,
 }
 
-/// Why a question has no answer.
+/// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The connection broke, or nothing came in time.
+    /// The connection broke, or no answer arrived in time.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// What came is not HTTP.
+    /// The answer is not HTTP.
     #[error(transparent)]
     NotHttp(#[from] ParseError),
-    /// The server closed without a word.
+    /// The server closed without an answer.
     #[error("the connection was closed without an answer")]
     Closed,
 }
 
-/// Asks once, on a connection of its own. Nothing is waited for longer than `patience`: while a service is asked its
-/// death is not noticed.
+/// Asks once, on a connection of its own. No step takes longer than `patience`, since the end of the service is not noticed
+/// meanwhile.
 pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, patience: Duration) -> bool {
     let asked = || -> Result<bool, AskError> {
         let mut stream = TcpStream::connect_timeout(&target, patience)?;
@@ -53,7 +53,10 @@ pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, pati
     asked().unwrap_or(false)
 }
 
-/// Sends the request and reads its whole answer, whatever that is.
+/// Sends the request and reads the whole answer.
+///
+/// # Errors
+/// The connection breaks, times out or is closed without a complete answer, or the answer is not HTTP/1.1.
 pub fn ask(stream: &mut (impl Read + Write), exchange: &Exchange) -> Result<Response, AskError> {
     stream.write_all(&exchange.request)?;
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
@@ -71,7 +74,7 @@ pub fn ask(stream: &mut (impl Read + Write), exchange: &Exchange) -> Result<Resp
     }
 }
 
-/// Whether a response is the one that is expected.
+/// Whether a response has the expected status and body.
 pub fn is_right(expected: &Expected, response: &Response) -> bool {
     let right_body = match &expected.body {
         ExpectedBody::Any => true,

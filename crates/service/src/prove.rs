@@ -1,4 +1,4 @@
-//! A service of the catalogue, started for a moment: whether it honours a contract, and what it sends.
+//! Starts a service of the catalogue for a moment, to verify it against a contract or to see what it sends.
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
 /// How long a service may take to stop.
 pub const GRACE: Duration = Duration::from_secs(3);
 
-/// What is asked again after the load: that the answers are still right, and still fresh.
+/// The checks that are repeated after a load: the answers are still correct and still fresh.
 pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 
-/// What is known of a service beforehand, for verify.
+/// The options of verify for a service, from its manifest.
 pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
     verify::Options {
         style_is_reference: service.style == catalogue::Style::RawSocket,
@@ -29,18 +29,21 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
     }
 }
 
-/// What verifying one service needs to know.
+/// The parameters of verifying one service.
 #[derive(Debug, Clone, Copy)]
 pub struct Proof<'a> {
-    /// What it is told.
+    /// The settings of the service.
     pub knobs: &'a Knobs,
-    /// Fills the placeholders.
+    /// Determines the values of placeholders.
     pub seed: u64,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
 }
 
-/// Starts `service`, verifies it against `contract`, stops it. `Err` where it could not be started or did not stop.
+/// Starts `service`, verifies it against `contract` and stops it.
+///
+/// # Errors
+/// The service could not be started, or did not stop cleanly.
 pub fn prove(
     service: &Service,
     contract: &Contract,
@@ -54,7 +57,10 @@ pub fn prove(
     })
 }
 
-/// The same, and what a service that is right sends.
+/// As [`prove`], and if the service is correct, records what it sends.
+///
+/// # Errors
+/// As [`prove`].
 pub fn prove_and_weigh(
     service: &Service,
     contract: &Contract,
@@ -70,7 +76,10 @@ pub fn prove_and_weigh(
     })
 }
 
-/// Starts `service`, looks at what it sends under `contract`, stops it. `Err` where it does not send right answers.
+/// Starts `service`, records what it sends under `contract` and stops it.
+///
+/// # Errors
+/// As [`prove`], or an answer is not correct.
 pub fn weigh_answers(
     service: &Service,
     contract: &Contract,
@@ -84,7 +93,7 @@ pub fn weigh_answers(
     })?
 }
 
-/// Does something with a service that runs; its output goes to `folder/stem.stdout` and `.stderr`.
+/// Calls `look` while the service runs. Its output goes to `folder/stem.stdout` and `.stderr`.
 fn while_running<T>(
     service: &Service,
     contract: &Contract,

@@ -1,5 +1,5 @@
 //! The checks that a contract may require: their names, and in one table what each does and proves.
-//! How a check is carried out is the business of `verify`.
+//! How a check is made is defined in `verify`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! From a request of a contract to bytes and the answer they must bring: the placeholders are filled here.
+//! Makes the bytes of a request and the expected answer from a contract: the placeholders are filled here.
 //!
 //! What the client sends is part of the contract, because a server spends its time on every header it is sent. So a
 //! request has `Host`, the contract's own headers, `Content-Length` where there is a body, and nothing else: no
@@ -17,7 +17,7 @@ use super::{Ask, Body, Contract, Request};
 pub enum LabelLength {
     /// 1 to 24 characters, at random.
     Any,
-    /// So many characters.
+    /// A fixed number of characters.
     Exactly(usize),
 }
 

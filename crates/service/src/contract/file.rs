@@ -32,7 +32,7 @@ pub(super) struct ContractFile {
     pub checks: BTreeMap<Spanned<String>, Level>,
 }
 
-/// What every request has unless it says otherwise. For servers that keep a connection only when they are told to.
+/// What every request has unless it says otherwise. For servers that keep a connection only on request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DefaultsFile {

@@ -1,6 +1,6 @@
-//! Contracts: files that say what a service must answer. One contract drives verify, the load and the reference.
+//! Contracts: files that define what a service must answer. One contract drives verify, the load and the reference.
 //!
-//! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer out of it.
+//! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer from it.
 //! Nothing here opens a connection, and nothing here knows which services exist.
 
 mod check;
@@ -67,7 +67,7 @@ pub struct Bad {
     pub ask: Ask,
 }
 
-/// What is sent, with its placeholders still open.
+/// A request before its placeholders are filled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
     /// The method, in capitals.
@@ -80,12 +80,12 @@ pub struct Ask {
     pub body: Option<Template>,
 }
 
-/// What must come back, with its placeholders still open.
+/// The answer that must come back, before its placeholders are filled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// The media type with its parameters, where the contract asks for one.
+    /// The media type with its parameters, if the contract requires one.
     pub content_type: Option<String>,
     /// Headers that must be there with exactly this value.
     pub headers: Vec<(String, String)>,
@@ -100,24 +100,33 @@ pub enum Body {
     Exact(Template),
     /// Any spelling of this JSON value; the order of an object's members is free.
     Json(Template),
-    /// Whatever the service likes.
+    /// Any body.
     Any,
 }
 
 impl Contract {
     /// Reads the contract at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a valid contract; the error names the line.
     pub fn load(path: &Path) -> Result<Contract, ContractError> {
         let text = document::read(path)?;
         Contract::parse(&text, path)
     }
 
-    /// Reads the contract in `text`; `path` gives it its name and stands in every error.
+    /// Reads the contract in `text`. Its name is the stem of `path`, which every error quotes.
+    ///
+    /// # Errors
+    /// The text is not a valid contract; the error names the line.
     pub fn parse(text: &str, path: &Path) -> Result<Contract, ContractError> {
         let file: file::ContractFile = document::parse(path, text, FORMAT)?;
         lower::lower(file, text, path)
     }
 
     /// Reads every `*.toml` in the folder `dir`, by name.
+    ///
+    /// # Errors
+    /// The folder cannot be listed, or one of the files is not a valid contract.
     pub fn load_all(dir: &Path) -> Result<BTreeMap<String, Contract>, ContractError> {
         let list = |source| ContractError::List { path: dir.to_owned(), source };
         let mut contracts = BTreeMap::new();
@@ -136,7 +145,7 @@ impl Contract {
         self.checks.get(&check).copied().unwrap_or_default()
     }
 
-    /// The same with only these requests as its load; none where it has no request of one of the names.
+    /// The same contract with only these requests in its load; absent if it lacks one of the names.
     pub fn narrowed(&self, names: &[String]) -> Option<Contract> {
         let is_known = |name: &String| self.requests.iter().any(|request| request.name == *name);
         let mut contract = self.clone();

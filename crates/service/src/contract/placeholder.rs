@@ -1,4 +1,4 @@
-//! Placeholders: `{{label}}` and its like in the text of a contract, and what they are filled with.
+//! Placeholders in the text of a contract, such as `{{label}}`, and the values that fill them.
 //!
 //! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
 
@@ -12,7 +12,7 @@ use rand::{Rng, RngExt};
 pub const LABEL_LENGTH_MAX: usize = 24;
 const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
-/// Above it a JSON reader that keeps numbers as doubles is allowed to round.
+/// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
 const KINDS: [&str; 3] = ["label", "number", "text"];
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -29,16 +29,16 @@ enum Part {
     Placeholder(Placeholder),
 }
 
-/// A place that is filled when an exchange is made.
+/// A part of a template that is filled when an exchange is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
-    /// What may stand there.
+    /// The kind of its values.
     pub kind: Kind,
-    /// Placeholders of one name have one value within an exchange; one without a name has a value of its own.
+    /// Placeholders with the same name have the same value within an exchange. One without a name has its own value.
     pub name: Option<String>,
 }
 
-/// What may stand in a placeholder.
+/// The kind of values of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// 1 to 24 characters of `[A-Za-z0-9_-]`.
@@ -49,7 +49,7 @@ pub enum Kind {
     Text,
 }
 
-/// Why a text is no template.
+/// Why a text is not a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum PlaceholderError {
@@ -68,7 +68,10 @@ pub enum PlaceholderError {
 }
 
 impl Template {
-    /// Reads the placeholders in `text`.
+    /// Parses the placeholders in `text`.
+    ///
+    /// # Errors
+    /// A placeholder is unknown, not closed, or has an invalid name or range.
     pub fn parse(text: &str) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;

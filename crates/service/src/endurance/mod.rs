@@ -1,8 +1,8 @@
-//! What a service must endure beyond a proof: bad input again and again, one connection for a long time, many connections
-//! with few threads, and SIGTERM while it is loaded.
+//! Endurance: what a service must withstand in addition to its contract. Repeated bad input, one connection for a long time,
+//! many connections with few threads, and SIGTERM under load.
 //!
-//! [`run`] starts the service, puts it through every [`Stage`], ends it, and returns what was found as data. It
-//! measures nothing: how fast a stage went is only said beside its outcome. No stage lasts longer than its time.
+//! [`run`] starts the service, makes every [`Stage`], stops it, and returns the results as data. It measures
+//! nothing: the speed of a stage is only noted beside its outcome. Every stage has a time limit.
 
 mod judge;
 mod load;
@@ -33,7 +33,11 @@ pub fn richest<'c>(contracts: impl Iterator<Item = &'c Contract>) -> Option<&'c 
     contracts.min_by_key(|contract| std::cmp::Reverse(contract.loaded().count()))
 }
 
-/// Puts `service` through all stages under `contract`, which it is known to honour. `interrupt` leaves out what is left.
+/// Makes all stages with `service` under `contract`, which it is known to honour. After `interrupt` the remaining stages are
+/// skipped.
+///
+/// # Errors
+/// The service cannot be launched.
 pub fn run(
     service: &Service,
     contract: &Contract,

@@ -1,4 +1,4 @@
-//! The stage `sigterm`: the service is asked to end while requests keep coming, as by whoever restarts it in earnest.
+//! The stage `sigterm`: the service is asked to end while requests keep coming, as in a real restart.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,18 +14,18 @@ use crate::prove::GRACE;
 use tare_host::process::Stopped;
 
 const CONNECTIONS: usize = 16;
-/// SIGTERM comes once so many answers have come, and a moment later; or after so long in any case.
+/// SIGTERM is sent a moment after this number of answers, or after a time limit.
 const BUSY_ANSWERS: u64 = 2 * CONNECTIONS as u64;
 const BUSY_MOMENT: Duration = Duration::from_millis(200);
 const BUSY_WITHIN: Duration = Duration::from_secs(5);
-/// How often the load tells what has come.
+/// How often the load reports its answers.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// The load ends when the service has; this is only the last resort.
 const LOAD_MAX: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_millis(500);
 
 pub(super) fn under_load(trial: Trial<'_>) -> StageResult {
-    // Who cannot serve a crowd would be asked for what it has already been found not to do.
+    // A service known to fail with a crowd is not tested with one again.
     let total = match trial.known_failure(Stage::Crowd) {
         Some(_) => trial.threads.min(CONNECTIONS),
         None => CONNECTIONS,
@@ -37,17 +37,17 @@ pub(super) fn under_load(trial: Trial<'_>) -> StageResult {
         Ok(generator) => generator,
         Err(error) => return StageResult::failed(Stage::Sigterm, error.to_string()),
     };
-    let heard = Heard::default();
+    let progress = Progress::default();
     let (report, stopped) = thread::scope(|scope| {
-        let loading = scope.spawn(|| heard.while_loading(&mut generator));
-        heard.wait_until_busy();
-        heard.signalled.store(true, Ordering::SeqCst);
+        let loading = scope.spawn(|| progress.while_loading(&mut generator));
+        progress.wait_until_busy();
+        progress.signalled.store(true, Ordering::SeqCst);
         let stopped = trial.ready.process.stop(GRACE);
-        heard.over.store(true, Ordering::Relaxed);
+        progress.over.store(true, Ordering::Relaxed);
         (loading.join().expect("the generator does not panic"), stopped)
     });
     match report {
-        Ok(report) => found(&heard.before(), &report, &stopped),
+        Ok(report) => found(&progress.before(), &report, &stopped),
         Err(error) => StageResult::failed(Stage::Sigterm, error.to_string()),
     }
 }
@@ -60,25 +60,25 @@ fn found(before: &Tally, report: &RunReport, stopped: &Stopped) -> StageResult {
     StageResult { stage: Stage::Sigterm, outcome, note, figures }
 }
 
-/// What the load tells the thread that sends the signal, and the other way round.
+/// Shared by the load and the thread that sends the signal.
 #[derive(Default)]
-struct Heard {
+struct Progress {
     answered: AtomicU64,
-    /// Set before SIGTERM is sent: what is told later may be its doing.
+    /// Set before SIGTERM is sent; failures reported later may be caused by it.
     signalled: AtomicBool,
     before: Mutex<Tally>,
     over: Arc<AtomicBool>,
 }
 
-impl Heard {
+impl Progress {
     fn while_loading(&self, generator: &mut Generator) -> Result<RunReport, LoadError> {
         let stop = Stop::after(LOAD_MAX, DRAIN);
         let mut load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         load.interval = Some(INTERVAL);
-        generator.run_watched(&load, &self.over, &mut |interval| self.hear(interval))
+        generator.run_watched(&load, &self.over, &mut |interval| self.observe(interval))
     }
 
-    fn hear(&self, interval: &Interval) {
+    fn observe(&self, interval: &Interval) {
         let tally = interval.measures.tally;
         self.answered.fetch_add(tally.answered, Ordering::Relaxed);
         if !self.signalled.load(Ordering::SeqCst) {

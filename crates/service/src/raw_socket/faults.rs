@@ -13,37 +13,37 @@ use super::{
     slower::Slowness,
 };
 
-/// What a server does wrong. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
+/// A fault of a server. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
 /// `wrong-length`, `wrong-length=1%`, `closes`, `slow-close`, `throttled=GROUP`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// Each request costs this share more CPU time than the raw socket's.
     Slower(f64),
-    /// Nothing is done for so long in every period.
+    /// Stalls for a part of every period.
     Stall {
-        /// How long.
+        /// Length of the stall.
         lasts: Duration,
         /// The period.
         every: Duration,
     },
-    /// Answers with the last segment of the path, and after so many requests with the last one for ever.
+    /// Answers with the last segment of the path; after a number of requests, always with the last correct answer.
     Caches {
-        /// Honest answers before.
+        /// Number of correct answers before that.
         after: u64,
     },
-    /// Every so manyth request finds its connection closed without an answer.
+    /// One request in `every` finds its connection closed without an answer.
     Drops {
         /// 100 is 1%.
         every: u64,
     },
-    /// Every so manyth answer has one byte more than its head says.
+    /// One answer in `every` has one byte more than its head announces.
     WrongLength {
         /// 1 is all of them.
         every: u64,
     },
-    /// Closes the connection where the client asks for it: no fault, and what `slow-close` is compared with.
+    /// Closes the connection if the client asks for it. Not a fault, but the control for `slow-close`.
     Closes,
-    /// Says that it closes the connection, and keeps it.
+    /// Announces that it closes the connection, and keeps it open.
     SlowClose,
     /// Enters a group that is limited to a part of a CPU, or limits the version 2 group that it is in below this folder.
     Throttled(Throttle),
@@ -63,7 +63,7 @@ pub const QUOTA_US: u32 = 5_000;
 /// The period of [`QUOTA_US`].
 pub const PERIOD_US: u32 = 10_000;
 
-/// A text that names no fault.
+/// Unknown name of a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown fault \"{0}\": there are slower=3%, stall=200ms/1s, caches[=AFTER], drops=1%, wrong-length[=1%], closes, \
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_liar_is_honest_for_as_long_as_it_was_told() {
+    fn a_cache_answers_correctly_for_the_given_number_of_requests() {
         let mut server = server("caches=1");
         let bodies = ["/echo/a", "/echo/bc", "/echo/d", "/echo/e"].map(|path| asked(&mut server, path).0);
         let ends = ["\r\n\r\na", "\r\n\r\nbc", "\r\n\r\nbc", "\r\n\r\nbc"];

@@ -1,5 +1,5 @@
 //! The raw socket: a raw-socket server that looks only for the end of a request and sends one fixed response. It is the
-//! empty container that every framework is weighed against, so it does as little as a server can: one `read` and one
+//! reference against which every framework is measured, so it does as little as a server can: one `read` and one
 //! `write` for a request, no parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
 
 mod behaviour;

@@ -12,7 +12,8 @@ use super::transcript::{CheckResult, Failure, Tried};
 
 /// Requests on one connection: more than the limits that servers are shipped with (100 in several).
 const KEPT_FOR: usize = 200;
-/// After so many of them verify waits a moment: a service that does not keep connections is found at once.
+/// After each of the first few answers verify waits a moment, so that a service that does not keep connections is found at
+/// once.
 const LOOKED_AT_CLOSELY: usize = 3;
 
 pub(super) fn pipelined(bench: &mut Bench<'_>) -> Vec<CheckResult> {
@@ -85,8 +86,8 @@ fn kept(bench: &mut Bench<'_>) -> Tried {
     Ok(None)
 }
 
-/// Looks whether the connection has ended before the next request is sent: afterwards a close cannot be told from a
-/// reset, because what is sent to a closed socket is answered with a reset.
+/// Checks whether the connection has ended before the next request is sent. Afterwards a close could not be distinguished from
+/// a reset, because bytes sent to a closed socket are answered with a reset.
 fn still_open(bench: &Bench<'_>, talk: &mut Talk, answered: usize) -> Result<(), Failure> {
     if answered <= LOOKED_AT_CLOSELY {
         sleep(bench.options.timeouts.pause);

@@ -1,4 +1,4 @@
-//! Bytes as text in which every byte can be told: for reasons and for the wire of a failure.
+//! Bytes as text in which every byte is recognisable, for reasons and for the transcript of a failure.
 
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_can_be_told() {
+    fn every_byte_is_recognisable() {
         assert_eq!(escape(b"a\r\n\t\\\x00\xffz\xc3\xa9"), "a\\r\\n\\t\\\\\\x00\\xffzé");
         assert_eq!(quote(&[b'x'; 61]), format!("\"{}...\"", "x".repeat(60)));
         assert_eq!(quote(b"OK"), "\"OK\"");

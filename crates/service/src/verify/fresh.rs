@@ -1,4 +1,4 @@
-//! The check `fresh`: answers are made from the request, whatever its placeholders are filled with.
+//! The check `fresh`: answers are made from the request, for any values of its placeholders.
 
 use rand_chacha::ChaCha8Rng;
 

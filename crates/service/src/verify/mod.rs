@@ -35,7 +35,7 @@ use bench::Bench;
 /// What is known of the service beforehand, and how patient verify is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// What the placeholders are filled from. Two runs with one seed send the same bytes.
+    /// Determines the values of placeholders. Two runs with one seed send the same bytes.
     pub seed: u64,
     /// A reference sends one fixed response, so it is not asked what it cannot know.
     pub style_is_reference: bool,

@@ -29,7 +29,7 @@ pub struct Sent {
     pub status_line: String,
     /// In the order in which they were sent.
     pub headers: Vec<Field>,
-    /// What tells where the body ends.
+    /// How the end of the body is marked.
     pub framing: Framing,
     /// Status line, headers and the empty line.
     pub head_bytes: usize,
@@ -50,7 +50,7 @@ pub struct Field {
     pub varies: bool,
 }
 
-/// What tells where a body ends.
+/// How the end of a body is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {

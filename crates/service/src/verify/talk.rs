@@ -21,7 +21,7 @@ pub(super) struct Talk {
     answer_timeout: Duration,
     sent: Vec<u8>,
     received: Vec<u8>,
-    /// So many of the received bytes belong to answers that have been taken.
+    /// Number of received bytes that belong to answers that have been read.
     taken: usize,
     /// How the other side ended the connection, once it has.
     end: Option<End>,

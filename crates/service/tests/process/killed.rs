@@ -34,7 +34,7 @@ fn stand_in_for_tare() {
             drop(bench.start("leaks-session"));
         }
     }
-    // From a thread that ends, for that must kill nobody.
+    // From a thread that ends, which must not kill the service.
     let services = std::thread::scope(|scope| {
         let start =
             || ["correct", "leaks-child", "leaks-session", "ignores-sigterm"].map(|m| bench.start_ready(m).0);

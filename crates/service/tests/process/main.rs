@@ -93,7 +93,7 @@ fn a_service_that_dies_under_load_has_ended_before() {
 }
 
 #[test]
-fn a_service_that_somebody_kills_is_seen_dead_even_frozen() {
+fn a_service_killed_from_outside_is_seen_dead_even_frozen() {
     for isolation in isolations() {
         // What a v1 freezer holds dies only when it is thawed.
         let frozen_dies = !matches!(isolation.freezer, Freezer::V1(_));
@@ -183,7 +183,7 @@ fn the_program_gets_its_cpus_its_environment_and_clean_signals() {
         let field =
             |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_string();
         assert_eq!(field("Cpus_allowed_list:"), last.to_string());
-        // 32 and 33 belong to the C library, which lets nobody set them: they are as whoever started us left them.
+        // 32 and 33 are reserved by the C library and cannot be set, so they keep the disposition of our parent.
         let ignored = u64::from_str_radix(&field("SigIgn:"), 16).unwrap() & !(0b11 << 31);
         assert_eq!(ignored, 0);
         assert_eq!(field("SigBlk:"), "0000000000000000");

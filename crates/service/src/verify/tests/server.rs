@@ -1,4 +1,4 @@
-//! A small service in this process that honours all contracts, except for the one fault it is told to have.
+//! A small service in this process that honours all contracts, except for one given fault.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
