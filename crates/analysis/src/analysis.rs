@@ -43,6 +43,7 @@ pub struct Analysis {
 
 /// What a run was asked.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it for a run")]
 pub enum Answer {
     /// How services stand to each other.
     Table(Report),

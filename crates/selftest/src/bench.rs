@@ -130,8 +130,8 @@ impl<'a> Bench<'a> {
         kept.or(own).ok_or_else(|| SelftestError::NoContract(name.to_owned()))
     }
 
-    /// The reference with a fault. One that closes connections reads what it is asked, so its connections are verified like
-    /// those of a framework.
+    /// The raw socket with a fault. One that closes connections reads its requests, so its connections are verified like those
+    /// of a framework.
     fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
         let mut command = self.site.reference.command.clone();
         command.extend(["--contract".to_owned(), "hello".to_owned()]);

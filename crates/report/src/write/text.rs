@@ -126,7 +126,7 @@ fn part_of(section: &Section, look: Look, titled: bool) -> String {
 fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String {
     let mut out = format!("{}\n", look.paint("1", &visible(&document.title)));
     if !document.question.is_empty() {
-        out += &look.paint("2", &look.wrapped("", &document.question).replace('\n', " ").trim_end());
+        out += &look.paint("2", look.wrapped("", &document.question).replace('\n', " ").trim_end());
         out += "\n";
     }
     if !document.answer.is_empty() {
