@@ -20,11 +20,7 @@ pub struct GridWords {
     /// Run the sweep that chose the published load, instead of the experiment
     #[arg(long)]
     sweep: bool,
-<<<<<<< HEAD
     /// `THREADS` of the services, if the experiment has several values of it, such as `28,4`
-=======
-    /// `THREADS` of the services, if the experiment has several values, such as `28,4`
->>>>>>> 7b9fc2d (cli, docs: options of published experiments in plain English; a line that was too long)
     #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
     threads: Vec<usize>,
     /// The slow link, one way each: `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit` [default: that of the experiment]
