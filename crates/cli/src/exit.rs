@@ -1,11 +1,8 @@
 //! The exit codes, and how an error is printed: both in this one place.
 
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
-use tare_analysis::{
-    analysis::{Analysis, StoredRun},
-    verdict::Verdict,
-};
+use tare_analysis::verdict::Verdict;
 
 use tare_host::signals;
 
@@ -37,11 +34,6 @@ pub enum Outcome {
     MeasurementInvalid,
     /// The data do not tell whether what was asked holds.
     Inconclusive,
-}
-
-/// Of the run in a folder: what its records say, whoever asks.
-pub fn of_run(run: &Path) -> anyhow::Result<Outcome> {
-    Ok(Analysis::of(&StoredRun::read(run)?).verdict.into())
 }
 
 /// Of a run, by its verdict: the one way from what was found to an exit status.

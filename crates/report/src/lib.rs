@@ -8,6 +8,7 @@
 
 pub mod document;
 pub mod gather;
+pub mod kept;
 pub mod write;
 
 pub use document::Document;

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod doctor;
 pub mod list;
 pub mod load;
+mod print;
 pub mod raw_socket;
 pub mod report;
 pub mod run;

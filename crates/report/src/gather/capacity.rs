@@ -151,6 +151,11 @@ fn state(row: &SloRow) -> &'static str {
     }
 }
 
+/// Of a search that came to nothing its counts are no figures.
+fn counted(row: &SloRow, count: usize) -> Option<usize> {
+    (row.state == State::Measured).then_some(count)
+}
+
 /// A line for each service.
 fn capacity(report: &SloReport) -> Section {
     let ns = Unit::Nanoseconds;
@@ -170,11 +175,15 @@ fn capacity(report: &SloReport) -> Section {
         row.closed_per_second
     }));
     fields.push(field(column("latency_ns_p99", "p99 there", ns), |row: &SloRow| row.latency_ns_p99));
-    fields.push(field(column("starts", "starts", Unit::Count), |row: &SloRow| row.starts));
-    fields.push(field(column("windows", "windows", Unit::Count), |row: &SloRow| row.windows));
+    fields.push(field(column("starts", "starts", Unit::Count).priority(20), |row: &SloRow| {
+        counted(row, row.starts)
+    }));
+    fields.push(field(column("windows", "windows", Unit::Count).priority(10), |row: &SloRow| {
+        counted(row, row.windows)
+    }));
     let void = column("windows_void", "void", Unit::Count)
         .help("The generator itself was late: such windows do not count.");
-    fields.push(field(void, |row: &SloRow| row.void));
+    fields.push(field(void, |row: &SloRow| counted(row, row.void)));
     fields.push(field(text("version", "version"), |row: &SloRow| row.version.clone()));
     fields.push(field(text("state", "state").facet(), state));
     fields.push(field(text("remarks", "remarks"), |row: &SloRow| {

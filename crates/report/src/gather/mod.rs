@@ -15,8 +15,7 @@ mod lay;
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use tare_analysis::{checks, comparison as lab_comparison, published, recompute, report};
+use tare_analysis::{checks, comparison as lab_comparison, published, report};
 use tare_bench::{
     run::folder::{
         FolderError, Kept, Kind,
@@ -26,7 +25,9 @@ use tare_bench::{
     slo::SloPlan,
 };
 
-use crate::Document;
+use tare_host::spelling::suggestion;
+
+use crate::{Document, kept};
 
 /// Why nothing can be told of a folder.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,20 @@ pub enum GatherError {
         /// What it is instead.
         reason: String,
     },
+    /// The rows of such a run are related to nothing, or to what was published.
+    #[error("{what} has no reference to choose")]
+    NoReference {
+        /// Which kind of run.
+        what: &'static str,
+    },
+    /// It has no such row.
+    #[error("the run has no row \"{row}\"{nearest}")]
+    NoRow {
+        /// What was asked for.
+        row: String,
+        /// The nearest one that there is, in words.
+        nearest: String,
+    },
     /// A folder of run folders.
     #[error(
         "{}: is a series of experiments of which series.json cannot be read ({reason}); each has a report of its own: {}",
@@ -56,6 +71,32 @@ pub enum GatherError {
         /// The run folders in it.
         members: Vec<PathBuf>,
     },
+}
+
+/// The document of the run in this folder, its rows related to another one than the run's own; of a comparison the table of both.
+///
+/// # Errors
+/// As [`gather`], and where the run has no such row, or relates nothing to a row.
+pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
+    let no_rows = |what| Err(GatherError::NoReference { what });
+    if series::is_one(run) {
+        return no_rows("each experiment of a series");
+    }
+    let head = Head::read(run)?;
+    if head.kind() != Some(Kind::Campaign) {
+        return no_rows("a published experiment");
+    }
+    if SloPlan::read(run)?.is_some() {
+        return no_rows("a search for capacity");
+    }
+    let mut kept: Kept = lenient::read(run, &head)?;
+    let labels = || kept.header.plan.rows.iter().map(|row| row.label.as_str());
+    if !labels().any(|label| label == row) {
+        return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
+    }
+    row.clone_into(&mut kept.header.plan.reference);
+    let document = campaign::document(&kept, &report::compute(&kept), run);
+    Ok(damage::told(not_passed_before_its_end(document), kept.damage))
 }
 
 /// What is told of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is told
@@ -74,7 +115,7 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
     let gathered = match kind {
         Kind::Grid => lenient::read(run, &head).map(|kept| {
             let report = published::compute(&kept);
-            (compared_with_kept(grid::document(&kept, &report, run), &kept, &report, run), kept.damage)
+            (compared_with_kept(grid::document(&kept, &report, run), &kept, run), kept.damage)
         }),
         Kind::Campaign => lenient::read(run, &head).map(|kept| of_blocks(&kept, run)),
     };
@@ -108,36 +149,28 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
     });
     if let Some(slo) = slo {
         let report = tare_analysis::capacity::compute(&slo, kept);
-        return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, &report, run), found);
+        return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, run), found);
     }
     let report = report::compute(kept);
     let document = match lab_comparison::compute(kept) {
         Some(compared) => comparison::document(&compared, kept, &report, run),
         None => campaign::document(kept, &report, run),
     };
-    (compared_with_kept(document, kept, &report, run), found)
+    (compared_with_kept(document, kept, run), found)
 }
 
 /// With a note where the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
 /// or goes on gives other figures anyway, and says so.
-fn compared_with_kept<P, R>(
-    mut document: Document,
-    kept: &Kept<P, R>,
-    report: &impl Serialize,
-    run: &Path,
-) -> Document {
+fn compared_with_kept<P, R>(mut document: Document, kept: &Kept<P, R>, run: &Path) -> Document {
     if kept.goes_on || !kept.damage.is_empty() {
         return document;
     }
     // Many a run has no such file: it was cut off.
-    if let Ok(Some(what)) = recompute::difference(run, report) {
-        document.notes.insert(
-            0,
-            format!(
-                "this page is computed from the records, and the table that tare {} kept in report.json differs from it: {what}",
-                kept.header.tare
-            ),
-        );
+    if let Ok(Some(what)) = kept::difference(run, &document) {
+        let tare = &kept.header.tare;
+        let note =
+            format!("computed from the records; the report that tare {tare} kept has other figures: {what}");
+        document.notes.insert(0, note);
     }
     document
 }

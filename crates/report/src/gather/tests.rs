@@ -326,7 +326,7 @@ fn journal(run: &Path, change: impl FnOnce(String) -> String) {
 #[test]
 fn what_can_be_shown_of_a_damaged_folder_is_shown() {
     type Damage = fn(&Path);
-    let cases: [(&str, Damage); 15] = [
+    let cases: [(&str, Damage); 14] = [
         ("a damaged line", |run| {
             journal(run, |text| text.replacen("\"kind\":\"slice\"", "\"kind\":\"sl\u{0}", 2))
         }),
@@ -353,14 +353,7 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
         ("a plan that lacks something", |run| {
             edit(run, |head| drop(head["plan"].as_object_mut().unwrap().remove("seed")));
         }),
-        ("half a head and a report", |run| {
-            let report = tare_analysis::report::compute(&kept(8));
-            fs::write(run.join("report.json"), serde_json::to_vec(&report).unwrap()).unwrap();
-            fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap();
-        }),
-        ("half a head and no report", |run| {
-            fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap()
-        }),
+        ("half a head", |run| fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap()),
     ];
     let told = cases.map(|(name, damage)| {
         let run = folder(&kept(8));
@@ -373,20 +366,22 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
 #[test]
 fn a_kept_table_that_differs_is_a_note() {
     let run = folder(&kept(8));
-    let mut report = tare_analysis::report::compute(&kept(8));
-    let keep = |report: &tare_analysis::report::Report| {
-        fs::write(run.path().join("report.json"), recompute::json(report).unwrap()).unwrap();
+    let mut report = sound(run.path());
+    let keep = |report: &Document| {
+        fs::write(run.path().join("report.json"), crate::write::json::json(report)).unwrap();
     };
-    let note = || sound(run.path()).notes.into_iter().find(|note| note.contains("report.json"));
+    let note = || sound(run.path()).notes.into_iter().find(|note| note.contains("has other figures"));
     assert_eq!(note(), None, "there is none");
     keep(&report);
     assert_eq!(note(), None, "it is the same");
-    report.blocks = 7;
+    let table = report.sections[0].table.as_mut().unwrap();
+    let place = table.place("blocks").unwrap();
+    table.rows[0][place] = 7_u64.into();
     keep(&report);
     assert_eq!(
         note().unwrap(),
-        "this page is computed from the records, and the table that tare 0.1.0 kept in report.json differs from it: \
-         /blocks was 7 and is 8"
+        "computed from the records; the report that tare 0.1.0 kept has other figures: section \"tiers\": row 1, \"blocks\" \
+         was 7 and is 8"
     );
     let writer = fs::OpenOptions::new().append(true).open(run.path().join("journal.ndjson")).unwrap();
     writer.lock().unwrap();

@@ -10,7 +10,7 @@ mod layout;
 pub mod markdown;
 pub mod parquet;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 pub mod text;
 
 /// Longer tables are no reading: the forms for programs have them.

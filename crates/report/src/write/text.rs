@@ -13,8 +13,6 @@ use crate::document::{Fact, Table, Tone, Value};
 
 pub use table::{Drawn, draw};
 
-/// Columns that a sentence has where nothing says how wide the paper is.
-const PAPER: usize = 120;
 /// Sentences are not read across a screen of any width.
 const SENTENCE_MAX: usize = 140;
 const INDENT: usize = 4;
@@ -49,7 +47,8 @@ impl Look {
 
     /// Lines no longer than there is room, those after the first one under the text of the first.
     fn wrapped(self, head: &str, text: &str) -> String {
-        let width = self.width.unwrap_or(PAPER).clamp(20, SENTENCE_MAX);
+        // In a file a sentence is a line, so that it can be searched for.
+        let width = self.width.map_or(usize::MAX, |width| width.clamp(20, SENTENCE_MAX));
         // Below a long beginning a text would be a narrow column.
         let indent = if width_of(head) <= width / 3 { width_of(head) } else { INDENT };
         let (mut out, mut used) = (String::new(), width_of(head));

@@ -6,11 +6,9 @@ pub mod words;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use tare_analysis::comparison::{self, Comparison};
 use tare_bench::{
     experiment::Experiment,
     run::{
-        folder,
         plan::Plan,
         until::{ALPHA, Gate, Metric, Until, looks},
     },
@@ -19,13 +17,8 @@ use tare_host::cpus::{self, Pinning};
 use tare_service::catalogue::Row;
 
 use super::campaign;
-use super::report::page;
-use super::run::{session::Session, show_plan};
-use crate::{
-    exit::{self, Outcome},
-    output::{Format, print, print_json},
-    workspace::Global,
-};
+use super::run::{ended, session::Session, show_plan};
+use crate::{exit::Outcome, workspace::Global};
 use tare_service::workspace::Workspace;
 
 /// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
@@ -92,16 +85,8 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         "{}: contains a run already; choose another folder",
         run.display()
     );
-    Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
-    tell(&run, format)?;
-    page::tell_kept(&run);
-    exit::of_run(&run)
-}
-
-/// Prints the verdict that a run folder holds; false where it is another kind of run.
-pub fn tell(run: &Path, format: Format) -> anyhow::Result<bool> {
-    let found = comparison::compute(&folder::read(run)?);
-    found.map_or(Ok(false), |found| print_comparison(&found, format).map(|()| true))
+    let document = Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
+    ended(&run, &document, format)
 }
 
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<Plan> {
@@ -138,13 +123,4 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         alpha: ALPHA,
     });
     Ok(Plan { until, ..plan })
-}
-
-/// Prints a comparison to stdout.
-pub fn print_comparison(found: &Comparison, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => print(&comparison::text(found, true)),
-        Format::Markdown => print(&comparison::markdown(found)),
-        Format::Json => print_json(found),
-    }
 }

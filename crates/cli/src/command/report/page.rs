@@ -1,32 +1,41 @@
-//! The page of a run, which lies in its folder from its end on.
+//! What a run folder keeps of its report from the end of the run on: the document as a page, as Markdown and as JSON.
 
-use std::{
-    panic::catch_unwind,
-    path::{Path, PathBuf},
+use std::{fs, io::ErrorKind, path::Path};
+
+use anyhow::Context;
+use tare_report::{
+    Document,
+    gather::gather,
+    kept,
+    write::{html, json, markdown},
 };
-
-use anyhow::anyhow;
-use tare_report::{gather::gather, write::html};
 
 use crate::output;
 
-/// Its name in the run folder.
+/// The name of the page in the run folder.
 pub const NAME: &str = "report.html";
+/// The short form, for a README or a pull request.
+const MARKDOWN: &str = "report.md";
 
-/// Writes the page of a run into its folder.
-pub fn write(run: &Path) -> anyhow::Result<PathBuf> {
-    let path = run.join(NAME);
-    output::write_file(&path, html::html(&gather(run)?)?.as_bytes())?;
-    Ok(path)
-}
-
-/// The same at the end of a run, which is kept already: that there is no page must not look as if there were no run.
-pub fn keep(run: &Path, say: impl FnOnce(&str)) {
-    let written = catch_unwind(|| write(run)).unwrap_or_else(|_| Err(anyhow!("a mistake in the program")));
-    if let Err(error) = written {
+/// The document of a run that has ended, written into its folder. The run itself is there already: that there is no page must
+/// not look as if there were no run.
+pub fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Document> {
+    // What was kept before the rest of a run was measured is of another run.
+    match fs::remove_file(run.join(kept::NAME)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).with_context(|| run.join(kept::NAME).display().to_string());
+        }
+        _ => {}
+    }
+    let document = gather(run)?;
+    output::write_file(&run.join(MARKDOWN), markdown::brief(&document).as_bytes())?;
+    output::write_file(&run.join(kept::NAME), json::json(&document).as_bytes())?;
+    let page = html::html(&document).map_err(anyhow::Error::from);
+    if let Err(error) = page.and_then(|page| output::write_file(&run.join(NAME), page.as_bytes())) {
         let (words, run) = (output::paint("33", "no page:"), run.display());
         say(&format!("{words} {error:#}; the run is kept, and `tare report {run}` tries again"));
     }
+    Ok(document)
 }
 
 /// Where a run is kept, and how to see it again.

@@ -9,7 +9,6 @@ mod until;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use tare_analysis::report::Report;
 use tare_bench::{
     experiment::Experiment,
     run::{
@@ -19,18 +18,19 @@ use tare_bench::{
     slo::SloPlan,
 };
 use tare_host::cpus::{self, Pinning};
+use tare_report::Document;
 use tare_service::catalogue::{Row, SelectError};
 
 pub use dry::show_plan;
 
 use super::campaign;
 use super::{
-    compare::{self, words},
+    compare::words,
+    print::{self, Extent},
     report::page,
-    show::print_report,
 };
 use crate::{
-    exit::{self, Outcome},
+    exit::Outcome,
     output::Format,
     workspace::{self, Global},
 };
@@ -123,19 +123,21 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
     let mut workspace = global.open()?;
     let format = args.campaign.format();
-    let (run, report) = match &args.resume {
+    let (run, document) = match &args.resume {
         Some(run) => (run.clone(), resume(&mut workspace, run)?),
         None => match begin(&mut workspace, &args, format)? {
             Some(done) => done,
             None => return Ok(Outcome::Fine),
         },
     };
-    // A comparison that was cut off ends as one.
-    if !compare::tell(&run, format)? {
-        print_report(&report, format)?;
-    }
-    page::tell_kept(&run);
-    exit::of_run(&run)
+    ended(&run, &document, format)
+}
+
+/// What a run ends with, whatever kind of run it is: its report, where it is kept, and its exit status.
+pub fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
+    let outcome = print::document(document, format, Extent::Brief)?;
+    page::tell_kept(run);
+    Ok(outcome)
 }
 
 /// A new run, its folder and its report; nothing where only the plan was asked for.
@@ -143,7 +145,7 @@ fn begin(
     workspace: &mut Workspace,
     args: &Args,
     format: Format,
-) -> anyhow::Result<Option<(PathBuf, Report)>> {
+) -> anyhow::Result<Option<(PathBuf, Document)>> {
     let path = args.experiment.as_ref().context("an experiment is needed")?;
     let mut experiment = Experiment::load(path)?;
     if let Some(budget) = args.budget {
@@ -170,12 +172,12 @@ fn begin(
     let began = jiff::Timestamp::now();
     let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&experiment.name, began));
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
-    let report = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
-    Ok(Some((run, report)))
+    let document = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
+    Ok(Some((run, document)))
 }
 
 /// The rest of a run that was cut off.
-fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<Report> {
+fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<Document> {
     let kept = folder::read(run)?;
     let run_path = run.display();
     ensure!(

@@ -4,14 +4,9 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
-use tare_analysis::capacity::{self, SloReport};
 
 use anyhow::{Context, bail, ensure};
-use tare_analysis::{
-    comparison::{self, Comparison},
-    judge::Jury,
-    report::{self, Report},
-};
+use tare_analysis::judge::Jury;
 use tare_bench::{
     run::{
         bench::Bench,
@@ -25,6 +20,7 @@ use tare_bench::{
     slo::{SloPlan, judge::Searches},
 };
 use tare_host::{environment::Environment, process::Supervisor};
+use tare_report::Document;
 use tare_service::{build::Site, catalogue::Row};
 
 use super::about;
@@ -61,7 +57,7 @@ impl<'a> Session<'a> {
     }
 
     /// A new run.
-    pub fn carry_out(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Report> {
+    pub fn carry_out(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
         let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
@@ -74,7 +70,7 @@ impl<'a> Session<'a> {
         slo: &SloPlan,
         mut plan: Plan,
         began: jiff::Timestamp,
-    ) -> anyhow::Result<SloReport> {
+    ) -> anyhow::Result<Document> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
         let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
@@ -88,15 +84,12 @@ impl<'a> Session<'a> {
         header: &Header,
         journal: RunFolder,
         past: &[Record],
-    ) -> anyhow::Result<SloReport> {
+    ) -> anyhow::Result<Document> {
         let bench = self.bench(&header.plan)?.counting_within(slo.slo.limits_ns());
         let campaign = || Campaign::new(header, Some(slo), past);
         let ended = self.conduct(&header.plan, bench, journal, &mut Searches::new(slo), past, campaign);
-        let report = capacity::compute(slo, &folder::read(&self.run)?);
         ended?;
-        write_report(&self.run, &capacity::markdown(&report), &report)?;
-        page::keep(&self.run, |text| self.progress.keep(text));
-        Ok(report)
+        page::keep(&self.run, |text| self.progress.keep(text))
     }
 
     pub(super) fn header<P: Planned>(&self, plan: P, began: jiff::Timestamp) -> Header<P> {
@@ -123,14 +116,14 @@ impl<'a> Session<'a> {
     }
 
     /// The rest of a run that was cut off.
-    pub fn go_on(&mut self, kept: &Kept) -> anyhow::Result<Report> {
+    pub fn go_on(&mut self, kept: &Kept) -> anyhow::Result<Document> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run, kept)?;
         self.measure(&kept.header, journal, &kept.records)
     }
 
     /// The rest of a search for capacity that was cut off.
-    pub fn go_on_searching(&mut self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<SloReport> {
+    pub fn go_on_searching(&mut self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<Document> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run, kept)?;
         self.look_for(slo, &kept.header, journal, &kept.records)
@@ -201,7 +194,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn measure(&self, header: &Header, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Report> {
+    fn measure(&self, header: &Header, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Document> {
         let plan = &header.plan;
         if past.is_empty() {
             self.progress.keep(&format!("measuring for {}", super::dry::expected(plan)));
@@ -213,15 +206,8 @@ impl<'a> Session<'a> {
                 self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past, campaign)
             }
         };
-        let kept = folder::read(&self.run)?;
-        let report = report::compute(&kept);
         ended?;
-        write_report(&self.run, &report::markdown(&report), &report)?;
-        if let Some(found) = comparison::compute(&kept) {
-            write_comparison(&self.run, &found)?;
-        }
-        page::keep(&self.run, |text| self.progress.keep(text));
-        Ok(report)
+        page::keep(&self.run, |text| self.progress.keep(text))
     }
 
     fn bench<'b>(&'b self, plan: &'b Plan) -> anyhow::Result<Bench<'b>> {
@@ -256,19 +242,4 @@ impl<'a> Session<'a> {
 /// A comparison of which one side is missing is over before it begins.
 fn nothing_to_compare(plan: &Plan) -> bool {
     matches!(plan.until, Until::Gate(_)) && plan.rows.iter().any(|row| row.excluded.is_some())
-}
-
-fn write(run: &Path, name: &str, text: &str) -> anyhow::Result<()> {
-    let path = run.join(name);
-    std::fs::write(&path, text).with_context(|| path.display().to_string())
-}
-
-pub fn write_report(run: &Path, markdown: &str, report: &impl serde::Serialize) -> anyhow::Result<()> {
-    write(run, "report.md", markdown)?;
-    write(run, "report.json", &output::json(report)?)
-}
-
-fn write_comparison(run: &Path, found: &Comparison) -> anyhow::Result<()> {
-    write(run, "comparison.md", &comparison::markdown(found))?;
-    write(run, "comparison.json", &output::json(found)?)
 }

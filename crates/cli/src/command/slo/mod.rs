@@ -4,7 +4,6 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tare_analysis::capacity::{self, SloReport};
 
 use anyhow::{Context, ensure};
 use tare_bench::{
@@ -14,14 +13,13 @@ use tare_bench::{
 };
 use tare_host::cpus::{self, Pinning};
 use tare_load::schedule::parse;
+use tare_report::Document;
 use tare_service::{catalogue::Row, knobs::Knobs};
 
 use super::campaign;
-use super::report::page;
-use super::run::{kept_rows, session::Session};
+use super::run::{ended, kept_rows, session::Session};
 use crate::{
-    exit::{self, Outcome},
-    output::{self, Format, print, print_json},
+    exit::Outcome,
     progress::duration,
     workspace::{self, Global},
 };
@@ -94,13 +92,12 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         Some(run) => Some((run.clone(), resume(&mut workspace, run, at_least)?)),
         None => begin(&mut workspace, &args, at_least)?,
     };
-    let Some((run, report)) = found else { return Ok(Outcome::Fine) };
-    print_report(&report, args.campaign.format())?;
-    exit::of_run(&run)
+    let Some((run, document)) = found else { return Ok(Outcome::Fine) };
+    ended(&run, &document, args.campaign.format())
 }
 
 /// The rest of a search that was cut off. A rate that is asked of it now is kept in its folder, as that of the first time was.
-fn resume(workspace: &mut Workspace, run: &Path, at_least: Option<f64>) -> anyhow::Result<SloReport> {
+fn resume(workspace: &mut Workspace, run: &Path, at_least: Option<f64>) -> anyhow::Result<Document> {
     let kept = folder::read(run)?;
     let mut slo =
         SloPlan::read(run)?.with_context(|| format!("{}: not a search for capacity", run.display()))?;
@@ -117,7 +114,7 @@ fn begin(
     workspace: &mut Workspace,
     args: &Args,
     at_least: Option<f64>,
-) -> anyhow::Result<Option<(PathBuf, SloReport)>> {
+) -> anyhow::Result<Option<(PathBuf, Document)>> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
     let setting = setting(args)?;
     workspace.contract(&setting.contract)?;
@@ -139,7 +136,7 @@ fn measure(
     rows: Vec<Row>,
     slo: &SloPlan,
     plan: Plan,
-) -> anyhow::Result<(PathBuf, SloReport)> {
+) -> anyhow::Result<(PathBuf, Document)> {
     let began = jiff::Timestamp::now();
     let run = || workspace.new_run("slo", began);
     let run = args.campaign.out.clone().unwrap_or_else(run);
@@ -149,9 +146,8 @@ fn measure(
         run.display()
     );
     workspace::print_broken(workspace);
-    let report = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
-    page::tell_kept(&run);
-    Ok((run, report))
+    let document = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
+    Ok((run, document))
 }
 
 fn setting(args: &Args) -> anyhow::Result<Setting> {
@@ -197,13 +193,4 @@ fn words(slo: &SloPlan, plan: &Plan) -> String {
         plan.seed,
         duration(Duration::from_nanos(block_ns * blocks)),
     )
-}
-
-/// Prints the report of a search to stdout.
-pub fn print_report(report: &SloReport, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => print(&capacity::text(report, |cells| output::aligned(cells, 1))),
-        Format::Markdown => print(&capacity::markdown(report)),
-        Format::Json => print_json(report),
-    }
 }

@@ -140,15 +140,40 @@ pub fn journal(run: &Path) -> Vec<Value> {
     whole.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A row of a report.
+/// The rows of a table of a document, each by the keys of its columns.
 #[track_caller]
-pub fn row<'a>(report: &'a Value, label: &str) -> &'a Value {
-    let rows = report["rows"].as_array().unwrap();
-    rows.iter().find(|row| row["label"] == label).unwrap_or_else(|| panic!("no row {label:?}: {rows:?}"))
+pub fn rows(document: &Value, section: &str) -> Vec<Value> {
+    let sections = document["sections"].as_array().unwrap_or_else(|| panic!("no document: {document}"));
+    let found = sections.iter().find(|found| found["id"] == section);
+    let table = &found.unwrap_or_else(|| panic!("no section {section:?}: {document}"))["table"];
+    let keys = table["columns"].as_array().unwrap().iter().map(|column| column["key"].as_str().unwrap());
+    let keys: Vec<&str> = keys.collect();
+    let row = |row: &Value| {
+        let cells = row.as_array().unwrap().iter().cloned();
+        keys.iter().map(|key| (*key).to_owned()).zip(cells).collect::<serde_json::Map<_, _>>().into()
+    };
+    table["rows"].as_array().unwrap().iter().map(row).collect()
 }
 
-/// Whether a row of a report has figures: `measured`, `failed`, ...
+/// A row of the main table of a document.
 #[track_caller]
-pub fn state<'a>(report: &'a Value, label: &str) -> &'a str {
-    row(report, label)["state"]["is"].as_str().unwrap()
+pub fn row(document: &Value, label: &str) -> Value {
+    let main = if document["kind"] == "capacity" { "capacity" } else { "tiers" };
+    let rows = rows(document, main);
+    let found = rows.iter().find(|row| row["label"] == label).cloned();
+    found.unwrap_or_else(|| panic!("no row {label:?}: {rows:?}"))
+}
+
+/// Whether a row of a document has figures: `measured`, `failed`, ...
+#[track_caller]
+pub fn state(document: &Value, label: &str) -> String {
+    row(document, label)["state"].as_str().unwrap().to_owned()
+}
+
+/// What a document says of the run as a whole, such as `Took`.
+#[track_caller]
+pub fn fact(document: &Value, label: &str) -> String {
+    let facts = document["facts"].as_array().unwrap();
+    let fact = facts.iter().find(|fact| fact["label"] == label);
+    fact.unwrap_or_else(|| panic!("no fact {label:?}: {facts:?}"))["text"].as_str().unwrap().to_owned()
 }

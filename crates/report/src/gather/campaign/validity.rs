@@ -200,15 +200,15 @@ const PAIRS_LEAD: &str = "Rows that stand side by side and cannot be told apart,
 /// the main table.
 pub fn pairs(report: &Report) -> Option<Section> {
     let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;
-    let number = Column::new;
+    let text = |key, title| Column::new(key, title, Unit::Text);
+    let help = "none if not even 2000 would";
     let fields = vec![
-        field(number("label", "ahead", Unit::Text), |pair: &&Neighbours| pair.row.clone()),
-        field(number("label_next", "behind", Unit::Text), |pair: &&Neighbours| pair.next.clone()),
-        field(number("blocks_more", "more blocks", Unit::Count), |pair: &&Neighbours| pair.blocks_more),
-        field(number("time_ns_more", "more time", Unit::Nanoseconds).hidden(), |pair: &&Neighbours| {
-            pair.ns_more
+        field(text("label", "ahead"), |pair: &&Neighbours| pair.row.clone()),
+        field(text("label_next", "behind"), |pair: &&Neighbours| pair.next.clone()),
+        field(Column::new("blocks_more", "more blocks", Unit::Count).help(help), |pair: &&Neighbours| {
+            pair.blocks_more
         }),
-        field(number("needed", "what it takes", Unit::Text), |pair: &&Neighbours| pair.needed()),
+        field(Column::new("time_ns_more", "more time", Unit::Nanoseconds), |pair: &&Neighbours| pair.ns_more),
     ];
     let title = "Pairs that are not separated, the soonest first";
     let table = table(title, fields, &tiers.not_separated);

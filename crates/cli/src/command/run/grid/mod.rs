@@ -9,25 +9,21 @@ mod words;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use tare_analysis::{
-    published::{self, Report},
-    verdict::{Question, Verdict},
-};
 use tare_bench::{
     figures::Figures,
     grid::{Grid, GridRow, plan::GridPlan, record::Record},
     run::folder::{self, Kept},
 };
 use tare_host::{cpus, link::rights};
+use tare_report::Document;
 use tare_service::catalogue::Row;
 
 pub use words::GridWords;
 
-use super::{Args, session::Session};
+use super::{Args, ended, session::Session};
 use crate::{
-    command::report::page,
-    exit::{self, Outcome},
-    output::{Format, paint, print, print_json},
+    exit::Outcome,
+    output::{Format, paint},
     workspace::{self, Global},
 };
 use tare_service::workspace::Workspace;
@@ -47,8 +43,8 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     }
     let began = jiff::Timestamp::now();
     let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&grid.name, began));
-    let report = begin(&workspace, plan, &run, began)?;
-    tell(&run, &report, format)
+    let document = begin(&workspace, plan, &run, began)?;
+    ended(&run, &document, format)
 }
 
 /// Goes on with the grid in the folder `run`.
@@ -59,8 +55,8 @@ pub fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Result<Out
     }
     let mut workspace = global.open()?;
     let rows = rows_of(&mut workspace, &kept)?;
-    let report = Session::new(&workspace, rows, run)?.go_on_with_grid(&kept)?;
-    tell(run, &report, format)
+    let document = Session::new(&workspace, rows, run)?.go_on_with_grid(&kept)?;
+    ended(run, &document, format)
 }
 
 fn begin(
@@ -68,25 +64,9 @@ fn begin(
     (plan, rows): (GridPlan, Vec<Row>),
     run: &Path,
     began: jiff::Timestamp,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<Document> {
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
     Session::new(workspace, rows, run)?.carry_out_grid(plan, began)
-}
-
-/// The table, and where it is kept.
-fn tell(run: &Path, report: &Report, format: Format) -> anyhow::Result<Outcome> {
-    print_report(report, format)?;
-    page::tell_kept(run);
-    exit::of_run(run)
-}
-
-/// Prints a report to stdout.
-pub fn print_report(report: &Report, format: Format) -> anyhow::Result<()> {
-    match format {
-        Format::Text => print(&published::text(report, true)),
-        Format::Markdown => print(&published::markdown(report)),
-        Format::Json => print_json(report),
-    }
 }
 
 fn prepare_for_links(grid: &Grid, args: &Args) {
@@ -148,19 +128,4 @@ fn rows(workspace: &Workspace, grid: &Grid, asked: &[String]) -> anyhow::Result<
 fn rows_of(workspace: &mut Workspace, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Vec<Row>> {
     let planned = kept.header.plan.rows.iter().map(|row| &row.planned);
     super::planned_rows(workspace, planned)
-}
-
-/// How many claims came out how, for a line of progress.
-pub fn claims_in_words(report: &Report) -> String {
-    let count = |verdict| report.claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let words = [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive];
-    let words: Vec<String> = words
-        .iter()
-        .map(|verdict| format!("{} {}", count(*verdict), verdict.word(Question::Claim)))
-        .collect();
-    let scale = match report.scale {
-        1.0 => String::new(),
-        scale => format!(", at scale {scale}"),
-    };
-    words.join(", ") + &scale
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use tare_analysis::published::{self, Report};
+use tare_analysis::published;
 use tare_bench::{
     grid::{Grid, Series, plan::GridPlan, record::Record},
     run::{
@@ -15,17 +15,18 @@ use tare_bench::{
         },
     },
 };
+use tare_report::{Document, gather::gather};
 use tare_service::catalogue::Row;
 
-use super::{begin, dry, plan, prepare_for_links, print_report, rows_of};
+use super::{begin, dry, plan, prepare_for_links, rows_of};
 use crate::{
     command::{
+        print::{self, Extent},
         report::page,
         run::{Args, session::Session},
-        show::same_as_kept,
     },
-    exit::{self, Outcome},
-    output::{Format, paint, print_json},
+    exit::Outcome,
+    output::{Format, paint},
     workspace::Global,
 };
 use tare_service::workspace::Workspace;
@@ -57,45 +58,28 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     let all = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&name, jiff::Timestamp::now()));
     let names = members.iter().map(|member| member.name.clone()).collect();
     SeriesHead::new(&series.title, names).keep(&all)?;
-    let mut told = Told::new(format);
+    let mut outcome = Outcome::Fine;
     for member in members {
         let run = all.join(&member.name);
         match measure(&mut workspace, member, &run) {
-            Ok(report) => told.report(report, exit::of_run(&run)?)?,
-            Err(error) => told.error(&error),
+            Ok(document) if format != Format::Json => {
+                print::document(&document, format, Extent::Brief)?;
+                crate::output::print("\n")?;
+            }
+            Ok(_) => {}
+            Err(error) => {
+                anstream::eprintln!("{}: {error:#}", paint("1;31", "error"));
+                outcome = Outcome::SetUp;
+            }
         }
         if tare_host::signals::received().is_some() {
             break;
         }
     }
-    page::keep(&all, |text| anstream::eprintln!("{text}"));
+    let document = page::keep(&all, |text| anstream::eprintln!("{text}"))?;
+    let of_all = print::document(&document, format, Extent::Brief)?;
     eprintln!("stored in {}; to resume, run the same command with --out {0}", all.display());
-    told.end()
-}
-
-/// The tables of a series that was kept, and where it is asked for whether its records still give them.
-pub fn show(run: &Path, recompute: bool, format: Format) -> anyhow::Result<Outcome> {
-    let (mut told, mut outcome) = (Told::new(format), Outcome::Fine);
-    for name in SeriesHead::read(run)?.members {
-        let member = run.join(&name);
-        if !has_begun(&member) {
-            anstream::eprintln!("{name}: not begun");
-            outcome = outcome.graver(Outcome::Inconclusive);
-            continue;
-        }
-        let report = published::compute(&folder::read(&member)?);
-        let same = same_as_kept(&member, recompute, &report);
-        told.report(report, exit::of_run(&member)?)?;
-        match same {
-            Ok(same) => outcome = outcome.graver(same),
-            // One that was cut off has kept no report: the others are looked at all the same.
-            Err(error) => {
-                told.error(&error);
-                outcome = outcome.graver(Outcome::SetUp);
-            }
-        }
-    }
-    Ok(told.end()?.graver(outcome))
+    Ok(of_all.graver(outcome))
 }
 
 /// Says how a series goes on, where `run` is the folder of one: what was not begun is planned by its command alone.
@@ -146,53 +130,14 @@ fn asked_of(grid: &Grid, args: &Args) -> Vec<String> {
 }
 
 /// A new run, the rest of one, or the report of one that has ended. What has begun goes on as it was planned then.
-fn measure(workspace: &mut Workspace, member: Member, run: &Path) -> anyhow::Result<Report> {
+fn measure(workspace: &mut Workspace, member: Member, run: &Path) -> anyhow::Result<Document> {
     if !has_begun(run) {
         return begin(workspace, (member.plan, member.rows), run, jiff::Timestamp::now());
     }
     let kept: Kept<GridPlan, Record> = folder::read(run)?;
-    let report = published::compute(&kept);
-    if report.is_complete() {
-        return Ok(report);
+    if published::compute(&kept).is_complete() {
+        return Ok(gather(run)?);
     }
     let rows = rows_of(workspace, &kept)?;
     Session::new(workspace, rows, run)?.go_on_with_grid(&kept)
-}
-
-/// What was printed of the experiments so far, and how they ended.
-struct Told {
-    format: Format,
-    outcome: Outcome,
-    /// One document at the end.
-    reports: Vec<Report>,
-}
-
-impl Told {
-    fn new(format: Format) -> Told {
-        Told { format, outcome: Outcome::Fine, reports: Vec::new() }
-    }
-
-    fn report(&mut self, report: Report, outcome: Outcome) -> anyhow::Result<()> {
-        self.outcome = self.outcome.graver(outcome);
-        match self.format {
-            Format::Json => self.reports.push(report),
-            format => {
-                print_report(&report, format)?;
-                crate::output::print("\n")?;
-            }
-        }
-        Ok(())
-    }
-
-    fn error(&mut self, error: &anyhow::Error) {
-        anstream::eprintln!("{}: {error:#}", paint("1;31", "error"));
-        self.outcome = self.outcome.graver(Outcome::SetUp);
-    }
-
-    fn end(self) -> anyhow::Result<Outcome> {
-        if self.format == Format::Json {
-            print_json(&self.reports)?;
-        }
-        Ok(self.outcome)
-    }
 }

@@ -3,24 +3,22 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use anyhow::{Context, ensure};
-use tare_analysis::published::{self, Report};
+use tare_analysis::published;
 use tare_bench::{
     grid::{bench::Bench, conduct, plan::GridPlan, prepare, record::Record},
     run::{
-        folder::{self, Header, Kept, RunFolder},
+        folder::{Header, Kept, RunFolder},
         plan::PlannedRow,
     },
 };
+use tare_report::Document;
 
-use super::{claims_in_words, dry, progress::GridProgress};
-use crate::command::{
-    report::page,
-    run::session::{Session, write_report},
-};
+use super::{dry, progress::GridProgress};
+use crate::command::{report::page, run::session::Session};
 
 impl Session<'_> {
     /// A new run of a grid.
-    pub fn carry_out_grid(&mut self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Report> {
+    pub fn carry_out_grid(&mut self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         let builder = self.workspace.builder();
         self.progress.say("building");
         let Session { rows, supervisor, interrupt, progress, .. } = &mut *self;
@@ -45,7 +43,7 @@ impl Session<'_> {
     }
 
     /// The rest of one that was cut off.
-    pub fn go_on_with_grid(&mut self, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Report> {
+    pub fn go_on_with_grid(&mut self, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Document> {
         self.is_not_measured_now()?;
         let run = self.run.display();
         let is_complete = published::compute(kept).is_complete();
@@ -61,7 +59,7 @@ impl Session<'_> {
         header: &Header<GridPlan>,
         mut journal: RunFolder,
         past: &[Record],
-    ) -> anyhow::Result<Report> {
+    ) -> anyhow::Result<Document> {
         let plan = &header.plan;
         let contracts = plan.points.iter().map(|point| {
             let whole = self.workspace.contract(&point.contract)?;
@@ -75,13 +73,7 @@ impl Session<'_> {
         let mut watch = GridProgress::new(&self.progress, header, past);
         let ended = conduct::conduct(plan, &mut bench, &mut journal, &mut watch, past);
         self.progress.finish();
-        let report = published::compute(&folder::read(&self.run)?);
         self.kept(ended.map(drop))?;
-        write_report(&self.run, &published::markdown(&report), &report)?;
-        page::keep(&self.run, |text| self.progress.keep(text));
-        if !report.claims.is_empty() {
-            self.progress.keep(&format!("claims: {}", claims_in_words(&report)));
-        }
-        Ok(report)
+        page::keep(&self.run, |text| self.progress.keep(text))
     }
 }

@@ -1,0 +1,52 @@
+//! What every command that ends with a run prints: its document, and the exit status that follows from its verdict.
+
+use std::path::Path;
+
+use anyhow::Context;
+use tare_analysis::checks;
+use tare_report::{
+    Document, kept,
+    write::{
+        json, markdown,
+        text::{self, Look},
+    },
+};
+
+use crate::{
+    exit::Outcome,
+    output::{self, Format, print},
+};
+
+/// How much of a document is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The answer, the main tables, and what must be known to believe them.
+    Brief,
+    /// Every section.
+    Whole,
+}
+
+/// Prints a document to stdout. JSON is always the whole of it.
+pub fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
+    let look = Look { width: output::width(), colours: true };
+    print(&match (format, extent) {
+        (Format::Text, Extent::Brief) => text::brief(document, look),
+        (Format::Text, Extent::Whole) => text::whole(document, look),
+        (Format::Markdown, Extent::Brief) => markdown::brief(document),
+        (Format::Markdown, Extent::Whole) => markdown::markdown(document),
+        (Format::Json, _) => json::json(document),
+    })?;
+    Ok(checks::verdict(&document.checks).into())
+}
+
+/// Says whether the document, computed now, has the figures of the one that was kept when the run ended.
+pub fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Result<Outcome> {
+    let path = run.join(kept::NAME);
+    let difference = kept::difference(run, document).with_context(|| run.display().to_string())?;
+    let Some(what) = difference else {
+        eprintln!("recomputed: the same as {}, to the last digit", path.display());
+        return Ok(Outcome::Fine);
+    };
+    eprintln!("recomputed: not the same as {}: {what}", path.display());
+    Ok(Outcome::MeasurementInvalid)
+}

@@ -1,0 +1,121 @@
+//! Every kind of run, made by the real scheduler on a simulated machine, in every form and by the command itself: the same
+//! figures, the same verdict, the same exit status.
+
+#[allow(dead_code, unused_imports, reason = "the pages need more of it")]
+#[path = "../../../report/tests/browser/fixtures/mod.rs"]
+mod fixtures;
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use tare_report::{
+    Document,
+    document::{Section, Value},
+    gather::gather,
+};
+
+/// What the command printed and how it ended.
+struct Printed {
+    code: Option<i32>,
+    stdout: String,
+}
+
+fn tare(words: &[&str]) -> Printed {
+    let Output { status, stdout, .. } =
+        Command::new(env!("CARGO_BIN_EXE_tare")).args(words).output().expect("the command starts");
+    Printed { code: status.code(), stdout: String::from_utf8(stdout).expect("what is printed is text") }
+}
+
+#[test]
+fn every_form_of_every_kind_of_run_says_the_same() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");
+    let lines = fixtures::ALL.iter().map(|fixture| {
+        let run = fixture.write(&folder);
+        let document = gather(&run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
+        let code = status(fixture.name, run.to_str().unwrap(), &document);
+        let verdicts = document.checks.iter().map(|check| check.verdict.name()).collect::<Vec<_>>();
+        format!("{}: status {code}, {}", fixture.name, verdicts.join(" "))
+    });
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+/// The one exit status of all forms.
+fn status(name: &str, run: &str, document: &Document) -> i32 {
+    let text = tare(&["show", run]);
+    let markdown = tare(&["show", run, "--format", "markdown"]);
+    let json = tare(&["show", run, "--json"]);
+    let junit = tare(&["report", run, "--format", "junit"]);
+    for other in [&markdown, &json, &junit] {
+        assert_eq!(other.code, text.code, "{name}: {}", other.stdout);
+    }
+    assert_eq!(
+        json.stdout,
+        tare(&["report", run, "--format", "json"]).stdout,
+        "{name}: one document, one JSON"
+    );
+    let html = tare(&["report", run, "--format", "html", "--out", "-"]);
+    assert_eq!(html.code, Some(0), "{name}: a page is no gate");
+    same_verdicts(name, document, &json, &junit);
+    // Names that are made to be taken for something else are written otherwise in each form: tests of the forms look at them.
+    if name != "hostile" {
+        for (form, printed) in [("text", &text.stdout), ("Markdown", &unescaped(&markdown.stdout))] {
+            assert!(printed.contains(&document.answer), "{name}: {form}: {printed}");
+            same_figures(&format!("{name}: {form}"), document, printed);
+        }
+    }
+    same_data(name, run, document);
+    text.code.unwrap_or_else(|| panic!("{name}: ended by a signal"))
+}
+
+fn same_verdicts(name: &str, document: &Document, json: &Printed, junit: &Printed) {
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let told = json["checks"].as_array().unwrap().iter().map(|check| check["verdict"].as_str().unwrap());
+    assert!(told.eq(document.checks.iter().map(|check| check.verdict.name())), "{name}: {json}");
+    assert_eq!(junit.stdout.matches("<testcase ").count(), document.checks.len(), "{name}: {}", junit.stdout);
+}
+
+fn unescaped(markdown: &str) -> String {
+    markdown.replace('\\', "").replace("&lt;", "<").replace("&amp;", "&")
+}
+
+/// The sections of the short form.
+fn brief(document: &Document) -> impl Iterator<Item = &Section> {
+    document
+        .sections
+        .iter()
+        .enumerate()
+        .filter(|(place, section)| *place == 0 || section.brief)
+        .map(|(_, section)| section)
+}
+
+/// Each figure that is shown stands in a line with the name of its row.
+fn same_figures(name: &str, document: &Document, printed: &str) {
+    for section in brief(document) {
+        let Some(table) = &section.table else { continue };
+        let names = table.columns.iter().position(|column| !column.hidden).expect("a table shows something");
+        for row in &table.rows {
+            let label = row[names].text().unwrap_or_default();
+            let shown = row.iter().zip(&table.columns).filter(|(_, column)| !column.hidden);
+            for (number, column) in shown.filter_map(|(value, column)| Some((value.number()?, column))) {
+                let figure = column.unit.show(number);
+                let stands = printed.lines().any(|line| line.contains(label) && line.contains(&figure));
+                assert!(stands, "{name}: {label}, {}: no {figure} in {printed}", column.key);
+            }
+        }
+    }
+}
+
+/// CSV has each number of the main table, with all its digits.
+fn same_data(name: &str, run: &str, document: &Document) {
+    let Some((section, table)) =
+        document.sections.first().and_then(|section| Some((section, section.table.as_ref()?)))
+    else {
+        return;
+    };
+    let csv = tare(&["report", run, "--format", "csv", "--section", &section.id]).stdout;
+    for number in table.rows.iter().flatten().filter_map(Value::number) {
+        assert!(csv.contains(&number.to_string()), "{name}: no {number} in {csv}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Whether the records of a run still give the figures of the document that was kept when it ended: another Tare may compute
+//! otherwise. Figures are compared to the last digit, wherever they stand; sentences, titles and what the kept document does not
+//! know are not, since they may be put better without any figure being another.
+
+use std::{fs, io, path::Path};
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::document::{Document, Table, Unit, Value};
+
+/// The name of the document in its run folder.
+pub const NAME: &str = "report.json";
+
+/// Why there is nothing to compare with.
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    /// There is no such file, or it cannot be read: a run that was cut off has none.
+    #[error("cannot read {NAME}: {0}")]
+    Io(#[from] io::Error),
+    /// It is no document.
+    #[error("{NAME} is no report: {0}; `tare report RUN --format json` prints one")]
+    Json(#[from] serde_json::Error),
+}
+
+#[derive(Deserialize)]
+struct Kept {
+    sections: Vec<KeptSection>,
+}
+
+#[derive(Deserialize)]
+struct KeptSection {
+    id: String,
+    #[serde(default)]
+    table: Option<KeptTable>,
+}
+
+#[derive(Deserialize)]
+struct KeptTable {
+    columns: Vec<KeptColumn>,
+    rows: Vec<Vec<Json>>,
+}
+
+#[derive(Deserialize)]
+struct KeptColumn {
+    key: String,
+    unit: String,
+}
+
+/// The first figure of the kept document that is another one in this document, which was computed now; none where all are the
+/// same.
+///
+/// # Errors
+/// Where no document was kept, or it cannot be read.
+pub fn difference(run: &Path, document: &Document) -> Result<Option<String>, KeptError> {
+    let kept: Kept = serde_json::from_slice(&fs::read(run.join(NAME))?)?;
+    Ok(kept.sections.iter().find_map(|section| {
+        let kept = section.table.as_ref()?;
+        let now =
+            document.sections.iter().find(|now| now.id == section.id).and_then(|now| now.table.as_ref());
+        let what = match now {
+            Some(now) => of_table(kept, now)?,
+            None => "is there no more".to_owned(),
+        };
+        Some(format!("section \"{}\": {what}", section.id))
+    }))
+}
+
+fn of_table(kept: &KeptTable, now: &Table) -> Option<String> {
+    if kept.rows.len() != now.rows.len() {
+        return Some(format!("it had {} rows and has {}", kept.rows.len(), now.rows.len()));
+    }
+    // The first text of a row is its name; other texts say what the figures say.
+    let name = kept.columns.iter().position(|column| column.unit == Unit::Text.name());
+    let is_compared = |place: &usize| kept.columns[*place].unit != Unit::Text.name() || Some(*place) == name;
+    (0..kept.columns.len()).filter(is_compared).find_map(|place| {
+        let key = kept.columns[place].key.as_str();
+        let Some(column) = now.place(key) else { return Some(format!("column \"{key}\" is there no more")) };
+        let rows = kept.rows.iter().zip(&now.rows).enumerate();
+        rows.filter_map(|(row, (kept, now))| Some((row, kept.get(place)?, now.get(column)?)))
+            .find(|(_, kept, now)| !is_same(kept, now))
+            .map(|(row, kept, now)| format!("row {}, \"{key}\" was {kept} and is {}", row + 1, shown(now)))
+    })
+}
+
+fn is_same(kept: &Json, now: &Value) -> bool {
+    match now {
+        Value::None => kept.is_null(),
+        Value::Text(_) | Value::Word(..) => kept.as_str() == now.text(),
+        Value::Number(number) => kept.as_f64() == Some(*number),
+        Value::Flag(flag) => kept.as_bool() == Some(*flag),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::{json::json, samples::campaign};
+
+    fn keep(document: &Document) -> tempfile::TempDir {
+        let run = tempfile::tempdir().unwrap();
+        fs::write(run.path().join(NAME), json(document)).unwrap();
+        run
+    }
+
+    #[test]
+    fn the_first_figure_that_is_another_is_named() {
+        let kept = campaign();
+        let run = keep(&kept);
+        let told = |document: &Document| difference(run.path(), document).unwrap();
+        assert_eq!(told(&kept), None);
+        let mut now = kept.clone();
+        let table = now.sections[0].table.as_mut().unwrap();
+        let place = table.place("cpu_ns").unwrap();
+        table.rows[1][place] = Value::Number(5214.500_000_1);
+        let expected = "section \"tiers\": row 2, \"cpu_ns\" was 5214.5 and is 5214.5000001";
+        assert_eq!(told(&now).as_deref(), Some(expected));
+        now.sections[0].table.as_mut().unwrap().rows.pop();
+        assert_eq!(told(&now).as_deref(), Some("section \"tiers\": it had 3 rows and has 2"));
+        now.sections.remove(0);
+        assert_eq!(told(&now).as_deref(), Some("section \"tiers\": is there no more"));
+    }
+
+    #[test]
+    fn other_words_and_more_columns_are_no_difference() {
+        let kept = campaign();
+        let run = keep(&kept);
+        let mut now = kept.clone();
+        now.answer = "put better".to_owned();
+        let table = now.sections[0].table.as_mut().unwrap();
+        let place = table.place("state").unwrap();
+        table.rows[2][place] = "another reason".into();
+        table.columns.insert(0, crate::document::Column::new("place", "place", Unit::Count));
+        table.rows.iter_mut().for_each(|row| row.insert(0, 7_u64.into()));
+        assert_eq!(difference(run.path(), &now).unwrap(), None);
+        assert!(matches!(difference(&run.path().join("gone"), &now), Err(KeptError::Io(_))));
+        fs::write(run.path().join(NAME), "{\"rows\": []}").unwrap();
+        assert!(matches!(difference(run.path(), &now), Err(KeptError::Json(_))));
+    }
+}
