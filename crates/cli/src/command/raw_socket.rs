@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, hide = true, value_name = "FAULT")]
     misbehave: Option<Fault>,
     /// Print the version
-    #[arg(long, exclusive = true)]
+    #[arg(long)]
     version: bool,
 }
 

@@ -34,13 +34,10 @@ fn services_that_die_under_load_cost_only_their_own_rows() {
     let ran = tare.end().expect(2);
 
     // In the block of its 500th request, which is a later one where the machine is busy.
-    let crashing = ran.line("crashing");
-    assert!(crashing.contains("  failed: block ") && crashing.contains(": exit status 3 "), "{crashing}");
-    let victim = ran.line("victim");
-    assert!(
-        victim.contains("  failed: block ") && victim.contains(": killed by signal 9 (SIGKILL"),
-        "{victim}"
-    );
+    let crashing = ran.line_with("crashing", ": block ");
+    assert!(crashing.contains("block ") && crashing.contains(": exit status 3 "), "{crashing}");
+    let victim = ran.line_with("victim", ": block ");
+    assert!(victim.contains("block ") && victim.contains(": killed by signal 9 (SIGKILL"), "{victim}");
     let report = workspace.tare(&["show", "out", "--json"]).expect(2).json();
     assert!(fact(&report, "Took").ends_with(": all blocks were measured"), "{report}");
     for label in ["raw-socket", "honest"] {

@@ -59,7 +59,8 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     assert_eq!(found, serde_json::from_str::<Value>(&kept("report.json")).unwrap());
     assert!(figure(&found, "CPU/request")["ratio_low"].as_f64().unwrap() > 1.5, "{found}");
     assert!(fact(&found, "Took").ends_with(": the question was answered"), "{found}");
-    let table = shown(&["--reference", "slow"]);
+    // Related to another row it is a table of two services, and no comparison.
+    let table = workspace.tare(&["show", run.to_str().unwrap(), "--reference", "slow"]).expect_measured();
     assert!(table.stdout.contains("the results were looked at after 4, 5, 6, 9, 12 blocks: "));
 
     // The other way round it is an improvement.

@@ -103,8 +103,14 @@ fn folders_that_are_no_runs() {
     let line = |words: &[&str]| line(&workspace, words);
     assert_snapshot!(line(&["show"]), @"error: ROOT/runs: no runs yet: No such file or directory (os error 2)");
     assert_snapshot!(line(&["show", "experiments"]), @r#"error: experiments: not a run folder (it has no readable "run.json"): No such file or directory (os error 2)"#);
-    assert_snapshot!(line(&["show", "newer"]), @r#"error: newer: the run folder has format "2.0", newer than "1.0", which this tare reads"#);
-    assert_snapshot!(line(&["show", "older"]), @r#"error: older: not a run folder (it has no readable "run.json"): missing field `tare`"#);
+    // What can be shown of a run is shown, and what cannot is said: its verdict is not known.
+    let shown = |run: &str| workspace.tare(&["show", run]).expect(5).stdout.clone();
+    let newer = shown("newer");
+    assert!(
+        newer.contains(r#"run.json has format "2.0", newer than "1.0", which this tare reads"#),
+        "{newer}"
+    );
+    assert!(shown("older").contains("missing field `tare`"));
     assert_snapshot!(line(&["show", "strange"]), @r#"error: strange: not a run folder (it has no readable "run.json"): expected ident at line 1 column 2"#);
 }
 

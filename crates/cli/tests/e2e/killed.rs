@@ -42,10 +42,7 @@ fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text + "{\"kind\":\"sli").unwrap();
     let shown = shows_as_cut_off(&workspace, &run);
-    assert!(
-        shown
-            .contains("note: journal.ndjson: the last line is not whole: the run was cut off while it wrote")
-    );
+    assert!(shown.contains("journal.ndjson: the last line is not whole: the run was cut off while it wrote"));
 }
 
 #[test]
@@ -67,8 +64,11 @@ fn a_run_that_was_killed_goes_on_and_loses_nothing() {
     let went_on = going_on.end().expect(130);
     let after = journal(&run);
     assert_eq!(after[..before.len()], before);
-    assert!(went_on.stdout.contains("blocks were cut off: they count with the rounds that are whole"));
-    assert_eq!(workspace.tare(&["show", "out"]).expect_measured().stdout, went_on.stdout);
+    assert!(
+        went_on.stdout.contains("blocks were cut off: they count with the rounds that are complete"),
+        "{went_on}"
+    );
+    assert_eq!(workspace.tare(&["show", "out"]).expect_unfinished().stdout, went_on.stdout);
 
     workspace.service("other", &crate::support::manifest("other", "slow-start"));
     fs::remove_dir_all(workspace.root().join("services/fake/honest")).unwrap();
@@ -110,7 +110,7 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
         assert!(ran.line("honest").contains("µs"));
         let last = journal(&run).pop().unwrap();
         assert_eq!((&last["kind"], &last["reason"]), (&"ended".into(), &"interrupted".into()));
-        let shown = workspace.tare(&["show", "out"]).expect_measured();
+        let shown = workspace.tare(&["show", "out"]).expect_unfinished();
         assert_eq!(shown.stdout, ran.stdout);
         fs::remove_dir_all(run).unwrap();
     }
@@ -127,7 +127,7 @@ fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
     send(tare.pid(), Signal::INT);
     let ran = tare.end().expect(130);
     assert!(ran.stdout.contains("\nInterrupted: "), "{ran}");
-    assert!(ran.stdout.contains("late  unmeasured: no complete block"));
+    assert!(ran.stdout.contains("state: unmeasured, reason: no complete block"), "{ran}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_cannot_be_done_is_a_sentence() {
     );
     assert_eq!(
         refused(&["--section", "tiers"]),
-        "error: --section: only --format markdown, csv and parquet have it\n"
+        "error: --section: only for --format markdown, csv and parquet\n"
     );
     assert_eq!(
         refused(&["--format", "csv", "--out", "-"]),

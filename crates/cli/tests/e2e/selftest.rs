@@ -32,7 +32,7 @@ fn every_fault_that_needs_no_clock_is_seen_and_certified() {
     // What a trial measured is a run like any other.
     let dropper = run.join("dropper");
     let shown = workspace.tare(&["show", dropper.to_str().unwrap()]).expect(4);
-    assert!(shown.line("subject").contains("failing: "), "{}", shown.stdout);
+    assert!(shown.line_with("subject: reason: ", "failing: ").contains(" requests"), "{}", shown.stdout);
 }
 
 #[test]

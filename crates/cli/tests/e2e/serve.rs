@@ -260,7 +260,7 @@ fn a_port_that_is_taken_is_named_with_the_way_out() {
     let port = taken.local_addr().unwrap().port().to_string();
     let refused = workspace.tare(&["serve", "--port", &port]).expect(1);
     let told = format!(
-        "error: cannot listen on 127.0.0.1:{port}; name another port by --port, or --port 0 for any that is free: "
+        "error: cannot listen on 127.0.0.1:{port}; choose another port with --port, or any free one with --port 0: "
     );
     assert!(refused.stderr.starts_with(&told), "{}", refused.stderr);
     assert_eq!(refused.stdout, "");

@@ -97,9 +97,9 @@ fn statuses() {
     // It held all that was tried, which is less.
     ends(&["honest"], &EASY, &["--at-least", "1000M"], 5);
     let late = ends(&["honest"], &["--slo", "p99=1s", "--max-lag", "0s"], &[], 4);
-    assert!(late.stdout.contains("honest  invalid: late: in 2 of 2 starts"));
+    assert!(late.stdout.contains("honest: late: in 2 of 2 starts"), "{late}");
     let crashed = ends(&["honest", "fragile"], &EASY, &[], 2);
-    assert!(crashed.stdout.contains("fragile  failed: start 1: "));
+    assert!(crashed.stdout.contains("fragile  failed: start 1: "), "{crashed}");
     assert!(crashed.line("honest ").contains("%"));
 }
 

@@ -67,7 +67,7 @@ fn a_terminal_shows_a_run_and_is_left_as_it_was() {
     let last = told.rsplit("\x1b[J").next().unwrap();
     assert!(!last.contains("block ") && last.contains("stored in "), "{last:?}");
     let table = read(workspace.root(), "table");
-    assert!(table.starts_with("Tiny\n") && table.contains("\n3 blocks in "), "{table:?}");
+    assert!(table.starts_with("Tiny\n") && table.contains("\nBlocks   3\n"), "{table:?}");
     assert!(!table.contains('\x1b'), "{table:?}");
 }
 

@@ -176,16 +176,28 @@ pub(crate) fn late_cache(evidence: &Evidence) -> Evaluation {
     evaluated(run(evidence).and_then(|run| failing(run, 0.5, 1.0)))
 }
 
-/// Such a share of the requests must have failed, and the analysis must refuse the row its figures.
+/// Such a share of the requests must have failed, and the analysis must refuse the row its figures. The share is of all
+/// requests: a row that failed has no slice that counts.
 fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluation> {
-    let row = run.row(SUBJECT).filter(|row| row.sent > 0);
+    let (sent, failed) = requests(run);
+    let row = run.row(SUBJECT).filter(|_| sent > 0);
     let row = row.ok_or_else(|| Evaluation::not_seen(run.missing(SUBJECT)))?;
-    let share = row.failed.values().sum::<u64>() as f64 / row.sent as f64;
-    let is_invalid = matches!(row.state, State::Invalid(_));
+    let share = failed as f64 / sent as f64;
+    let is_refused = row.state != State::Measured;
     let reason = row.state.reason().unwrap_or_else(|| "the row has figures all the same".to_owned());
-    let found = format!("{:.2}% of {} requests failed; {}", share * 100.0, row.sent, shortened(&reason));
-    let is_seen = is_invalid && (least..=most).contains(&share);
+    let found = format!("{:.2}% of {sent} requests failed; {}", share * 100.0, shortened(&reason));
+    let is_seen = is_refused && (least..=most).contains(&share);
     Ok(Evaluation::of(is_seen, found, &[("failure_share", share)]))
+}
+
+/// Requests that were sent, and those that failed.
+fn requests(run: &Analysed) -> (u64, u64) {
+    slices(&run.kept).iter().fold((0, 0), |(sent, failed), slice| {
+        let slice = slice.slice;
+        let wrong =
+            slice.failed.values().chain(slice.connection_failed.values()).sum::<u64>() + slice.in_flight;
+        (sent + slice.sent, failed + wrong)
+    })
 }
 
 fn shortened(text: &str) -> String {

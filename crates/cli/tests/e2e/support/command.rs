@@ -123,7 +123,7 @@ impl Ended {
     /// Fails unless it ended with this status.
     #[track_caller]
     pub fn expect(self, code: i32) -> Ended {
-        assert_eq!(self.code(), Some(code), "the exit status");
+        assert_eq!(self.code(), Some(code), "the exit status: {self}");
         self
     }
 
@@ -147,12 +147,18 @@ impl Ended {
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    /// The one line of stdout that begins so.
+    /// The first line of stdout that begins so: of a service, its row of the table. Sentences follow.
     #[track_caller]
     pub fn line(&self, start: &str) -> &str {
-        let lines: Vec<&str> = self.stdout.lines().filter(|line| line.starts_with(start)).collect();
-        assert_eq!(lines.len(), 1, "lines that begin with {start:?}");
-        lines[0]
+        self.line_with(start, "")
+    }
+
+    /// The first line of stdout that begins so and says that.
+    #[track_caller]
+    pub fn line_with(&self, start: &str, part: &str) -> &str {
+        let mut lines = self.stdout.lines();
+        let found = lines.find(|line| line.starts_with(start) && line.contains(part));
+        found.unwrap_or_else(|| panic!("no line begins with {start:?} and has {part:?}: {self}"))
     }
 }
 
