@@ -116,7 +116,7 @@ mod tests {
         let mut now = kept.clone();
         let table = now.sections[0].table.as_mut().unwrap();
         let place = table.place("cpu_ns").unwrap();
-        table.rows[1][place] = Value::Number(5214.500_000_1);
+        table.rows[1][place] = Value::Number(5_214.500_000_1);
         let expected = "section \"tiers\": row 2, \"cpu_ns\" was 5214.5 and is 5214.5000001";
         assert_eq!(told(&now).as_deref(), Some(expected));
         now.sections[0].table.as_mut().unwrap().rows.pop();
