@@ -21,7 +21,7 @@ pub fn json(report: &impl Serialize) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(report)? + "\n")
 }
 
-/// The first difference between the kept report and this one, which was computed now; none where they are the same to the
+/// The first difference between the kept report and this one, which was computed now; absent if they are the same to the
 /// last digit.
 pub fn difference(run: &Path, report: &impl Serialize) -> io::Result<Option<String>> {
     let (kept, now) = (fs::read_to_string(kept_path(run))?, json(report)?);

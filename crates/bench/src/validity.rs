@@ -103,7 +103,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// Over slices of which hardly any request went without an answer, since only those have a time; none where there is no
+    /// Over slices of which hardly any request went without an answer, since only those have a time; absent if there is no
     /// such slice.
     pub fn of<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<InFlight> {
         let mut found = InFlight::default();

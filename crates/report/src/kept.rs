@@ -47,7 +47,7 @@ struct KeptColumn {
     unit: String,
 }
 
-/// The first figure of the kept document that is another one in this document, which was computed now; none where all are the
+/// The first figure of the kept document that is another one in this document, which was computed now; absent if all are the
 /// same.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `[service]`: what every service is told.
+/// `[service]`: the settings that every service of an experiment is started with.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knobs {

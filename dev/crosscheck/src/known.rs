@@ -50,7 +50,7 @@ pub struct Known {
     pub metrics: &'static [Metric],
     /// What happens.
     pub why: &'static str,
-    /// How it shows in these figures; none where it does not. The findings are those of the metrics before this one.
+    /// How it shows in these figures; absent if it does not. The findings are those of the metrics before this one.
     shows: fn(&Case, &[Finding]) -> Option<String>,
 }
 

@@ -33,7 +33,7 @@ pub struct Sample {
     pub server_cpus: usize,
     /// Segments with data that the kernel sent meanwhile, of whomever: what nobody's counting has a say in.
     pub segments: Option<u64>,
-    /// The part of the measured CPUs' time that others took meanwhile; none where the kernel does not tell.
+    /// The part of the measured CPUs' time that others took meanwhile; absent if the kernel does not tell.
     pub foreign_share: Option<f64>,
     /// Connections for which there was no descriptor.
     pub descriptors_lacking: u64,

@@ -46,7 +46,7 @@ pub struct SloReport {
     pub load: String,
     /// Time of the campaign, where it ended of its own accord.
     pub elapsed_ns: Option<u64>,
-    /// Why it ended; none where it was cut off.
+    /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     /// The highest capacity first; rows without one last.
     pub rows: Vec<SloRow>,
@@ -110,7 +110,7 @@ impl SloRow {
         }
     }
 
-    /// Why there is no capacity; none where there is one.
+    /// Why there is no capacity; absent if there is one.
     pub fn reason(&self) -> Option<String> {
         match &self.state {
             State::Measured if self.bound == Some(Bound::Below) => {

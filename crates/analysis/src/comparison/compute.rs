@@ -27,7 +27,7 @@ struct Both {
     doubts: Vec<Finding>,
 }
 
-/// The comparison that a run is; none where it is another kind of run.
+/// The comparison that a run is; absent if it is another kind of run.
 pub fn compute(kept: &Kept) -> Option<Comparison> {
     let plan = &kept.header.plan;
     let Until::Gate(gate) = &plan.until else { return None };

@@ -47,11 +47,11 @@ pub struct Comparison {
     pub blocks: usize,
     /// After how many blocks there was a look, or would have been.
     pub looks: Vec<usize>,
-    /// The look that the verdict and the figures are from; none where there was none yet.
+    /// The look that the verdict and the figures are from; absent if there was none yet.
     pub look: Option<usize>,
     /// Time of the campaign, where it ended of its own accord.
     pub elapsed_ns: Option<u64>,
-    /// Why it ended; none where it was cut off.
+    /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
@@ -97,9 +97,9 @@ pub struct Figure {
     pub confidence: f64,
     /// The ratio from which on it is a regression of delta.
     pub bound: f64,
-    /// Of this metric by itself; none where it does not decide.
+    /// Of this metric by itself; absent if it does not decide.
     pub verdict: Option<Verdict>,
-    /// How many blocks more would settle it, if it goes on as it was; none where it is settled or would take too many.
+    /// How many blocks more would settle it, if it goes on as it was; absent if it is settled or would take too many.
     pub blocks_more: Option<usize>,
     /// Why it does not decide although it was to.
     pub doubts: Vec<Finding>,

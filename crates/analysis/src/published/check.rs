@@ -28,7 +28,7 @@ pub struct ClaimReport {
     /// What it was measured for, where that is another time or number than the published one: `12 s instead of 600 s`. A
     /// verdict says no more than that. None too where the run does not say.
     pub measured_for: Option<String>,
-    /// One after another; none where nothing is asked of a run.
+    /// One after another; absent if nothing is asked of a run.
     pub checks: Vec<CheckReport>,
 }
 
@@ -42,9 +42,9 @@ pub struct CheckReport {
     /// That is the load that was published, which goes without saying.
     #[serde(skip)]
     pub is_as_published: bool,
-    /// The figure that is asked for; none where it is whether the service gets stuck, or fails.
+    /// The figure that is asked for; absent if it is whether the service gets stuck, or fails.
     pub metric: Option<Metric>,
-    /// What it is divided by; none where it stands for itself.
+    /// What it is divided by; absent if it stands for itself.
     pub divided_by: Option<Divisor>,
     pub found: Found,
     /// The claim says that it is no less.
@@ -75,7 +75,7 @@ pub enum Found {
     Nothing(Nothing),
     /// The service got stuck.
     Stuck(String),
-    /// It did not, in so many rounds.
+    /// It did not, in this number of rounds.
     Ended {
         rounds: usize,
     },
@@ -333,7 +333,7 @@ impl OfCells for Metric {
         }
     }
 
-    /// None where there is none above 0.
+    /// Absent if there is none above 0.
     fn value(self, figures: &Figures, point: &Point) -> Option<f64> {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
         let value = match self {

@@ -18,7 +18,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// From values above 0, one a round; none where there is none.
+    /// From values above 0, one a round; absent if there is none.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
         let estimate = two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()?;

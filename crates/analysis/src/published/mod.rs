@@ -63,7 +63,7 @@ pub struct Report {
     pub seed: u64,
     /// CPUs of the machine, and which of them served.
     pub cpus: usize,
-    /// Why it ended; none where it was cut off.
+    /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     /// Time that its sessions took, as far as they ended of their own accord.
     pub elapsed_ns: u64,

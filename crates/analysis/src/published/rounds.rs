@@ -4,7 +4,7 @@ use tare_bench::{grid::record::Figures, validity::FAILURE_SHARE_MAX};
 
 use crate::findings::RowIssue;
 
-/// The rounds that tell how fast the service is; none where that is fewer than half of them.
+/// The rounds that tell how fast the service is; absent if that is fewer than half of them.
 pub fn sound(by_round: &[(usize, Figures)]) -> Vec<&(usize, Figures)> {
     let sound: Vec<_> = by_round.iter().filter(|(_, figures)| invalid(figures).is_none()).collect();
     if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }

@@ -47,7 +47,7 @@ const READINGS: f64 = 5.0;
 const CHANCE_SDS: f64 = 3.0;
 
 impl CpuAccounting {
-    /// Of all slices that have them; none where none has.
+    /// Of all slices that have them; absent if none has.
     pub(super) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
         let mut books = CpuAccounting::default();
         let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);

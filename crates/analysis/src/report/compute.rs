@@ -75,7 +75,7 @@ impl<'a> Block<'a> {
         Some(self.started?.start_up_ns)
     }
 
-    /// Interrupts and softirq on the service's CPUs; none where some slice has no books.
+    /// Interrupts and softirq on the service's CPUs; absent if some slice has no books.
     fn softirq_ns(&self) -> Option<f64> {
         let times = self.slices.iter().map(|slice| Some(slice.books?.server.softirq_ns));
         times.sum::<Option<u64>>().map(|ns| ns as f64)

@@ -65,9 +65,9 @@ pub struct Report {
     pub foreign_cpu_share: Option<f64>,
     /// What was left out because the machine was disturbed.
     pub dropped: Dropped,
-    /// Where the time of the measured CPUs went; none where no slice has it.
+    /// Where the time of the measured CPUs went; absent if no slice has it.
     pub cpu_accounting: Option<CpuAccounting>,
-    /// Which rows the data can tell apart; none where there are not two with figures.
+    /// Which rows the data can tell apart; absent if there are not two with figures.
     pub tiers: Option<Tiers>,
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
@@ -102,7 +102,7 @@ pub struct RowReport {
     pub blocks: usize,
     /// Processes on which they were measured; fewer than blocks where one was kept for several.
     pub starts: usize,
-    /// How long it was under load until its CPU per request was steady, as a pilot found; none where there was no pilot, or
+    /// How long it was under load until its CPU per request was steady, as a pilot found; absent if there was no pilot, or
     /// it never was: then a warning says so.
     pub steady_after_ns: Option<u64>,
     /// Answers a second within the window; the median of the blocks.
@@ -194,7 +194,7 @@ impl State {
         }
     }
 
-    /// Why there are none; none where there are some.
+    /// Why there are none; absent if there are some.
     pub fn reason(&self) -> Option<String> {
         match self {
             State::Measured => None,

@@ -11,7 +11,7 @@ use tare_bench::run::{
 };
 use tare_host::cpus::Pinning;
 
-/// More than this share of the measured CPUs for others, and the reader is told.
+/// More than this share of the measured CPUs for others is a finding.
 const FOREIGN_SHARE: f64 = 0.05;
 
 /// The share of the measured CPUs that went to others, over all slices.

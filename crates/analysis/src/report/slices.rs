@@ -39,14 +39,14 @@ pub struct Weighed<'a> {
 }
 
 impl Weighed<'_> {
-    /// Answers a second within the window; none where there was no window.
+    /// Answers a second within the window; absent if there was no window.
     pub fn requests_per_second(&self) -> Option<f64> {
         let slice = self.slice;
         (slice.window_ns > 0)
             .then(|| metric::per_second(slice.answered_in_window as f64, slice.window_ns as f64))
     }
 
-    /// CPU time of the service for each answer; none where there was no answer, or no CPU time was told.
+    /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was told.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
         let Slice { answered, server_cpu_ns, .. } = *self.slice;
         (answered > 0 && server_cpu_ns > 0)
@@ -113,11 +113,11 @@ pub struct BlockFigures {
     pub process: usize,
     /// Answers a second within the windows.
     pub requests_per_second: f64,
-    /// CPU time of the service for each answer; none where the kernel told none.
+    /// CPU time of the service for each answer; absent if the kernel told none.
     pub cpu_ns_per_request: Option<f64>,
     /// Peak resident memory.
     pub rss_bytes_peak: Option<u64>,
-    /// From `exec` to the first right answer; none where the process lasted from an earlier block.
+    /// From `exec` to the first right answer; absent if the process lasted from an earlier block.
     pub start_up_ns: Option<u64>,
 }
 

@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
 }
 
 impl Tiers {
-    /// Of the rows that have figures, each with its blocks; none where fewer than two can be ranked.
+    /// Of the rows that have figures, each with its blocks; absent if fewer than two can be ranked.
     pub(super) fn of(
         plan: &Plan,
         rows: &[(RowReport, Blocks)],

@@ -192,7 +192,7 @@ pub fn campaign(plan: &Plan, machine: &mut Machine, judge: &mut impl Judge) -> K
     Kept { header, records: journal.0, damage: Vec::new(), goes_on: false }
 }
 
-/// A plan of so many blocks over `rows`, the first of which is the reference.
+/// A plan of this number of blocks over `rows`, the first of which is the reference.
 pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
     let row = |label: &&str| PlannedRow {
         label: (*label).to_owned(),

@@ -488,7 +488,7 @@ impl Point {
         self.rtt_ns() * round_trips + turns * self.knobs.delay_ms * 1_000_000
     }
 
-    /// The contract that is its load, of the whole one; none where that lost a request since the plan was made.
+    /// The contract that is its load, of the whole one; absent if that lost a request since the plan was made.
     pub fn narrowed(&self, whole: &Contract) -> Option<Contract> {
         if self.requests.is_empty() { Some(whole.clone()) } else { whole.narrowed(&self.requests) }
     }

@@ -113,7 +113,7 @@ pub struct Figures {
     pub link: Option<LinkFigures>,
     /// Of what was neither the service nor the generator nor the link, on their CPUs; coarse.
     pub foreign_cpu_ns: Option<i64>,
-    /// How long the service was held back by a quota of CPU time; none where the kernel keeps no such books.
+    /// How long the service was held back by a quota of CPU time; absent if the kernel keeps no such books.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
     /// From `exec` to the first right answer.
@@ -142,7 +142,7 @@ pub struct Figures {
 pub struct LinkFigures {
     /// What makes it slow, and why that.
     pub kind: String,
-    /// CPU time of its own thread, on the generator's CPUs; none where the kernel does the work in everybody's time.
+    /// CPU time of its own thread, on the generator's CPUs; absent if the kernel does the work in everybody's time.
     pub cpu_ns: Option<u64>,
     /// Packets that came out, both ways.
     pub packets: u64,
@@ -192,7 +192,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The quantile at one of [`PROBABILITIES`]; none where nothing was timed.
+    /// The quantile at one of [`PROBABILITIES`]; absent if nothing was timed.
     pub fn ns_at(&self, probability: f64) -> Option<u64> {
         let place = PROBABILITIES.iter().position(|known| *known == probability)?;
         self.quantiles_ns.get(place).copied().filter(|_| self.count > 0)

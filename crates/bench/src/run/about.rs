@@ -25,7 +25,7 @@ pub struct About {
     pub format: String,
     /// The words by which the run was begun, without the program's own name.
     pub command: Vec<String>,
-    /// What was checked out; none where it was no repository.
+    /// What was checked out; absent if it was no repository.
     pub revision: Option<Revision>,
     /// What is known of each service besides its speed, by the label of its row.
     pub aspects: BTreeMap<String, Footprint>,
@@ -85,7 +85,7 @@ impl About {
         write(&run.join("about.json"), self)
     }
 
-    /// Reads that of a run folder; none where it was not kept.
+    /// Reads that of a run folder; absent if it was not kept.
     pub fn read(run: &Path) -> Result<Option<About>, AboutError> {
         let path = run.join("about.json");
         let head = read::<Value>(path.clone())?;
@@ -101,7 +101,7 @@ pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::
     write(&sent_path(run, label, contract), &sent)
 }
 
-/// What a row sent for each request of a contract; none where it was not kept.
+/// What a row sent for each request of a contract; absent if it was not kept.
 pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<Sent>>, AboutError> {
     read(sent_path(run, label, contract))
 }

@@ -62,7 +62,7 @@ pub struct Pilot {
     /// What a start costs beside the load: until it is ready, and until it has stopped.
     #[serde(default)]
     pub start_ns: u64,
-    /// From where on it is steady; none where it was not within the time that it had.
+    /// From where on it is steady; absent if it was not within the time that it had.
     pub steady_after_ns: Option<u64>,
 }
 

@@ -86,7 +86,7 @@ pub fn planned(looks: &[usize], alpha: f64) -> Looks {
 }
 
 impl Until {
-    /// The looks at a table of all rows; none where no result has a say.
+    /// The looks at a table of all rows; absent if no result has a say.
     pub fn planned(&self) -> Option<Looks> {
         match self {
             Until::Budget => None,

@@ -40,7 +40,7 @@ pub struct SloPlan {
     pub windows: usize,
     /// A window with more schedule lag (its 99th percentile) is void.
     pub lag_ns_max: u64,
-    /// The rate that every row must hold; none where only the highest is looked for.
+    /// The rate that every row must hold; absent if only the highest is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
 }
@@ -118,7 +118,7 @@ impl SloPlan {
         written.map_err(|source| FolderError::Io { path, source })
     }
 
-    /// Reads that of a run folder; none where the run was no search.
+    /// Reads that of a run folder; absent if the run was no search.
     pub fn read(run: &Path) -> Result<Option<SloPlan>, FolderError> {
         let path = run.join("slo.json");
         let text = match fs::read_to_string(&path) {

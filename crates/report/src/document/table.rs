@@ -135,7 +135,7 @@ impl Table {
         self.columns.iter().position(|column| column.key == key)
     }
 
-    /// The values of a column, in the order of the rows; none where there is no such column.
+    /// The values of a column, in the order of the rows; absent if there is no such column.
     pub fn values<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a Value> + 'a {
         let place = self.place(key);
         self.rows.iter().filter_map(move |row| row.get(place?))

@@ -155,7 +155,7 @@ struct Block {
     is_after: bool,
 }
 
-/// The ratio of every block; none where there is no block.
+/// The ratio of every block; absent if there is no block.
 fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
     let plan = &kept.header.plan;
     let each = found.figures.iter().flat_map(|figure| {

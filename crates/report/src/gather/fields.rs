@@ -75,7 +75,7 @@ pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// `from 4.2% (flask) to 102.1% (asio)`, of a single one `102.1% (asio)`, of equal ones `600 ms (all alike)`; none where there
+/// `from 4.2% (flask) to 102.1% (asio)`, of a single one `102.1% (asio)`, of equal ones `600 ms (all alike)`; absent if there
 /// is none.
 pub fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f64)>) -> Option<String> {
     let mut figures: Vec<(&str, f64)> = figures.into_iter().collect();

@@ -58,7 +58,7 @@ impl<'t> Layout<'t> {
         })
     }
 
-    /// `language: rust, style: framework`; none where nothing is alike.
+    /// `language: rust, style: framework`; absent if nothing is alike.
     pub fn alike(&self) -> Option<String> {
         let first = self.table.rows.first()?;
         let each = self.alike.iter().map(|place| {

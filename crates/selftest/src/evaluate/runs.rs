@@ -266,7 +266,7 @@ fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
     Ok(Evaluation::of(is_seen, found, &figures))
 }
 
-/// The mean share of the CPUs that others took; none where the kernel does not count it.
+/// The mean share of the CPUs that others took; absent if the kernel does not count it.
 fn interference(slices: &[&Weighed], cpus: usize) -> Option<f64> {
     let shares: Option<Vec<f64>> = slices.iter().map(|slice| slice.foreign_cpu_share(cpus)).collect();
     shares.filter(|shares| !shares.is_empty()).map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)

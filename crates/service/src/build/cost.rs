@@ -14,7 +14,7 @@ pub struct Cost {
     pub seconds: f64,
     /// CPU time of its steps.
     pub cpu_seconds: f64,
-    /// What the machine received while the steps that bring packages ran; none where the kernel does not say.
+    /// What the machine received while the steps that bring packages ran; absent if the kernel does not say.
     pub download_bytes: Option<u64>,
     /// What the build left beside the sources, in bytes on the disk.
     pub disk_bytes: u64,

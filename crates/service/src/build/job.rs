@@ -62,7 +62,7 @@ impl Job<'_> {
         }
     }
 
-    /// None where it reports no version, such as after a library of the system was removed.
+    /// Absent if it reports no version, such as after a library of the system was removed.
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
         let version = receipt::read(&service, self.output, self.site).ok()?;

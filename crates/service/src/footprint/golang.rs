@@ -40,7 +40,7 @@ fn direct(text: &str) -> usize {
     count
 }
 
-/// Lines `dep MODULE VERSION`; none where it says nothing of the program itself.
+/// Lines `dep MODULE VERSION`; absent if it says nothing of the program itself.
 fn linked(text: &str) -> Option<usize> {
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let words: Vec<String> = text.lines().filter_map(first).collect();

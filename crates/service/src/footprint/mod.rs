@@ -44,7 +44,7 @@ pub struct Footprint {
     /// How much a user of the framework writes; none for the built-in reference, which nobody writes.
     pub code: Option<Code>,
     /// The size of what must be on the target machine besides the language's own runtime (interpreter, JVM, libc),
-    /// in bytes as files have them, not as a disk rounds them; none where it is not built.
+    /// in bytes as files have them, not as a disk rounds them; absent if it is not built.
     ///
     /// - Programs of machine code: the executable, and the shared libraries that it links beyond those of the C and C++
     ///   runtimes. Go links its runtime into the executable, and then it counts.
@@ -54,7 +54,7 @@ pub struct Footprint {
     /// - JVM: the jar and the libraries beside it, or all that the class path names.
     /// - .NET: the folder that is published.
     pub artefact_bytes: Option<u64>,
-    /// What the last good build cost; none where there was none, or nothing is built.
+    /// What the last good build cost; absent if there was none, or nothing is built.
     pub build: Option<Cost>,
     /// The newest release of the framework, as it was known when it was last asked for.
     pub release: Option<Release>,
@@ -68,7 +68,7 @@ pub struct Footprint {
 pub struct Dependencies {
     /// Those that the service asks for.
     pub direct: Option<usize>,
-    /// All that are in the build for this machine; none where it is not built.
+    /// All that are in the build for this machine; absent if it is not built.
     pub total: Option<usize>,
 }
 

@@ -4,7 +4,7 @@ use std::{collections::HashSet, fs, os::unix::fs::MetadataExt, path::Path};
 
 use ignore::WalkBuilder;
 
-/// The bytes of a file, through a symbolic link; none where it is not there.
+/// The bytes of a file, through a symbolic link; absent if it is not there.
 pub fn of(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }

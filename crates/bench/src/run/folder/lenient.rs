@@ -33,7 +33,7 @@ impl Head {
         Ok(Head { format: format.ok_or_else(none)?, value })
     }
 
-    /// What it is the head of; none where this program knows no such kind, or not this major version.
+    /// What it is the head of; absent if this program knows no such kind, or not this major version.
     pub fn kind(&self) -> Option<Kind> {
         let kind = self.value.get("kind").cloned();
         (major(&self.format) == major(FORMAT)).then_some(())?;

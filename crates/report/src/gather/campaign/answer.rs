@@ -53,7 +53,7 @@ fn nothing(report: &Report) -> String {
 /// The states of rows that have no figures, the gravest first.
 const WITHOUT: [&str; 4] = ["failed", "invalid", "left out", "unmeasured"];
 
-/// `1 failed, 2 left out`; none where every row has figures.
+/// `1 failed, 2 left out`; absent if every row has figures.
 fn without(report: &Report) -> Option<String> {
     let count = |word: &&str| report.rows.iter().filter(|row| row.state.word() == *word).count();
     let counts = WITHOUT.iter().map(|word| (count(word), *word)).filter(|(count, _)| *count > 0);

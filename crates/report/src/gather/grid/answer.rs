@@ -54,7 +54,7 @@ fn claims(grid: &Grid) -> String {
     tally(&verdicts).map_or(String::new(), |tally| format!("{tally}{scale}. "))
 }
 
-/// `Of 5 claims 1 holds, 3 do not, and 1 is inconclusive`; none where there is no claim.
+/// `Of 5 claims 1 holds, 3 do not, and 1 is inconclusive`; absent if there is no claim.
 pub fn tally(verdicts: &[Verdict]) -> Option<String> {
     let with = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let mut parts = vec![match with(Verdict::Pass) {

@@ -32,7 +32,7 @@ pub struct Effect {
     pub ratio: Option<RatioEstimate>,
     /// Adjusted for all rows and metrics that decide; as it is for those beside.
     pub p: Option<f64>,
-    /// Whether the program is the same; none where that was not kept.
+    /// Whether the program is the same; absent if that was not kept.
     pub same_build: Option<bool>,
     /// What came out.
     pub verdict: Verdict,

@@ -127,7 +127,7 @@ impl<'a> Scope<'a> {
         of_machine.map(|one| one.values[run].as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether the program of a row is the same in all of these runs; none where that was not kept.
+    /// Whether the program of a row is the same in all of these runs; absent if that was not kept.
     pub fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
         let builds: Option<Vec<String>> =
             before.iter().chain(after).map(|run| self.runs[*run].build(label)).collect();
