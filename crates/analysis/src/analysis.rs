@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tare_bench::{
-    grid::{self, plan::GridPlan},
+    grid::plan::GridPlan,
     run::folder::{self, FolderError, Kept, Kind},
     slo::SloPlan,
 };
@@ -27,7 +27,7 @@ pub enum StoredRun {
     /// The same, its rates set by searches.
     Search(SloPlan, Kept),
     /// One load after another.
-    Sequential(Kept<GridPlan, grid::record::Record>),
+    Sequential(Kept<GridPlan>),
 }
 
 /// All that follows from a run.

@@ -11,4 +11,5 @@ pub mod published;
 pub mod recompute;
 pub mod report;
 pub mod status;
+pub mod validity;
 pub mod verdict;

@@ -1,7 +1,7 @@
 //! How far a run came, whatever kind of run it is.
 
 use serde::Serialize;
-use tare_bench::{grid, run};
+use tare_bench::run::record::Ending;
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -52,31 +52,21 @@ impl Status {
     }
 }
 
-impl From<run::record::Ending> for Status {
-    fn from(ending: run::record::Ending) -> Status {
+impl From<Ending> for Status {
+    fn from(ending: Ending) -> Status {
         match ending {
-            run::record::Ending::Interrupted => Status::Interrupted,
-            run::record::Ending::Decided
-            | run::record::Ending::BudgetSpent
-            | run::record::Ending::BlocksMax
-            | run::record::Ending::NothingLeft => Status::Complete,
-        }
-    }
-}
-
-impl From<grid::record::Ending> for Status {
-    fn from(ending: grid::record::Ending) -> Status {
-        match ending {
-            grid::record::Ending::Complete => Status::Complete,
-            grid::record::Ending::Interrupted => Status::Interrupted,
+            Ending::Interrupted => Status::Interrupted,
+            Ending::Decided
+            | Ending::BudgetSpent
+            | Ending::BlocksMax
+            | Ending::NothingLeft
+            | Ending::Complete => Status::Complete,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use run::record::Ending;
-
     use super::*;
 
     #[test]

@@ -3,12 +3,13 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::sample::{HostUsage, LoadResult, Sample};
 use crate::{
     experiment::LoadSetting,
     run::{
         folder::Header,
         plan::{Plan, PlannedRow},
-        record::{Latency, Record, Slice, Started, Stopped},
+        record::{Block, Latency, Record, Started, Stopped},
         until::{ALPHA, Gate, Metric, Until, looks},
     },
 };
@@ -74,41 +75,38 @@ pub fn compared() -> Header {
     )
 }
 
-/// One block of rows, each with how many times the usual rate it has; CPU goes the other way. All of a block share a
+/// One block of the first rows of a plan, each with how many times the usual rate it has; CPU goes the other way. All of a block share a
 /// disturbance of some percent, and each has a little of its own (up to 0.5%).
-pub fn block(block: usize, rows: &[(&str, f64)]) -> Vec<Record> {
-    let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
-    let mut records = vec![Record::Block { block, order, elapsed_ns: block as u64 * 4_000_000_000 }];
-    for (place, (label, level)) in rows.iter().enumerate() {
+pub fn block(block: usize, levels: &[f64]) -> Vec<Record> {
+    let order = (0..levels.len()).collect();
+    let mut records = vec![Record::Block(Block { block, order, elapsed_ns: block as u64 * 4_000_000_000 })];
+    for (row, level) in levels.iter().enumerate() {
         let wobble = |of: usize| {
             let mut random = ChaCha8Rng::seed_from_u64(block as u64);
             random.set_stream(of as u64);
             random.random::<f64>() - 0.5
         };
-        let answered = (10_000.0 * level * (1.0 + 0.1 * wobble(0)) * (1.0 + 0.01 * wobble(place + 1))) as u64;
-        let row = (*label).to_owned();
-        records.push(Record::Started(Started { block, row: row.clone(), start_up_ns: 3_000_000 }));
-        records.push(Record::Slice(Slice {
-            block,
-            row: row.clone(),
+        let answered = (10_000.0 * level * (1.0 + 0.1 * wobble(0)) * (1.0 + 0.01 * wobble(row + 1))) as u64;
+        records.push(Record::Started(Started { block, row, start_up_ns: 3_000_000 }));
+        let load = LoadResult {
             window_ns: 100_000_000,
             elapsed_ns: 100_000_000,
             sent: answered,
             answered,
             answered_in_window: answered,
-            server_cpu_ns: 99_000_000,
-            generator_cpu_ns: 60_000_000,
-            ..Slice::default()
-        }));
-        let p99_ns = (600_000.0 / level * (1.0 + 0.2 * wobble(place + 3))) as u64;
+            ..LoadResult::default()
+        };
+        let host =
+            HostUsage { server_cpu_ns: 99_000_000, generator_cpu_ns: 60_000_000, ..HostUsage::default() };
+        records.push(Record::Sample(Box::new(Sample { block, row, load, host, ..Sample::default() })));
+        let p99_ns = (600_000.0 / level * (1.0 + 0.2 * wobble(row + 3))) as u64;
         records.push(Record::Stopped(Stopped {
             block,
             row,
-            rss_bytes_peak: Some((4e6 + 1e5 * wobble(place + 7)) as u64),
+            rss_bytes_peak: Some((4e6 + 1e5 * wobble(row + 7)) as u64),
             context_switches: Some(100),
-            latency: Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() }),
-            latency_open: Vec::new(),
-            complaint: None,
+            latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
+            unclean_stop: None,
         }));
     }
     records

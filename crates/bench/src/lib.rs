@@ -8,5 +8,5 @@ pub mod fixture;
 pub mod grid;
 pub mod metric;
 pub mod run;
+pub mod sample;
 pub mod slo;
-pub mod validity;

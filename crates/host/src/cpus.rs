@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// CPUs by their numbers in the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Pinning {
     /// CPUs of the service that is measured.
     pub server: Vec<usize>,
@@ -57,7 +56,6 @@ pub const TICK_NS: u64 = 10_000_000;
 
 /// How a set of CPUs spent its time according to `/proc/stat`, summed over the CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Times {
     /// Running processes, in user mode and in the kernel.
     pub tasks_ns: u64,
@@ -118,7 +116,6 @@ impl Times {
 
 /// How the measured CPUs spent the time between two readings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct CpuAccounting {
     /// Wall time between the readings.
     pub wall_ns: u64,

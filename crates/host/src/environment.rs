@@ -18,7 +18,6 @@ const SYSCTLS: &[&str] = &[
 
 /// The machine and its settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Environment {
     /// Name and release of the kernel.
     pub kernel: String,

@@ -2,8 +2,11 @@
 //!
 //! It only counts: the generator decides on an outcome, and the caller evaluates a run.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Why a request or a connection failed. Names are stable: they go into files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,6 +121,32 @@ impl fmt::Debug for Failures {
     }
 }
 
+impl FromIterator<(Failure, u64)> for Failures {
+    fn from_iter<I: IntoIterator<Item = (Failure, u64)>>(counts: I) -> Failures {
+        let mut failures = Failures::default();
+        for (failure, count) in counts {
+            failures.0[failure as usize] += count;
+        }
+        failures
+    }
+}
+
+/// By name, the kinds that happened.
+impl Serialize for Failures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(failure, count)| (failure.name(), count)))
+    }
+}
+
+/// A name that a newer engine gave counts as [`Failure::Other`]: a failure stays one.
+impl<'de> Deserialize<'de> for Failures {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Failures, D::Error> {
+        let by_name = BTreeMap::<String, u64>::deserialize(deserializer)?;
+        let of = |(name, count): (String, u64)| (Failure::from_name(&name).unwrap_or(Failure::Other), count);
+        Ok(by_name.into_iter().map(of).collect())
+    }
+}
+
 impl AddAssign for Failures {
     fn add_assign(&mut self, other: Self) {
         for (own, more) in self.0.iter_mut().zip(other.0) {
@@ -227,6 +256,16 @@ mod tests {
             assert_eq!(Failure::from_name(failure.name()), Some(failure));
         }
         assert_eq!(Failure::from_name("timeout"), None);
+    }
+
+    #[test]
+    fn counters_are_kept_by_name_and_a_foreign_name_is_still_a_failure() {
+        let failures = Failures::from_iter([(Failure::Reset, 2), (Failure::Status, 1)]);
+        let text = serde_json::to_string(&failures).unwrap();
+        assert_eq!(text, r#"{"reset":2,"status":1}"#);
+        assert_eq!(serde_json::from_str::<Failures>(&text).unwrap(), failures);
+        let newer: Failures = serde_json::from_str(r#"{"reset":1,"too-early":3}"#).unwrap();
+        assert_eq!(newer, Failures::from_iter([(Failure::Reset, 1), (Failure::Other, 3)]));
     }
 
     #[test]

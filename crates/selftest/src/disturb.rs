@@ -104,7 +104,7 @@ impl<'a, W> Meanwhile<'a, W> {
 impl<W: Watch> Watch for Meanwhile<'_, W> {
     fn heard(&mut self, record: &Record, left: Duration) {
         // A trial that disturbs has a single row: behind its slice comes the next round.
-        if let (Record::Slice(slice), Disturbance::Spinner) = (record, self.disturbance) {
+        if let (Record::Sample(slice), Disturbance::Spinner) = (record, self.disturbance) {
             self.spinner = self.disturbance.is_in(slice.round + 1).then(|| Spinner::start(self.cpus));
         }
         if matches!(record, Record::Stopped(_)) {

@@ -1,7 +1,7 @@
 //! Loads a service: makes a generator for a contract, and describes its failures. Used to measure services and to test their
 //! endurance.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tare_load::{
     Connections, DriverChoice, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample,
@@ -54,11 +54,6 @@ pub fn describe(sample: &Sample) -> String {
 pub fn no_right_answer(report: &RunReport) -> String {
     let instead = report.first_failure.as_ref().map_or("nothing came".to_owned(), describe);
     format!("no right answer while it was warmed up: {instead}")
-}
-
-/// Number of failures of each kind, by the kind's name in files.
-pub fn by_name(failures: &Failures) -> BTreeMap<String, u64> {
-    failures.iter().map(|(class, count)| (class.name().to_owned(), count)).collect()
 }
 
 /// Number of failures of each kind as text: `2 reset, 1 status`.

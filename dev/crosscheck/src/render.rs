@@ -8,7 +8,7 @@ use tare_analysis::report::{
     figures::{percent, rate, time},
     markdown::escape,
 };
-use tare_bench::validity::SLICE_TAKEN_SHARE_MAX;
+use tare_analysis::validity::SLICE_TAKEN_SHARE_MAX;
 
 /// Metrics as lines of cells, the head first; `*` marks what decides.
 fn findings(report: &Report) -> Vec<Vec<String>> {

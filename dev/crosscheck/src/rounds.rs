@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Tool, reading::Latency};
-use tare_bench::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX, SLICE_TAKEN_SHARE_MAX};
+use tare_analysis::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX, SLICE_TAKEN_SHARE_MAX};
 
 /// What one generator saw of one load.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]

@@ -17,9 +17,9 @@ use tare_stats::Better;
 
 pub use verdict::{Tally, Verdict, evaluate};
 
-use tare_bench::run::{
-    folder::Kept,
-    record::{Record, Slice},
+use tare_bench::{
+    run::{folder::Kept, record::Record},
+    sample::Sample as Slice,
 };
 
 /// The figure of a row in a block.
@@ -59,8 +59,10 @@ impl Metric {
     fn of<'a>(self, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
         let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
         let value = match self {
-            Metric::Throughput => sum(|slice| slice.answered_in_window) / sum(|slice| slice.window_ns) * 1e9,
-            Metric::CpuPerRequest => sum(|slice| slice.server_cpu_ns) / sum(|slice| slice.answered),
+            Metric::Throughput => {
+                sum(|slice| slice.load.answered_in_window) / sum(|slice| slice.load.window_ns) * 1e9
+            }
+            Metric::CpuPerRequest => sum(|slice| slice.host.server_cpu_ns) / sum(|slice| slice.load.answered),
         };
         (value.is_finite() && value > 0.0).then_some(value)
     }
@@ -89,11 +91,12 @@ impl Sample {
     /// A row is unknown or kept its process for several blocks, or no block has all rows.
     pub fn of(kept: &Kept, rows: &[String]) -> Result<Sample, ReplayError> {
         let slices = kept.records.iter().filter_map(|record| match record {
-            Record::Slice(slice) if slice.open.is_none() => Some(slice),
+            Record::Sample(slice) if !slice.is_open() => Some(&**slice),
             _ => None,
         });
         let slices: Vec<&Slice> = slices.collect();
-        let is_measured = |label: &str| slices.iter().any(|slice| slice.row == label);
+        let place = |label: &str| kept.header.plan.rows.iter().position(|row| row.label == label);
+        let is_measured = |label: &str| slices.iter().any(|slice| Some(slice.row) == place(label));
         let planned = || kept.header.plan.rows.iter().map(|row| row.label.as_str());
         if let Some(unknown) = rows.iter().find(|row| !planned().any(|label| label == *row)) {
             return Err(ReplayError::Row(unknown.clone()));
@@ -108,7 +111,9 @@ impl Sample {
         let last = slices.iter().map(|slice| slice.block).max();
         let blocks = last.map_or(0..0, |last| 0..last + 1);
         let blocks = blocks.map(|block| {
-            let of = |row: &String| slices_of(slices.iter().filter(|s| s.block == block && s.row == *row));
+            let of = |row: &String| {
+                slices_of(slices.iter().filter(|s| s.block == block && Some(s.row) == place(row)))
+            };
             let mut rows: Vec<Vec<Slice>> = rows.iter().map(of).collect();
             let rounds = rows.iter().map(Vec::len).min().unwrap_or(0);
             rows.iter_mut().for_each(|slices| slices.truncate(rounds));
@@ -187,9 +192,10 @@ impl Sample {
 }
 
 fn kept_a_process(kept: &Kept, label: &str) -> bool {
-    let starts = kept.records.iter().filter(|record| matches!(record, Record::Started(s) if s.row == label));
+    let is = |row: usize| kept.header.plan.rows[row].label == label;
+    let starts = kept.records.iter().filter(|record| matches!(record, Record::Started(s) if is(s.row)));
     let blocks = kept.records.iter().filter_map(|record| match record {
-        Record::Slice(slice) if slice.row == label => Some(slice.block),
+        Record::Sample(slice) if is(slice.row) => Some(slice.block),
         _ => None,
     });
     (1..blocks.collect::<BTreeSet<_>>().len()).contains(&starts.count())

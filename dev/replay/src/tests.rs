@@ -4,7 +4,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::*;
-use tare_bench::run::{folder::Header, plan::Plan, record::Open};
+use tare_bench::{
+    run::{folder::Header, plan::Plan},
+    sample::{HostUsage, LoadResult},
+};
 use tare_host::environment::Environment;
 
 /// A run of rows "a" and "b", 12 blocks of 8 slices; "b" does `times` what "a" does. Processes differ by up to 4%, slices by
@@ -14,20 +17,19 @@ fn kept(times: f64) -> Kept {
     let mut records = Vec::new();
     for block in 0..12 {
         for round in 0..8 {
-            for (row, label) in ["a", "b"].into_iter().enumerate() {
+            for row in 0..2 {
                 let process = noise(block * 2 + row + 3, 0.04);
                 let slice = noise((block * 8 + round) * 2 + row, 0.1);
                 let answered = 20_000.0 * times.powi(row as i32) * (process + slice).exp();
-                records.push(Record::Slice(Slice {
-                    block,
-                    round,
-                    row: label.to_owned(),
+                let load = LoadResult {
                     window_ns: 100_000_000,
                     answered: answered as u64,
                     answered_in_window: answered as u64,
-                    server_cpu_ns: 100_000_000,
-                    ..Slice::default()
-                }));
+                    ..LoadResult::default()
+                };
+                let host = HostUsage { server_cpu_ns: 100_000_000, ..HostUsage::default() };
+                let slice = Slice { block, round, row, load, host, ..Slice::default() };
+                records.push(Record::Sample(Box::new(slice)));
             }
         }
     }
@@ -119,18 +121,12 @@ fn the_same_seed_makes_the_same_run() {
 fn only_what_all_rows_have_counts() {
     let mut kept = kept(1.0);
     let cut = |record: &Record| match record {
-        Record::Slice(slice) => slice.row == "a" || slice.block > 1 && (slice.block > 2 || slice.round < 5),
+        Record::Sample(slice) => slice.row == 0 || slice.block > 1 && (slice.block > 2 || slice.round < 5),
         _ => true,
     };
     kept.records.retain(cut);
-    let open = Open {
-        point: tare_bench::experiment::Point::Searched,
-        offered_per_second: 1.0,
-        unsent: 0,
-        lag_ns_p99: 0,
-    };
-    let slice = Slice { row: "b".to_owned(), open: Some(open), ..Slice::default() };
-    kept.records.push(Record::Slice(slice));
+    let load = LoadResult { offered_per_second: Some(1.0), ..LoadResult::default() };
+    kept.records.push(Record::Sample(Box::new(Slice { row: 1, load, ..Slice::default() })));
     let sample = Sample::of(&kept, &[]).unwrap();
     assert_eq!((sample.blocks(), sample.rounds()), (10, 5));
     let unknown = Sample::of(&kept, &["c".to_owned()]).unwrap_err();

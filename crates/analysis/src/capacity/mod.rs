@@ -129,13 +129,15 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
     let mut failures = BTreeMap::new();
     for record in &kept.records {
         searches.heard(record);
-        if let Record::Failed { block, row, reason } = record {
-            failures.entry(row.as_str()).or_insert_with(|| format!("start {}: {reason}", block + 1));
+        if let Record::Failed(failed) = record {
+            let reason = || format!("start {}: {}", failed.block + 1, failed.reason);
+            failures.entry(failed.row).or_insert_with(reason);
         }
     }
     let ended = ending(&kept.records);
-    let mut rows: Vec<SloRow> =
-        plan.rows.iter().map(|row| slo_row(slo, row, &searches, failures.get(row.label.as_str()))).collect();
+    let starts = |place: usize| searches.of(place).collect::<Vec<&Start>>();
+    let of_row = |(place, row)| slo_row(slo, row, &starts(place), failures.get(&place));
+    let mut rows: Vec<SloRow> = plan.rows.iter().enumerate().map(of_row).collect();
     let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
     rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     SloReport {
@@ -153,9 +155,9 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
     }
 }
 
-fn slo_row(slo: &SloPlan, row: &PlannedRow, searches: &Searches, failure: Option<&String>) -> SloRow {
+fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&Start], failure: Option<&String>) -> SloRow {
     let is_over = |start: &&Start| start.search.as_ref().is_some_and(|search| search.is_over());
-    let starts: Vec<&Start> = searches.of(&row.label).filter(is_over).collect();
+    let starts: Vec<&Start> = starts.iter().copied().filter(is_over).collect();
     let found = starts.iter().filter_map(|start| Some((*start, start.search.as_ref()?.found())));
     let found: Vec<(&Start, Found)> = found.filter(|(_, found)| *found != Found::Nothing).collect();
     let count = |of: fn(&tare_bench::slo::Search) -> usize| {

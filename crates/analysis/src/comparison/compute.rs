@@ -69,7 +69,10 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
 
 fn both(kept: &Kept, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
     let plan = &kept.header.plan;
-    let of = |label: &str| series::of(plan, &kept.records, label, metric);
+    let of = |label: &str| {
+        let place = plan.rows.iter().position(|row| row.label == label);
+        place.map(|row| series::of(plan, &kept.records, row, metric)).unwrap_or_default()
+    };
     let (baseline, candidate) = series::paired(&of(&plan.reference), &of(&gate.candidate));
     let pair = Scope::Pair(gate.candidate.clone(), plan.reference.clone());
     let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
@@ -91,7 +94,7 @@ fn both(kept: &Kept, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both
 
 fn some_unanswered(records: &[Record]) -> bool {
     let at_least = |stopped: &Stopped| {
-        stopped.latency_open.first().or(stopped.latency.as_ref()).is_some_and(|latency| latency.at_least)
+        stopped.latency_at(1).or(stopped.latency_at(0)).is_some_and(|latency| latency.at_least)
     };
     records.iter().any(|record| matches!(record, Record::Stopped(stopped) if at_least(stopped)))
 }

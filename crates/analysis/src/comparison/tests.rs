@@ -7,17 +7,17 @@ use tare_bench::{
     run::{
         folder::Kept,
         plan::Excluded,
-        record::{Ending, Record},
+        record::{Ended, Ending, Failed, Record},
     },
 };
 
 /// So many blocks of `a` and of `b`, which has `ratio` times its rate.
 fn kept(blocks: usize, ratio: f64) -> Kept {
-    let records = (0..blocks).flat_map(|block| fixture::block(block, &[("a", 1.0), ("b", ratio)]));
-    let ended = Record::Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
+    let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
+    let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
     Kept {
         header: fixture::compared(),
-        records: records.chain([ended]).collect(),
+        records: records.chain([Record::Ended(ended)]).collect(),
         damage: Vec::new(),
         goes_on: false,
     }
@@ -51,7 +51,8 @@ fn a_verdict_has_a_reason() {
         (Verdict::Inconclusive, "3 blocks say nothing yet: the first look is after 12".to_owned())
     );
     let mut dead = kept(12, 1.0);
-    dead.records.push(Record::Failed { block: 12, row: "b".to_owned(), reason: "was killed".to_owned() });
+    let failed = Failed { block: 12, row: 1, reason: "was killed".to_owned() };
+    dead.records.push(Record::Failed(failed));
     assert_eq!(verdict(&dead), (Verdict::ServiceFailed, "b: block 13: was killed".to_owned()));
     let mut absent = kept(0, 1.0);
     let reason = "no compiler".to_owned();
@@ -65,8 +66,9 @@ fn a_verdict_has_a_reason() {
 fn a_throughput_that_is_not_valid_does_not_decide() {
     let mut bound = kept(12, 0.5);
     for record in &mut bound.records {
-        if let Record::Slice(slice) = record {
-            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.answered * 5_000, 99_000_000);
+        if let Record::Sample(slice) = record {
+            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) =
+                (slice.load.answered * 5_000, 99_000_000);
         }
     }
     let found = compute(&bound).unwrap();

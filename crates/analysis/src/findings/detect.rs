@@ -1,18 +1,17 @@
-//! Which findings counts and shares give rise to. The thresholds are those of [`tare_bench::validity`], fixed before there was
-//! a figure to like or dislike.
+//! Which findings counts and shares give rise to. The thresholds are those of [`crate::validity`], fixed before there was a
+//! figure to like or dislike.
 
 use std::collections::BTreeMap;
 
-use tare_bench::{
-    run::record::Slice,
-    validity::{
-        BUSY_SHARE, FAILURE_SHARE_MAX, ROW_TAKEN_SHARE_MAX, SCHEDULE_LAG_NS_P99_MAX, SERVER_BOUND_SHARE,
-        Shares, THROTTLED_SHARE_MAX, little,
-    },
-};
+use tare_bench::sample::Sample;
+use tare_host::cpus::Pinning;
 use tare_stats::summary;
 
 use super::RowIssue;
+use crate::validity::{
+    BUSY_SHARE, FAILURE_SHARE_MAX, LINK_BUSY_SHARE, ROW_TAKEN_SHARE_MAX, SCHEDULE_LAG_NS_P99_MAX,
+    SERVER_BOUND_SHARE, Shares, THROTTLED_SHARE_MAX, little,
+};
 
 /// Why the throughput of a row is not that of its service.
 pub fn throughput(shares: &Shares) -> Option<RowIssue> {
@@ -45,7 +44,7 @@ pub fn failing(sent: u64, by_class: &BTreeMap<String, u64>, first: Option<&Strin
 }
 
 /// Counts that contradict each other over all slices of a row.
-pub fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<RowIssue> {
+pub fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<RowIssue> {
     little(slices).map(|(counted, by_law)| RowIssue::Inconsistent { counted, by_law })
 }
 
@@ -53,12 +52,61 @@ pub fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<R
 pub fn late(load: &str, lags_ns_p99: &[f64]) -> Option<RowIssue> {
     let lag_ns =
         summary::median(lags_ns_p99).ok().filter(|lag_ns| *lag_ns > SCHEDULE_LAG_NS_P99_MAX as f64)?;
-    Some(RowIssue::LateGenerator { load: load.to_owned(), lag_ns })
+    Some(RowIssue::LateGenerator { load: Some(load.to_owned()), lag_ns })
+}
+
+/// Why a whole load says nothing of how fast the service is: the generator, the link or the machine was the limit, or answers
+/// were wrong or missing. The service was given so many threads; `saturates` means that the load asks for all it can do.
+pub fn of_whole_load(
+    sample: &Sample,
+    pinning: &Pinning,
+    threads: usize,
+    saturates: bool,
+) -> Option<RowIssue> {
+    let saturated = || match saturates && sample.load.elapsed_ns > 0 {
+        true => throughput(&Shares::of(&[sample], pinning, threads)),
+        false => None,
+    };
+    late_load(sample)
+        .or_else(|| inconsistent([sample]))
+        .or_else(|| link_bound(sample))
+        .or_else(saturated)
+        .or_else(|| failing_load(sample))
+}
+
+/// That a user's pause was a millisecond longer than drawn is nothing beside the pause: only in an open loop is lateness a
+/// reason.
+fn late_load(sample: &Sample) -> Option<RowIssue> {
+    let lag_ns = sample.load.schedule_lag_ns_p99.filter(|_| sample.is_open())?;
+    (lag_ns > SCHEDULE_LAG_NS_P99_MAX)
+        .then_some(RowIssue::LateGenerator { load: None, lag_ns: lag_ns as f64 })
+}
+
+fn link_bound(sample: &Sample) -> Option<RowIssue> {
+    let link = sample.host.link.as_ref()?;
+    let busy_share = link.cpu_ns.unwrap_or(0) as f64 / sample.load.elapsed_ns.max(1) as f64;
+    (link.unread > 0 || busy_share > LINK_BUSY_SHARE)
+        .then_some(RowIssue::LinkBound { unread: link.unread, busy_share })
+}
+
+fn failing_load(sample: &Sample) -> Option<RowIssue> {
+    let load = &sample.load;
+    let failed = load.failures();
+    if load.answered == 0 {
+        return Some(RowIssue::NoAnswer);
+    }
+    (failed as f64 > FAILURE_SHARE_MAX * (load.sent + load.unsent) as f64).then(|| RowIssue::Failing {
+        failed,
+        sent: load.sent,
+        by_class: load.failed.iter().map(|(class, count)| (class.to_string(), count)).collect(),
+        first: load.first_failure.clone(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tare_bench::sample::{HostUsage, LinkUsage, LoadResult};
 
     fn shares(server: f64, generator: f64) -> Shares {
         Shares { server, generator, ..Shares::default() }
@@ -116,5 +164,54 @@ mod tests {
             Some("late-generator")
         );
         assert_eq!(late("80%", &[]), None);
+    }
+
+    #[test]
+    fn a_whole_load_counts_or_says_why_it_does_not() {
+        let pinning = Pinning { server: vec![0], generator: vec![1] };
+        let load = LoadResult {
+            window_ns: 1_000_000_000,
+            elapsed_ns: 1_000_000_000,
+            sent: 1_000,
+            answered: 1_000,
+            ..LoadResult::default()
+        };
+        let host =
+            HostUsage { server_cpu_ns: 990_000_000, generator_cpu_ns: 400_000_000, ..HostUsage::default() };
+        type Change = fn(&mut Sample);
+        let link = |unread, cpu_ns| Some(LinkUsage { unread, cpu_ns: Some(cpu_ns), ..LinkUsage::default() });
+        let cases: [(&str, Change); 9] = [
+            ("", |_| ()),
+            ("late-generator", |of| {
+                (of.load.offered_per_second, of.load.schedule_lag_ns_p99) = (Some(1e3), Some(1_358_000));
+            }),
+            ("", |of| of.load.schedule_lag_ns_p99 = Some(5_000_000)),
+            ("inconsistent", |of| {
+                (of.load.in_flight_ns, of.load.service_time_ns_mean) = (1_000_000_000, 2_000_000);
+            }),
+            ("generator-bound", |of| {
+                (of.host.server_cpu_ns, of.host.generator_cpu_ns) = (500_000_000, 990_000_000)
+            }),
+            ("failing", |of| of.load.in_flight = 2),
+            ("no-answer", |of| of.load.answered = 0),
+            ("throttled", |of| of.host.throttled_ns = Some(100_000_000)),
+            ("interference", |of| {
+                (of.host.foreign_cpu_ns, of.host.server_cpu_ns) = (Some(500_000_000 as i64), 700_000_000);
+            }),
+        ];
+        let code = |sample: &Sample, saturates| {
+            of_whole_load(sample, &pinning, 1, saturates).map_or("", |issue| issue.code())
+        };
+        for (expected, change) in cases {
+            let mut sample = Sample { load: load.clone(), host: host.clone(), ..Sample::default() };
+            change(&mut sample);
+            assert_eq!(code(&sample, true), expected);
+        }
+        for (unread, cpu_ns, expected) in
+            [(0, 100, ""), (3, 100, "link-bound"), (0, 950_000_000, "link-bound")]
+        {
+            let host = HostUsage { link: link(unread, cpu_ns), ..host.clone() };
+            assert_eq!(code(&Sample { load: load.clone(), host, ..Sample::default() }, false), expected);
+        }
     }
 }

@@ -64,9 +64,9 @@ pub enum RowIssue {
         counted: f64,
         by_law: f64,
     },
-    /// Of an open loop.
+    /// Of an open loop: in half of its slices, or, where no load is named, in the only one there was.
     LateGenerator {
-        load: String,
+        load: Option<String>,
         lag_ns: f64,
     },
     /// Some requests were never answered.
@@ -110,10 +110,6 @@ pub enum RowIssue {
         invalid: usize,
         rounds: usize,
         first: Box<RowIssue>,
-    },
-    /// What the record of a sequential run says of itself.
-    Recorded {
-        what: String,
     },
 }
 
@@ -227,7 +223,6 @@ impl RowIssue {
             RowIssue::ShortWindow { .. } => "short-window",
             RowIssue::NotMeasured => "not-measured",
             RowIssue::RoundsInvalid { .. } => "rounds-invalid",
-            RowIssue::Recorded { .. } => "recorded",
         }
     }
 
@@ -255,8 +250,7 @@ impl RowIssue {
             | RowIssue::LateGenerator { .. }
             | RowIssue::LateStarts { .. }
             | RowIssue::NotMeasured
-            | RowIssue::RoundsInvalid { .. }
-            | RowIssue::Recorded { .. } => Severity::Invalid,
+            | RowIssue::RoundsInvalid { .. } => Severity::Invalid,
         }
     }
 }

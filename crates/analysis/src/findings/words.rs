@@ -45,13 +45,13 @@ impl fmt::Display for RowIssue {
             Is::NoAnswer => "no answer at all".to_owned(),
             Is::NoProgress => "no progress: a whole block without an answer".to_owned(),
             Is::Inconsistent { counted, by_law } => inconsistent(*counted, *by_law),
-            Is::LateGenerator { load, lag_ns } => late(load, *lag_ns),
+            Is::LateGenerator { load, lag_ns } => late(load.as_deref(), *lag_ns),
             Is::LowerBounds => "some requests were never answered, so these are lower bounds".to_owned(),
             Is::NeverSteady { load_seconds } => format!(
                 "no steady state: its CPU time per request was still changing after {load_seconds:.0} s of load"
             ),
             Is::StillWarming { more_share } => still_warming(*more_share),
-            Is::UncleanStop { what } | Is::Recorded { what } => what.clone(),
+            Is::UncleanStop { what } => what.clone(),
             Is::Sample { metric, warning } => sample(*metric, warning),
             Is::LateStarts { late, starts } => {
                 format!("late: in {late} of {starts} starts the generator itself was late in too many windows")
@@ -179,12 +179,18 @@ fn inconsistent(counted: f64, by_law: f64) -> String {
     )
 }
 
-fn late(load: &str, lag_ns: f64) -> String {
-    format!(
-        "latency at {load}: late: in half of the slices the generator sent 1% of the requests more than {:.1} ms after they \
-         were due",
-        lag_ns / 1e6
-    )
+fn late(load: Option<&str>, lag_ns: f64) -> String {
+    let lag_ms = lag_ns / 1e6;
+    match load {
+        Some(load) => format!(
+            "latency at {load}: late: in half of the slices the generator sent 1% of the requests more than {lag_ms:.1} ms \
+             after they were due"
+        ),
+        None => format!(
+            "late: 1% of the requests left more than {lag_ms:.3} ms after they were due; give the generator a CPU of its own \
+             or ask for a lower rate"
+        ),
+    }
 }
 
 fn still_warming(more_share: f64) -> String {

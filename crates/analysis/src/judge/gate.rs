@@ -28,14 +28,14 @@ impl UntilGate {
     /// Between two looks there is nothing to be learnt; a row that is out leaves nothing to compare.
     fn is_look(&self) -> bool {
         let Until::Gate(gate) = &self.kept.header.plan.until else { return false };
-        let is_out = |record: &Record| matches!(record, Record::Failed { .. });
+        let is_out = |record: &Record| matches!(record, Record::Failed(_));
         gate.looks.contains(&self.blocks) || self.kept.records.iter().any(is_out)
     }
 }
 
 impl Judge for UntilGate {
     fn heard(&mut self, record: &Record) {
-        self.blocks += usize::from(matches!(record, Record::Block { .. }));
+        self.blocks += usize::from(matches!(record, Record::Block(_)));
         self.kept.records.push(record.clone());
     }
 
@@ -55,16 +55,14 @@ impl Judge for UntilGate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_bench::fixture;
+    use tare_bench::{fixture, run::record::Failed};
 
     /// Blocks until the judge has had enough.
     fn blocks_needed(ratio: f64) -> Option<usize> {
         let header = fixture::compared();
         let mut judge = UntilGate::new(&header);
         (1..=40).find(|blocks| {
-            fixture::block(blocks - 1, &[("a", 1.0), ("b", ratio)])
-                .iter()
-                .for_each(|record| judge.heard(record));
+            fixture::block(blocks - 1, &[1.0, ratio]).iter().for_each(|record| judge.heard(record));
             judge.is_decided()
         })
     }
@@ -80,9 +78,9 @@ mod tests {
     #[test]
     fn a_row_that_fails_ends_it_at_once() {
         let mut judge = UntilGate::new(&fixture::compared());
-        fixture::block(0, &[("a", 1.0), ("b", 1.0)]).iter().for_each(|record| judge.heard(record));
+        fixture::block(0, &[1.0, 1.0]).iter().for_each(|record| judge.heard(record));
         assert!(!judge.is_decided());
-        judge.heard(&Record::Failed { block: 1, row: "a".to_owned(), reason: "was killed".to_owned() });
+        judge.heard(&Record::Failed(Failed { block: 1, row: 0, reason: "was killed".to_owned() }));
         assert!(judge.is_decided());
     }
 }

@@ -9,9 +9,9 @@ use crate::report::{
 use tare_bench::run::{plan::Plan, record::Record, until::Metric};
 
 /// The values of one row by block. A block without a value that has a logarithm is left out.
-pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTreeMap<usize, f64> {
+pub fn of(plan: &Plan, records: &[Record], row: usize, metric: Metric) -> BTreeMap<usize, f64> {
     let rounds = Rounds::of(plan, records);
-    let blocks = blocks_of(records, &rounds, label);
+    let blocks = blocks_of(records, &rounds, row);
     let values = blocks.iter().filter_map(|(number, block)| Some((*number, value(plan, block, metric)?)));
     values.filter(|(_, value)| value.is_finite() && *value > 0.0).collect()
 }
@@ -20,8 +20,8 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Throughput => Some(block.requests_per_second()),
         Metric::Cpu => Some(block.cpu_ns_per_request()),
-        Metric::P99 if plan.latency.is_some() => Some(block.stopped?.latency_open.first()?.p99_ns as f64),
-        Metric::P99 => Some(block.stopped?.latency?.p99_ns as f64),
+        // Of the first open loop where there is any.
+        Metric::P99 => Some(block.stopped?.latency_at(usize::from(plan.latency.is_some()))?.p99_ns as f64),
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
         // Of one load alone, or of a batch: no figure of a block.
         _ => None,

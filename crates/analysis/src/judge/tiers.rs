@@ -50,8 +50,9 @@ impl UntilTiers {
     /// What the records so far say, at the looks that they have reached. A pair that an earlier look has told apart stays
     /// so: what a look finds has its share of the error.
     pub fn standing(&self) -> Standing {
-        let labels = self.labels();
-        let values = self.values(&labels);
+        let rows = self.rows();
+        let labels: Vec<String> = rows.iter().map(|row| self.plan.rows[*row].label.clone()).collect();
+        let values = self.values(&rows);
         let mut standing =
             Standing { look: None, separated: BTreeSet::new(), equal: BTreeSet::new(), open: pairs(&labels) };
         let blocks = values.first().map_or(0, Vec::len);
@@ -87,18 +88,19 @@ impl UntilTiers {
     }
 
     /// Rows that take part and have not failed.
-    fn labels(&self) -> Vec<String> {
-        let failed = |label: &str| {
-            self.records.iter().any(|record| matches!(record, Record::Failed { row, .. } if row == label))
+    fn rows(&self) -> Vec<usize> {
+        let failed = |place: usize| {
+            self.records.iter().any(|record| matches!(record, Record::Failed(failed) if failed.row == place))
         };
-        let rows = self.plan.rows.iter().filter(|row| row.excluded.is_none() && !failed(&row.label));
-        rows.map(|row| row.label.clone()).collect()
+        let rows = self.plan.rows.iter().enumerate();
+        let left = rows.filter(|(place, row)| row.excluded.is_none() && !failed(*place));
+        left.map(|(place, _)| place).collect()
     }
 
     /// Of each row, in the blocks that all of them have.
-    fn values(&self, labels: &[String]) -> Vec<Vec<f64>> {
-        let of = |label: &String| series::of(&self.plan, &self.records, label, self.tiers.metric);
-        let all: Vec<_> = labels.iter().map(of).collect();
+    fn values(&self, rows: &[usize]) -> Vec<Vec<f64>> {
+        let of = |row: &usize| series::of(&self.plan, &self.records, *row, self.tiers.metric);
+        let all: Vec<_> = rows.iter().map(of).collect();
         let common = |block: &&usize| all.iter().all(|row| row.contains_key(*block));
         let blocks: Vec<usize> =
             all.first().map(|row| row.keys().filter(common).copied().collect()).unwrap_or_default();
@@ -114,7 +116,7 @@ fn pairs(labels: &[String]) -> BTreeSet<(String, String)> {
 
 impl Judge for UntilTiers {
     fn heard(&mut self, record: &Record) {
-        self.blocks += usize::from(matches!(record, Record::Block { .. }));
+        self.blocks += usize::from(matches!(record, Record::Block(_)));
         self.records.push(record.clone());
     }
 
@@ -128,7 +130,10 @@ mod tests {
     use super::*;
     use tare_bench::{
         fixture,
-        run::until::{ALPHA, Metric, looks},
+        run::{
+            record::Failed,
+            until::{ALPHA, Metric, looks},
+        },
     };
 
     fn judge() -> UntilTiers {
@@ -136,10 +141,10 @@ mod tests {
         UntilTiers::new(&fixture::plan(&["a", "b", "c"]), &tiers)
     }
 
-    fn after(blocks: usize, rows: &[(&str, f64)]) -> (UntilTiers, Option<usize>) {
+    fn after(blocks: usize, levels: &[f64]) -> (UntilTiers, Option<usize>) {
         let mut judge = judge();
         let decided = (1..=blocks).find(|blocks| {
-            fixture::block(blocks - 1, rows).iter().for_each(|record| judge.heard(record));
+            fixture::block(blocks - 1, levels).iter().for_each(|record| judge.heard(record));
             judge.is_decided()
         });
         (judge, decided)
@@ -147,7 +152,7 @@ mod tests {
 
     #[test]
     fn it_ends_where_every_pair_is_clear() {
-        let (judge, decided) = after(40, &[("a", 1.0), ("b", 1.0), ("c", 0.5)]);
+        let (judge, decided) = after(40, &[1.0, 1.0, 0.5]);
         assert_eq!(decided, Some(12));
         let standing = judge.standing();
         assert_eq!((standing.separated.len(), standing.equal.len(), standing.look), (2, 1, Some(12)));
@@ -156,16 +161,16 @@ mod tests {
 
     #[test]
     fn a_pair_that_is_about_delta_apart_is_neither() {
-        let (judge, decided) = after(39, &[("a", 1.0), ("b", 0.97), ("c", 0.5)]);
+        let (judge, decided) = after(39, &[1.0, 0.97, 0.5]);
         assert!(decided.is_some(), "so near it is told apart: {:?}", judge.standing());
-        let (judge, decided) = after(11, &[("a", 1.0), ("b", 1.0), ("c", 0.5)]);
+        let (judge, decided) = after(11, &[1.0, 1.0, 0.5]);
         assert_eq!((decided, judge.standing().look, judge.standing().open.len()), (None, None, 3));
     }
 
     #[test]
     fn a_row_that_failed_is_no_pair() {
-        let (mut judge, _) = after(15, &[("a", 1.0), ("b", 1.0), ("c", 0.5)]);
-        judge.heard(&Record::Failed { block: 15, row: "c".to_owned(), reason: "was killed".to_owned() });
+        let (mut judge, _) = after(15, &[1.0, 1.0, 0.5]);
+        judge.heard(&Record::Failed(Failed { block: 15, row: 2, reason: "was killed".to_owned() }));
         let standing = judge.standing();
         assert_eq!((standing.separated.len() + standing.equal.len() + standing.open.len()), 1);
     }

@@ -7,15 +7,17 @@
 
 use serde::Serialize;
 
-use super::{CellReport, PointReport, Report, estimate::Estimate, rounds::sound};
+use super::{
+    CellReport, PointReport, Report,
+    estimate::Estimate,
+    rounds::{Round, sound},
+};
 use crate::verdict::{Question, Verdict};
 use tare_bench::{
     figures::{Check, Quantifier, place},
-    grid::{
-        plan::{Offered, PUBLISHED, Point},
-        record::Figures,
-    },
+    grid::plan::{Offered, PUBLISHED, Point},
     metric::{self, Metric},
+    sample::Sample,
 };
 
 /// A claim and what was found.
@@ -304,9 +306,9 @@ fn stuck(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
 }
 
 fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport {
-    let of = |figures: &Figures| (figures.failures(), figures.sent);
-    let all = cell.by_round.iter().map(|(_, figures)| of(figures));
-    let elapsed_ns: u64 = cell.by_round.iter().map(|(_, figures)| figures.elapsed_ns).sum();
+    let loads = || cell.by_round.iter().map(|round| &round.sample.load);
+    let all = loads().map(|load| (load.failures(), load.sent));
+    let elapsed_ns: u64 = loads().map(|load| load.elapsed_ns).sum();
     let (failed, sent) = all.fold((0, 0), |sum, round| (sum.0 + round.0, sum.1 + round.1));
     let verdict = match (cell.rounds, failed == claimed) {
         (0, _) => Verdict::Inconclusive,
@@ -319,13 +321,13 @@ fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport 
 /// How a metric of the published tables is read from cells.
 trait OfCells {
     fn series(self, cell: &CellReport, point: &Point) -> Vec<(usize, f64)>;
-    fn value(self, figures: &Figures, point: &Point) -> Option<f64>;
+    fn value(self, sample: &Sample, point: &Point) -> Option<f64>;
 }
 
 impl OfCells for Metric {
     /// Its values, one for each round that came to its end.
     fn series(self, cell: &CellReport, point: &Point) -> Vec<(usize, f64)> {
-        let of = |(round, figures): &(usize, Figures)| Some((*round, self.value(figures, point)?));
+        let of = |round: &Round| Some((round.sample.round, self.value(&round.sample, point)?));
         match self {
             // What is counted is so however fast anybody was.
             Metric::RepliesPerConnection => cell.by_round.iter().filter_map(of).collect(),
@@ -334,28 +336,29 @@ impl OfCells for Metric {
     }
 
     /// Absent if there is none above 0.
-    fn value(self, figures: &Figures, point: &Point) -> Option<f64> {
+    fn value(self, sample: &Sample, point: &Point) -> Option<f64> {
+        let load = &sample.load;
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
         let value = match self {
-            Metric::Throughput => Some(figures.per_second()),
+            Metric::Throughput => Some(load.per_second()),
             Metric::MsPerMessage => match point.offered {
-                Offered::Batch { messages, .. } => Some(figures.elapsed_ns as f64 / 1e6 / messages as f64),
+                Offered::Batch { messages, .. } => Some(load.elapsed_ns as f64 / 1e6 / messages as f64),
                 _ => None,
             },
-            Metric::RepliesPerConnection => Some(figures.answered as f64 / figures.connects.max(1) as f64),
-            Metric::P50 => ms(figures.latency.ns_at(0.5)),
-            Metric::P99 => ms(figures.latency.ns_at(0.99)),
-            Metric::Max => ms(figures.latency.ns_at(1.0)),
+            Metric::RepliesPerConnection => Some(load.answered as f64 / load.connects.max(1) as f64),
+            Metric::P50 => ms(load.latency.ns_at(0.5)),
+            Metric::P99 => ms(load.latency.ns_at(0.99)),
+            Metric::Max => ms(load.latency.ns_at(1.0)),
             Metric::MaxOfP99 => {
-                let (longest, p99) = (figures.latency.ns_at(1.0)?, figures.latency.ns_at(0.99)?);
+                let (longest, p99) = (load.latency.ns_at(1.0)?, load.latency.ns_at(0.99)?);
                 Some(longest as f64 / p99 as f64)
             }
             Metric::ConnectionStdevOfMean => {
-                Some(figures.connection_time.ns_stdev / figures.connection_time.ns_mean)
+                Some(load.connection_time.as_ref()?.ns_stdev / load.connection_time.as_ref()?.ns_mean)
             }
-            Metric::Mean => Some(figures.latency.ns_mean / 1e6),
-            Metric::Cpu => figures.cpu_ns_per_request(),
-            Metric::Rss => figures.rss_bytes_peak.map(|bytes| bytes as f64),
+            Metric::Mean => Some(load.latency.ns_mean / 1e6),
+            Metric::Cpu => sample.cpu_ns_per_request(),
+            Metric::Rss => sample.host.process.as_ref()?.rss_bytes_peak.map(|bytes| bytes as f64),
         };
         value.and_then(metric::figure)
     }

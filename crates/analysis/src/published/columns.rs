@@ -10,8 +10,8 @@ use tare_bench::{
     grid::{
         Layout,
         plan::{PUBLISHED, SWEEP},
-        record::{Figures, Spread},
     },
+    sample::{CpuByMode, Distribution, Failure, LoadResult, Sample},
 };
 
 /// A table with its title.
@@ -31,7 +31,7 @@ struct Column {
 struct Ours<'a> {
     cell: &'a CellReport,
     /// Of the typical round.
-    figures: &'a Figures,
+    sample: &'a Sample,
 }
 
 /// All tables with a line for each service.
@@ -97,9 +97,9 @@ fn ours(row: &RowReport, cell: Option<&CellReport>, columns: &[Column]) -> Vec<C
         None => row.label.clone(),
     };
     let mut line = vec![left(name)];
-    let figures = cell.and_then(|cell| Some((cell, cell.typical.as_ref()?)));
-    line.extend(columns.iter().enumerate().map(|(place, column)| match figures {
-        Some((cell, figures)) => right((column.ours)(&Ours { cell, figures }).unwrap_or("-".to_owned())),
+    let typical = cell.and_then(|cell| Some((cell, cell.typical.as_ref()?)));
+    line.extend(columns.iter().enumerate().map(|(place, column)| match typical {
+        Some((cell, sample)) => right((column.ours)(&Ours { cell, sample }).unwrap_or("-".to_owned())),
         None if place == 0 => right(missing(row, cell)),
         None => right(""),
     }));
@@ -147,7 +147,7 @@ fn ms(ns: f64) -> String {
     if ms < 10.0 { format!("{ms:.2}") } else { format!("{ms:.0}") }
 }
 
-fn quantile_ms(spread: &Spread, probability: f64) -> Option<String> {
+fn quantile_ms(spread: &Distribution, probability: f64) -> Option<String> {
     let bound = if spread.at_least { ">=" } else { "" };
     Some(format!("{bound}{}", ms(spread.ns_at(probability)? as f64)))
 }
@@ -194,7 +194,7 @@ fn percent() -> Vec<Column> {
         ),
         own("95% interval", |ours| of_interval(ours.cell.of_reference?.interval, in_percent)),
         own("CPU/req", |ours| ours.cell.cpu_ns_per_request.map(|estimate| time(estimate.value))),
-        own("errors", |ours| Some(ours.figures.failures().to_string())),
+        own("errors", |ours| Some(ours.sample.load.failures().to_string())),
     ]
 }
 
@@ -207,47 +207,47 @@ fn latency() -> Vec<Column> {
         per_second("req/s", |row| row.value.map(|value| format!("{value:.2}"))),
         at(
             "avg ms",
-            |ours| Some(ms(ours.figures.latency.ns_mean)),
+            |ours| Some(ms(ours.sample.load.latency.ns_mean)),
             |row| published(row, |latency| latency.avg),
         ),
         at(
             "stdev",
-            |ours| Some(ms(ours.figures.latency.ns_stdev)),
+            |ours| Some(ms(ours.sample.load.latency.ns_stdev)),
             |row| published(row, |latency| latency.stdev),
         ),
         at(
             "max",
-            |ours| quantile_ms(&ours.figures.latency, 1.0),
+            |ours| quantile_ms(&ours.sample.load.latency, 1.0),
             |row| published(row, |latency| latency.max),
         ),
         at(
             "+/- stdev",
-            |ours| Some(in_percent(ours.figures.latency.share_within_stdev)),
+            |ours| Some(in_percent(ours.sample.load.latency.share_within_stdev)),
             |row| published(row, |latency| latency.within_one_stdev_percent).map(|text| text + "%"),
         ),
         at(
             "50%",
-            |ours| quantile_ms(&ours.figures.latency, 0.5),
+            |ours| quantile_ms(&ours.sample.load.latency, 0.5),
             |row| published(row, |latency| latency.p50),
         ),
         at(
             "75%",
-            |ours| quantile_ms(&ours.figures.latency, 0.75),
+            |ours| quantile_ms(&ours.sample.load.latency, 0.75),
             |row| published(row, |latency| latency.p75),
         ),
         at(
             "90%",
-            |ours| quantile_ms(&ours.figures.latency, 0.9),
+            |ours| quantile_ms(&ours.sample.load.latency, 0.9),
             |row| published(row, |latency| latency.p90),
         ),
         at(
             "99%",
-            |ours| quantile_ms(&ours.figures.latency, 0.99),
+            |ours| quantile_ms(&ours.sample.load.latency, 0.99),
             |row| published(row, |latency| latency.p99),
         ),
         column(
             "requests",
-            |ours| Some(ours.figures.answered.to_string()),
+            |ours| Some(ours.sample.load.answered.to_string()),
             |row| row.requests.map(|count| count.to_string()),
         ),
     ]
@@ -257,18 +257,18 @@ fn requests() -> Vec<Column> {
     vec![
         column(
             "requests",
-            |ours| Some(ours.figures.answered.to_string()),
+            |ours| Some(ours.sample.load.answered.to_string()),
             |row| row.requests.map(|count| count.to_string()),
         ),
         column(
             "failures",
-            |ours| Some(ours.figures.failures().to_string()),
+            |ours| Some(ours.sample.load.failures().to_string()),
             |row| row.failures.map(|count| count.to_string()),
         ),
-        column("avg ms", |ours| Some(ms(ours.figures.latency.ns_mean)), |row| plain(row.avg)),
-        column("min", |ours| Some(ms(ours.figures.latency.ns_min as f64)), |row| plain(row.min)),
-        column("max", |ours| quantile_ms(&ours.figures.latency, 1.0), |row| plain(row.max)),
-        column("median", |ours| quantile_ms(&ours.figures.latency, 0.5), |row| plain(row.median)),
+        column("avg ms", |ours| Some(ms(ours.sample.load.latency.ns_mean)), |row| plain(row.avg)),
+        column("min", |ours| Some(ms(ours.sample.load.latency.ns_min as f64)), |row| plain(row.min)),
+        column("max", |ours| quantile_ms(&ours.sample.load.latency, 1.0), |row| plain(row.max)),
+        column("median", |ours| quantile_ms(&ours.sample.load.latency, 0.5), |row| plain(row.median)),
         per_second("req/s", |row| row.rps.map(|value| format!("{value:.2}"))),
         own("load-bound", |ours| Some(if ours.cell.load_bound.is_some() { "yes" } else { "no" }.to_owned())),
     ]
@@ -276,7 +276,7 @@ fn requests() -> Vec<Column> {
 
 fn percentiles() -> Vec<Column> {
     fn at(ours: &Ours, probability: f64) -> Option<String> {
-        quantile_ms(&ours.figures.latency, probability)
+        quantile_ms(&ours.sample.load.latency, probability)
     }
     fn theirs(row: &Row, place: usize) -> Option<String> {
         plain(row.at.get(place).copied())
@@ -295,8 +295,8 @@ fn percentiles() -> Vec<Column> {
 }
 
 fn connections() -> Vec<Column> {
-    fn of(ours: &Ours, value: fn(&Spread) -> f64) -> Option<String> {
-        let times = &ours.figures.connection_time;
+    fn of(ours: &Ours, value: fn(&Distribution) -> f64) -> Option<String> {
+        let times = ours.sample.load.connection_time.as_ref()?;
         (times.count > 0).then(|| format!("{:.1}", value(times) / 1e6))
     }
     fn published(row: &Row, of: fn(&ConnectionTime) -> f64) -> Option<String> {
@@ -305,11 +305,14 @@ fn connections() -> Vec<Column> {
     vec![
         column(
             "connections",
-            |ours| Some(ours.figures.connects.to_string()),
+            |ours| Some(ours.sample.load.connects.to_string()),
             |row| row.connections.map(|count| count.to_string()),
         ),
         own("conn/s", |ours| {
-            Some(format!("{:.1}", ours.figures.connects as f64 * 1e9 / ours.figures.elapsed_ns.max(1) as f64))
+            Some(format!(
+                "{:.1}",
+                ours.sample.load.connects as f64 * 1e9 / ours.sample.load.elapsed_ns.max(1) as f64
+            ))
         }),
         column(
             "time min ms",
@@ -330,7 +333,7 @@ fn connections() -> Vec<Column> {
         column("stddev", |ours| of(ours, |times| times.ns_stdev), |row| published(row, |times| times.stddev)),
         column(
             "test s",
-            |ours| Some(format!("{:.3}", ours.figures.elapsed_ns as f64 / 1e9)),
+            |ours| Some(format!("{:.3}", ours.sample.load.elapsed_ns as f64 / 1e9)),
             |row| row.test_seconds.map(|seconds| format!("{seconds:.3}")),
         ),
     ]
@@ -340,38 +343,52 @@ fn replies() -> Vec<Column> {
     vec![
         column(
             "replies",
-            |ours| Some(ours.figures.answered.to_string()),
+            |ours| Some(ours.sample.load.answered.to_string()),
             |row| row.replies.map(|count| count.to_string()),
         ),
         column(
             "a connection",
-            |ours| Some(format!("{:.1}", ours.figures.answered as f64 / ours.figures.connects.max(1) as f64)),
+            |ours| {
+                Some(format!(
+                    "{:.1}",
+                    ours.sample.load.answered as f64 / ours.sample.load.connects.max(1) as f64
+                ))
+            },
             |row| row.replies_per_connection.map(|value| format!("{value:.1}")),
         ),
         column(
             "req/s",
             |ours| {
-                Some(format!("{:.1}", ours.figures.sent as f64 * 1e9 / ours.figures.elapsed_ns.max(1) as f64))
+                Some(format!(
+                    "{:.1}",
+                    ours.sample.load.sent as f64 * 1e9 / ours.sample.load.elapsed_ns.max(1) as f64
+                ))
             },
             |row| row.value.map(|value| format!("{value:.1}")),
         ),
         own("replies/s", |ours| {
-            Some(format!("{:.1}", ours.figures.answered as f64 * 1e9 / ours.figures.elapsed_ns.max(1) as f64))
+            Some(format!(
+                "{:.1}",
+                ours.sample.load.answered as f64 * 1e9 / ours.sample.load.elapsed_ns.max(1) as f64
+            ))
         }),
         own("each 5 s min", |ours| five_seconds(ours).map(|rates| format!("{:.0}", rates.0))),
         own("max", |ours| five_seconds(ours).map(|rates| format!("{:.0}", rates.1))),
         own("bytes a reply", |ours| {
-            Some(format!("{:.1}", ours.figures.bytes_received as f64 / ours.figures.answered.max(1) as f64))
+            Some(format!(
+                "{:.1}",
+                ours.sample.load.bytes_received as f64 / ours.sample.load.answered.max(1) as f64
+            ))
         }),
-        own("service CPU s user", |ours| Some(format!("{:.1}", ours.figures.server_user_ns as f64 / 1e9))),
-        own("system", |ours| Some(format!("{:.1}", ours.figures.server_system_ns as f64 / 1e9))),
-        own("generator CPU s", |ours| Some(format!("{:.1}", ours.figures.generator_cpu_ns as f64 / 1e9))),
+        own("service CPU s user", |ours| Some(format!("{:.1}", by_mode(ours)?.user_ns as f64 / 1e9))),
+        own("system", |ours| Some(format!("{:.1}", by_mode(ours)?.system_ns as f64 / 1e9))),
+        own("generator CPU s", |ours| Some(format!("{:.1}", ours.sample.host.generator_cpu_ns as f64 / 1e9))),
     ]
 }
 
 /// The least and the greatest rate of replies over whole periods of 5 s.
 fn five_seconds(ours: &Ours) -> Option<(f64, f64)> {
-    let periods = ours.figures.seconds.chunks_exact(5).map(|seconds| {
+    let periods = ours.sample.load.seconds.chunks_exact(5).map(|seconds| {
         let (answered, ns) =
             seconds.iter().fold((0, 0), |sum, second| (sum.0 + second.answered, sum.1 + second.ns));
         answered as f64 * 1e9 / ns as f64
@@ -383,30 +400,32 @@ fn five_seconds(ours: &Ours) -> Option<(f64, f64)> {
 
 /// httperf's classes, of ours.
 fn errors() -> Vec<Column> {
-    fn of(ours: &Ours, names: &[&str]) -> u64 {
-        let kinds = [&ours.figures.failed, &ours.figures.connection_failed];
-        let all = names.iter().flat_map(|name| kinds.map(|kinds| kinds.get(*name)));
-        all.flatten().sum()
+    fn of(ours: &Ours, kinds: &[Failure]) -> u64 {
+        let load = &ours.sample.load;
+        let both = |kind: &Failure| load.failed.get(*kind) + load.connection_failed.get(*kind);
+        kinds.iter().map(both).sum()
     }
-    fn count(ours: &Ours, names: &[&str]) -> Option<String> {
-        Some(of(ours, names).to_string())
+    fn count(ours: &Ours, kinds: &[Failure]) -> Option<String> {
+        Some(of(ours, kinds).to_string())
     }
     vec![
-        own("total", |ours| Some(ours.figures.failures().to_string())),
+        own("total", |ours| Some(ours.sample.load.failures().to_string())),
         // What is still waited for at the end is of this class too.
         own("client-timo", |ours| {
-            Some((of(ours, &["response-timeout"]) + ours.figures.in_flight).to_string())
+            Some((of(ours, &[Failure::ResponseTimeout]) + ours.sample.load.in_flight).to_string())
         }),
-        own("socket-timo", |ours| count(ours, &["connect-timeout"])),
-        own("connrefused", |ours| count(ours, &["refused"])),
+        own("socket-timo", |ours| count(ours, &[Failure::ConnectTimeout])),
+        own("connrefused", |ours| count(ours, &[Failure::Refused])),
         column(
             "connreset",
-            |ours| count(ours, &["reset", "closed-before-response", "closed-mid-response"]),
+            |ours| count(ours, &[Failure::Reset, Failure::ClosedBeforeResponse, Failure::ClosedMidResponse]),
             |row| row.connections_reset.map(|count| count.to_string()),
         ),
-        own("fd-unavail", |ours| count(ours, &["no-descriptors"])),
-        own("addrunavail", |ours| count(ours, &["no-ports"])),
-        own("other", |ours| count(ours, &["malformed", "mismatch", "status", "other"])),
+        own("fd-unavail", |ours| count(ours, &[Failure::NoDescriptors])),
+        own("addrunavail", |ours| count(ours, &[Failure::NoPorts])),
+        own("other", |ours| {
+            count(ours, &[Failure::Malformed, Failure::Mismatch, Failure::Status, Failure::Other])
+        }),
     ]
 }
 
@@ -415,20 +434,24 @@ fn more() -> Vec<Column> {
     vec![
         per_second("req/s", |_| None),
         own("CPU/req", |ours| ours.cell.cpu_ns_per_request.map(|estimate| time(estimate.value))),
-        own("p50 ms", |ours| quantile_ms(&ours.figures.latency, 0.5)),
-        own("p99", |ours| quantile_ms(&ours.figures.latency, 0.99)),
-        own("p99.9", |ours| quantile_ms(&ours.figures.latency, 0.999)),
-        own("max", |ours| quantile_ms(&ours.figures.latency, 1.0)),
+        own("p50 ms", |ours| quantile_ms(&ours.sample.load.latency, 0.5)),
+        own("p99", |ours| quantile_ms(&ours.sample.load.latency, 0.99)),
+        own("p99.9", |ours| quantile_ms(&ours.sample.load.latency, 0.999)),
+        own("max", |ours| quantile_ms(&ours.sample.load.latency, 1.0)),
         own("seconds with a pause", |ours| {
-            Some(format!("{} of {}", pauses(ours.figures), ours.figures.seconds.len()))
+            Some(format!("{} of {}", pauses(&ours.sample.load), ours.sample.load.seconds.len()))
         }),
-        own("failures", |ours| Some(ours.figures.failures().to_string())),
+        own("failures", |ours| Some(ours.sample.load.failures().to_string())),
     ]
 }
 
 /// Seconds in which some answer took more than ten times as long as the median one.
-pub fn pauses(figures: &Figures) -> usize {
-    let median_ns = figures.latency.ns_at(0.5).unwrap_or(u64::MAX);
+pub fn pauses(load: &LoadResult) -> usize {
+    let median_ns = load.latency.ns_at(0.5).unwrap_or(u64::MAX);
     let is_pause = |ns: u64| ns > median_ns.saturating_mul(10);
-    figures.seconds.iter().filter(|second| is_pause(second.latency_ns_max)).count()
+    load.seconds.iter().filter(|second| is_pause(second.latency_ns_max)).count()
+}
+
+fn by_mode(ours: &Ours) -> Option<CpuByMode> {
+    ours.sample.host.server_cpu_by_mode
 }

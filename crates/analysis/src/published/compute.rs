@@ -3,36 +3,35 @@
 use super::{
     CellReport, FORMAT, PointReport, Report, RowReport, check,
     estimate::{Estimate, middle},
-    rounds::{invalid, sound},
+    rounds::{Round, sound},
 };
 use crate::{
     findings::{Finding, RowIssue, RunIssue, SlowLink},
     report::notes::{damaged, noisy_host, share_taken},
 };
 use tare_bench::{
-    grid::{
-        plan::{GridPlan, GridPlanRow, Offered, Point},
-        record::{CellRecord, Ending, Figures, LinkFigures, Outcome, Record},
+    grid::plan::{GridPlan, GridPlanRow, Offered, Point},
+    run::{
+        folder::Kept,
+        record::{Record, ending},
     },
-    run::folder::Kept,
+    sample::{LinkUsage, LoadResult, Outcome, Sample},
 };
 
 /// Users that think are at their ceiling where they wait for less than this share of their time.
 const WAITING_SHARE_MAX: f64 = 0.1;
 
 /// The report of a run folder that was read.
-pub fn compute(kept: &Kept<GridPlan, Record>) -> Report {
+pub fn compute(kept: &Kept<GridPlan>) -> Report {
     let plan = &kept.header.plan;
-    let cells: Vec<&CellRecord> = kept.records.iter().filter_map(cell_of).collect();
+    let cells: Vec<&Sample> = samples(kept).collect();
     let mut points: Vec<PointReport> =
         (0..plan.points.len()).map(|point| point_report(plan, point, &cells)).collect();
     relate_to_reference(plan, &mut points);
-    let endings = kept.records.iter().filter_map(|record| match record {
-        Record::Ended { reason, elapsed_ns } => Some((*reason, *elapsed_ns)),
-        Record::Cell(_) => None,
+    let elapsed_ns = kept.records.iter().rev().find_map(|record| match record {
+        Record::Ended(ended) => Some(ended.elapsed_ns),
+        _ => None,
     });
-    let endings: Vec<(Ending, u64)> = endings.collect();
-    let ended = matches!(kept.records.last(), Some(Record::Ended { .. }));
     let mut report = Report {
         format: FORMAT,
         experiment: plan.experiment.clone(),
@@ -44,8 +43,8 @@ pub fn compute(kept: &Kept<GridPlan, Record>) -> Report {
         scale: plan.scale,
         seed: plan.seed,
         cpus: plan.cpus,
-        ending: endings.last().map(|(reason, _)| *reason).filter(|_| ended),
-        elapsed_ns: endings.iter().map(|(_, elapsed_ns)| elapsed_ns).sum(),
+        ending: ending(&kept.records).map(|(reason, _)| reason),
+        elapsed_ns: elapsed_ns.unwrap_or(0),
         cells: (cells.len(), plan.cells()),
         rows: plan.rows.iter().map(row_report).collect(),
         points,
@@ -57,11 +56,14 @@ pub fn compute(kept: &Kept<GridPlan, Record>) -> Report {
     report
 }
 
-fn cell_of(record: &Record) -> Option<&CellRecord> {
-    match record {
-        Record::Cell(record) => Some(record),
-        Record::Ended { .. } => None,
-    }
+/// Those that name what the plan has.
+fn samples(kept: &Kept<GridPlan>) -> impl Iterator<Item = &Sample> {
+    let plan = &kept.header.plan;
+    let samples = kept.records.iter().filter_map(|record| match record {
+        Record::Sample(sample) => Some(&**sample),
+        _ => None,
+    });
+    samples.filter(|sample| sample.point < plan.points.len() && sample.row < plan.rows.len())
 }
 
 fn row_report(row: &GridPlanRow) -> RowReport {
@@ -76,54 +78,52 @@ fn row_report(row: &GridPlanRow) -> RowReport {
     }
 }
 
-fn point_report(plan: &GridPlan, place: usize, cells: &[&CellRecord]) -> PointReport {
+fn point_report(plan: &GridPlan, place: usize, cells: &[&Sample]) -> PointReport {
     let point = &plan.points[place];
     let members = plan.members(point);
     let of_row = |row: usize| {
-        let own = cells.iter().filter(|record| record.cell.point == place && record.cell.row == row);
+        let own = cells.iter().filter(|sample| sample.point == place && sample.row == row);
         cell_report(plan, point, row, &own.copied().collect::<Vec<_>>())
     };
     PointReport { point: point.clone(), cells: members.map(of_row).collect() }
 }
 
-fn cell_report(plan: &GridPlan, point: &Point, row: usize, records: &[&CellRecord]) -> CellReport {
-    let ended =
-        records.iter().filter_map(|record| Some((record.cell.round, record.outcome.figures()?.clone())));
-    let by_round: Vec<(usize, Figures)> = ended.collect();
-    let some = |what: fn(&Outcome) -> Option<&String>| {
-        let with = records.iter().find_map(|record| what(&record.outcome))?;
-        let times = records.iter().filter(|record| what(&record.outcome).is_some()).count();
-        Some(if records.len() > 1 {
-            format!("{with} ({times} of {} rounds)", records.len())
-        } else {
-            with.clone()
+fn cell_report(plan: &GridPlan, point: &Point, row: usize, samples: &[&Sample]) -> CellReport {
+    let ended = samples.iter().filter(|sample| sample.is_measured());
+    let by_round: Vec<Round> = ended.map(|sample| Round::of(plan, sample)).collect();
+    let some = |what: fn(&Outcome) -> Option<String>| {
+        let with = samples.iter().find_map(|sample| what(&sample.outcome))?;
+        let times = samples.iter().filter(|sample| what(&sample.outcome).is_some()).count();
+        Some(match samples.len() {
+            1 => with,
+            all => format!("{with} ({times} of {all} rounds)"),
         })
     };
-    let of = |rounds: &[&(usize, Figures)], value: &dyn Fn(&Figures) -> Option<f64>| {
-        Estimate::of(&rounds.iter().filter_map(|(_, figures)| value(figures)).collect::<Vec<f64>>())
+    let of = |rounds: &[&Round], value: &dyn Fn(&Sample) -> Option<f64>| {
+        Estimate::of(&rounds.iter().filter_map(|round| value(&round.sample)).collect::<Vec<f64>>())
     };
     let (every, sound) = (by_round.iter().collect::<Vec<_>>(), sound(&by_round));
     let stuck = some(|outcome| match outcome {
-        Outcome::Stuck { evidence, .. } => Some(evidence),
+        Outcome::Hung(hung) => Some(hung.to_string()),
         _ => None,
     });
     let ends_by_number = point.offered.requests().is_some();
     // Where no round counts the row's reason stands beside it, and what went wrong is worth showing.
     let shown = if sound.is_empty() { &every } else { &sound };
-    let times: Vec<f64> = shown.iter().map(|(_, figures)| principal(figures, ends_by_number)).collect();
+    let times: Vec<f64> = shown.iter().map(|round| principal(&round.sample, ends_by_number)).collect();
     let is_whole = stuck.is_none();
     CellReport {
         row,
         rounds: by_round.len(),
-        per_second: of(&sound, &|figures| Some(figures.per_second())).filter(|_| is_whole),
+        per_second: of(&sound, &|sample| Some(sample.load.per_second())).filter(|_| is_whole),
         of_reference: None,
-        makespan_ns: of(&sound, &|figures| Some(figures.elapsed_ns as f64))
+        makespan_ns: of(&sound, &|sample| Some(sample.load.elapsed_ns as f64))
             .filter(|_| ends_by_number && is_whole),
-        cpu_ns_per_request: of(&every, &Figures::cpu_ns_per_request),
-        typical: middle(&times).map(|place| shown[place].1.clone()),
+        cpu_ns_per_request: of(&every, &Sample::cpu_ns_per_request),
+        typical: middle(&times).map(|place| shown[place].sample.clone()),
         stuck,
         failed: some(|outcome| match outcome {
-            Outcome::Failed(reason) => Some(reason),
+            Outcome::Failed { reason } => Some(reason.clone()),
             _ => None,
         }),
         load_bound: load_bound(point, &sound).filter(|_| plan.rows[row].complaint.is_none()),
@@ -134,8 +134,8 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, records: &[&CellRecor
 }
 
 /// The first reason why rounds tell nothing of it, and how many they are.
-fn trouble(by_round: &[(usize, Figures)]) -> Option<RowIssue> {
-    let troubled = || by_round.iter().filter_map(|(_, figures)| invalid(figures));
+fn trouble(by_round: &[Round]) -> Option<RowIssue> {
+    let troubled = || by_round.iter().filter_map(|round| round.trouble.clone());
     let first = troubled().next()?;
     Some(match by_round.len() {
         1 => first,
@@ -144,25 +144,26 @@ fn trouble(by_round: &[(usize, Figures)]) -> Option<RowIssue> {
 }
 
 /// Wrong and missing answers of all rounds.
-fn failures(by_round: &[(usize, Figures)]) -> Option<RowIssue> {
-    let sum = |of: fn(&Figures) -> u64| by_round.iter().map(|(_, figures)| of(figures)).sum::<u64>();
-    let (failed, sent) = (sum(Figures::failures), sum(|figures| figures.sent));
-    let first = || by_round.iter().find_map(|(_, figures)| figures.first_failure.clone());
+fn failures(by_round: &[Round]) -> Option<RowIssue> {
+    let loads = || by_round.iter().map(|round| &round.sample.load);
+    let sum = |of: fn(&LoadResult) -> u64| loads().map(of).sum::<u64>();
+    let (failed, sent) = (sum(LoadResult::failures), sum(|load| load.sent));
+    let first = || loads().find_map(|load| load.first_failure.clone());
     (failed > 0).then(|| RowIssue::SomeFailed { failed, sent, first: first() })
 }
 
 /// What the rounds of a cell are put in order by.
-fn principal(figures: &Figures, ends_by_number: bool) -> f64 {
-    if ends_by_number { figures.elapsed_ns as f64 } else { figures.per_second() }
+fn principal(sample: &Sample, ends_by_number: bool) -> f64 {
+    if ends_by_number { sample.load.elapsed_ns as f64 } else { sample.load.per_second() }
 }
 
 /// By Little's law N users who think for Z send N / (Z + R) requests a second: with a short R the service has no say in it.
-fn load_bound(point: &Point, rounds: &[&(usize, Figures)]) -> Option<RowIssue> {
+fn load_bound(point: &Point, rounds: &[&Round]) -> Option<RowIssue> {
     let Offered::Closed { connections, think_ns: Some((least, most)), .. } = point.offered else {
         return None;
     };
     let think_ns = (least as f64 + most as f64) / 2.0;
-    let waited: Vec<f64> = rounds.iter().map(|(_, figures)| figures.latency.ns_mean).collect();
+    let waited: Vec<f64> = rounds.iter().map(|round| round.sample.load.latency.ns_mean).collect();
     let mean_ns = waited.iter().sum::<f64>() / waited.len().max(1) as f64;
     let share = mean_ns / (mean_ns + think_ns);
     let ceiling = connections as f64 * 1e9 / think_ns;
@@ -177,7 +178,8 @@ fn relate_to_reference(plan: &GridPlan, points: &mut [PointReport]) {
     let Some(reference) = &plan.reference else { return };
     let Some(row) = plan.rows.iter().position(|row| row.planned.label == *reference) else { return };
     let series = |cell: &CellReport| -> Vec<(usize, f64)> {
-        sound(&cell.by_round).into_iter().map(|(round, figures)| (*round, figures.per_second())).collect()
+        let sound = sound(&cell.by_round).into_iter();
+        sound.map(|round| (round.sample.round, round.sample.load.per_second())).collect()
     };
     for point in points {
         let Some(base) = point.cell(row).filter(|cell| cell.per_second.is_some()).map(series) else {
@@ -190,11 +192,11 @@ fn relate_to_reference(plan: &GridPlan, points: &mut [PointReport]) {
 }
 
 /// What each slow link was, and what it cost.
-fn slow_link(kept: &Kept<GridPlan, Record>) -> Option<RunIssue> {
-    let cells = kept.records.iter().filter_map(cell_of).filter_map(|cell| cell.outcome.figures());
-    let links: Vec<&LinkFigures> = cells.filter_map(|figures| figures.link.as_ref()).collect();
+fn slow_link(kept: &Kept<GridPlan>) -> Option<RunIssue> {
+    let measured = samples(kept).filter(|sample| sample.is_measured());
+    let links: Vec<&LinkUsage> = measured.filter_map(|sample| sample.host.link.as_ref()).collect();
     let first = links.first()?;
-    let sum = |of: fn(&LinkFigures) -> u64| links.iter().map(|link| of(link)).sum::<u64>();
+    let sum = |of: fn(&LinkUsage) -> u64| links.iter().map(|link| of(link)).sum::<u64>();
     let packets = sum(|link| link.packets).max(1);
     let cpu_ns = || sum(|link| link.cpu_ns.unwrap_or(0)) as f64;
     let late: Vec<f64> = links.iter().map(|link| link.late_ns_p99 as f64).collect();
@@ -208,10 +210,10 @@ fn slow_link(kept: &Kept<GridPlan, Record>) -> Option<RunIssue> {
     }))
 }
 
-fn issues(kept: &Kept<GridPlan, Record>) -> Vec<RunIssue> {
+fn issues(kept: &Kept<GridPlan>) -> Vec<RunIssue> {
     let plan = &kept.header.plan;
-    let figures = kept.records.iter().filter_map(cell_of).filter_map(|cell| cell.outcome.figures());
-    let taken = figures.filter_map(|figures| Some((figures.foreign_cpu_ns?, figures.elapsed_ns)));
+    let measured = samples(kept).filter(|sample| sample.is_measured());
+    let taken = measured.filter_map(|sample| Some((sample.host.foreign_cpu_ns?, sample.load.elapsed_ns)));
     let mut issues = Vec::from_iter(noisy_host(share_taken(&plan.pinning, taken)));
     issues.extend((plan.scale != 1.0).then_some(RunIssue::Scaled { scale: plan.scale }));
     let other = plan.points.iter().find(|point| point.offered != point.published);

@@ -2,36 +2,36 @@
 
 use tare_bench::{
     grid::{
+        Cell,
         conduct::order,
         fixture::plan,
         plan::{GridPlan, Offered, Wish},
-        record::{
-            Cell, CellRecord, Ending, Figures as CellFigures, Outcome, PROBABILITIES, Record, Second, Spread,
-        },
     },
     run::{
         folder::{Header, Kept},
         plan::{Excluded, Exclusion},
+        record::{Ended, Ending, Record},
     },
+    sample::{CpuByMode, Distribution, HostUsage, LoadResult, PROBABILITIES, Sample, Second},
 };
 use tare_host::environment::Environment;
 
 /// Times from 1 to `longest` ms.
-fn spread(mean_ms: f64, longest_ms: f64) -> Spread {
+fn spread(mean_ms: f64, longest_ms: f64) -> Distribution {
     let at = |probability: f64| ((mean_ms + (longest_ms - mean_ms) * probability.powi(40)) * 1e6) as u64;
-    Spread {
+    Distribution {
         count: 1_000,
         ns_min: (mean_ms * 5e5) as u64,
         ns_mean: mean_ms * 1e6,
         ns_stdev: mean_ms * 2e5,
         share_within_stdev: 0.9,
-        quantiles_ns: PROBABILITIES.iter().map(|probability| at(*probability)).collect(),
+        quantiles_ns: PROBABILITIES.map(|probability| (probability, at(probability))).to_vec(),
         at_least: false,
     }
 }
 
 /// Row 0 is the quickest, each later one takes half as long again; rounds differ by a percent.
-pub fn measured(plan: &GridPlan, cell: Cell) -> CellFigures {
+pub fn measured(plan: &GridPlan, cell: Cell) -> Sample {
     let slowness = 1.5f64.powi(cell.row as i32) * (1.0 + 0.01 * cell.round as f64);
     let point = &plan.points[cell.point];
     let (window_ns, answered) = match point.offered {
@@ -51,7 +51,8 @@ pub fn measured(plan: &GridPlan, cell: Cell) -> CellFigures {
         }
     };
     let answered = answered as u64;
-    CellFigures {
+    let load = LoadResult {
+        offered_per_second: point.offered.per_second(),
         window_ns,
         elapsed_ns: window_ns,
         sent: answered,
@@ -63,19 +64,22 @@ pub fn measured(plan: &GridPlan, cell: Cell) -> CellFigures {
             _ => 40,
         },
         bytes_received: answered * 88,
-        server_cpu_ns: (answered as f64 * slowness * 8e3) as u64,
-        server_user_ns: 2_000_000_000,
-        server_system_ns: 3_000_000_000,
-        generator_cpu_ns: answered * 4_000,
         latency: spread(slowness, slowness * 20.0),
-        connection_time: spread(slowness * 3.0, slowness * 5.0),
+        connection_time: Some(spread(slowness * 3.0, slowness * 5.0)),
         seconds: vec![Second { ns: 1_000_000_000, answered: answered / 6, latency_ns_max: 20_000_000 }; 6],
-        ..CellFigures::default()
-    }
+        ..LoadResult::default()
+    };
+    let host = HostUsage {
+        server_cpu_ns: (answered as f64 * slowness * 8e3) as u64,
+        server_cpu_by_mode: Some(CpuByMode { user_ns: 2_000_000_000, system_ns: 3_000_000_000 }),
+        generator_cpu_ns: answered * 4_000,
+        ..HostUsage::default()
+    };
+    Sample { round: cell.round, point: cell.point, row: cell.row, load, host, ..Sample::default() }
 }
 
 /// A run of all rows, some of which this machine does not have.
-pub fn kept(name: &str, scale: f64, outcome: impl Fn(&GridPlan, Cell) -> Outcome) -> Kept<GridPlan, Record> {
+pub fn kept(name: &str, scale: f64, sample: impl Fn(&GridPlan, Cell) -> Sample) -> Kept<GridPlan> {
     let mut plan = plan(name, &Wish { scale: Some(scale), ..Wish::default() });
     for row in &mut plan.rows {
         row.planned.version = Some("1.2".to_owned());
@@ -84,9 +88,9 @@ pub fn kept(name: &str, scale: f64, outcome: impl Fn(&GridPlan, Cell) -> Outcome
             row.planned.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
         }
     }
-    let record = |cell| Record::Cell(Box::new(CellRecord { cell, outcome: outcome(&plan, cell) }));
+    let record = |cell| Record::Sample(Box::new(sample(&plan, cell)));
     let mut records: Vec<Record> = order(&plan).into_iter().map(record).collect();
-    records.push(Record::Ended { reason: Ending::Complete, elapsed_ns: 60_000_000_000 });
+    records.push(Record::Ended(Ended { reason: Ending::Complete, elapsed_ns: 60_000_000_000 }));
     let environment = Environment {
         kernel: "Linux 6".to_owned(),
         cpu: "a <fast> CPU".to_owned(),

@@ -19,11 +19,9 @@ use serde::Serialize;
 
 use tare_bench::{
     figures::Figures,
-    grid::{
-        plan::{Counted, Point},
-        record::{Ending, Figures as CellFigures},
-    },
-    run::plan::Excluded,
+    grid::plan::{Counted, Point},
+    run::{plan::Excluded, record::Ending},
+    sample::Sample,
 };
 use tare_host::environment::Environment;
 
@@ -33,7 +31,7 @@ pub use columns::pauses;
 pub use compute::compute;
 pub use estimate::Estimate;
 pub use render::{markdown, text};
-pub use rounds::invalid;
+pub use rounds::{Round, trouble};
 pub use tare_bench::figures::{messages_published, place, point_name};
 pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
 
@@ -125,7 +123,7 @@ pub struct CellReport {
     /// CPU time of the service for each right answer, in nanoseconds.
     pub cpu_ns_per_request: Option<Estimate>,
     /// The round that lies in the middle: what a table shows beside the estimates is all from this one.
-    pub typical: Option<CellFigures>,
+    pub typical: Option<Sample>,
     /// What happened instead of an end, in any round.
     pub stuck: Option<String>,
     /// Why there is no figure, in any round.
@@ -138,7 +136,7 @@ pub struct CellReport {
     pub failures: Option<RowIssue>,
     /// For checks: the figures of each round, those without an end left out.
     #[serde(skip)]
-    pub by_round: Vec<(usize, CellFigures)>,
+    pub by_round: Vec<Round>,
 }
 
 impl Report {

@@ -7,7 +7,7 @@ use crate::report::{
     table::{self, Paint, layout},
 };
 use crate::verdict::Question;
-use tare_bench::grid::{Layout, record::Ending};
+use tare_bench::{grid::Layout, run::record::Ending};
 
 /// For a terminal. `colours` are ANSI sequences.
 pub fn text(report: &Report, colours: bool) -> String {
@@ -109,7 +109,8 @@ fn remarks(report: &Report) -> Vec<(String, String)> {
                 cell.trouble.as_ref().map(|trouble| format!("not counted{place}: {trouble}")),
                 failures.map(|failures| format!("{failures}{place}")),
             ];
-            let complaint = cell.typical.as_ref().and_then(|figures| figures.complaint.clone());
+            let process = cell.typical.as_ref().and_then(|sample| sample.host.process.as_ref());
+            let complaint = process.and_then(|process| process.unclean_stop.clone());
             let complaint = complaint.map(|complaint| format!("{complaint}{place}"));
             let all = reasons.into_iter().flatten().chain(complaint);
             remarks.extend(all.map(|reason| (label.clone(), reason)));
@@ -130,7 +131,7 @@ impl Report {
     fn extent(&self) -> String {
         let ending = match self.ending {
             Some(Ending::Complete) => "complete",
-            Some(Ending::Interrupted) => "interrupted",
+            Some(reason) => reason.text(),
             None => "cut off",
         };
         let (done, all) = self.cells;

@@ -1,29 +1,35 @@
 //! Which rounds of a cell count: for tables and for checks alike.
 
-use tare_bench::{grid::record::Figures, validity::FAILURE_SHARE_MAX};
+use tare_bench::{
+    grid::{Cell, plan::GridPlan},
+    sample::Sample,
+};
 
-use crate::findings::RowIssue;
+use crate::findings::{RowIssue, detect};
 
-/// The rounds that tell how fast the service is; absent if that is fewer than half of them.
-pub fn sound(by_round: &[(usize, Figures)]) -> Vec<&(usize, Figures)> {
-    let sound: Vec<_> = by_round.iter().filter(|(_, figures)| invalid(figures).is_none()).collect();
-    if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }
+/// A round that came to its end.
+#[derive(Debug, Clone)]
+pub struct Round {
+    pub sample: Sample,
+    /// Why it says nothing of how fast the service is.
+    pub trouble: Option<RowIssue>,
 }
 
-/// Why a round tells nothing of how fast the service is: the generator or the machine was the limit, answers were wrong or
-/// missing, or there was none.
-pub fn invalid(figures: &Figures) -> Option<RowIssue> {
-    let (failed, sent) = (figures.failures(), figures.sent);
-    if let Some(what) = figures.doubts.first() {
-        return Some(RowIssue::Recorded { what: what.clone() });
+impl Round {
+    pub fn of(plan: &GridPlan, sample: &Sample) -> Round {
+        Round { sample: sample.clone(), trouble: trouble(plan, sample) }
     }
-    if figures.answered == 0 {
-        return Some(RowIssue::NoAnswer);
-    }
-    (failed as f64 > FAILURE_SHARE_MAX * (sent + figures.unsent) as f64).then(|| RowIssue::Failing {
-        failed,
-        sent,
-        by_class: figures.failed.clone(),
-        first: figures.first_failure.clone(),
-    })
+}
+
+/// Why a sample says nothing of how fast the service is.
+pub fn trouble(plan: &GridPlan, sample: &Sample) -> Option<RowIssue> {
+    let threads = plan.knobs(Cell::of(sample)).threads;
+    let saturates = plan.points[sample.point].offered.saturates();
+    detect::of_whole_load(sample, &plan.pinning, threads, saturates)
+}
+
+/// The rounds that say how fast the service is; absent if that is fewer than half of them.
+pub fn sound(by_round: &[Round]) -> Vec<&Round> {
+    let sound: Vec<_> = by_round.iter().filter(|round| round.trouble.is_none()).collect();
+    if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }
 }

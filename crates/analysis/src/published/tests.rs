@@ -4,13 +4,13 @@ use super::{
     fixture::{kept, measured},
     *,
 };
-use tare_bench::grid::{
-    fixture::ALL,
-    record::{Figures as CellFigures, Outcome},
+use tare_bench::{
+    grid::fixture::ALL,
+    sample::{Failure, Hung, LoadResult, Outcome},
 };
 
 fn report(name: &str, scale: f64) -> Report {
-    compute(&kept(name, scale, |plan, cell| Outcome::Measured(measured(plan, cell))))
+    compute(&kept(name, scale, measured))
 }
 
 #[test]
@@ -29,23 +29,27 @@ fn each_table_has_the_published_shape_and_figures() {
 fn what_has_no_figure_has_its_reason() {
     let stuck = kept("rest-cpp-2020", 0.1, |plan, cell| {
         let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
-        match row {
-            "cpprestsdk:waiting" if point.knobs.threads < 10 => Outcome::Stuck {
-                evidence: "no answer for 5 s after 0 of 100".to_owned(),
-                figures: CellFigures::default(),
-            },
-            "pistache" if cell.round == 0 => Outcome::Failed("exit status 7 during the load".to_owned()),
-            _ => Outcome::Measured(measured(plan, cell)),
-        }
+        let outcome = match row {
+            "cpprestsdk:waiting" if point.knobs.threads < 10 => {
+                let silent_ns = Some(5_000_000_000);
+                Outcome::Hung(Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() })
+            }
+            "pistache" if cell.round == 0 => {
+                Outcome::Failed { reason: "exit status 7 during the load".to_owned() }
+            }
+            _ => Outcome::Measured,
+        };
+        Sample { outcome, ..measured(plan, cell) }
     });
     insta::assert_snapshot!("rest-cpp-2020-with-failures", text(&compute(&stuck), false));
     let mut sessions = kept("simple-web-server-2019", 0.01, |plan, cell| {
-        let mut figures = measured(plan, cell);
+        let mut sample = measured(plan, cell);
         if cell.row == 0 {
-            (figures.answered, figures.answered_in_window, figures.connects) = (200, 200, 200);
-            figures.failed.insert("closed-before-response".to_owned(), 200);
+            let load = &mut sample.load;
+            (load.answered, load.answered_in_window, load.connects) = (200, 200, 200);
+            load.failed = [(Failure::ClosedBeforeResponse, 200)].into_iter().collect();
         }
-        Outcome::Measured(figures)
+        sample
     });
     sessions.header.plan.rows[0].complaint = Some("closed the connection after 1 of 200 requests".to_owned());
     insta::assert_snapshot!("simple-web-server-2019-as-published", text(&compute(&sessions), false));
@@ -69,7 +73,7 @@ fn a_load_that_is_its_own_ceiling_is_called_so() {
 
 #[test]
 fn half_a_grid_has_half_a_table() {
-    let mut kept = kept("rest-cpp-2020", 0.1, |plan, cell| Outcome::Measured(measured(plan, cell)));
+    let mut kept = kept("rest-cpp-2020", 0.1, measured);
     kept.records.truncate(kept.records.len() / 2);
     let report = compute(&kept);
     assert_eq!((report.ending, report.is_complete()), (None, false));
@@ -81,15 +85,19 @@ fn half_a_grid_has_half_a_table() {
 fn a_rate_that_is_not_the_services_is_none() {
     let noisy = |rounds: usize| {
         let kept = kept("restinio-2017", 0.1, |plan, cell| {
-            let noise = (cell.round < rounds).then(|| "machine-noisy: others took it".to_owned());
-            Outcome::Measured(CellFigures { doubts: noise.into_iter().collect(), ..measured(plan, cell) })
+            let mut sample = measured(plan, cell);
+            if cell.round < rounds {
+                sample.host.foreign_cpu_ns = Some(sample.load.elapsed_ns as i64);
+            }
+            sample
         });
         compute(&kept).points[0].cells[1].clone()
     };
     let rounds = |cell: &CellReport| cell.of_reference.map(|estimate| estimate.n);
     assert_eq!([rounds(&noisy(0)), rounds(&noisy(2)), rounds(&noisy(4))], [Some(6), Some(4), None]);
-    let trouble = noisy(2).trouble.unwrap().to_string();
-    assert_eq!(trouble, "2 of 6 rounds, the first: machine-noisy: others took it");
+    let trouble = noisy(2).trouble.unwrap();
+    let RowIssue::RoundsInvalid { invalid: 2, rounds: 6, first } = &trouble else { panic!("{trouble}") };
+    assert_eq!(first.code(), "interference");
     assert!(noisy(4).cpu_ns_per_request.is_some(), "its CPU time is its own all the same");
 }
 
@@ -97,16 +105,16 @@ fn a_rate_that_is_not_the_services_is_none() {
 #[test]
 fn what_stands_beside_a_rate_is_of_a_round_that_counts() {
     let kept = kept("restinio-2017", 0.1, |plan, cell| {
-        let mut figures = measured(plan, cell);
+        let mut sample = measured(plan, cell);
         if cell.round < 3 {
-            figures.doubts.push("generator-bound: 99%".to_owned());
-            figures.latency.ns_mean = 1e12;
+            sample.host.generator_cpu_ns = sample.load.elapsed_ns;
+            sample.load.latency.ns_mean = 1e12;
         }
-        Outcome::Measured(figures)
+        sample
     });
     for cell in &compute(&kept).points[0].cells {
         let typical = cell.typical.as_ref();
-        assert!(typical.is_none_or(|figures| figures.doubts.is_empty()), "{:?}", cell.trouble);
+        assert!(typical.is_none_or(|sample| sample.load.latency.ns_mean < 1e12), "{:?}", cell.trouble);
     }
 }
 
@@ -114,7 +122,9 @@ fn what_stands_beside_a_rate_is_of_a_round_that_counts() {
 fn a_request_that_was_never_answered_is_a_failure() {
     let hung = |in_flight: u64| {
         let kept = kept("abstract-2018", 0.1, |plan, cell| {
-            Outcome::Measured(CellFigures { in_flight, ..measured(plan, cell) })
+            let sample = measured(plan, cell);
+            let load = LoadResult { in_flight, ..sample.load };
+            Sample { load, ..sample }
         });
         let report = compute(&kept);
         let claims = report.claims.iter().flat_map(|claim| &claim.checks);
@@ -158,16 +168,17 @@ fn a_verdict_says_for_what_time_or_number_it_was_found() {
 #[test]
 fn a_service_that_fails_half_of_its_requests_has_no_makespan() {
     let kept = kept("rest-cpp-2020", 0.1, |plan, cell| {
-        let mut figures = measured(plan, cell);
+        let mut sample = measured(plan, cell);
+        let load = &mut sample.load;
         if plan.rows[cell.row].planned.label == "pistache" {
-            (figures.answered, figures.elapsed_ns) = (figures.sent / 2, figures.elapsed_ns / 2);
-            figures.failed.insert("reset".to_owned(), figures.sent - figures.answered);
-            figures.first_failure = Some("reset at \"echo\"".to_owned());
+            (load.answered, load.elapsed_ns) = (load.sent / 2, load.elapsed_ns / 2);
+            load.failed = [(Failure::Reset, load.sent - load.answered)].into_iter().collect();
+            load.first_failure = Some("reset at \"echo\"".to_owned());
         }
         if plan.rows[cell.row].planned.label == "restinio" && cell.round == 0 {
-            (figures.answered, figures.answered_in_window, figures.sent) = (0, 0, 0);
+            (load.answered, load.answered_in_window, load.sent) = (0, 0, 0);
         }
-        Outcome::Measured(figures)
+        sample
     });
     let report = compute(&kept);
     let cell = |label: &str| {

@@ -2,10 +2,7 @@
 
 use serde::Serialize;
 
-use tare_bench::run::{
-    plan::Plan,
-    record::{Record, Slice},
-};
+use tare_bench::run::{plan::Plan, record::Record};
 use tare_host::cpus::{TICK_NS, Times};
 
 /// The accounting is wrong where its sum is further than this from the time that passed, and ticks do not explain it.
@@ -53,15 +50,12 @@ impl CpuAccounting {
         let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);
         let cpus = plan.pinning.all().len() as u64;
         for record in records {
-            let Record::Slice(Slice { books: Some(slice_books), server_cpu_ns, generator_cpu_ns, .. }) =
-                record
-            else {
-                continue;
-            };
+            let Record::Sample(slice) = record else { continue };
+            let Some(slice_books) = slice.host.accounting else { continue };
             slices += 1.0;
             books.all_ns += slice_books.wall_ns * cpus;
-            books.server_ns += server_cpu_ns;
-            books.generator_ns += generator_cpu_ns;
+            books.server_ns += slice.host.server_cpu_ns;
+            books.generator_ns += slice.host.generator_cpu_ns;
             times = times.plus(&slice_books.all(&plan.pinning));
             generator = generator.plus(&slice_books.generator);
         }

@@ -19,25 +19,26 @@ use super::{
 };
 use crate::faults::{self, Fault};
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
-use tare_bench::run::{
-    folder::Kept,
-    plan::{Plan, PlannedRow},
-    record::{Open, Record, Slice, Started, Stopped, ending},
-};
+use crate::validity::Shares;
 use tare_bench::{
     metric::{self, Metric},
-    validity::Shares,
+    run::{
+        folder::Kept,
+        plan::Plan,
+        record::{Record, Started, Stopped, ending},
+    },
+    sample::Sample,
 };
 
 /// All that one row did in one block.
 #[derive(Default)]
 pub(crate) struct Block<'a> {
     /// The closed loops of the rounds that count.
-    pub slices: Vec<&'a Slice>,
+    pub slices: Vec<&'a Sample>,
     /// Those of rounds that were dropped: what went wrong in them went wrong.
-    dropped: Vec<&'a Slice>,
+    dropped: Vec<&'a Sample>,
     /// The open ones.
-    pub open: Vec<(&'a Open, &'a Slice)>,
+    pub open: Vec<&'a Sample>,
     started: Option<&'a Started>,
     /// The block in which its process was started: another where it lasted from an earlier one.
     pub process: usize,
@@ -46,21 +47,26 @@ pub(crate) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// Slices of both kinds, those of dropped rounds among them.
-    fn all(&self) -> impl Iterator<Item = &'a Slice> {
-        let open = self.open.iter().map(|(_, slice)| *slice);
-        self.slices.iter().chain(&self.dropped).copied().chain(open)
+    fn all(&self) -> impl Iterator<Item = &'a Sample> {
+        self.slices.iter().chain(&self.dropped).chain(&self.open).copied()
     }
 
-    fn sum(&self, value: impl Fn(&Slice) -> u64) -> f64 {
+    fn sum(&self, value: impl Fn(&Sample) -> u64) -> f64 {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
 
     pub fn requests_per_second(&self) -> f64 {
-        metric::per_second(self.sum(|slice| slice.answered_in_window), self.sum(|slice| slice.window_ns))
+        metric::per_second(
+            self.sum(|slice| slice.load.answered_in_window),
+            self.sum(|slice| slice.load.window_ns),
+        )
     }
 
     pub fn cpu_ns_per_request(&self) -> f64 {
-        metric::cpu_ns_per_request(self.sum(|slice| slice.server_cpu_ns), self.sum(|slice| slice.answered))
+        metric::cpu_ns_per_request(
+            self.sum(|slice| slice.host.server_cpu_ns),
+            self.sum(|slice| slice.load.answered),
+        )
     }
 
     /// Throughput, or else CPU time: what rows are ranked by.
@@ -77,7 +83,7 @@ impl<'a> Block<'a> {
 
     /// Interrupts and softirq on the service's CPUs; absent if some slice has no books.
     fn softirq_ns(&self) -> Option<f64> {
-        let times = self.slices.iter().map(|slice| Some(slice.books?.server.softirq_ns));
+        let times = self.slices.iter().map(|slice| Some(slice.host.accounting?.server.softirq_ns));
         times.sum::<Option<u64>>().map(|ns| ns as f64)
     }
 }
@@ -96,18 +102,20 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
     for record in &kept.records {
-        if let Record::Failed { block, row, reason } = record {
-            failures.entry(row.as_str()).or_insert_with(|| format!("block {}: {reason}", block + 1));
+        if let Record::Failed(failed) = record {
+            let reason = || format!("block {}: {}", failed.block + 1, failed.reason);
+            failures.entry(failed.row).or_insert_with(reason);
         }
     }
     let ended = ending(&kept.records);
     let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
     let rounds = Rounds::of(plan, &kept.records);
-    let reference = blocks_of(&kept.records, &rounds, &plan.reference);
+    let place = plan.rows.iter().position(|row| row.label == plan.reference);
+    let reference = place.map_or_else(Blocks::new, |place| blocks_of(&kept.records, &rounds, place));
     let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
-    for row in &plan.rows {
-        let blocks = blocks_of(&kept.records, &rounds, &row.label);
-        rows.push((row_report(kept, row, &blocks, failures.get(row.label.as_str())), blocks));
+    for row in 0..plan.rows.len() {
+        let blocks = blocks_of(&kept.records, &rounds, row);
+        rows.push((row_report(kept, row, &blocks, failures.get(&row)), blocks));
     }
     for (row, blocks) in
         rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.reference)
@@ -167,26 +175,27 @@ fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     (row.state == State::Measured, row.times_throughput(reference).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
-pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str) -> Blocks<'a> {
+pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) -> Blocks<'a> {
     let mut blocks = Blocks::new();
     let mut process = None;
     for record in records {
         match record {
-            Record::Started(started) if started.row == label => {
+            Record::Started(started) if started.row == row => {
                 process = Some(started.block);
                 blocks.entry(started.block).or_default().started = Some(started);
             }
-            Record::Slice(slice) if slice.row == label => {
+            Record::Sample(slice) if slice.row == row => {
                 let block = blocks.entry(slice.block).or_default();
                 block.process = process.unwrap_or(slice.block);
-                match &slice.open {
-                    Some(open) => block.open.push((open, slice)),
-                    None if rounds.counts(slice) => block.slices.push(slice),
-                    None if rounds.is_whole(slice) => block.dropped.push(slice),
-                    None => {}
+                if slice.is_open() {
+                    block.open.push(slice);
+                } else if rounds.counts(slice) {
+                    block.slices.push(slice);
+                } else if rounds.is_whole(slice) {
+                    block.dropped.push(slice);
                 }
             }
-            Record::Stopped(stopped) if stopped.row == label => {
+            Record::Stopped(stopped) if stopped.row == row => {
                 blocks.entry(stopped.block).or_default().stopped = Some(stopped);
             }
             _ => {}
@@ -196,7 +205,8 @@ pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, label: &str)
     blocks
 }
 
-fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&String>) -> RowReport {
+fn row_report(kept: &Kept, place: usize, blocks: &Blocks, failure: Option<&String>) -> RowReport {
+    let row = &kept.header.plan.rows[place];
     let (sent, failed) = totals(blocks);
     let mut report = RowReport {
         state: state(row, blocks, failure, sent, &failed),
@@ -207,7 +217,7 @@ fn row_report(kept: &Kept, row: &PlannedRow, blocks: &Blocks, failure: Option<&S
         starts: starts::count(blocks),
         ..RowReport::of(row)
     };
-    if let Some(pilot) = starts::pilot(&kept.records, &row.label) {
+    if let Some(pilot) = starts::pilot(&kept.records, place) {
         report.steady_after_ns = pilot.steady_after_ns;
         report.add(starts::unsteady(pilot));
     }
@@ -222,22 +232,23 @@ fn totals(blocks: &Blocks) -> (u64, BTreeMap<String, u64>) {
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
     let mut sent = 0;
     for slice in blocks.values().flat_map(Block::all) {
-        sent += slice.sent;
-        for (class, count) in &slice.failed {
-            *failed.entry(class.clone()).or_default() += count;
+        let load = &slice.load;
+        sent += load.sent;
+        for (class, count) in load.failed.iter() {
+            *failed.entry(class.to_string()).or_default() += count;
         }
-        for (class, count) in &slice.connection_failed {
+        for (class, count) in load.connection_failed.iter() {
             *failed.entry(format!("connection {class}")).or_default() += count;
         }
-        if slice.in_flight > 0 {
-            *failed.entry("unanswered".to_owned()).or_default() += slice.in_flight;
+        if load.in_flight > 0 {
+            *failed.entry("unanswered".to_owned()).or_default() += load.in_flight;
         }
     }
     (sent, failed)
 }
 
 fn state(
-    row: &PlannedRow,
+    row: &tare_bench::run::plan::PlannedRow,
     blocks: &Blocks,
     failure: Option<&String>,
     sent: u64,
@@ -255,13 +266,13 @@ fn state(
     if faults::is_active(Fault::Validity) {
         return State::Measured;
     }
-    let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.first_failure.as_ref());
+    let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.as_ref());
     let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
     let invalid = |issue| State::Invalid(Finding::of_row(&row.label, issue));
     if let Some(issue) = detect::failing(sent, failed, first).or_else(|| detect::inconsistent(counts())) {
         return invalid(issue);
     }
-    if blocks.values().any(|block| block.sum(|slice| slice.answered) == 0.0) {
+    if blocks.values().any(|block| block.sum(|slice| slice.load.answered) == 0.0) {
         return invalid(RowIssue::NoProgress);
     }
     State::Measured
@@ -269,7 +280,8 @@ fn state(
 
 /// How its processes stopped, where that was not clean: each way once.
 fn complaints(row: &str, blocks: &Blocks) -> Vec<Finding> {
-    let all = blocks.values().filter_map(|block| block.stopped.and_then(|stopped| stopped.complaint.clone()));
+    let all =
+        blocks.values().filter_map(|block| block.stopped.and_then(|stopped| stopped.unclean_stop.clone()));
     let all: BTreeSet<String> = all.collect();
     all.into_iter().map(|what| Finding::of_row(row, RowIssue::UncleanStop { what })).collect()
 }
@@ -287,22 +299,25 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
     report.requests_per_second = of(&|block| Some(block.requests_per_second()));
     report.cpu_ns_per_request = of(&|block| Some(block.cpu_ns_per_request())).filter(|cpu| *cpu > 0.0);
-    report.latency_ns_p50 = of(&|block| Some(block.stopped?.latency?.p50_ns as f64));
-    report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency?.p99_ns as f64));
+    report.latency_ns_p50 = of(&|block| Some(block.stopped?.latency_at(0)?.p50_ns as f64));
+    report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency_at(0)?.p99_ns as f64));
     report.latency_open = latency::compute(plan, &report.label, blocks);
     report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
     report.start_up_ns = of(&|block| Some(block.start_up_ns()? as f64));
     report.bytes_per_request = of(&|block| {
-        Some(block.sum(|slice| slice.bytes_sent + slice.bytes_received) / block.sum(|slice| slice.answered))
+        Some(
+            block.sum(|slice| slice.load.bytes_sent + slice.load.bytes_received)
+                / block.sum(|slice| slice.load.answered),
+        )
     });
     report.context_switches_per_request = of(&|block| {
-        let switches = block.slices.iter().map(|slice| slice.context_switches).sum::<Option<u64>>()?;
-        Some(switches as f64 / block.sum(|slice| slice.answered))
+        let switches = block.slices.iter().map(|slice| slice.host.context_switches).sum::<Option<u64>>()?;
+        Some(switches as f64 / block.sum(|slice| slice.load.answered))
     });
     if let Some(apart) = kept.header.environment.irq_time_apart {
         let softirq_apart = |ns: f64| if apart { ns } else { 0.0 };
         report.cpu_ns_per_request_with_softirq = of(&|block| {
-            let softirq = softirq_apart(block.softirq_ns()?) / block.sum(|slice| slice.answered);
+            let softirq = softirq_apart(block.softirq_ns()?) / block.sum(|slice| slice.load.answered);
             Some(block.cpu_ns_per_request() + softirq)
         })
         .filter(|_| report.cpu_ns_per_request.is_some());
@@ -312,7 +327,7 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
 
 /// Whether the throughput is the service's own, and what its time went into.
 fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
-    let slices: Vec<&Slice> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
+    let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     let shares = Shares::of(&slices, &plan.pinning, plan.knobs.threads);
     report.server_cpu_share = Some(shares.server);
     report.generator_cpu_share = Some(shares.generator);
@@ -321,7 +336,7 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     report.throttled_share = shares.throttled;
     report.cpu_pressure_share = shares.pressure;
     let server_cpus = plan.pinning.server.len() as f64;
-    let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.elapsed_ns)).sum();
+    let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.load.elapsed_ns)).sum();
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
     if report.cpu_ns_per_request.is_none() || faults::is_active(Fault::Validity) {

@@ -16,6 +16,7 @@ use tare_bench::run::{
     plan::{LatencyPlan, Plan},
     record::Latency,
 };
+use tare_bench::sample::Sample;
 
 /// The latency of one row at each rate at which it has some.
 pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatency> {
@@ -25,17 +26,18 @@ pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatenc
 
 fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLatency> {
     let latencies: Vec<&Latency> =
-        blocks.values().filter_map(|block| block.stopped?.latency_open.get(index)).collect();
-    let slices: Vec<_> = blocks
+        blocks.values().filter_map(|block| block.stopped?.latency_at(index + 1)).collect();
+    let slices: Vec<&Sample> = blocks
         .values()
-        .flat_map(|block| &block.open)
-        .filter(|(open, _)| open.point.label() == point)
+        .flat_map(|block| block.open.iter().copied())
+        .filter(|slice| slice.point == index + 1)
         .collect();
-    let offered: Vec<f64> = slices.iter().map(|(open, _)| open.offered_per_second).collect();
+    let offered: Vec<f64> = slices.iter().filter_map(|slice| slice.load.offered_per_second).collect();
     let level_of = |value: fn(&Latency) -> u64| {
         level(&latencies.iter().map(|latency| value(latency) as f64).collect::<Vec<f64>>())
     };
-    let lags: Vec<f64> = slices.iter().map(|(open, _)| open.lag_ns_p99 as f64).collect();
+    let lag_ns = |slice: &&Sample| slice.load.schedule_lag_ns_p99.unwrap_or(0);
+    let lags: Vec<f64> = slices.iter().map(|slice| lag_ns(slice) as f64).collect();
     Some(OpenLatency {
         doubt: detect::late(&point, &lags).map(|issue| Finding::of_row(row, issue)),
         offered_per_second: summary::median(&offered).ok()?,
@@ -44,8 +46,8 @@ fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
         p99_ns: level_of(|latency| latency.p99_ns)?,
         p999_ns: level_of(|latency| latency.p999_ns)?,
         at_least: latencies.iter().any(|latency| latency.at_least),
-        lag_ns_p99: slices.iter().map(|(open, _)| open.lag_ns_p99).max()?,
-        due: slices.iter().map(|(open, slice)| slice.sent + open.unsent).sum(),
+        lag_ns_p99: slices.iter().map(lag_ns).max()?,
+        due: slices.iter().map(|slice| slice.load.sent + slice.load.unsent).sum(),
         point,
     })
 }

@@ -7,7 +7,7 @@ use crate::findings::RunIssue;
 use tare_bench::run::{
     folder::Kept,
     plan::Plan,
-    record::{Ending, Record, Slice, ending},
+    record::{Ending, Record, ending},
 };
 use tare_host::cpus::Pinning;
 
@@ -17,7 +17,7 @@ const FOREIGN_SHARE: f64 = 0.05;
 /// The share of the measured CPUs that went to others, over all slices.
 pub(super) fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
     let taken = records.iter().filter_map(|record| match record {
-        Record::Slice(Slice { foreign_cpu_ns, elapsed_ns, .. }) => Some(((*foreign_cpu_ns)?, *elapsed_ns)),
+        Record::Sample(slice) => Some((slice.host.foreign_cpu_ns?, slice.load.elapsed_ns)),
         _ => None,
     });
     share_taken(&plan.pinning, taken)
@@ -73,7 +73,8 @@ pub(super) fn of_run(
 }
 
 fn looked_at(kept: &Kept, looks: Option<&Looks>) -> Option<RunIssue> {
-    let is_decided = |record: &Record| matches!(record, Record::Ended { reason: Ending::Decided, .. });
+    let is_decided =
+        |record: &Record| matches!(record, Record::Ended(ended) if ended.reason == Ending::Decided);
     match looks {
         Some(looks) => {
             Some(RunIssue::InterimAnalyses { blocks: looks.all().iter().map(|look| look.n).collect() })

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::faults::{self, Fault};
 use crate::findings::RunIssue;
-use tare_bench::run::{
-    plan::Plan,
-    record::{Record, Slice},
+use crate::validity::{DROPPED_SHARE_MAX, Disturbance, disturbance};
+use tare_bench::{
+    run::{plan::Plan, record::Record},
+    sample::Sample,
 };
-use tare_bench::validity::{DROPPED_SHARE_MAX, Disturbance, disturbance};
 
 /// The rounds of each block.
 #[derive(Debug, Default)]
@@ -41,10 +41,10 @@ pub struct Dropped {
 impl Rounds {
     pub fn of(plan: &Plan, records: &[Record]) -> Rounds {
         let failed = records.iter().filter_map(|record| match record {
-            Record::Failed { row, .. } => Some(row.as_str()),
+            Record::Failed(failed) => Some(failed.row),
             _ => None,
         });
-        let failed: BTreeSet<&str> = failed.collect();
+        let failed: BTreeSet<usize> = failed.collect();
         let mut rounds = Rounds { whole: whole(records, &failed), ..Rounds::default() };
         let disturbed = rounds.disturbed(plan, records, &failed);
         for (&block, &whole) in &rounds.whole {
@@ -67,13 +67,13 @@ impl Rounds {
         &self,
         plan: &Plan,
         records: &[Record],
-        failed: &BTreeSet<&str>,
+        failed: &BTreeSet<usize>,
     ) -> BTreeMap<usize, Vec<(usize, Disturbance)>> {
         let cpus = plan.pinning.all().len();
         let mut found: BTreeMap<usize, Vec<(usize, Disturbance)>> = BTreeMap::new();
         for record in records {
-            let Record::Slice(slice) = record else { continue };
-            if slice.open.is_none() && self.is_whole(slice) && !failed.contains(slice.row.as_str()) {
+            let Record::Sample(slice) = record else { continue };
+            if !slice.is_open() && self.is_whole(slice) && !failed.contains(&slice.row) {
                 let why = disturbance(slice, cpus);
                 found.entry(slice.block).or_default().extend(why.map(|why| (slice.round, why)));
             }
@@ -82,12 +82,12 @@ impl Rounds {
     }
 
     /// Whether all others have their slice in its round too.
-    pub fn is_whole(&self, slice: &Slice) -> bool {
+    pub fn is_whole(&self, slice: &Sample) -> bool {
         self.whole.get(&slice.block).is_some_and(|whole| slice.round < *whole)
     }
 
     /// Whether the figures of a closed loop count.
-    pub fn counts(&self, slice: &Slice) -> bool {
+    pub fn counts(&self, slice: &Sample) -> bool {
         let without = self.without.get(&slice.block).filter(|_| !faults::is_active(Fault::Rounds));
         self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
     }
@@ -117,21 +117,21 @@ impl Dropped {
 
 /// How many rounds of each block are whole: every row that has not failed has its slice in them. A block that was cut off
 /// counts as far as that, since what cut it off had no regard for its figures.
-fn whole(records: &[Record], failed: &BTreeSet<&str>) -> BTreeMap<usize, usize> {
-    let mut slices: BTreeMap<usize, BTreeMap<&str, usize>> = BTreeMap::new();
+fn whole(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, usize> {
+    let mut slices: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for record in records {
         match record {
-            Record::Block { block, order, .. } => {
-                let rows = slices.entry(*block).or_default();
-                rows.extend(order.iter().map(|row| (row.as_str(), 0)));
+            Record::Block(block) => {
+                let rows = slices.entry(block.block).or_default();
+                rows.extend(block.order.iter().map(|row| (*row, 0)));
             }
-            Record::Slice(slice) if slice.open.is_none() => {
-                *slices.entry(slice.block).or_default().entry(&slice.row).or_default() += 1;
+            Record::Sample(slice) if !slice.is_open() => {
+                *slices.entry(slice.block).or_default().entry(slice.row).or_default() += 1;
             }
             _ => {}
         }
     }
-    let fewest = |rows: BTreeMap<&str, usize>| {
+    let fewest = |rows: BTreeMap<usize, usize>| {
         rows.into_iter().filter(|(row, _)| !failed.contains(row)).map(|(_, slices)| slices).min().unwrap_or(0)
     };
     slices.into_iter().map(|(block, rows)| (block, fewest(rows))).collect()

@@ -7,12 +7,12 @@ use super::{
     compute::{Block, blocks_of},
     rounds::Rounds,
 };
-use tare_bench::metric;
-use tare_bench::run::{
-    folder::Kept,
-    record::{Record, Slice},
+use crate::validity::{self, Disturbance};
+use tare_bench::{
+    metric,
+    run::{folder::Kept, record::Record},
+    sample::Sample,
 };
-use tare_bench::validity::{self, Disturbance};
 
 /// What became of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Fate {
 #[derive(Debug, Clone, Copy)]
 pub struct Weighed<'a> {
     /// As it was kept.
-    pub slice: &'a Slice,
+    pub slice: &'a Sample,
     /// Its round, counted from 0 over all blocks of the run. All rows of a round were measured side by side.
     pub round: usize,
     /// Whether it counts. An open loop always does.
@@ -41,22 +41,22 @@ pub struct Weighed<'a> {
 impl Weighed<'_> {
     /// Answers a second within the window; absent if there was no window.
     pub fn requests_per_second(&self) -> Option<f64> {
-        let slice = self.slice;
-        (slice.window_ns > 0)
-            .then(|| metric::per_second(slice.answered_in_window as f64, slice.window_ns as f64))
+        let load = &self.slice.load;
+        (load.window_ns > 0)
+            .then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
     }
 
     /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was told.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        let Slice { answered, server_cpu_ns, .. } = *self.slice;
+        let (answered, server_cpu_ns) = (self.slice.load.answered, self.slice.host.server_cpu_ns);
         (answered > 0 && server_cpu_ns > 0)
             .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
     }
 
     /// The share of so many CPUs that others took.
     pub fn foreign_cpu_share(&self, cpus: usize) -> Option<f64> {
-        let all_ns = self.slice.elapsed_ns as f64 * cpus as f64;
-        let foreign_ns = self.slice.foreign_cpu_ns? as f64;
+        let all_ns = self.slice.load.elapsed_ns as f64 * cpus as f64;
+        let foreign_ns = self.slice.host.foreign_cpu_ns? as f64;
         (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
     }
 }
@@ -67,18 +67,18 @@ pub fn slices(kept: &Kept) -> Vec<Weighed<'_>> {
     let rounds = Rounds::of(plan, &kept.records);
     let cpus = plan.pinning.all().len();
     let begins = begins(&kept.records);
-    let weighed = |slice: &'_ Slice| {
-        let fate = match &slice.open {
-            Some(_) => Fate::Counts,
-            None if rounds.counts(slice) => Fate::Counts,
-            None if rounds.is_whole(slice) => Fate::Dropped,
-            None => Fate::Cut,
+    let weighed = |slice: &'_ Sample| {
+        let fate = match slice.is_open() {
+            true => Fate::Counts,
+            false if rounds.counts(slice) => Fate::Counts,
+            false if rounds.is_whole(slice) => Fate::Dropped,
+            false => Fate::Cut,
         };
-        let disturbance = slice.open.is_none().then(|| validity::disturbance(slice, cpus)).flatten();
+        let disturbance = (!slice.is_open()).then(|| validity::disturbance(slice, cpus)).flatten();
         (begins.get(&slice.block).copied().unwrap_or(0) + slice.round, fate, disturbance)
     };
     let slices = kept.records.iter().filter_map(|record| match record {
-        Record::Slice(slice) => Some(slice),
+        Record::Sample(slice) => Some(slice),
         _ => None,
     });
     let weighed = slices.map(|slice| {
@@ -92,7 +92,7 @@ pub fn slices(kept: &Kept) -> Vec<Weighed<'_>> {
 fn begins(records: &[Record]) -> BTreeMap<usize, usize> {
     let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
     for record in records {
-        if let Record::Slice(slice) = record {
+        if let Record::Sample(slice) = record {
             let most = rounds.entry(slice.block).or_default();
             *most = (*most).max(slice.round + 1);
         }
@@ -132,8 +132,9 @@ pub fn blocks(kept: &Kept) -> BTreeMap<&str, Vec<BlockFigures>> {
         rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
         start_up_ns: block.start_up_ns(),
     };
-    let of_row = |label| blocks_of(&kept.records, &rounds, label).iter().map(figures).collect();
-    kept.header.plan.rows.iter().map(|row| (row.label.as_str(), of_row(&row.label))).collect()
+    let of_row = |row| blocks_of(&kept.records, &rounds, row).iter().map(figures).collect();
+    let rows = kept.header.plan.rows.iter().enumerate();
+    rows.map(|(place, row)| (row.label.as_str(), of_row(place))).collect()
 }
 
 #[cfg(test)]
@@ -145,23 +146,22 @@ mod tests {
     fn rounds_are_counted_over_all_blocks_and_one_that_was_left_out_is_marked() {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 3);
         for record in &mut kept.records {
-            if let Record::Slice(slice) = record
-                && (slice.block, slice.round, slice.row.as_str()) == (1, 0, "half")
+            if let Record::Sample(slice) = record
+                && (slice.block, slice.round, slice.row) == (1, 0, 1)
             {
-                slice.foreign_cpu_ns = Some(150_000_000);
+                slice.host.foreign_cpu_ns = Some(150_000_000);
             }
         }
         let slices = slices(&kept);
         let of_half: Vec<(usize, Fate, Option<Disturbance>)> = slices
             .iter()
-            .filter(|weighed| weighed.slice.row == "half")
+            .filter(|weighed| weighed.slice.row == 1)
             .map(|weighed| (weighed.round, weighed.fate, weighed.disturbance))
             .collect();
         let counts = |round| (round, Fate::Counts, None);
         let dropped = (2, Fate::Dropped, Some(Disturbance::Taken));
         assert_eq!(of_half, [counts(0), counts(1), dropped, counts(3), counts(4), counts(5)]);
-        let references =
-            slices.iter().find(|weighed| weighed.slice.row == "raw-socket" && weighed.round == 2).unwrap();
+        let references = slices.iter().find(|weighed| weighed.slice.row == 0 && weighed.round == 2).unwrap();
         assert_eq!(
             (references.fate, references.disturbance),
             (Fate::Dropped, None),

@@ -11,13 +11,14 @@ use super::{
 };
 use tare_bench::{
     metric,
-    run::record::{Pilot, Record, Slice},
+    run::record::{Pilot, Record},
+    sample::Sample,
 };
 
 /// The pilot of a row.
-pub(super) fn pilot<'a>(records: &'a [Record], label: &str) -> Option<&'a Pilot> {
+pub(super) fn pilot(records: &[Record], row: usize) -> Option<&Pilot> {
     records.iter().find_map(|record| match record {
-        Record::Pilot(pilot) if pilot.row == label => Some(pilot),
+        Record::Pilot(pilot) if pilot.row == row => Some(pilot),
         _ => None,
     })
 }
@@ -44,9 +45,9 @@ pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
 /// ln of how many times as much a request cost in the first half of a block's slices as in the second.
 fn fall(block: &Block) -> Option<f64> {
     let (first, second) = block.slices.split_at(block.slices.len() / 2);
-    let cost = |slices: &[&Slice]| {
-        let sum = |value: fn(&Slice) -> u64| slices.iter().map(|slice| value(slice)).sum::<u64>() as f64;
-        metric::cpu_ns_per_request(sum(|slice| slice.server_cpu_ns), sum(|slice| slice.answered))
+    let cost = |slices: &[&Sample]| {
+        let sum = |value: fn(&Sample) -> u64| slices.iter().map(|slice| value(slice)).sum::<u64>() as f64;
+        metric::cpu_ns_per_request(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered))
     };
     let fall = (cost(first) / cost(second)).ln();
     fall.is_finite().then_some(fall)

@@ -4,12 +4,13 @@ use crate::{
     findings::{Finding, RowIssue, RunIssue},
     verdict::Verdict,
 };
+use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_bench::{
     experiment::{LoadSetting, Point},
     run::{
         folder::{Header, Kept},
         plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
-        record::{Latency, Open, Record, Slice, Started, Stopped},
+        record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
     },
 };
 use tare_host::cpus::{self, Pinning, Times};
@@ -73,33 +74,32 @@ fn kept() -> Kept {
     let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, environment);
     let records = (0..8)
         .flat_map(block_of)
-        .chain([Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 }]);
+        .chain([Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 })]);
     Kept { header, records: records.collect(), damage: Vec::new(), goes_on: false }
 }
 
+/// Places of rows.
+const HALF: usize = 1;
+const DYING: usize = 2;
+const WRONG: usize = 3;
+
 fn block_of(block: usize) -> Vec<Record> {
     let noise = 1000 + 10 * block as u64;
-    let mut records = vec![Record::Block {
-        block,
-        order: ["raw-socket", "half", "wrong"].map(str::to_owned).to_vec(),
-        elapsed_ns: 0,
-    }];
-    for (label, answered, cpu_share) in
-        [("raw-socket", 20 * noise, 99), ("half", 10 * noise, 98), ("wrong", 10 * noise, 99)]
-    {
-        records.push(Record::Started(Started { block, row: label.to_owned(), start_up_ns: 3_000_000 }));
+    let mut records = vec![Record::Block(Block { block, order: vec![0, HALF, WRONG], elapsed_ns: 0 })];
+    for (row, answered, cpu_share) in [(0, 20 * noise, 99), (HALF, 10 * noise, 98), (WRONG, 10 * noise, 99)] {
+        records.push(Record::Started(Started { block, row, start_up_ns: 3_000_000 }));
         for round in 0..2 {
-            let failed =
-                if label == "wrong" { [("mismatch".to_owned(), 500)].into() } else { BTreeMap::new() };
-            let row = label.to_owned();
-            let slice = Slice { block, round, row, failed, ..slice_of(answered, cpu_share) };
-            records.push(Record::Slice(slice));
+            let mut slice = Sample { block, round, row, ..slice_of(answered, cpu_share) };
+            if row == WRONG {
+                slice.load.failed = [(Failure::Mismatch, 500)].into_iter().collect();
+            }
+            records.push(Record::Sample(Box::new(slice)));
         }
-        records.push(Record::Stopped(Stopped { block, row: label.to_owned(), ..stopped() }));
+        records.push(Record::Stopped(Stopped { block, row, ..stopped() }));
     }
     if block == 2 {
         let reason = "was killed by signal 9 in a slice".to_owned();
-        records.push(Record::Failed { block, row: "dying".to_owned(), reason });
+        records.push(Record::Failed(Failed { block, row: DYING, reason }));
     }
     records
 }
@@ -111,37 +111,36 @@ pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> Kept {
     kept.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
     kept.records.clear();
     for block in 0..blocks {
-        let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
-        kept.records.push(Record::Block { block, order, elapsed_ns: block as u64 * 2_000_000_000 });
-        for (place, (label, share)) in rows.iter().enumerate() {
-            let wobble = (block * 37 + place * 53 + block * block * (place + 3)) % 61;
+        let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 2_000_000_000);
+        kept.records.push(Record::Block(Block { block, order, elapsed_ns }));
+        for (row, (_, share)) in rows.iter().enumerate() {
+            let wobble = (block * 37 + row * 53 + block * block * (row + 3)) % 61;
             let answered = (20_000.0 * share * (1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5))) as u64;
-            let slices = (0..2).map(|round| Slice {
-                block,
-                round,
-                row: (*label).to_owned(),
-                ..slice_of(answered, 98)
-            });
-            kept.records.extend(slices.map(Record::Slice));
-            kept.records.push(Record::Stopped(Stopped { block, row: (*label).to_owned(), ..stopped() }));
+            let slices = (0..2).map(|round| Sample { block, round, row, ..slice_of(answered, 98) });
+            kept.records.extend(slices.map(|slice| Record::Sample(Box::new(slice))));
+            kept.records.push(Record::Stopped(Stopped { block, row, ..stopped() }));
         }
     }
     let elapsed_ns = blocks as u64 * 2_000_000_000;
-    kept.records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns });
+    kept.records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
     kept
 }
 
-fn slice_of(answered: u64, cpu_share: u64) -> Slice {
-    Slice {
+fn slice_of(answered: u64, cpu_share: u64) -> Sample {
+    let load = LoadResult {
         window_ns: 100_000_000,
         elapsed_ns: 100_000_000,
         sent: answered,
         answered,
         answered_in_window: answered,
+        ..LoadResult::default()
+    };
+    let host = HostUsage {
         server_cpu_ns: cpu_share * 1_000_000,
         generator_cpu_ns: 60_000_000,
-        ..Slice::default()
-    }
+        ..HostUsage::default()
+    };
+    Sample { load, host, ..Sample::default() }
 }
 
 fn stopped() -> Stopped {
@@ -154,13 +153,10 @@ fn stopped() -> Stopped {
         at_least: false,
     };
     Stopped {
-        block: 0,
-        row: String::new(),
         rss_bytes_peak: Some(4 << 20),
         context_switches: Some(10),
-        latency: Some(latency),
-        latency_open: Vec::new(),
-        complaint: None,
+        latency: vec![Some(latency)],
+        ..Stopped::default()
     }
 }
 
@@ -201,10 +197,10 @@ fn a_row_without_a_valid_figure_has_a_reason() {
 fn a_generator_that_is_the_slower_one_gives_no_throughput() {
     let mut kept = kept();
     for record in &mut kept.records {
-        if let Record::Slice(slice) = record
-            && slice.row == "half"
+        if let Record::Sample(slice) = record
+            && slice.row == HALF
         {
-            (slice.server_cpu_ns, slice.generator_cpu_ns) = (50_000_000, 99_000_000);
+            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (50_000_000, 99_000_000);
         }
     }
     let report = compute(&kept);
@@ -217,9 +213,9 @@ fn a_generator_that_is_the_slower_one_gives_no_throughput() {
 #[test]
 fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
     let mut kept = kept();
-    let last_block = kept.records.iter().rposition(|record| matches!(record, Record::Block { .. })).unwrap();
+    let last_block = kept.records.iter().rposition(|record| matches!(record, Record::Block(_))).unwrap();
     let is_late =
-        |record: &Record| matches!(record, Record::Slice(slice) if slice.block == 7 && slice.round == 1);
+        |record: &Record| matches!(record, Record::Sample(slice) if slice.block == 7 && slice.round == 1);
     let one_round =
         |record: &Record| !is_late(record) && !matches!(record, Record::Stopped(Stopped { block: 7, .. }));
     kept.records.pop();
@@ -254,8 +250,11 @@ fn a_narrow_terminal_gets_fewer_columns() {
 #[test]
 fn too_few_blocks_are_said_once() {
     let mut kept = kept();
-    let fourth =
-        kept.records.iter().position(|record| matches!(record, Record::Block { block: 3, .. })).unwrap();
+    let fourth = kept
+        .records
+        .iter()
+        .position(|record| matches!(record, Record::Block(Block { block: 3, .. })))
+        .unwrap();
     kept.records.truncate(fourth);
     let report = compute(&kept);
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().low, None);
@@ -272,8 +271,8 @@ fn too_few_blocks_are_said_once() {
 fn others_on_the_machine_are_told_of() {
     let mut kept = kept();
     for record in &mut kept.records {
-        if let Record::Slice(slice) = record {
-            slice.foreign_cpu_ns = Some(20_000_000);
+        if let Record::Sample(slice) = record {
+            slice.host.foreign_cpu_ns = Some(20_000_000);
         }
     }
     let report = compute(&kept);
@@ -286,9 +285,9 @@ fn the_table_as_markdown() {
     insta::assert_snapshot!(markdown(&compute(&kept())));
 }
 
-fn each_slice(kept: &mut Kept, change: impl Fn(&mut Slice)) {
+fn each_slice(kept: &mut Kept, change: impl Fn(&mut Sample)) {
     for record in &mut kept.records {
-        if let Record::Slice(slice) = record {
+        if let Record::Sample(slice) = record {
             change(slice);
         }
     }
@@ -299,8 +298,8 @@ fn a_disturbed_slice_takes_its_round_from_all_rows() {
     let mut kept = kept();
     let before = compute(&kept);
     each_slice(&mut kept, |slice| {
-        if (slice.block, slice.round, slice.row.as_str()) == (3, 1, "half") {
-            (slice.foreign_cpu_ns, slice.answered_in_window) = (Some(90_000_000), 17);
+        if (slice.block, slice.round, slice.row) == (3, 1, HALF) {
+            (slice.host.foreign_cpu_ns, slice.load.answered_in_window) = (Some(90_000_000), 17);
         }
     });
     let report = compute(&kept);
@@ -324,7 +323,7 @@ fn a_block_is_never_dropped() {
     let mut kept = kept();
     each_slice(&mut kept, |slice| {
         if slice.block == 3 {
-            (slice.foreign_cpu_ns, slice.answered_in_window) = (Some(90_000_000), 17);
+            (slice.host.foreign_cpu_ns, slice.load.answered_in_window) = (Some(90_000_000), 17);
         }
     });
     let report = compute(&kept);
@@ -337,9 +336,11 @@ fn a_block_is_never_dropped() {
 fn a_spinner_takes_throughput_and_leaves_cpu() {
     let mut kept = kept();
     each_slice(&mut kept, |slice| {
-        (slice.foreign_cpu_ns, slice.server_cpu_ns) = (Some(50_000_000), slice.server_cpu_ns / 2);
-        (slice.answered, slice.answered_in_window) = (slice.answered / 2, slice.answered_in_window / 2);
-        slice.sent /= 2;
+        (slice.host.foreign_cpu_ns, slice.host.server_cpu_ns) =
+            (Some(50_000_000), slice.host.server_cpu_ns / 2);
+        (slice.load.answered, slice.load.answered_in_window) =
+            (slice.load.answered / 2, slice.load.answered_in_window / 2);
+        slice.load.sent /= 2;
     });
     let report = compute(&kept);
     let half = find(&report, "half");
@@ -355,9 +356,9 @@ fn a_spinner_takes_throughput_and_leaves_cpu() {
 fn counts_that_cannot_be_true_take_the_row() {
     let mut kept = kept();
     each_slice(&mut kept, |slice| {
-        let off = if slice.row == "half" { 2 } else { 1 };
-        slice.service_time_ns_mean = 300_000;
-        slice.in_flight_ns = slice.answered * 300_000 * off;
+        let off = if slice.row == HALF { 2 } else { 1 };
+        slice.load.service_time_ns_mean = 300_000;
+        slice.load.in_flight_ns = slice.load.answered * 300_000 * off;
     });
     let report = compute(&kept);
     let state = &find(&report, "half").state;
@@ -373,17 +374,18 @@ fn times(tasks: u64, softirq: u64, idle: u64) -> Times {
 #[test]
 fn latency_that_is_the_generators_own_is_not_shown() {
     let mut kept = kept();
-    let (point, block) = (Point::PerSecond(500.0), 0);
-    let points = vec![point];
+    let (points, block) = (vec![Point::PerSecond(500.0)], 0);
     kept.header.plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 1 });
-    for (row, lag_ns_p99) in [("raw-socket", 80_000), ("half", 3_000_000)] {
-        let open = Open { point, offered_per_second: 500.0, unsent: 0, lag_ns_p99 };
-        let slice = Slice { block, row: row.to_owned(), open: Some(open), ..slice_of(50, 20) };
-        kept.records.push(Record::Slice(slice));
+    for (row, lag_ns_p99) in [(0, 80_000), (HALF, 3_000_000)] {
+        let mut slice = Sample { block, point: 1, row, ..slice_of(50, 20) };
+        let load = &mut slice.load;
+        (load.offered_per_second, load.schedule_lag_ns_p99) = (Some(500.0), Some(lag_ns_p99));
+        kept.records.push(Record::Sample(Box::new(slice)));
     }
+
     for record in &mut kept.records {
         if let Record::Stopped(stopped) = record {
-            stopped.latency_open = vec![Latency { p99_ns: 777_000, ..Latency::default() }];
+            stopped.latency.push(Some(Latency { p99_ns: 777_000, ..Latency::default() }));
         }
     }
     let report = compute(&kept);
@@ -410,7 +412,8 @@ fn the_accounting_closes_and_softirq_is_shown() {
             generator: times(50, 10, 40),
             pressure_ns: Some(5_000_000),
         };
-        (slice.books, slice.throttled_ns, slice.foreign_cpu_ns) = (Some(books), Some(0), Some(1_000_000));
+        (slice.host.accounting, slice.host.throttled_ns, slice.host.foreign_cpu_ns) =
+            (Some(books), Some(0), Some(1_000_000));
     });
     kept.header.environment.irq_time_apart = Some(false);
     let report = compute(&kept);
@@ -428,13 +431,13 @@ fn the_accounting_closes_and_softirq_is_shown() {
     let ratio = half.cpu_ns_per_request_with_softirq.unwrap() / half.cpu_ns_per_request.unwrap();
     assert!((ratio - 118.0 / 98.0).abs() < 1e-3, "{ratio}");
 
-    each_slice(&mut kept, |slice| slice.books.as_mut().unwrap().wall_ns = 140_000_000);
+    each_slice(&mut kept, |slice| slice.host.accounting.as_mut().unwrap().wall_ns = 140_000_000);
     let report = compute(&kept);
     let found = report.cpu_accounting.unwrap();
     assert!(!found.closes() && !found.lacks_idle_transitions(), "{found:?}");
 
     each_slice(&mut kept, |slice| {
-        let books = slice.books.as_mut().unwrap();
+        let books = slice.host.accounting.as_mut().unwrap();
         (books.wall_ns, books.generator) = (101_000_000, times(50, 10, 20));
     });
     let report = compute(&kept);
@@ -452,8 +455,8 @@ fn a_service_that_was_not_warm_is_named() {
     };
     assert_eq!(warnings(&kept), []);
     each_slice(&mut kept, |slice| {
-        if slice.row == "half" && slice.round == 0 {
-            slice.answered = slice.answered * 8 / 10;
+        if slice.row == HALF && slice.round == 0 {
+            slice.load.answered = slice.load.answered * 8 / 10;
         }
     });
     let found = warnings(&kept);
@@ -465,7 +468,7 @@ fn a_service_that_was_not_warm_is_named() {
     // Of a process that lasts only the first block can tell.
     for record in &mut kept.records {
         if let Record::Started(started) = record
-            && started.row == "half"
+            && started.row == HALF
         {
             started.block = 0;
         }

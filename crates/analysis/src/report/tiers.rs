@@ -247,7 +247,7 @@ fn neighbours(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<Ne
 /// How long a block takes on average, from the instants at which blocks began; of a single one, all the time there was.
 pub(super) fn block_ns(records: &[Record], elapsed_ns: Option<u64>) -> Option<u64> {
     let begins = records.iter().filter_map(|record| match record {
-        Record::Block { elapsed_ns, .. } => Some(*elapsed_ns),
+        Record::Block(block) => Some(block.elapsed_ns),
         _ => None,
     });
     let begins: Vec<u64> = begins.collect();

@@ -5,13 +5,14 @@ use std::{cell::Cell, io, time::Duration};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_bench::{
-    experiment::{LoadSetting, Point},
+    experiment::LoadSetting,
     run::{
-        campaign::{self, Executor, Journal, Judge, Offer, Parts, RowFailure, StopFacts, Watch},
+        campaign::{self, Executor, Journal, Judge, Offer, Parts, RowFailure, Watch},
         folder::{Header, Kept},
         plan::{Plan, PlannedRow},
-        record::{Open, Pilot, Record, Slice},
+        record::{Pilot, Record, Stopped},
     },
+    sample::{Distribution, HostUsage, LoadResult, Sample},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::{catalogue::Style, knobs::Knobs};
@@ -76,41 +77,48 @@ impl Machine {
     }
 
     /// A saturated slice.
-    fn closed(&self, per_second: f64) -> Slice {
+    fn closed(&self, per_second: f64) -> Sample {
         let answered = (per_second * self.slice_ns as f64 / 1e9).round() as u64;
-        Slice {
+        let load = LoadResult {
             window_ns: self.slice_ns,
             elapsed_ns: self.slice_ns,
             sent: answered,
             answered,
             answered_in_window: answered,
+            ..LoadResult::default()
+        };
+        let host = HostUsage {
             server_cpu_ns: self.slice_ns,
             generator_cpu_ns: self.slice_ns / 2,
-            ..Slice::default()
-        }
+            ..HostUsage::default()
+        };
+        Sample { load, host, ..Sample::default() }
     }
 
     /// A queue with one server: P(late) = exp(-(capacity - rate) limit).
-    fn open(&mut self, per_second: f64, offered_per_second: f64) -> Slice {
+    fn open(&mut self, per_second: f64, offered_per_second: f64) -> Sample {
         let due = (offered_per_second * self.window_ns as f64 / 1e9).round() as u64;
         let spare = (per_second - offered_per_second) * self.limit_ns as f64 / 1e9;
         let share = (-spare).exp().min(1.0);
         let within = (due as f64 * (1.0 - share)).round() as u64;
         let is_void = self.slices.is_multiple_of(self.void_every);
-        let lag_ns_p99 = if is_void { 5_000_000 } else { 50_000 };
-        let open = Open { point: Point::Searched, offered_per_second, unsent: 0, lag_ns_p99 };
-        Slice {
+        let p99_ns = (share * 100.0 * self.limit_ns as f64) as u64;
+        let load = LoadResult {
             window_ns: self.window_ns,
             elapsed_ns: self.window_ns,
             sent: due,
             answered: due,
             answered_in_window: within,
             within: vec![within],
-            latency_ns_p50: self.limit_ns / 10,
-            latency_ns_p99: (share * 100.0 * self.limit_ns as f64) as u64,
-            open: Some(open),
-            ..Slice::default()
-        }
+            schedule_lag_ns_p99: Some(if is_void { 5_000_000 } else { 50_000 }),
+            latency: Distribution {
+                count: due,
+                quantiles_ns: vec![(0.5, self.limit_ns / 10), (0.99, p99_ns)],
+                ..Distribution::default()
+            },
+            ..LoadResult::default()
+        };
+        Sample { load, ..Sample::default() }
     }
 }
 
@@ -118,7 +126,7 @@ impl Executor for Machine {
     fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
         self.pass(self.steady_after_ns[row]);
         Ok(Pilot {
-            row: String::new(),
+            row,
             window_ns: 250_000_000,
             start_ns: 600_000_000,
             answered: Vec::new(),
@@ -138,7 +146,7 @@ impl Executor for Machine {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
         self.slices += 1;
         self.speed += self.drift_sd * self.normal();
         let service = self.services[row];
@@ -148,13 +156,13 @@ impl Executor for Machine {
             Offer::Saturating => self.closed(per_second),
             Offer::Open { per_second: offered, .. } => self.open(per_second, offered),
         };
-        self.pass(slice.elapsed_ns);
+        self.pass(slice.load.elapsed_ns);
         Ok(slice)
     }
 
-    fn stop(&mut self, _row: usize, _block: usize) -> Result<StopFacts, RowFailure> {
+    fn stop(&mut self, _row: usize, _block: usize) -> Result<Stopped, RowFailure> {
         self.pass(100_000_000);
-        Ok(StopFacts::default())
+        Ok(Stopped::default())
     }
 
     fn now_ns(&self) -> u64 {

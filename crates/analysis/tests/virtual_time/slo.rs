@@ -109,10 +109,10 @@ fn rows_are_interleaved_window_by_window() {
     let (_, kept) = run(&[("slow", SLOW), ("quick", QUICK)], 1, 1, usize::MAX);
     let mut rounds = [[0; 2]; 14];
     for record in &kept.records {
-        if let Record::Slice(slice) = record
-            && slice.open.is_some()
+        if let Record::Sample(slice) = record
+            && slice.is_open()
         {
-            rounds[slice.round][usize::from(slice.row == "quick")] += 1;
+            rounds[slice.round][slice.row] += 1;
         }
     }
     assert_eq!(rounds, [[1, 1]; 14]);
@@ -158,7 +158,7 @@ fn windows_that_are_too_short_for_the_percentile_are_told() {
 #[test]
 fn a_search_that_was_cut_off_is_no_observation() {
     let (slo, mut kept) = run(&[("quick", QUICK)], 3, 1, usize::MAX);
-    let last = kept.records.iter().rposition(|record| matches!(record, Record::Slice(_))).unwrap();
+    let last = kept.records.iter().rposition(|record| matches!(record, Record::Sample(_))).unwrap();
     kept.records.truncate(last);
     assert_eq!(capacity::compute(&slo, &kept).rows[0].starts, 2);
 }

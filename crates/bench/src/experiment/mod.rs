@@ -67,7 +67,7 @@ pub struct LatencySetting {
 
 /// A rate at which latency is measured.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case")]
 pub enum Point {
     /// The same for all services.
     PerSecond(f64),

@@ -13,16 +13,18 @@ use std::{
 use tare_load::{Clock, Generator, Interval, Load, Monotonic, Route, RunReport, Schedule, Stop};
 
 use super::{
+    Cell,
     conduct::Executor,
     deadline::{self, Deadlines},
-    measure,
     plan::{GridPlan, Offered, Point},
-    record::{Cell, Figures, Outcome, Second},
 };
-use crate::run::{bench::SPIN, folder};
+use crate::{
+    run::{bench::SPIN, folder},
+    sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Outcome, ProcessFacts, Sample, Second},
+};
 use tare_host::{
     cpus,
-    link::Link,
+    link::{Link, LinkError, WayCounters},
     process::{self, Supervisor, Throttle},
 };
 use tare_service::{
@@ -91,20 +93,20 @@ impl<'a> Bench<'a> {
         Bench { plan, services, contracts, supervisor, run: run.to_owned(), interrupt }
     }
 
-    fn measured(&self, cell: Cell) -> Result<Outcome, Miss> {
+    fn measured(&self, cell: Cell) -> Result<Sample, Miss> {
         let mut stage = self.stage(cell)?;
         self.warm_up(&mut stage)?;
-        let (mut figures, evidence) = self.load(cell, &mut stage)?;
-        let right = match &evidence {
-            None => self.still_right(cell, &stage),
-            Some(_) => Ok(()),
+        let mut sample = self.load(&mut stage)?;
+        let right = match sample.is_measured() {
+            true => self.still_right(cell, &stage),
+            false => Ok(()),
         };
-        self.end(cell, stage, &mut figures)?;
+        let unclean_stop = self.end(cell, stage)?;
         right?;
-        Ok(match evidence {
-            Some(evidence) => Outcome::Stuck { evidence, figures },
-            None => Outcome::Measured(figures),
-        })
+        if let Some(process) = &mut sample.host.process {
+            process.unclean_stop = unclean_stop;
+        }
+        Ok(sample)
     }
 
     /// Other requests in every cell.
@@ -171,8 +173,7 @@ impl<'a> Bench<'a> {
         if is_open && is_alone { SPIN } else { Duration::ZERO }
     }
 
-    /// What the load gave, and what it looked like where the service got stuck.
-    fn load(&self, cell: Cell, stage: &mut Stage) -> Result<(Figures, Option<String>), Miss> {
+    fn load(&self, stage: &mut Stage) -> Result<Sample, Miss> {
         let pinning = &self.plan.pinning;
         let load = Load { interval: Some(SECOND), spin: self.spin(stage), ..stage.point.load() };
         let mut progress = Progress::new(deadline::of(stage.point), stage.point.offered.requests());
@@ -191,32 +192,41 @@ impl<'a> Bench<'a> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Miss::Interrupted);
         }
-        let evidence = progress.verdict(&report).map(|verdict| format!("{verdict}; {}", look(process)));
+        let hung = progress.hung(&report).map(|hung| look(process, hung));
         alive(process, "during the load")?;
         process.freeze()?;
-        let books = reading().zip(before).map(|(after, before)| after.since(&before));
+        let accounting = reading().zip(before).map(|(after, before)| after.since(&before));
         let server_cpu_ns = process.cpu_ns()?.saturating_sub(cpu_ns);
         let modes_after = process.cpu_by_mode();
         process.thaw()?;
         report.total.tally.reconcile()?;
-        let mut figures = measure::figures(&report, progress.seconds);
-        figures.server_cpu_ns = server_cpu_ns;
-        figures.throttled_ns =
-            throttle.ns().zip(throttled_ns).map(|(after, before)| after.saturating_sub(before));
-        figures.server_user_ns = modes_after.user.saturating_sub(modes.user).as_nanos() as u64;
-        figures.server_system_ns = modes_after.system.saturating_sub(modes.system).as_nanos() as u64;
-        figures.link = stage.link.as_ref().map(measure::link).transpose()?;
-        let doubt = figures.link.as_ref().and_then(|link| measure::link_doubt(link, figures.elapsed_ns));
-        figures.doubts.extend(doubt);
-        figures.start_up_ns = stage.ready.start_up.as_nanos() as u64;
-        figures.rss_bytes_peak = Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0);
-        let own_ns = server_cpu_ns + report.generator_cpu_ns + figures.link_cpu_ns();
-        if let Some(books) = books {
-            figures.foreign_cpu_ns = Some(books.foreign_ns(pinning, own_ns));
-            let doubt = measure::saturation_doubt(&figures, books, pinning, self.plan.knobs(cell).threads);
-            figures.doubts.extend(doubt.filter(|_| stage.point.offered.saturates()));
-        }
-        Ok((figures, evidence))
+        let link = stage.link.as_ref().map(LinkUsage::of).transpose()?;
+        let mut host = HostUsage {
+            server_cpu_ns,
+            server_cpu_by_mode: Some(CpuByMode {
+                user_ns: modes_after.user.saturating_sub(modes.user).as_nanos() as u64,
+                system_ns: modes_after.system.saturating_sub(modes.system).as_nanos() as u64,
+            }),
+            generator_cpu_ns: report.generator_cpu_ns,
+            accounting,
+            throttled_ns: throttle.ns().zip(throttled_ns).map(|(after, before)| after.saturating_sub(before)),
+            link,
+            process: Some(ProcessFacts {
+                start_up_ns: stage.ready.start_up.as_nanos() as u64,
+                rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
+                unclean_stop: None,
+            }),
+            ..HostUsage::default()
+        };
+        let own_ns = server_cpu_ns + report.generator_cpu_ns + host.link_cpu_ns();
+        host.foreign_cpu_ns = accounting.map(|books| books.foreign_ns(pinning, own_ns));
+        let load = LoadResult {
+            offered_per_second: stage.point.offered.per_second(),
+            seconds: progress.seconds,
+            ..LoadResult::of(&report, &[])
+        };
+        let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
+        Ok(Sample { outcome, load, host, ..Sample::default() })
     }
 
     /// A service that was right before the load and is wrong after it has no figures.
@@ -240,14 +250,14 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn end(&self, cell: Cell, stage: Stage, figures: &mut Figures) -> Result<(), Miss> {
+    /// How the service stopped, where that was not clean.
+    fn end(&self, cell: Cell, stage: Stage) -> Result<Option<String>, Miss> {
         let Stage { link, ready, mut generator, .. } = stage;
         generator.close();
         let stopped = at_the_service(link.as_ref(), || ready.process.stop(GRACE))?;
-        figures.complaint = (!stopped.is_clean()).then(|| stopped.to_string());
         let row = &self.plan.rows[cell.row].planned.label;
         self.drop_silent_logs(row, cell);
-        Ok(())
+        Ok((!stopped.is_clean()).then(|| stopped.to_string()))
     }
 
     /// Hundreds of cells leave hundreds of files that say nothing.
@@ -264,12 +274,14 @@ impl<'a> Bench<'a> {
 }
 
 impl Executor for Bench<'_> {
-    fn cell(&mut self, cell: Cell) -> Option<Outcome> {
+    fn cell(&mut self, cell: Cell) -> Option<Sample> {
         match self.measured(cell) {
-            Ok(outcome) => Some(outcome),
+            Ok(sample) => Some(sample),
             Err(Miss::Interrupted) => None,
             Err(Miss::Failed(_)) if self.interrupted() => None,
-            Err(Miss::Failed(reason)) => Some(Outcome::Failed(reason)),
+            Err(Miss::Failed(reason)) => {
+                Some(Sample { outcome: Outcome::Failed { reason }, ..Sample::default() })
+            }
         }
     }
 
@@ -298,13 +310,30 @@ fn stem(cell: Cell) -> String {
     format!("round-{:02}-point-{:03}", cell.round, cell.point)
 }
 
-/// What a service does that says nothing.
-fn look(process: &process::Service) -> String {
+/// With what the service does that says nothing.
+fn look(process: &process::Service, hung: Hung) -> Hung {
     let before = process.cpu_ns().unwrap_or(0);
     std::thread::sleep(LOOK);
     let cpu_ns = process.cpu_ns().unwrap_or(0).saturating_sub(before);
-    let share = cpu_ns as f64 / LOOK.as_nanos() as f64 * 100.0;
-    format!("its {} threads then took {share:.0}% of a CPU", process.threads())
+    Hung { threads: process.threads() as u64, cpu_share: cpu_ns as f64 / LOOK.as_nanos() as f64, ..hung }
+}
+
+impl LinkUsage {
+    fn of(link: &Link) -> Result<LinkUsage, LinkError> {
+        let books = link.counters()?;
+        let both = |of: fn(&WayCounters) -> u64| of(&books.up) + of(&books.down);
+        let mut late = books.up.late.clone();
+        late.merge(&books.down.late);
+        Ok(LinkUsage {
+            kind: link.kind().to_string(),
+            cpu_ns: books.cpu_ns,
+            packets: both(|way| way.packets),
+            lost: both(|way| way.lost),
+            dropped: both(|way| way.dropped),
+            unread: books.unread,
+            late_ns_p99: late.quantile_ns(0.99),
+        })
+    }
 }
 
 /// How a load gets on, second by second.
@@ -322,7 +351,11 @@ impl Progress {
     }
 
     fn hear(&mut self, interval: &Interval) {
-        let second = measure::second(interval);
+        let second = Second {
+            ns: interval.to_ns - interval.from_ns,
+            answered: interval.measures.tally.answered,
+            latency_ns_max: interval.measures.latency.max_ns(),
+        };
         self.answered += second.answered;
         // A wrong answer, or a reset, is no silence.
         let is_silent = second.answered == 0 && interval.measures.tally.failed.total() == 0;
@@ -337,23 +370,14 @@ impl Progress {
     }
 
     /// How a load that should have come to its end did not.
-    fn verdict(&self, report: &RunReport) -> Option<String> {
+    fn hung(&self, report: &RunReport) -> Option<Hung> {
         let requests = self.requests?;
-        let tally = &report.total.tally;
-        let seconds = |ns: u64| ns as f64 / 1e9;
+        let hung = Hung { deadline_ns: self.deadlines.all_ns, requests, ..Hung::default() };
         if self.is_stuck() {
-            let silence = seconds(self.silent_ns);
-            return Some(format!("no answer for {silence:.0} s after {} of {requests}", self.answered));
+            return Some(Hung { silent_ns: Some(self.silent_ns), answered: self.answered, ..hung });
         }
-        let is_over = report.elapsed_ns >= self.deadlines.all_ns && tally.answered < requests;
-        let limit = seconds(self.deadlines.all_ns);
-        is_over.then(|| format!("{} of {requests} answered within {limit:.0} s", tally.answered))
-    }
-}
-
-impl Offered {
-    /// Whether it asks for all that the service can do.
-    fn saturates(&self) -> bool {
-        matches!(self, Offered::Closed { think_ns: None, .. })
+        let answered = report.total.tally.answered;
+        let is_over = report.elapsed_ns >= self.deadlines.all_ns && answered < requests;
+        is_over.then_some(Hung { answered, ..hung })
     }
 }

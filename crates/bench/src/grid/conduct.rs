@@ -7,16 +7,20 @@ use std::{collections::BTreeSet, io, time::Duration};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{
-    plan::GridPlan,
-    record::{Cell, CellRecord, Ending, Outcome, Record},
+use super::{Cell, plan::GridPlan};
+use crate::{
+    run::{
+        campaign::Journal,
+        record::{Ended, Ending, Record},
+    },
+    sample::{Outcome, Sample},
 };
-use crate::run::campaign::Journal;
 
 /// Carries out what the grid orders.
 pub trait Executor {
     /// A fresh service, loaded until the load has ended, and stopped. None where the user interrupted it: half a cell is none.
-    fn cell(&mut self, cell: Cell) -> Option<Outcome>;
+    /// Places are for the caller to fill in.
+    fn cell(&mut self, cell: Cell) -> Option<Sample>;
     /// Time that only moves forward.
     fn now_ns(&self) -> u64;
     /// True once the user wants to stop.
@@ -28,55 +32,64 @@ pub trait Watch {
     /// A cell begins; about so much time is left.
     fn begins(&mut self, cell: Cell, done: usize, left: Duration);
     /// A cell has ended and was kept.
-    fn ended(&mut self, record: &CellRecord);
+    fn ended(&mut self, sample: &Sample);
 }
 
 /// Measures all cells of `plan` that `past` does not have.
 pub fn conduct(
     plan: &GridPlan,
     executor: &mut impl Executor,
-    journal: &mut impl Journal<Record>,
+    journal: &mut impl Journal,
     watch: &mut impl Watch,
     past: &[Record],
 ) -> io::Result<Ending> {
     let began_ns = executor.now_ns();
-    let done: BTreeSet<Cell> = past.iter().filter_map(cell_of).collect();
+    let samples = || past.iter().filter_map(sample_of);
+    let done: BTreeSet<Cell> = samples().map(Cell::of).collect();
     let cells: Vec<Cell> = order(plan).into_iter().filter(|cell| !done.contains(cell)).collect();
-    let mut stuck: BTreeSet<(usize, usize)> = past.iter().filter_map(stuck_at).collect();
+    let mut hung: BTreeSet<(usize, usize)> = samples().filter_map(hung_at).collect();
     let mut left_ns: u64 = cells.iter().map(|cell| plan.points[cell.point].expected_ns()).sum();
     let mut ending = Ending::Complete;
     for (index, &cell) in cells.iter().enumerate() {
         left_ns = left_ns.saturating_sub(plan.points[cell.point].expected_ns());
-        if stuck.contains(&(cell.point, cell.row)) {
+        if hung.contains(&(cell.point, cell.row)) {
             continue;
         }
         watch.begins(cell, done.len() + index, Duration::from_nanos(left_ns));
-        let outcome = if executor.interrupted() { None } else { executor.cell(cell) };
-        let Some(outcome) = outcome else {
+        let sample = if executor.interrupted() { None } else { executor.cell(cell) };
+        let Some(sample) = sample else {
             ending = Ending::Interrupted;
             break;
         };
-        let record = Record::Cell(Box::new(CellRecord { cell, outcome }));
-        journal.append(&record)?;
-        stuck.extend(stuck_at(&record));
-        if let Record::Cell(record) = &record {
-            watch.ended(record);
-        }
+        let Cell { round, point, row } = cell;
+        let sample = Sample { round, point, row, ..sample };
+        hung.extend(hung_at(&sample));
+        watch.ended(&sample);
+        journal.append(&Record::Sample(Box::new(sample)))?;
     }
-    journal.append(&Record::Ended { reason: ending, elapsed_ns: executor.now_ns() - began_ns })?;
+    let elapsed_ns = elapsed_ns(past) + executor.now_ns() - began_ns;
+    journal.append(&Record::Ended(Ended { reason: ending, elapsed_ns }))?;
     Ok(ending)
 }
 
-fn cell_of(record: &Record) -> Option<Cell> {
+/// Time that the sessions before this one took; of one that was killed, the time of its loads.
+fn elapsed_ns(past: &[Record]) -> u64 {
+    past.iter().fold(0, |elapsed_ns, record| match record {
+        Record::Ended(ended) => ended.elapsed_ns,
+        Record::Sample(sample) => elapsed_ns + sample.load.elapsed_ns,
+        _ => elapsed_ns,
+    })
+}
+
+fn sample_of(record: &Record) -> Option<&Sample> {
     match record {
-        Record::Cell(record) => Some(record.cell),
-        Record::Ended { .. } => None,
+        Record::Sample(sample) => Some(sample),
+        _ => None,
     }
 }
 
-fn stuck_at(record: &Record) -> Option<(usize, usize)> {
-    let Record::Cell(record) = record else { return None };
-    matches!(record.outcome, Outcome::Stuck { .. }).then_some((record.cell.point, record.cell.row))
+fn hung_at(sample: &Sample) -> Option<(usize, usize)> {
+    matches!(sample.outcome, Outcome::Hung(_)).then_some((sample.point, sample.row))
 }
 
 /// All cells, in the order of the seed: the same however often a grid is cut off.

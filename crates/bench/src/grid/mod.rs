@@ -10,9 +10,23 @@ mod deadline;
 mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
-mod measure;
 pub mod plan;
 pub mod prepare;
-pub mod record;
 
 pub use file::{FORMAT, Grid, GridRow, LOCAL, Layout, Series, is_grid, is_series};
+
+use crate::sample::Sample;
+
+/// One service at one point in one round, by places in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    pub round: usize,
+    pub point: usize,
+    pub row: usize,
+}
+
+impl Cell {
+    pub fn of(sample: &Sample) -> Cell {
+        Cell { round: sample.round, point: sample.point, row: sample.row }
+    }
+}

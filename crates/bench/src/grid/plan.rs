@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, Stop, Think};
 
 use super::{
-    deadline,
+    Cell, deadline,
     file::{self, Cpus, Grid, Layout, Part, Threads},
-    record::{Cell, Record},
 };
 use crate::{
     figures::{Check, Figures},
@@ -31,7 +30,6 @@ const EXCHANGE_NS: u64 = 100_000;
 
 /// What will be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GridPlan {
     /// The experiment's name.
     pub experiment: String,
@@ -63,7 +61,6 @@ pub struct GridPlan {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct GridPlanRow {
     /// The service.
     pub planned: PlannedRow,
@@ -84,7 +81,6 @@ pub struct GridPlanRow {
 
 /// What can be counted in place of somebody's opinion of a framework: how much comes with it, and how much its user writes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Counted {
     /// Packages that the service asks for.
     pub packages_direct: Option<usize>,
@@ -103,7 +99,6 @@ pub const SWEEP: &str = "sweep";
 
 /// One load, for all services that take part in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Point {
     /// The part that it comes from.
     pub part: String,
@@ -130,7 +125,6 @@ pub struct Point {
 
 /// A link by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PlannedLink {
     /// What the table calls it.
     pub name: String,
@@ -140,7 +134,7 @@ pub struct PlannedLink {
 
 /// How requests arrive, and until when.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Offered {
     /// Each connection sends its next request once the last one is answered and thought about.
     Closed {
@@ -182,7 +176,10 @@ pub enum Offered {
 
 impl Planned for GridPlan {
     const KIND: Kind = Kind::Grid;
-    type Record = Record;
+
+    fn size(&self) -> (usize, usize) {
+        (self.rows.len(), self.points.len())
+    }
 
     fn check(&self) -> Result<(), String> {
         let unknown = self.points.iter().flat_map(|point| &point.rows).find(|row| **row >= self.rows.len());
@@ -415,6 +412,19 @@ impl Offered {
             Offered::Sessions { .. } => Connections { total: 1, threads: 1 },
             Offered::Batch { producers, .. } => Connections { total: producers, threads: 1 },
         }
+    }
+
+    /// Requests a second that are due, where that is not for the service to decide.
+    pub fn per_second(&self) -> Option<f64> {
+        match *self {
+            Offered::Open { per_second, .. } => Some(per_second),
+            _ => None,
+        }
+    }
+
+    /// Whether it asks for all that the service can do.
+    pub fn saturates(&self) -> bool {
+        matches!(self, Offered::Closed { think_ns: None, .. })
     }
 
     /// Whether connections are opened before the load: not where that is part of what is measured.

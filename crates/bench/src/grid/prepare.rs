@@ -3,9 +3,8 @@
 use std::{collections::BTreeMap, io, path::Path, sync::atomic::AtomicBool};
 
 use super::{
-    Layout,
+    Cell, Layout,
     plan::{Counted, GridPlan},
-    record::Cell,
 };
 use crate::run::{
     plan::Exclusion,

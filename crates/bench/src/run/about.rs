@@ -19,7 +19,6 @@ pub const FORMAT: &str = folder::FORMAT;
 
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct About {
     /// [`FORMAT`] of the program that wrote it.
     pub format: String,
@@ -42,7 +41,6 @@ pub fn quoted(word: &str) -> String {
 
 /// What was checked out when a run began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Revision {
     /// The full name of the commit.
     pub commit: String,
@@ -86,11 +84,16 @@ impl About {
     }
 
     /// Reads that of a run folder; absent if it was not kept.
+    ///
+    /// # Errors
+    /// Where it cannot be read or understood, or is of another major format.
     pub fn read(run: &Path) -> Result<Option<About>, AboutError> {
         let path = run.join("about.json");
         let head = read::<Value>(path.clone())?;
         match head.as_ref().and_then(|head| head["format"].as_str()) {
-            Some(format) if format != FORMAT => Err(AboutError::Format { path, format: format.to_owned() }),
+            Some(format) if !folder::is_readable(format) => {
+                Err(AboutError::Format { path, format: format.to_owned() })
+            }
             _ => read(path),
         }
     }
@@ -147,11 +150,12 @@ mod tests {
         let about = About { format: FORMAT.to_owned(), command, revision, aspects: BTreeMap::new() };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
-        fs::write(run.path().join("about.json"), "{\"format\":\"1.0\",\"colour\":1}").unwrap();
-        assert!(About::read(run.path()).unwrap_err().to_string().contains("unknown field `colour`"));
-        fs::write(run.path().join("about.json"), "{\"format\":\"1.1\",\"colour\":1}").unwrap();
+        let newer = r#"{"format":"2.1","command":[],"revision":null,"aspects":{},"colour":1}"#;
+        fs::write(run.path().join("about.json"), newer).unwrap();
+        assert!(About::read(run.path()).unwrap().is_some());
+        fs::write(run.path().join("about.json"), "{\"format\":\"3.1\"}").unwrap();
         let newer = About::read(run.path()).unwrap_err().to_string();
-        assert!(newer.ends_with("has format \"1.1\", newer than \"1.0\", which this tare reads"), "{newer}");
+        assert!(newer.ends_with("has format \"3.1\", newer than \"2.0\", which this tare reads"), "{newer}");
     }
 
     #[test]

@@ -13,22 +13,23 @@ use std::{
 use tare_service::prove::{CHECKS_AFTER_LOAD, GRACE, verify_options};
 
 use tare_load::{
-    Arrivals, Clock, Connections, Generator, Histogram, Load, Measures, Monotonic, Process, Profile, Quota,
-    RunReport, Schedule, Stop,
+    Arrivals, Clock, Connections, Generator, Load, Measures, Monotonic, Process, Profile, Quota, RunReport,
+    Schedule, Stop,
 };
 
 use super::{
-    campaign::{Executor, Offer, RowFailure, StopFacts},
+    campaign::{Executor, Offer, RowFailure},
     folder,
     plan::Plan,
-    record::{Latency, Open, Pilot, Slice},
+    record::{self, Latency, Pilot},
     steady::steady_from,
 };
+use crate::sample::{HostUsage, LoadResult, Sample};
 use tare_host::cpus;
 use tare_host::process::{Stopped, Supervisor, Throttle};
 use tare_service::{catalogue, contract::Contract, verify};
 use tare_service::{
-    drive::{self, RESPONSE_TIMEOUT, describe},
+    drive::{self, RESPONSE_TIMEOUT},
     launch::{self, Ready, Settings},
     probe::Readiness,
 };
@@ -187,7 +188,7 @@ impl<'a> Bench<'a> {
         running.ready.process.stop(GRACE);
         let loaded_ns = costs.len() as u64 * PILOT_WINDOW_NS;
         Ok(Pilot {
-            row: String::new(),
+            row,
             window_ns: PILOT_WINDOW_NS,
             start_ns: (Monotonic.now_ns() - began_ns).saturating_sub(loaded_ns),
             answered,
@@ -216,7 +217,7 @@ impl<'a> Bench<'a> {
         drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death)))
     }
 
-    fn measure(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+    fn measure(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
         let load = self.load_of(offer)?;
         let pool = drive::pool(self.contract, running.ready.address, draw);
         running.generator.set_pool(pool);
@@ -228,7 +229,7 @@ impl<'a> Bench<'a> {
         process.thaw().map_err(failure)?;
         let before = reading();
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
-        let books = reading().zip(before).map(|(after, before)| after.since(&before));
+        let accounting = reading().zip(before).map(|(after, before)| after.since(&before));
         self.alive(running, "during a slice")?;
         let process = &running.ready.process;
         process.freeze().map_err(failure)?;
@@ -240,37 +241,28 @@ impl<'a> Bench<'a> {
         }
         let own_ns = server_cpu_ns + report.generator_cpu_ns;
         let throttled = running.throttle.ns().zip(throttled_ns_before);
-        Ok(Slice {
-            foreign_cpu_ns: books.map(|books| books.foreign_ns(pinning, own_ns)),
-            books,
+        let host = HostUsage {
+            server_cpu_ns,
+            generator_cpu_ns: report.generator_cpu_ns,
+            foreign_cpu_ns: accounting.map(|books| books.foreign_ns(pinning, own_ns)),
+            accounting,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: Some(process.context_switches().saturating_sub(switches_before)),
-            open: self.open(offer, &report),
-            within: within(&report.total, &self.limits_ns),
-            ..slice(&report, server_cpu_ns)
-        })
+            ..HostUsage::default()
+        };
+        Ok(Sample { load: LoadResult::of(&report, &self.limits_ns), host, ..Sample::default() })
     }
 
-    fn open(&self, offer: Offer, report: &RunReport) -> Option<Open> {
-        let Offer::Open { point, per_second } = offer else { return None };
-        Some(Open {
-            point: self.plan.latency.as_ref()?.points[point],
-            offered_per_second: per_second,
-            unsent: report.total.tally.unsent,
-            lag_ns_p99: report.total.schedule_lag.quantile_ns(0.99),
-        })
-    }
-
-    fn finish(&self, row: usize, block: usize, mut running: Running) -> Result<StopFacts, RowFailure> {
+    fn finish(&self, row: usize, block: usize, mut running: Running) -> Result<record::Stopped, RowFailure> {
         running.ready.process.thaw().map_err(failure)?;
         self.still_right(row, block, &running)?;
         let process = &running.ready.process;
-        let mut facts = StopFacts {
+        let measured = [&running.latency].into_iter().chain(&running.latency_open);
+        let mut facts = record::Stopped {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
             context_switches: Some(process.context_switches()),
-            latency: (running.latency.latency.count() > 0).then(|| latency(&running.latency)),
-            latency_open: running.latency_open.iter().map(latency).collect(),
-            complaint: None,
+            latency: measured.map(latency).collect(),
+            ..record::Stopped::default()
         };
         self.keep_histograms(row, block, &running)?;
         running.generator.close();
@@ -281,7 +273,7 @@ impl<'a> Bench<'a> {
             }
             stopped if stopped.is_clean() => Ok(facts),
             stopped => {
-                facts.complaint = Some(stopped.to_string());
+                facts.unclean_stop = Some(stopped.to_string());
                 Ok(facts)
             }
         }
@@ -336,14 +328,14 @@ impl Executor for Bench<'_> {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
         let mut running = self.taken(row)?;
-        let slice = self.measure(&mut running, draw, offer)?;
+        let sample = self.measure(&mut running, draw, offer)?;
         self.running.insert(row, running);
-        Ok(slice)
+        Ok(sample)
     }
 
-    fn stop(&mut self, row: usize, block: usize) -> Result<StopFacts, RowFailure> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<record::Stopped, RowFailure> {
         let running = self.taken(row)?;
         self.finish(row, block, running)
     }
@@ -366,55 +358,16 @@ fn failure(error: impl std::fmt::Display) -> RowFailure {
     RowFailure(error.to_string())
 }
 
-fn slice(report: &RunReport, server_cpu_ns: u64) -> Slice {
-    let tally = &report.total.tally;
-    Slice {
-        window_ns: report.window_ns,
-        elapsed_ns: report.elapsed_ns,
-        sent: tally.sent,
-        answered: tally.answered,
-        answered_in_window: tally.answered_in_window,
-        failed: drive::by_name(&tally.failed),
-        connection_failed: drive::by_name(&tally.connection_failed),
-        in_flight: tally.in_flight,
-        connects: tally.connects,
-        bytes_sent: tally.bytes_sent,
-        bytes_received: tally.bytes_received,
-        server_cpu_ns,
-        generator_cpu_ns: report.generator_cpu_ns,
-        in_flight_ns: report.total.in_flight_ns.try_into().unwrap_or(u64::MAX),
-        service_time_ns_mean: service_time(&report.total).mean_ns() as u64,
-        latency_ns_p50: report.total.latency.quantile_ns(0.5),
-        latency_ns_p99: report.total.latency.quantile_ns(0.99),
-        latency_ns_max: report.total.latency.max_ns(),
-        first_failure: report.first_failure.as_ref().map(describe),
-        ..Slice::default()
-    }
-}
-
-/// In a closed loop a request is sent when it is due, and its latency is its service time.
-fn service_time(measures: &Measures) -> &Histogram {
-    if measures.service_time.count() > 0 { &measures.service_time } else { &measures.latency }
-}
-
-/// How many right answers came within each time, to the resolution of the histogram.
-fn within(measures: &Measures, limits_ns: &[u64]) -> Vec<u64> {
-    let latency = &measures.latency;
-    let within =
-        |limit_ns: &u64| (latency.share_within(0, *limit_ns) * latency.count() as f64).round() as u64;
-    limits_ns.iter().map(within).collect()
-}
-
-fn latency(measures: &Measures) -> Latency {
+fn latency(measures: &Measures) -> Option<Latency> {
     let of = |q| measures.quantile(q).ns;
-    Latency {
+    (measures.latency.count() + measures.unanswered.count() > 0).then(|| Latency {
         p50_ns: of(0.5),
         p90_ns: of(0.9),
         p99_ns: of(0.99),
         p999_ns: of(0.999),
         max_ns: of(1.0),
         at_least: measures.unanswered.count() > 0,
-    }
+    })
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {

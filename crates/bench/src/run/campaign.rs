@@ -14,24 +14,24 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     past::Past,
     plan::Plan,
-    record::{Ending, Latency, Pilot, Record, Slice, Started, Stopped},
+    record::{Block, Ended, Ending, Failed, Pilot, Record, Started, Stopped},
     starts::{Start, blocks_per_start},
 };
-use crate::experiment::Point;
+use crate::{experiment::Point, sample::Sample};
 
 /// Carries out what the campaign orders. Rows are given by their place in the plan. Whatever call fails for a row has
 /// stopped that row's service before it returns.
 pub trait Executor {
-    /// A fresh process that is loaded until it is steady, and stopped. The label is the campaign's to fill in.
+    /// A fresh process that is loaded until it is steady, and stopped. The row is the campaign's to fill in.
     fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure>;
     /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
     fn start(&mut self, row: usize, block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure>;
     /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
     fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure>;
-    /// Thawed, loaded for the length of a slice, frozen again. Labels and numbers are the campaign's to fill in.
-    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Slice, RowFailure>;
-    /// Stopped for good; `block` names the files it leaves.
-    fn stop(&mut self, row: usize, block: usize) -> Result<StopFacts, RowFailure>;
+    /// Thawed, loaded for the length of a slice, frozen again. Places and numbers are the campaign's to fill in.
+    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Sample, RowFailure>;
+    /// Stopped for good; `block` names the files it leaves. Places and numbers are the campaign's to fill in.
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure>;
     /// Time that only moves forward.
     fn now_ns(&self) -> u64;
     /// True once the user wants to stop.
@@ -45,36 +45,39 @@ pub enum Offer {
     Saturating,
     /// Requests are due at random instants.
     Open {
-        /// The place of the rate in the plan.
+        /// The place of the rate in the plan's open loops.
         point: usize,
         /// Requests a second.
         per_second: f64,
     },
 }
 
+impl Offer {
+    /// The place of the point in the plan: the closed loop, then the open ones.
+    pub fn point(self) -> usize {
+        match self {
+            Offer::Saturating => 0,
+            Offer::Open { point, .. } => point + 1,
+        }
+    }
+
+    /// Requests a second that are due, where that is not for the service to decide.
+    pub fn per_second(self) -> Option<f64> {
+        match self {
+            Offer::Saturating => None,
+            Offer::Open { per_second, .. } => Some(per_second),
+        }
+    }
+}
+
 /// Why a row is out of the campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFailure(pub String);
 
-/// What is known of a service when it has stopped.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StopFacts {
-    /// Sum of the peaks of its live processes.
-    pub rss_bytes_peak: Option<u64>,
-    /// Voluntary and forced together.
-    pub context_switches: Option<u64>,
-    /// Of all answers in the closed loops of the block.
-    pub latency: Option<Latency>,
-    /// Of the open loops, in the order of the plan's rates.
-    pub latency_open: Vec<Latency>,
-    /// How it stopped, where that was not clean.
-    pub complaint: Option<String>,
-}
-
 /// Where records go. An error ends the campaign: what cannot be kept is not measured.
-pub trait Journal<R = Record> {
+pub trait Journal {
     /// Keeps a record for good.
-    fn append(&mut self, record: &R) -> io::Result<()>;
+    fn append(&mut self, record: &Record) -> io::Result<()>;
 }
 
 /// Hears of every record after it was kept, and of the time left: for progress on a screen.
@@ -90,9 +93,9 @@ pub trait Judge {
     fn heard(&mut self, record: &Record);
     /// Asked after each block: whether there is nothing more to find out.
     fn is_decided(&mut self) -> bool;
-    /// Asked before each slice of an open loop: the rate, for a row by its label and what it answered a second in the closed
+    /// Asked before each slice of an open loop: the rate, for a row by its place and what it answered a second in the closed
     /// loops of the block. None leaves the slice out. Where nothing is searched for, the plan's.
-    fn rate(&mut self, _row: &str, point: Point, capacity_per_second: f64) -> Option<f64> {
+    fn rate(&mut self, _row: usize, point: Point, capacity_per_second: f64) -> Option<f64> {
         Some(point.per_second(capacity_per_second))
     }
 }
@@ -162,10 +165,10 @@ struct Capacity {
 }
 
 impl Capacity {
-    fn hear(&mut self, slice: &Slice) {
-        if slice.open.is_none() {
-            self.answered += slice.answered_in_window;
-            self.window_ns += slice.window_ns;
+    fn hear(&mut self, sample: &Sample) {
+        if !sample.is_open() {
+            self.answered += sample.load.answered_in_window;
+            self.window_ns += sample.load.window_ns;
         }
     }
 
@@ -182,7 +185,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         let reason = outcome?;
         stopped?;
         let elapsed_ns = self.elapsed_ns();
-        self.keep(Record::Ended { reason, elapsed_ns })?;
+        self.keep(Record::Ended(Ended { reason, elapsed_ns }))?;
         Ok(reason)
     }
 
@@ -215,7 +218,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             }
             match self.parts.executor.pilot(row) {
                 Ok(pilot) => {
-                    let pilot = Pilot { row: self.label(row), ..pilot };
+                    let pilot = Pilot { row, ..pilot };
                     self.past.starts.insert(row, Start::of(self.plan, &pilot));
                     self.keep(Record::Pilot(pilot))?;
                 }
@@ -255,7 +258,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
 
     /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
     fn only_the_reference_survived(&self, alive: &[usize]) -> bool {
-        !self.past.out.is_empty() && alive.iter().all(|row| self.label(*row) == self.plan.reference)
+        !self.past.out.is_empty() && alive.iter().all(|row| self.plan.rows[*row].label == self.plan.reference)
     }
 
     fn alive(&self) -> Vec<usize> {
@@ -274,12 +277,11 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         let mut order = self.plan.group(block);
         order.retain(|row| !self.past.out.contains(row));
         order.shuffle(&mut random);
-        let labels = order.iter().map(|row| self.label(*row)).collect();
         let elapsed_ns = self.elapsed_ns();
         if block == 0 {
             self.past.pilots_ns = elapsed_ns;
         }
-        self.keep(Record::Block { block, order: labels, elapsed_ns })?;
+        self.keep(Record::Block(Block { block, order: order.clone(), elapsed_ns }))?;
         for &row in &order {
             if self.parts.executor.interrupted() {
                 return Ok(());
@@ -311,7 +313,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             Ok(start_up) => {
                 self.running.insert(row);
                 let start_up_ns = start_up.as_nanos() as u64;
-                self.keep(Record::Started(Started { block, row: self.label(row), start_up_ns }))
+                self.keep(Record::Started(Started { block, row, start_up_ns }))
             }
             Err(failure) => self.fail(row, block, failure),
         }
@@ -339,7 +341,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             for &((point, rate), row) in &pairs {
                 let capacity = self.capacity.get(&row).map_or(0.0, Capacity::per_second);
                 let draw = rand::Rng::next_u64(random);
-                if let Some(per_second) = self.parts.judge.rate(&plan.rows[row].label, *rate, capacity) {
+                if let Some(per_second) = self.parts.judge.rate(row, *rate, capacity) {
                     self.slice(row, block, round, draw, Offer::Open { point, per_second })?;
                 }
             }
@@ -352,10 +354,11 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             return Ok(());
         }
         match self.parts.executor.slice(row, draw, offer) {
-            Ok(slice) => {
-                self.capacity.entry(row).or_default().hear(&slice);
-                let row = self.label(row);
-                self.keep(Record::Slice(Slice { block, round, row, ..slice }))
+            Ok(mut sample) => {
+                sample.load.offered_per_second = offer.per_second();
+                let sample = Sample { block, round, point: offer.point(), row, ..sample };
+                self.capacity.entry(row).or_default().hear(&sample);
+                self.keep(Record::Sample(Box::new(sample)))
             }
             Err(failure) => self.fail(row, block, failure),
         }
@@ -368,15 +371,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         for row in rows {
             self.running.remove(&row);
             let result = match self.parts.executor.stop(row, block) {
-                Ok(facts) => self.keep(Record::Stopped(Stopped {
-                    block,
-                    row: self.label(row),
-                    rss_bytes_peak: facts.rss_bytes_peak,
-                    context_switches: facts.context_switches,
-                    latency: facts.latency,
-                    latency_open: facts.latency_open,
-                    complaint: facts.complaint,
-                })),
+                Ok(stopped) => self.keep(Record::Stopped(Stopped { block, row, ..stopped })),
                 Err(failure) => self.fail(row, block, failure),
             };
             kept = kept.and(result);
@@ -387,12 +382,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
     fn fail(&mut self, row: usize, block: usize, RowFailure(reason): RowFailure) -> io::Result<()> {
         self.past.out.insert(row);
         self.running.remove(&row);
-        let row = self.label(row);
-        self.keep(Record::Failed { block, row, reason })
-    }
-
-    fn label(&self, row: usize) -> String {
-        self.plan.rows[row].label.clone()
+        self.keep(Record::Failed(Failed { block, row, reason }))
     }
 
     fn keep(&mut self, record: Record) -> io::Result<()> {

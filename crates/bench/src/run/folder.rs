@@ -5,8 +5,10 @@
 //! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run that goes on
 //! is told from one that was cut off, and nobody goes on with a run that is being measured.
 
-pub mod lenient;
+mod read;
 pub mod series;
+
+pub use read::{Head, is_readable, kind, other_format, read, read_header, why_none};
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -26,7 +28,7 @@ use super::{
 use tare_host::environment::Environment;
 
 /// The version of the run folder's format: `major.minor`.
-pub const FORMAT: &str = "1.0";
+pub const FORMAT: &str = "2.0";
 
 /// What a run is a run of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,18 +50,21 @@ pub trait Planned: DeserializeOwned {
 
     /// What it is a plan of.
     const KIND: Kind;
-    /// The lines of its journal.
-    type Record: DeserializeOwned;
+    /// How many rows and how many points it has.
+    fn size(&self) -> (usize, usize);
 }
 
 impl Planned for Plan {
     const KIND: Kind = Kind::Campaign;
-    type Record = Record;
+
+    fn size(&self) -> (usize, usize) {
+        let open = self.latency.as_ref().map_or(0, |latency| latency.points.len());
+        (self.rows.len(), 1 + open)
+    }
 }
 
 /// `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Header<P = Plan> {
     /// [`FORMAT`] of the program that wrote it.
     pub format: String,
@@ -154,11 +159,11 @@ pub struct RunFolder {
 
 /// A run folder that was read.
 #[derive(Debug, Clone)]
-pub struct Kept<P = Plan, R = Record> {
+pub struct Kept<P = Plan> {
     /// The head.
     pub header: Header<P>,
     /// All whole records, in order.
-    pub records: Vec<R>,
+    pub records: Vec<Record>,
     /// What could not be read.
     pub damage: Vec<String>,
     /// Somebody was writing into it when it was read: there will be more.
@@ -197,13 +202,20 @@ impl RunFolder {
 
     /// Opens the journal of a run that was cut off, to go on with it after what was read of it. What was written of a record
     /// that is not whole is taken back: it was never kept. A run that somebody else has gone on with since then is refused.
-    pub fn reopen<P, R: DeserializeOwned>(path: &Path, kept: &Kept<P, R>) -> Result<RunFolder, FolderError> {
+    ///
+    /// # Errors
+    /// Where another Tare writes or has written into it, where the run is of another format, or the file system says no.
+    pub fn reopen<P: Planned>(path: &Path, kept: &Kept<P>) -> Result<RunFolder, FolderError> {
+        if kept.header.format != FORMAT {
+            let (path, found) = (path.to_owned(), kept.header.format.clone());
+            return Err(FolderError::Format { path, found });
+        }
         let journal = journal_path(path);
         let at = |source| FolderError::Io { path: journal.clone(), source };
         let file = OpenOptions::new().create(true).append(true).open(&journal).map_err(at)?;
         lock(&file, path)?;
         let bytes = fs::read(&journal).map_err(at)?;
-        if read_records::<R>(&bytes).0.len() != kept.records.len() {
+        if read::records(&bytes, kept.header.plan.size()).0.len() != kept.records.len() {
             return Err(FolderError::Busy { path: path.to_owned() });
         }
         file.set_len(whole(&bytes) as u64).map_err(at)?;
@@ -216,8 +228,8 @@ impl RunFolder {
     }
 }
 
-impl<R: Serialize> Journal<R> for RunFolder {
-    fn append(&mut self, record: &R) -> io::Result<()> {
+impl Journal for RunFolder {
+    fn append(&mut self, record: &Record) -> io::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         self.journal.write_all(&line)?;
@@ -260,146 +272,65 @@ pub fn histogram_path(run: &Path, label: &str, block: usize, point: Option<&str>
     run.join("histograms").join(file_name(label)).join(format!("block-{block:03}{point}.hgrm-v2"))
 }
 
-/// What a run folder is a run of.
-pub fn kind(path: &Path) -> Result<Kind, FolderError> {
-    let value = read_head(path)?;
-    let kind = value.get("kind").cloned().map_or(Ok(Kind::default()), serde_json::from_value);
-    kind.map_err(|error| FolderError::NotARun { path: path.to_owned(), reason: error.to_string() })
-}
-
-/// Reads a run folder. A journal that was cut off or damaged gives the records that are whole, and says what is not.
-pub fn read<P: Planned>(path: &Path) -> Result<Kept<P, P::Record>, FolderError> {
-    let header = read_header(path)?;
-    let (journal, goes_on) = read_journal(path)?;
-    let (records, damage) = read_records(&journal);
-    Ok(Kept { header, records, damage, goes_on })
-}
-
-/// The bytes of the journal, none where there is no such file, and whether somebody was writing it.
-fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
-    // Asked first: a run that ends in between is what its records say.
-    let goes_on = is_being_written(path);
-    let journal = journal_path(path);
-    let mut bytes = match fs::read(&journal) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(FolderError::Io { path: journal, source }),
-    };
-    if goes_on {
-        // A line that is being written now is no damage.
-        bytes.truncate(whole(&bytes));
-    }
-    Ok((bytes, goes_on))
-}
-
-/// Reads the head alone.
-pub fn read_header<P: Planned>(path: &Path) -> Result<Header<P>, FolderError> {
-    let found = kind(path)?;
-    if found != P::KIND {
-        return Err(FolderError::Kind { path: path.to_owned(), found, wanted: P::KIND });
-    }
-    let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
-    let header: Header<P> =
-        serde_json::from_value(read_head(path)?).map_err(|error| not_a_run(error.to_string()))?;
-    header.plan.check().map_err(not_a_run)?;
-    Ok(header)
-}
-
-/// `run.json`, of a format that this program reads.
-fn read_head(path: &Path) -> Result<serde_json::Value, FolderError> {
-    let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
-    let value = read_json(path)?;
-    match value.get("format").and_then(|format| format.as_str()) {
-        Some(FORMAT) => Ok(value),
-        Some(found) => Err(FolderError::Format { path: path.to_owned(), found: found.to_owned() }),
-        None => Err(not_a_run("no \"format\"".to_owned())),
-    }
-}
-
-/// What is said of a format that is not [`FORMAT`]: who has an older one needs another Tare than who has a newer one.
-pub fn other_format(found: &str) -> String {
-    let version = |format: &str| -> Option<(u32, u32)> {
-        let (major, minor) = format.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    };
-    let age = match version(found).zip(version(FORMAT)) {
-        Some((found, own)) if found > own => "newer than",
-        Some((found, own)) if found < own => "older than",
-        _ => return format!("format \"{found}\", and this tare reads \"{FORMAT}\""),
-    };
-    format!("format \"{found}\", {age} \"{FORMAT}\", which this tare reads")
-}
-
-/// `run.json` of any format.
-fn read_json(path: &Path) -> Result<serde_json::Value, FolderError> {
-    let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
-    let text = fs::read_to_string(path.join("run.json")).map_err(|error| not_a_run(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| not_a_run(error.to_string()))
-}
-
 /// How many bytes of a journal are whole lines.
 pub fn whole(journal: &[u8]) -> usize {
     journal.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-fn read_records<R: DeserializeOwned>(bytes: &[u8]) -> (Vec<R>, Vec<String>) {
-    let mut records = Vec::new();
-    let (whole, cut) = lines(bytes);
-    let mut damage = Vec::new();
-    for (number, line) in whole {
-        match serde_json::from_slice(line) {
-            Ok(record) => records.push(record),
-            Err(error) => damage.push(format!("journal.ndjson:{number}: left out: {error}")),
-        }
-    }
-    damage.extend(cut);
-    (records, damage)
-}
-
-/// The whole lines of a journal, each with its number, and what is said where the last one is not whole.
-fn lines(bytes: &[u8]) -> (impl Iterator<Item = (usize, &[u8])>, Vec<String>) {
-    let whole = whole(bytes);
-    let lines = bytes[..whole].split(|byte| *byte == b'\n').enumerate();
-    let lines = lines.filter(|(_, line)| !line.is_empty()).map(|(index, line)| (index + 1, line));
-    let cut = "journal.ndjson: the last line is not whole: the run was cut off while it wrote".to_owned();
-    (lines, if whole < bytes.len() { vec![cut] } else { Vec::new() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::record::Ending;
+    use crate::{
+        run::record::{Block, Ended, Ending, Failed, Pilot, Started, Stopped},
+        sample::Sample,
+    };
+    use proptest::prelude::*;
 
-    #[test]
-    fn a_journal_that_was_cut_anywhere_gives_its_whole_records() {
-        let records = [
-            Record::Block { block: 0, order: vec!["a".to_owned()], elapsed_ns: 0 },
-            Record::Failed { block: 0, row: "a".to_owned(), reason: "b\nc".to_owned() },
-            Record::Ended { reason: Ending::Interrupted, elapsed_ns: 5 },
-        ];
-        let mut bytes = Vec::new();
-        let mut ends = Vec::new();
-        for record in &records {
-            bytes.extend(serde_json::to_vec(record).unwrap());
-            bytes.push(b'\n');
-            ends.push(bytes.len());
-        }
-        for cut in 0..=bytes.len() {
-            let (read, damage) = read_records::<Record>(&bytes[..cut]);
-            let whole = ends.iter().filter(|end| **end <= cut).count();
-            assert_eq!(read, records[..whole]);
-            assert_eq!(damage.is_empty(), cut == 0 || ends.contains(&cut));
-        }
+    fn ended(reason: Ending) -> Record {
+        Record::Ended(Ended { reason, elapsed_ns: 5 })
     }
 
-    #[test]
-    fn a_damaged_line_is_left_out_and_named() {
-        let good =
-            serde_json::to_string(&Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 1 }).unwrap();
-        let (records, damage) =
-            read_records::<Record>(format!("{{\"kind\":\"slize\"}}\n{good}\n").as_bytes());
-        assert_eq!(records.len(), 1);
-        assert!(damage[0].starts_with("journal.ndjson:1: left out: unknown variant"), "{damage:?}");
+    fn failed(row: usize, reason: &str) -> Record {
+        Record::Failed(Failed { block: 0, row, reason: reason.to_owned() })
+    }
+
+    fn any_record() -> impl Strategy<Value = Record> {
+        prop_oneof![
+            any::<u64>().prop_map(|start_ns| Record::Pilot(Pilot { start_ns, ..Pilot::default() })),
+            prop::collection::vec(0..9_usize, 0..4)
+                .prop_map(|order| Record::Block(Block { order, ..Block::default() })),
+            any::<usize>().prop_map(|row| Record::Started(Started { row, ..Started::default() })),
+            (any::<f64>(), any::<u64>()).prop_filter_map("finite", |(rate, sent)| {
+                let mut sample = Sample::default();
+                (sample.load.offered_per_second, sample.load.sent) = (Some(rate), sent);
+                rate.is_finite().then(|| Record::Sample(Box::new(sample)))
+            }),
+            any::<Option<u64>>().prop_map(|rss_bytes_peak| {
+                Record::Stopped(Stopped { rss_bytes_peak, ..Stopped::default() })
+            }),
+            ".*".prop_map(|reason| failed(1, &reason)),
+            Just(ended(Ending::Complete)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_journal_that_was_cut_anywhere_gives_its_whole_records(
+            records in prop::collection::vec(any_record(), 0..8),
+            share in 0.0..=1.0_f64,
+        ) {
+            let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+            for record in &records {
+                bytes.extend(serde_json::to_vec(record).unwrap());
+                bytes.push(b'\n');
+                ends.push(bytes.len());
+            }
+            let cut = (bytes.len() as f64 * share) as usize;
+            let (read, damage) = read::records(&bytes[..cut], (usize::MAX, usize::MAX));
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            prop_assert_eq!(&read, &records[..whole]);
+            prop_assert_eq!(damage.is_empty(), cut == 0 || ends.contains(&cut));
+        }
     }
 
     #[test]
@@ -409,8 +340,8 @@ mod tests {
         let plan = crate::fixture::compared().plan;
         let header = Header::new("0.1.0", String::new(), plan, Environment::default());
         let mut journal = RunFolder::create(path, &header).unwrap();
-        let interrupted = Record::Ended { reason: Ending::Interrupted, elapsed_ns: 5 };
-        let failed = Record::Failed { block: 0, row: "a".to_owned(), reason: "b".to_owned() };
+        let interrupted = ended(Ending::Interrupted);
+        let failed = failed(0, "b");
         let told = || {
             let kept = read::<Plan>(path).unwrap();
             (kept.goes_on, kept.without_end().map(|told| told.split(':').next().unwrap()))
@@ -428,17 +359,17 @@ mod tests {
         assert_eq!(read::<Plan>(path).unwrap().damage.len(), 1);
     }
 
-    fn kept(records: usize) -> Kept<(), Record> {
+    fn kept(records: usize) -> Kept {
         let environment = Environment::default();
         let header = Header {
             format: FORMAT.to_owned(),
             kind: Kind::Campaign,
             tare: String::new(),
             began: String::new(),
-            plan: (),
+            plan: crate::fixture::plan(&["a"]),
             environment,
         };
-        let record = Record::Failed { block: 0, row: "a".to_owned(), reason: "b".to_owned() };
+        let record = failed(0, "b");
         Kept { header, records: vec![record; records], damage: Vec::new(), goes_on: false }
     }
 
@@ -459,20 +390,5 @@ mod tests {
         let second = RunFolder::reopen(folder.path(), &kept(1)).unwrap();
         assert!(is_being_written(folder.path()));
         drop(second);
-    }
-
-    #[test]
-    fn folders_that_are_no_runs_are_refused_with_a_sentence() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = || read::<Plan>(folder.path()).unwrap_err().to_string();
-        assert!(error().contains("not a run folder"));
-        fs::write(folder.path().join("run.json"), "{\"format\":\"9.0\"}").unwrap();
-        assert!(error().ends_with("has format \"9.0\", newer than \"1.0\", which this tare reads"));
-        fs::write(folder.path().join("run.json"), "{\"format\":\"0.10\"}").unwrap();
-        assert!(error().ends_with("has format \"0.10\", older than \"1.0\", which this tare reads"));
-        fs::write(folder.path().join("run.json"), "{\"format\":\"one\"}").unwrap();
-        assert!(error().ends_with("has format \"one\", and this tare reads \"1.0\""));
-        fs::write(folder.path().join("run.json"), "{\"format\":\"1.0\"}").unwrap();
-        assert!(error().contains("missing field"));
     }
 }

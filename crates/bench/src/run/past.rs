@@ -24,20 +24,17 @@ impl Past {
     /// Read from records in their order.
     pub fn of(plan: &Plan, records: &[Record]) -> Past {
         let mut past = Past::default();
-        let row = |label: &str| plan.rows.iter().position(|row| row.label == label);
         for record in records {
             match record {
-                Record::Pilot(pilot) => {
-                    past.starts.extend(row(&pilot.row).map(|row| (row, Start::of(plan, pilot))));
+                Record::Pilot(pilot) => drop(past.starts.insert(pilot.row, Start::of(plan, pilot))),
+                Record::Block(block) => {
+                    past.blocks = block.block + 1;
+                    past.elapsed_ns = block.elapsed_ns;
+                    past.pilots_ns = if block.block == 0 { block.elapsed_ns } else { past.pilots_ns };
                 }
-                Record::Block { block, elapsed_ns, .. } => {
-                    past.blocks = block + 1;
-                    past.elapsed_ns = *elapsed_ns;
-                    past.pilots_ns = if *block == 0 { *elapsed_ns } else { past.pilots_ns };
-                }
-                Record::Failed { row: label, .. } => past.out.extend(row(label)),
-                Record::Ended { elapsed_ns, .. } => past.elapsed_ns = *elapsed_ns,
-                Record::Slice(slice) => past.elapsed_ns += slice.elapsed_ns,
+                Record::Failed(failed) => drop(past.out.insert(failed.row)),
+                Record::Ended(ended) => past.elapsed_ns = ended.elapsed_ns,
+                Record::Sample(sample) => past.elapsed_ns += sample.load.elapsed_ns,
                 Record::Started(_) | Record::Stopped(_) => {}
             }
         }

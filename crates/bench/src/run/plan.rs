@@ -18,7 +18,6 @@ use tare_host::cpus::Pinning;
 
 /// What will be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The experiment's name.
     pub experiment: String,
@@ -71,7 +70,6 @@ pub struct Plan {
 
 /// Open loops in which latency is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LatencyPlan {
     /// At which rates.
     pub points: Vec<Point>,
@@ -116,7 +114,6 @@ fn group_max_default() -> usize {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PlannedRow {
     /// Unique within the run.
     pub label: String,
@@ -145,7 +142,6 @@ pub struct PlannedRow {
 
 /// Why a row takes no part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Excluded {
     /// The kind of reason.
     pub why: Exclusion,

@@ -28,7 +28,6 @@ pub enum Until {
 
 /// A comparison: the plan's reference is the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Gate {
     /// Label of the row that must not be worse.
     pub candidate: String,
@@ -44,7 +43,6 @@ pub struct Gate {
 
 /// Tiers of all rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Tiers {
     /// By which metric.
     pub metric: Metric,

@@ -6,10 +6,8 @@ use std::collections::BTreeMap;
 use super::{Search, SloPlan, objective::due, search::Outcome};
 use crate::{
     experiment::Point,
-    run::{
-        campaign::Judge,
-        record::{Record, Slice},
-    },
+    run::{campaign::Judge, record::Record},
+    sample::Sample,
 };
 
 /// One fresh start of one row.
@@ -39,7 +37,7 @@ pub struct Window {
 pub struct Searches<'a> {
     plan: &'a SloPlan,
     block: usize,
-    starts: BTreeMap<(String, usize), Start>,
+    starts: BTreeMap<(usize, usize), Start>,
 }
 
 impl Start {
@@ -53,24 +51,22 @@ impl Start {
         self.search.get_or_insert_with(|| Search::new(capacity, plan.slo.allowed(), plan.windows))
     }
 
-    fn hear(&mut self, slice: &Slice, plan: &SloPlan) {
-        let Some(open) = &slice.open else {
-            self.answered += slice.answered_in_window;
-            self.window_ns += slice.window_ns;
+    fn hear(&mut self, sample: &Sample, plan: &SloPlan) {
+        let load = &sample.load;
+        let Some(per_second) = load.offered_per_second else {
+            self.answered += load.answered_in_window;
+            self.window_ns += load.window_ns;
             return;
         };
-        let is_void = open.lag_ns_p99 > plan.lag_ns_max;
+        let is_void = load.schedule_lag_ns_p99.unwrap_or(0) > plan.lag_ns_max;
         let outcome = match is_void {
             true => Outcome::Void,
-            false => Outcome::Counted { due: due(slice), bad: plan.slo.bad(slice) },
+            false => Outcome::Counted { due: due(load), bad: plan.slo.bad(load) },
         };
-        self.search(plan).hear(open.offered_per_second, outcome);
+        self.search(plan).hear(per_second, outcome);
         if !is_void {
-            self.windows.push(Window {
-                per_second: open.offered_per_second,
-                due: due(slice),
-                latency_ns_p99: slice.latency_ns_p99,
-            });
+            let latency_ns_p99 = load.latency.ns_at(0.99).unwrap_or(0);
+            self.windows.push(Window { per_second, due: due(load), latency_ns_p99 });
         }
     }
 }
@@ -82,18 +78,17 @@ impl<'a> Searches<'a> {
     }
 
     /// The starts of a row, in the order of blocks.
-    pub fn of<'s>(&'s self, row: &'s str) -> impl Iterator<Item = &'s Start> {
-        self.starts.iter().filter(move |((label, _), _)| label == row).map(|(_, start)| start)
+    pub fn of(&self, row: usize) -> impl Iterator<Item = &Start> {
+        self.starts.range((row, 0)..=(row, usize::MAX)).map(|(_, start)| start)
     }
 }
 
 impl Judge for Searches<'_> {
     fn heard(&mut self, record: &Record) {
         match record {
-            Record::Block { block, .. } => self.block = *block,
-            Record::Slice(slice) => {
-                let start = self.starts.entry((slice.row.clone(), slice.block)).or_default();
-                start.hear(slice, self.plan);
+            Record::Block(block) => self.block = block.block,
+            Record::Sample(sample) => {
+                self.starts.entry((sample.row, sample.block)).or_default().hear(sample, self.plan);
             }
             _ => {}
         }
@@ -103,7 +98,7 @@ impl Judge for Searches<'_> {
         false
     }
 
-    fn rate(&mut self, row: &str, _: Point, _: f64) -> Option<f64> {
-        self.starts.entry((row.to_owned(), self.block)).or_default().search(self.plan).next_rate()
+    fn rate(&mut self, row: usize, _: Point, _: f64) -> Option<f64> {
+        self.starts.entry((row, self.block)).or_default().search(self.plan).next_rate()
     }
 }

@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Serialize};
 use tare_load::schedule::parse::parse_duration;
 
-use crate::{run::record::Slice, validity::FAILURE_SHARE_MAX};
+use crate::sample::LoadResult;
+
+/// The share of wrong or missing answers up to which a service counts as right, where an objective gives no other.
+pub const FAILURE_SHARE_MAX: f64 = 0.001;
 
 /// Everything that has to hold, all of it at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,22 +102,22 @@ impl Slo {
         allowed.map(|(_, allowed)| (1.0 / allowed).round() as u64).max().unwrap_or(0)
     }
 
-    /// The bad requests of a slice, term by term: all that were due without those that were good. So an answer that was
+    /// The bad requests of a load, term by term: all that were due without those that were good. So an answer that was
     /// wrong, never came, or was never even asked for is as bad as a late one.
-    pub fn bad(&self, slice: &Slice) -> Vec<u64> {
-        let due = due(slice);
-        let mut within = slice.within.iter();
+    pub fn bad(&self, load: &LoadResult) -> Vec<u64> {
+        let due = due(load);
+        let mut within = load.within.iter();
         let good = |term: &Term| match term {
             Term::Latency { .. } => within.next().copied().unwrap_or(0),
-            Term::Errors { .. } => slice.answered,
+            Term::Errors { .. } => load.answered,
         };
         self.terms.iter().map(good).map(|good| due.saturating_sub(good)).collect()
     }
 }
 
 /// Requests of an open loop, those that were never sent among them.
-pub fn due(slice: &Slice) -> u64 {
-    slice.sent + slice.open.as_ref().map_or(0, |open| open.unsent)
+pub fn due(load: &LoadResult) -> u64 {
+    load.sent + load.unsent
 }
 
 impl Term {
@@ -183,8 +186,6 @@ impl From<Slo> for Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{experiment::Point, run::record::Open};
-
     fn slo(texts: &[&str]) -> Result<String, String> {
         Slo::parse(texts.iter().copied()).map(|slo| slo.to_string()).map_err(|error| error.to_string())
     }
@@ -220,11 +221,14 @@ mod tests {
     #[test]
     fn all_that_is_not_good_is_bad() {
         let slo = Slo::parse(["p99=10ms", "p50=1ms"]).unwrap();
-        let open = Open { point: Point::Searched, offered_per_second: 1e3, unsent: 7, lag_ns_p99: 0 };
-        let slice =
-            Slice { sent: 93, answered: 90, within: vec![80, 40], open: Some(open), ..Slice::default() };
-        assert_eq!(slo.bad(&slice), [20, 60, 10]);
+        let load =
+            LoadResult { sent: 93, unsent: 7, answered: 90, within: vec![80, 40], ..LoadResult::default() };
+        assert_eq!(slo.bad(&load), [20, 60, 10]);
         assert_eq!(slo.limits_ns(), [10_000_000, 1_000_000]);
-        assert_eq!(slo.bad(&Slice { sent: 5, ..Slice::default() }), [5, 5, 5], "nothing is known to be good");
+        assert_eq!(
+            slo.bad(&LoadResult { sent: 5, ..LoadResult::default() }),
+            [5, 5, 5],
+            "nothing is known to be good"
+        );
     }
 }

@@ -30,7 +30,6 @@ const CLOSED_SLICES: usize = 4;
 
 /// `slo.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SloPlan {
     /// [`FORMAT`].
     pub format: String,

@@ -3,7 +3,10 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, ensure};
-use tare_bench::run::{campaign::Watch, record::Record};
+use tare_bench::run::{
+    campaign::Watch,
+    record::{Block, Record},
+};
 use tare_host::{
     cpus::{self, Pinning},
     environment::Environment,
@@ -157,7 +160,7 @@ struct TrialProgress<'a> {
 
 impl Watch for TrialProgress<'_> {
     fn heard(&mut self, record: &Record, left: Duration) {
-        if let Record::Block { block, .. } = record {
+        if let Record::Block(Block { block, .. }) = record {
             let left = if left.is_zero() {
                 String::new()
             } else {

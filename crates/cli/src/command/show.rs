@@ -69,7 +69,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 /// The experiments of a series one after the other; JSON has the series alone.
 fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Fine;
-    for name in SeriesHead::read(series)?.members {
+    for name in SeriesHead::read(series)?.0.members {
         let run = series.join(&name);
         if !run.join("run.json").exists() {
             anstream::eprintln!("{name}: not begun");

@@ -6,7 +6,11 @@
 
 use std::time::{Duration, Instant};
 
-use tare_bench::run::{campaign::Watch, record::Record};
+use tare_bench::run::{
+    campaign::Watch,
+    plan::Plan,
+    record::{Block, Record},
+};
 
 use super::{
     Progress, duration,
@@ -72,59 +76,66 @@ impl Drop for Stage<'_> {
 #[derive(Debug)]
 pub struct CampaignProgress<'a> {
     progress: &'a Progress,
+    plan: &'a Plan,
     stage: Option<(Stage<'a>, Campaign<'a>)>,
 }
 
 impl<'a> CampaignProgress<'a> {
     /// Of `campaign`, as far as it has come.
-    pub fn new(progress: &'a Progress, campaign: impl FnOnce() -> Campaign<'a>) -> CampaignProgress<'a> {
+    pub fn new(
+        progress: &'a Progress,
+        plan: &'a Plan,
+        campaign: impl FnOnce() -> Campaign<'a>,
+    ) -> CampaignProgress<'a> {
         let stage = Stage::open(progress).map(|mut stage| {
             let campaign = campaign();
             stage.draw(false, |elapsed| campaign.view(elapsed));
             (stage, campaign)
         });
-        CampaignProgress { progress, stage }
+        CampaignProgress { progress, plan, stage }
     }
 }
 
 impl Watch for CampaignProgress<'_> {
     fn heard(&mut self, record: &Record, left: Duration) {
-        tell(self.progress, record, left);
+        tell(self.progress, self.plan, record, left);
         let Some((stage, campaign)) = &mut self.stage else { return };
         campaign.hear(record.clone(), left);
-        if matches!(record, Record::Block { block: 1.., .. }) {
+        if matches!(record, Record::Block(Block { block: 1.., .. })) {
             stage.compute(|| campaign.compute());
         }
-        if !matches!(record, Record::Ended { .. }) {
-            stage.draw(matches!(record, Record::Slice(_)), |elapsed| campaign.view(elapsed));
+        if !matches!(record, Record::Ended(_)) {
+            stage.draw(matches!(record, Record::Sample(_)), |elapsed| campaign.view(elapsed));
         }
     }
 }
 
-fn tell(progress: &Progress, record: &Record, left: Duration) {
+fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
+    let label = |row: usize| &plan.rows[row].label;
     let left = format!("about {} left", duration(left));
     match record {
         Record::Pilot(pilot) => {
-            progress.say(&format!("warm-up of {}: {}; {left}", pilot.row, steady(pilot)));
+            progress.say(&format!("warm-up of {}: {}; {left}", label(pilot.row), steady(pilot)));
         }
         // What the pilots have found is in it.
-        Record::Block { block: 0, .. } => progress.keep(&format!("measuring: {left}")),
-        Record::Block { block, order, .. } => {
+        Record::Block(Block { block: 0, .. }) => progress.keep(&format!("measuring: {left}")),
+        Record::Block(Block { block, order, .. }) => {
             progress.say(&format!("block {}: starting {} services; {left}", block + 1, order.len()));
         }
         Record::Started(started) => {
-            progress.say(&format!("block {}: {} is ready; {left}", started.block + 1, started.row));
+            progress.say(&format!("block {}: {} is ready; {left}", started.block + 1, label(started.row)));
         }
-        Record::Slice(slice) => {
+        Record::Sample(slice) => {
             let (block, round) = (slice.block + 1, slice.round + 1);
-            progress.say(&format!("block {block}, round {round}: {}; {left}", slice.row));
+            progress.say(&format!("block {block}, round {round}: {}; {left}", label(slice.row)));
         }
         Record::Stopped(stopped) => {
-            progress.say(&format!("block {}: {} stopped; {left}", stopped.block + 1, stopped.row));
+            progress.say(&format!("block {}: {} stopped; {left}", stopped.block + 1, label(stopped.row)));
         }
-        Record::Failed { row, reason, .. } => {
+        Record::Failed(failed) => {
+            let (row, reason) = (label(failed.row), &failed.reason);
             progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));
         }
-        Record::Ended { .. } => {}
+        Record::Ended(_) => {}
     }
 }

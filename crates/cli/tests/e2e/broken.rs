@@ -11,8 +11,9 @@ use crate::support::{
 
 /// Kills the service of a row whenever it is seen alive, from its first slice on, until the run has noticed.
 fn kill_service(tare: &mut Running, run: &Path, label: &str) {
-    let has = |kind: &str| journal(run).iter().any(|record| record["kind"] == kind && record["row"] == label);
-    assert!(within(USUAL, || has("slice") || tare.has_ended()));
+    let has =
+        |kind: &str| journal(run).iter().any(|record| record["kind"] == kind && record["label"] == label);
+    assert!(within(USUAL, || has("sample") || tare.has_ended()));
     let noticed = within(USUAL, || {
         let services = tare.carrying(&format!("ROW={label}"));
         services.into_iter().for_each(|pid| send(pid, Signal::KILL));

@@ -97,8 +97,8 @@ fn mistakes_on_the_command_line() {
 #[test]
 fn folders_that_are_no_runs() {
     let workspace = workspace(FINE, FINE);
-    workspace.write("newer/run.json", "{\"format\": \"2.0\", \"plan\": {}}");
-    workspace.write("older/run.json", "{\"format\": \"1.0\"}");
+    workspace.write("newer/run.json", "{\"format\": \"3.0\", \"plan\": {}}");
+    workspace.write("older/run.json", "{\"format\": \"2.0\"}");
     workspace.write("strange/run.json", "not JSON");
     let line = |words: &[&str]| line(&workspace, words);
     assert_snapshot!(line(&["show"]), @"error: ROOT/runs: no runs yet: No such file or directory (os error 2)");
@@ -107,7 +107,7 @@ fn folders_that_are_no_runs() {
     let shown = |run: &str| workspace.tare(&["show", run]).expect(5).stdout.clone();
     let newer = shown("newer");
     assert!(
-        newer.contains(r#"run.json has format "2.0", newer than "1.0", which this tare reads"#),
+        newer.contains(r#"run.json has format "3.0", newer than "2.0", which this tare reads"#),
         "{newer}"
     );
     assert!(shown("older").contains("missing field `tare`"));

@@ -15,7 +15,7 @@ fn midway(workspace: &Workspace) -> (Running, PathBuf) {
     workspace.write("experiments/endless.toml", &endless);
     let mut tare = workspace.start(&["run", "experiments/endless.toml", "--out", "out"]);
     let run = workspace.root().join("out");
-    let in_second_block = |record: &serde_json::Value| record["kind"] == "slice" && record["block"] == 1;
+    let in_second_block = |record: &serde_json::Value| record["kind"] == "sample" && record["block"] == 1;
     assert!(within(USUAL, || journal(&run).iter().any(in_second_block) || tare.has_ended()));
     let services = tare.carrying(&format!("TARE_GROUP=tare-{}-", tare.pid()));
     assert!(!services.is_empty(), "no service runs in the middle of a run");
@@ -40,7 +40,7 @@ fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
     // And where the last line was cut within:
     let path = run.join("journal.ndjson");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text + "{\"kind\":\"sli").unwrap();
+    fs::write(&path, text + "{\"sam").unwrap();
     let shown = shows_as_cut_off(&workspace, &run);
     assert!(shown.contains("journal.ndjson: the last line is not whole: the run was cut off while it wrote"));
 }
@@ -55,7 +55,7 @@ fn a_run_that_was_killed_goes_on_and_loses_nothing() {
     let path = run.join("journal.ndjson");
     let text = fs::read_to_string(&path).unwrap();
     let before = journal(&run);
-    fs::write(&path, text + "{\"kind\":\"sli").unwrap();
+    fs::write(&path, text + "{\"sam").unwrap();
     // It has an hour to go: a few blocks more are enough.
     let mut going_on = workspace.start(&["run", "--resume", "out"]);
     let is_further = |record: &serde_json::Value| record["kind"] == "block" && record["block"] == 3;

@@ -80,9 +80,10 @@ fn the_accounting_closes(report: &Value) {
 
 /// Sent is answered, failed, and in flight at the end.
 fn every_request_is_accounted_for(records: &[Value]) {
-    let slices: Vec<&Value> = records.iter().filter(|record| record["kind"] == "slice").collect();
+    let slices: Vec<&Value> = records.iter().filter(|record| record["kind"] == "sample").collect();
     assert_eq!(slices.len(), 6 * 2 * LABELS.len());
     for slice in slices {
+        let slice = &slice["load"];
         let count = |name: &str| slice[name].as_u64().unwrap();
         let failed: u64 = slice["failed"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
         assert_eq!(count("sent"), count("answered") + failed + count("in_flight"), "{slice}");
@@ -118,7 +119,7 @@ fn a_seed_orders_a_run() {
         let records = journal(&workspace.root().join(out));
         let place = |record: &Value| match record["kind"].as_str() {
             Some("block") => Some(record["order"].to_string()),
-            Some("slice") => Some(record["row"].to_string()),
+            Some("sample") => Some(record["row"].to_string()),
             _ => None,
         };
         records.iter().filter_map(place).collect::<Vec<String>>()

@@ -77,7 +77,7 @@ fn a_signal_takes_the_view_away() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let mut script = start(&workspace, 1000, "1h", "xterm");
     let run = workspace.root().join("out");
-    let in_second_block = |record: &serde_json::Value| record["kind"] == "slice" && record["block"] == 1;
+    let in_second_block = |record: &serde_json::Value| record["kind"] == "sample" && record["block"] == 1;
     within(USUAL, || journal(&run).iter().any(in_second_block) || script.try_wait().unwrap().is_some());
     send(read(workspace.root(), "pid").trim().parse().unwrap(), Signal::TERM);
     let (code, told) = ended(&workspace, script);

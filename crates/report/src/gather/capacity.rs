@@ -8,12 +8,8 @@ use tare_analysis::{
     report::{Level, State},
 };
 use tare_bench::{
-    run::{
-        about::About,
-        campaign::Judge,
-        folder::Kept,
-        record::{Record, Slice},
-    },
+    run::{about::About, campaign::Judge, folder::Kept, record::Record},
+    sample::Sample,
     slo::{
         Found, SloPlan,
         judge::{Searches, Start},
@@ -219,9 +215,10 @@ fn heard<'a>(slo: &'a SloPlan, kept: &Kept) -> Searches<'a> {
 fn starts(slo: &SloPlan, kept: &Kept) -> Section {
     type Row<'a> = (&'a str, usize, &'a Start, Option<Found>);
     let searches = heard(slo, kept);
-    let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str());
-    let each = labels
-        .flat_map(|label| searches.of(label).enumerate().map(move |(place, start)| (label, place, start)));
+    let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str()).enumerate();
+    let each = labels.flat_map(|(row, label)| {
+        searches.of(row).enumerate().map(move |(place, start)| (label, place, start))
+    });
     let rows: Vec<Row> = each
         .map(|(label, place, start)| {
             (label, place, start, start.search.as_ref().map(|search| search.found()))
@@ -278,7 +275,8 @@ fn starts(slo: &SloPlan, kept: &Kept) -> Section {
 /// One window of a search.
 #[derive(Clone, Copy)]
 struct Window<'a> {
-    slice: &'a Slice,
+    label: &'a str,
+    slice: &'a Sample,
     number: usize,
     start: usize,
     /// The share of bad requests, and what is allowed, of the term that decides.
@@ -289,13 +287,13 @@ struct Window<'a> {
 /// A line for each window: rates that were tried, and what share was bad.
 fn windows(slo: &SloPlan, kept: &Kept) -> Section {
     let windows = all_windows(slo, kept);
-    let per_second = |window: &Window| window.slice.open.as_ref().map(|open| open.offered_per_second);
+    let per_second = |window: &Window| window.slice.load.offered_per_second;
     let ns = Unit::Nanoseconds;
     let fields = vec![
         field(text("search", "search").hidden(), |window: &Window| {
-            format!("{}, start {}", window.slice.row, window.start)
+            format!("{}, start {}", window.label, window.start)
         }),
-        field(text("label", "service").facet(), |window: &Window| window.slice.row.clone()),
+        field(text("label", "service").facet(), |window: &Window| window.label.to_owned()),
         field(column("start", "start", Unit::Count), |window: &Window| window.start),
         field(column("window", "window", Unit::Count), |window: &Window| window.number),
         field(column("offered_per_second", "rate tried", Unit::PerSecond), per_second),
@@ -309,11 +307,11 @@ fn windows(slo: &SloPlan, kept: &Kept) -> Section {
         field(column("is_above", "more than allowed", Unit::Flag).facet(), |window: &Window| {
             window.worst.map(|(bad, allowed)| bad > allowed)
         }),
-        field(column("due", "requests", Unit::Count), |window: &Window| due(window.slice)),
-        field(column("latency_ns_p50", "p50", ns), |window: &Window| window.slice.latency_ns_p50),
-        field(column("latency_ns_p99", "p99", ns), |window: &Window| window.slice.latency_ns_p99),
+        field(column("due", "requests", Unit::Count), |window: &Window| due(&window.slice.load)),
+        field(column("latency_ns_p50", "p50", ns), |window: &Window| window.slice.load.latency.ns_at(0.5)),
+        field(column("latency_ns_p99", "p99", ns), |window: &Window| window.slice.load.latency.ns_at(0.99)),
         field(column("lag_ns_p99", "generator late", ns), |window: &Window| {
-            window.slice.open.as_ref().map(|open| open.lag_ns_p99)
+            window.slice.load.schedule_lag_ns_p99
         }),
         field(column("is_void", "void", Unit::Flag).facet(), |window: &Window| window.is_void),
     ];
@@ -351,24 +349,27 @@ fn windows(slo: &SloPlan, kept: &Kept) -> Section {
 }
 
 fn all_windows<'a>(slo: &SloPlan, kept: &'a Kept) -> Vec<Window<'a>> {
-    let mut numbers: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut windows = Vec::new();
     for record in &kept.records {
-        let Record::Slice(slice) = record else { continue };
-        let Some(open) = &slice.open else { continue };
-        let number = numbers.entry((&slice.row, slice.block)).or_insert(0);
+        let Record::Sample(slice) = record else { continue };
+        if !slice.is_open() {
+            continue;
+        }
+        let label = kept.header.plan.rows[slice.row].label.as_str();
+        let number = numbers.entry((slice.row, slice.block)).or_insert(0);
         *number += 1;
         let worst = worst(slo, slice);
-        let is_void = open.lag_ns_p99 > slo.lag_ns_max;
-        windows.push(Window { slice, number: *number, start: slice.block + 1, worst, is_void });
+        let is_void = slice.load.schedule_lag_ns_p99.unwrap_or(0) > slo.lag_ns_max;
+        windows.push(Window { label, slice, number: *number, start: slice.block + 1, worst, is_void });
     }
     windows
 }
 
 /// The share of bad requests and what is allowed of them, of the term that is furthest beyond its limit or nearest to it.
-fn worst(slo: &SloPlan, slice: &Slice) -> Option<(f64, f64)> {
-    let all = due(slice) as f64;
-    let shares = slo.slo.bad(slice).into_iter().map(|bad| bad as f64 / all).zip(slo.slo.allowed());
+fn worst(slo: &SloPlan, sample: &Sample) -> Option<(f64, f64)> {
+    let all = due(&sample.load) as f64;
+    let shares = slo.slo.bad(&sample.load).into_iter().map(|bad| bad as f64 / all).zip(slo.slo.allowed());
     let over = |(bad, allowed): (f64, f64)| if bad == 0.0 { 0.0 } else { bad / allowed };
     shares.filter(|_| all > 0.0).reduce(|worst, next| if over(next) > over(worst) { next } else { worst })
 }
@@ -384,8 +385,9 @@ mod tests {
         run::{
             folder::Header,
             plan::Plan,
-            record::{Ending, Open},
+            record::{Block, Ended, Ending},
         },
+        sample::{Distribution, LoadResult},
         slo::{Slo, plan::Setting},
     };
     use tare_host::cpus::Pinning;
@@ -422,49 +424,49 @@ mod tests {
         let mut searches = Searches::new(&slo);
         let mut records = Vec::new();
         for block in 0..starts {
-            let order = labels.iter().map(|label| (*label).to_owned()).collect();
+            let order = (0..labels.len()).collect();
             let mut hear = |record: Record, searches: &mut Searches| {
                 searches.heard(&record);
                 records.push(record);
             };
-            hear(Record::Block { block, order, elapsed_ns: 0 }, &mut searches);
-            for (label, knee) in services {
+            hear(Record::Block(Block { block, order, elapsed_ns: 0 }), &mut searches);
+            for (row, (_, knee)) in services.iter().enumerate() {
                 // Each start differs by a per cent.
                 let knee = knee * (1.0 + 0.01 * block as f64);
-                hear(Record::Slice(slice(label, block, 10_000.0, None, 0)), &mut searches);
-                while let Some(rate) = searches.rate(label, Point::Searched, 0.0) {
+                hear(slice(row, block, 10_000.0, None, 0), &mut searches);
+                while let Some(rate) = searches.rate(row, Point::Searched, 0.0) {
                     let late = if rate > knee { (rate - knee) as u64 } else { 0 };
-                    hear(Record::Slice(slice(label, block, rate, Some(rate), late)), &mut searches);
+                    hear(slice(row, block, rate, Some(rate), late), &mut searches);
                 }
             }
         }
-        records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: 60 * NS });
+        records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 60 * NS }));
         let header = Header { plan, ..fixture::compared() };
         (slo, Kept { header, records, damage: Vec::new(), goes_on: false })
     }
 
     /// A second at a rate, with so many late answers.
-    fn slice(label: &str, block: usize, rate: f64, open: Option<f64>, late: u64) -> Slice {
+    fn slice(row: usize, block: usize, rate: f64, offered_per_second: Option<f64>, late: u64) -> Record {
         let answered = rate as u64;
-        Slice {
-            block,
-            row: label.to_owned(),
-            open: open.map(|offered_per_second| Open {
-                point: Point::Searched,
-                offered_per_second,
-                unsent: 0,
-                lag_ns_p99: 50_000,
-            }),
+        let p99_ns = if late > 0 { 20_000_000 } else { 4_000_000 };
+        let load = LoadResult {
+            offered_per_second,
+            schedule_lag_ns_p99: offered_per_second.map(|_| 50_000),
             window_ns: NS,
             elapsed_ns: NS,
             sent: answered,
             answered,
             answered_in_window: answered,
             within: vec![answered.saturating_sub(late)],
-            latency_ns_p50: 1_000_000,
-            latency_ns_p99: if late > 0 { 20_000_000 } else { 4_000_000 },
-            ..Slice::default()
-        }
+            latency: Distribution {
+                count: answered,
+                quantiles_ns: vec![(0.5, 1_000_000), (0.99, p99_ns)],
+                ..Distribution::default()
+            },
+            ..LoadResult::default()
+        };
+        let point = usize::from(offered_per_second.is_some());
+        Record::Sample(Box::new(Sample { block, point, row, load, ..Sample::default() }))
     }
 
     fn told((slo, kept): &(SloPlan, Kept)) -> Document {

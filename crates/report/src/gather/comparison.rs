@@ -159,7 +159,10 @@ struct Block {
 fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
     let plan = &kept.header.plan;
     let each = found.figures.iter().flat_map(|figure| {
-        let of = |label: &str| series::of(plan, &kept.records, label, figure.metric);
+        let place = |label: &str| plan.rows.iter().position(|row| row.label == label);
+        let of = |label: &str| {
+            place(label).map(|row| series::of(plan, &kept.records, row, figure.metric)).unwrap_or_default()
+        };
         let candidate = of(&found.candidate.label);
         let both = of(&found.baseline.label)
             .into_iter()
@@ -201,7 +204,7 @@ mod tests {
     use tare_analysis::comparison::compute;
     use tare_bench::{
         fixture,
-        run::record::{Ending, Record},
+        run::record::{Ended, Ending, Failed, Record},
     };
 
     use super::*;
@@ -209,11 +212,11 @@ mod tests {
 
     /// So many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> Kept {
-        let records = (0..blocks).flat_map(|block| fixture::block(block, &[("a", 1.0), ("b", ratio)]));
-        let ended = Record::Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
+        let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
+        let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
         Kept {
             header: fixture::compared(),
-            records: records.chain([ended]).collect(),
+            records: records.chain([Record::Ended(ended)]).collect(),
             damage: Vec::new(),
             goes_on: false,
         }
@@ -245,7 +248,7 @@ mod tests {
         assert_eq!(verdicts(&kept(14, 1.0)), both(Verdict::Pass));
         let mut dead = kept(12, 1.0);
         let reason = "was killed".to_owned();
-        dead.records.push(Record::Failed { block: 12, row: "b".to_owned(), reason });
+        dead.records.push(Record::Failed(Failed { block: 12, row: 1, reason }));
         assert_eq!(verdicts(&dead), [("comparison".to_owned(), Verdict::ServiceFailed)]);
     }
 

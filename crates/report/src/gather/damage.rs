@@ -7,11 +7,7 @@ use std::{
 
 use tare_bench::run::{
     about::{About, AboutError},
-    folder::{
-        FORMAT as READS, FolderError, is_being_written,
-        lenient::{self, Head},
-        other_format,
-    },
+    folder::{FolderError, Head, is_being_written, is_readable, other_format, why_none},
 };
 
 use super::{GatherError, campaign};
@@ -57,7 +53,9 @@ pub fn about(run: &Path) -> Option<String> {
 /// Why this program cannot go on from a head that it has read.
 pub fn unknown(head: &Head) -> String {
     let what = match head.value.get("kind") {
-        Some(kind) if head.format == READS => format!("is of kind {kind}, which this tare does not know"),
+        Some(kind) if is_readable(&head.format) => {
+            format!("is of kind {kind}, which this tare does not know")
+        }
         _ => format!("has {}", other_format(&head.format)),
     };
     let wrote = head.text(&["tare"]).map(|version| format!(" ({version})")).unwrap_or_default();
@@ -66,7 +64,7 @@ pub fn unknown(head: &Head) -> String {
 
 /// A folder without a head that can be read: something else, or a run of which nothing can be told.
 pub fn without_a_head(run: &Path, error: FolderError) -> Result<Document, GatherError> {
-    match lenient::why_none(run) {
+    match why_none(run) {
         Some(reason) => Err(GatherError::NotARun { path: run.to_owned(), reason }),
         None => Err(error.into()),
     }

@@ -7,9 +7,10 @@ use tare_bench::{
     run::{
         folder::{Header, Kept, histogram_path},
         plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
-        record::{Ending, Latency, Open, Pilot, Record, Slice, Started, Stopped},
+        record::{Block, Ended, Ending, Failed, Latency, Pilot, Record, Started, Stopped},
         until::Until,
     },
+    sample::{Distribution, HostUsage, LoadResult, Sample},
 };
 use tare_host::{
     cpus::{CpuAccounting, Pinning, Times},
@@ -88,19 +89,21 @@ pub fn kept(blocks: usize) -> Kept {
         ..Environment::default()
     };
     let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan(), environment);
-    let mut records: Vec<Record> = ROWS.iter().map(|(label, _, share)| pilot(label, *share)).collect();
+    let mut records: Vec<Record> =
+        ROWS.iter().enumerate().map(|(row, (label, _, share))| pilot(row, label, *share)).collect();
     for block in 0..blocks {
         records.extend(block_of(block));
     }
-    records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 10_000 * MS });
+    let elapsed_ns = blocks as u64 * 10_000 * MS;
+    records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
     Kept { header, records, damage: Vec::new(), goes_on: false }
 }
 
-fn pilot(label: &str, share: f64) -> Record {
+fn pilot(row: usize, label: &str, share: f64) -> Record {
     let windows = 10;
     let answered = (0..windows).map(|place| (share * 2_000.0 * f64::from(place + 5) / 15.0) as u64);
     Record::Pilot(Pilot {
-        row: label.to_owned(),
+        row,
         window_ns: 100 * MS,
         answered: answered.collect(),
         server_cpu_ns: vec![98 * MS; windows as usize],
@@ -116,72 +119,81 @@ fn wobble(block: usize, place: usize) -> f64 {
 }
 
 fn block_of(block: usize) -> Vec<Record> {
-    let order = ROWS.iter().map(|(label, _, _)| (*label).to_owned()).chain(["dying".to_owned()]).collect();
-    let mut records = vec![Record::Block { block, order, elapsed_ns: block as u64 * 10_000 * MS }];
+    let order = (0..=DYING).collect();
+    let mut records = vec![Record::Block(Block { block, order, elapsed_ns: block as u64 * 10_000 * MS })];
     if block == 0 {
         let reason = "was killed by signal 9 in a slice".to_owned();
-        records.push(Record::Failed { block, row: "dying".to_owned(), reason });
+        records.push(Record::Failed(Failed { block, row: DYING, reason }));
     }
-    for (place, (label, _, share)) in ROWS.iter().enumerate() {
-        let row = (*label).to_owned();
-        let answered = (20_000.0 * share * wobble(block, place)) as u64;
-        let start_up_ns = (3 + place as u64 * 40 + block as u64) * MS;
-        records.push(Record::Started(Started { block, row: row.clone(), start_up_ns }));
-        records.extend((0..4).map(|round| Record::Slice(closed(block, round, label, answered))));
-        records.extend([0, 1].map(|point| Record::Slice(open(block, point, label, answered))));
+    for (row, (_, _, share)) in ROWS.iter().enumerate() {
+        let answered = (20_000.0 * share * wobble(block, row)) as u64;
+        let start_up_ns = (3 + row as u64 * 40 + block as u64) * MS;
+        records.push(Record::Started(Started { block, row, start_up_ns }));
+        records.extend((0..4).map(|round| closed(block, round, row, answered)).map(sample));
+        records.extend([0, 1].map(|point| sample(open(block, point, row, answered))));
         records.push(Record::Stopped(stopped(block, row, *share)));
     }
     records
 }
 
-fn closed(block: usize, round: usize, label: &str, answered: u64) -> Slice {
-    let disturbed = (block, round, label) == (1, 2, "axum");
+/// The place of the row behind [`ROWS`].
+const DYING: usize = ROWS.len();
+
+fn sample(sample: Sample) -> Record {
+    Record::Sample(Box::new(sample))
+}
+
+fn closed(block: usize, round: usize, row: usize, answered: u64) -> Sample {
+    let disturbed = (block, round, ROWS[row].0) == (1, 2, "axum");
     let times =
         |tasks_ms: u64| Times { tasks_ns: tasks_ms * MS, idle_ns: (100 - tasks_ms) * MS, ..Times::default() };
-    Slice {
-        block,
-        round,
-        row: label.to_owned(),
+    let load = LoadResult {
         window_ns: 100 * MS,
         elapsed_ns: 100 * MS,
         sent: answered,
         answered,
         answered_in_window: answered,
+        in_flight_ns: 6_390 * MS,
+        service_time_ns_mean: 6_400 * MS / answered,
+        latency: Distribution {
+            count: answered,
+            quantiles_ns: vec![(0.5, 310_000), (0.99, 1_240_000), (1.0, 3_000_000)],
+            ..Distribution::default()
+        },
+        ..LoadResult::default()
+    };
+    let host = HostUsage {
         server_cpu_ns: 98 * MS,
         generator_cpu_ns: 60 * MS,
         foreign_cpu_ns: Some(if disturbed { 90 * MS as i64 } else { MS as i64 }),
-        books: Some(CpuAccounting {
+        accounting: Some(CpuAccounting {
             wall_ns: 100 * MS,
             server: times(98),
             generator: times(60),
             pressure_ns: None,
         }),
-        in_flight_ns: 6_390 * MS,
-        service_time_ns_mean: 6_400 * MS / answered,
-        latency_ns_p50: 310_000,
-        latency_ns_p99: 1_240_000,
-        latency_ns_max: 3_000_000,
-        ..Slice::default()
-    }
+        ..HostUsage::default()
+    };
+    Sample { block, round, row, load, host, ..Sample::default() }
 }
 
-fn open(block: usize, point: usize, label: &str, capacity: u64) -> Slice {
-    let (point, offered) = match point {
-        0 => (Point::PerSecond(1000.0), 1000.0),
-        _ => (Point::OfCapacity(0.5), capacity as f64 * 5.0),
-    };
+fn open(block: usize, point: usize, row: usize, capacity: u64) -> Sample {
+    let offered = if point == 0 { 1000.0 } else { capacity as f64 * 5.0 };
     let answered = offered as u64 / 10;
-    Slice {
-        open: Some(Open { point, offered_per_second: offered, unsent: 0, lag_ns_p99: 20_000 }),
+    let closed = closed(block, 0, row, capacity);
+    let load = LoadResult {
+        offered_per_second: Some(offered),
+        schedule_lag_ns_p99: Some(20_000),
         sent: answered,
         answered,
         answered_in_window: answered,
-        server_cpu_ns: 10 * MS,
-        ..closed(block, 0, label, capacity)
-    }
+        ..closed.load
+    };
+    let host = HostUsage { server_cpu_ns: 10 * MS, ..closed.host };
+    Sample { point: point + 1, load, host, ..closed }
 }
 
-fn stopped(block: usize, row: String, share: f64) -> Stopped {
+fn stopped(block: usize, row: usize, share: f64) -> Stopped {
     let latency = |ns: u64| Latency {
         p50_ns: ns,
         p90_ns: ns * 2,
@@ -196,9 +208,8 @@ fn stopped(block: usize, row: String, share: f64) -> Stopped {
         row,
         rss_bytes_peak: Some(((4 << 20) as f64 / share) as u64 + block as u64 * 4096),
         context_switches: Some(10),
-        latency: Some(latency(base * 3)),
-        latency_open: vec![latency(base), latency(base * 2)],
-        complaint: None,
+        latency: [3, 1, 2].map(|times| Some(latency(base * times))).to_vec(),
+        unclean_stop: None,
     }
 }
 
@@ -213,11 +224,11 @@ pub fn write(kept: &Kept, run: &Path) {
     let mut made: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     for record in &kept.records {
         let Record::Stopped(stopped) = record else { continue };
-        let closed = stopped.latency.iter().map(|latency| (None, latency));
-        let open = points.iter().map(|point| Some(point.as_str())).zip(&stopped.latency_open);
-        for (point, latency) in closed.chain(open) {
+        let names = [None].into_iter().chain(points.iter().map(|point| Some(point.as_str())));
+        let timed = names.zip(&stopped.latency).filter_map(|(name, latency)| Some((name, latency.as_ref()?)));
+        for (point, latency) in timed {
             let bytes = made.entry(latency.p50_ns).or_insert_with(|| histogram(latency.p50_ns));
-            let path = histogram_path(run, &stopped.row, stopped.block, point);
+            let path = histogram_path(run, &kept.header.plan.rows[stopped.row].label, stopped.block, point);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, bytes).unwrap();
         }

@@ -17,11 +17,7 @@ use std::path::{Path, PathBuf};
 
 use tare_analysis::{checks, comparison as lab_comparison, published, report};
 use tare_bench::{
-    run::folder::{
-        FolderError, Kept, Kind,
-        lenient::{self, Head},
-        series,
-    },
+    run::folder::{self, FolderError, Head, Kept, Kind, series},
     slo::SloPlan,
 };
 
@@ -89,7 +85,7 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     if SloPlan::read(run)?.is_some() {
         return no_rows("a search for capacity");
     }
-    let mut kept: Kept = lenient::read(run, &head)?;
+    let mut kept: Kept = folder::read(run)?;
     let labels = || kept.header.plan.rows.iter().map(|row| row.label.as_str());
     if !labels().any(|label| label == row) {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
@@ -113,11 +109,11 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
         return Ok(damage::head_only(run, &head, damage::unknown(&head)));
     };
     let gathered = match kind {
-        Kind::Grid => lenient::read(run, &head).map(|kept| {
+        Kind::Grid => folder::read(run).map(|kept| {
             let report = published::compute(&kept);
             (compared_with_kept(grid::document(&kept, &report, run), &kept, run), kept.damage)
         }),
-        Kind::Campaign => lenient::read(run, &head).map(|kept| of_blocks(&kept, run)),
+        Kind::Campaign => folder::read(run).map(|kept| of_blocks(&kept, run)),
     };
     match gathered {
         Ok((document, mut found)) => {
@@ -161,7 +157,7 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
 
 /// With a note where the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
 /// or goes on gives other figures anyway, and says so.
-fn compared_with_kept<P, R>(mut document: Document, kept: &Kept<P, R>, run: &Path) -> Document {
+fn compared_with_kept<P>(mut document: Document, kept: &Kept<P>, run: &Path) -> Document {
     if kept.goes_on || !kept.damage.is_empty() {
         return document;
     }

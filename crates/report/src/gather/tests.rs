@@ -2,10 +2,13 @@ use std::fs;
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use tare_bench::run::{
-    about::{About, Revision, keep_sent},
-    folder::{Kept, service_folder},
-    record::{Ending, Pilot, Record, Slice, Started, Stopped},
+use tare_bench::{
+    run::{
+        about::{About, Revision, keep_sent},
+        folder::{Kept, service_folder},
+        record::{Block, Ended, Ending, Record},
+    },
+    sample::Sample,
 };
 use tare_service::{
     footprint::{Code, Dependencies, Footprint, Licence, Source},
@@ -119,13 +122,14 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
     kept.header.plan.latency = None;
     for record in &mut kept.records {
         match record {
-            Record::Slice(slice) => slice.books = None,
-            Record::Stopped(stopped) => stopped.latency_open.clear(),
+            Record::Sample(slice) => slice.host.accounting = None,
+            Record::Stopped(stopped) => stopped.latency.truncate(1),
             _ => {}
         }
     }
-    kept.records
-        .retain(|record| !matches!(record, Record::Pilot(_) | Record::Slice(Slice { open: Some(_), .. })));
+    kept.records.retain(|record| {
+        !matches!(record, Record::Pilot(_)) && !matches!(record, Record::Sample(of) if of.is_open())
+    });
     let document = sound(folder(&kept).path());
     assert!(document.sections.iter().all(|section| section.table.is_some()));
     let untold = document.sections.last().unwrap();
@@ -141,47 +145,54 @@ fn answer_of(change: impl FnOnce(&mut Kept)) -> String {
     sound(folder(&kept).path()).answer
 }
 
-fn slices<'a>(kept: &'a mut Kept, row: &'a str) -> impl Iterator<Item = &'a mut Slice> {
+fn slices<'a>(kept: &'a mut Kept, label: &str) -> impl Iterator<Item = &'a mut Sample> {
+    let row = kept.header.plan.rows.iter().position(|row| row.label == label).unwrap();
     kept.records.iter_mut().filter_map(move |record| match record {
-        Record::Slice(slice) if slice.row == row => Some(slice),
+        Record::Sample(slice) if slice.row == row => Some(&mut **slice),
         _ => None,
     })
 }
 
 /// Only these rows; the others were never planned.
 fn only(kept: &mut Kept, rows: &[&str]) {
+    let old: Vec<String> = kept.header.plan.rows.iter().map(|row| row.label.clone()).collect();
     kept.header.plan.rows.retain(|row| rows.contains(&row.label.as_str()));
-    kept.records.retain(|record| match record {
-        Record::Pilot(Pilot { row, .. })
-        | Record::Started(Started { row, .. })
-        | Record::Slice(Slice { row, .. })
-        | Record::Stopped(Stopped { row, .. })
-        | Record::Failed { row, .. } => rows.contains(&row.as_str()),
-        _ => true,
-    });
-    for record in &mut kept.records {
-        if let Record::Block { order, .. } = record {
-            order.retain(|row| rows.contains(&row.as_str()));
+    let plan = &kept.header.plan;
+    // Where a row is now.
+    let moved = |row: &mut usize| {
+        let new = plan.rows.iter().position(|planned| planned.label == old[*row]);
+        new.map(|new| *row = new).is_some()
+    };
+    kept.records.retain_mut(|record| match record {
+        Record::Pilot(of) => moved(&mut of.row),
+        Record::Started(of) => moved(&mut of.row),
+        Record::Sample(of) => moved(&mut of.row),
+        Record::Stopped(of) => moved(&mut of.row),
+        Record::Failed(of) => moved(&mut of.row),
+        Record::Block(of) => {
+            of.order.retain_mut(|row| moved(row));
+            true
         }
-    }
+        Record::Ended(_) => true,
+    });
 }
 
 /// So many times as many answers.
 fn scale(kept: &mut Kept, row: &str, factor: f64) {
     for slice in slices(kept, row) {
-        for count in [&mut slice.sent, &mut slice.answered, &mut slice.answered_in_window] {
+        for count in [&mut slice.load.sent, &mut slice.load.answered, &mut slice.load.answered_in_window] {
             *count = (*count as f64 * factor) as u64;
         }
-        slice.service_time_ns_mean = slice.in_flight_ns / slice.answered;
+        slice.load.service_time_ns_mean = slice.load.in_flight_ns / slice.load.answered;
     }
 }
 
 fn few_blocks(kept: &mut Kept) {
-    kept.records.retain(|record| !matches!(record, Record::Slice(slice) if slice.block > 2));
+    kept.records.retain(|record| !matches!(record, Record::Sample(slice) if slice.block > 2));
 }
 
 fn without_end(kept: &mut Kept) {
-    kept.records.retain(|record| !matches!(record, Record::Ended { .. }));
+    kept.records.retain(|record| !matches!(record, Record::Ended(_)));
 }
 
 #[test]
@@ -217,8 +228,9 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("no services", |kept| only(kept, &[])),
         ("no reference", |kept| kept.header.plan.reference = "gone".to_owned()),
         ("a doubtful throughput", |kept| {
-            slices(kept, "axum")
-                .for_each(|slice| (slice.server_cpu_ns, slice.generator_cpu_ns) = (50_000_000, 99_000_000));
+            slices(kept, "axum").for_each(|slice| {
+                (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (50_000_000, 99_000_000)
+            });
         }),
         ("cut off", without_end),
     ];
@@ -252,7 +264,7 @@ fn a_heading_names_tiers_only_where_there_are_some() {
 fn what_a_user_stopped_says_so() {
     let answer = answer_of(|kept| {
         without_end(kept);
-        kept.records.push(Record::Ended { reason: Ending::Interrupted, elapsed_ns: 1 });
+        kept.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
     });
     assert!(answer.starts_with("Interrupted after 8 blocks. Fastest: "), "{answer}");
 }
@@ -262,8 +274,8 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     let run = folder(&kept(8));
     journal(run.path(), |text| {
         let end = text.trim_end().rfind('\n').unwrap();
-        let interrupted = Record::Ended { reason: Ending::Interrupted, elapsed_ns: 1 };
-        let more = Record::Block { block: 8, order: Vec::new(), elapsed_ns: 2 };
+        let interrupted = Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 });
+        let more = Record::Block(Block { block: 8, order: Vec::new(), elapsed_ns: 2 });
         let lines = [interrupted, more].map(|record| serde_json::to_string(&record).unwrap() + "\n");
         format!("{}\n{}", &text[..end], lines.concat())
     });
@@ -327,9 +339,7 @@ fn journal(run: &Path, change: impl FnOnce(String) -> String) {
 fn what_can_be_shown_of_a_damaged_folder_is_shown() {
     type Damage = fn(&Path);
     let cases: [(&str, Damage); 14] = [
-        ("a damaged line", |run| {
-            journal(run, |text| text.replacen("\"kind\":\"slice\"", "\"kind\":\"sl\u{0}", 2))
-        }),
+        ("a damaged line", |run| journal(run, |text| text.replacen("{\"sample\":", "{\"sam\u{0}", 2))),
         ("a line that was cut", |run| journal(run, |text| text[..text.len() * 3 / 4].to_owned())),
         ("binary rubbish", |run| fs::write(run.join("journal.ndjson"), [0xff, 0xfe, 10, 0, 10]).unwrap()),
         ("no journal", |run| fs::remove_file(run.join("journal.ndjson")).unwrap()),
@@ -341,19 +351,19 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
         ("a damaged slo.json", |run| fs::write(run.join("slo.json"), b"{").unwrap()),
         ("a newer minor format", |run| {
             edit(run, |head| {
-                head["format"] = "1.3".into();
+                head["format"] = "2.3".into();
                 head["plan"]["mood"] = 1.into();
                 head["plan"]["rows"][0]["colour"] = "red".into();
             });
-            journal(run, |text| text.replace("\"kind\":\"block\",", "\"kind\":\"block\",\"colour\":1,"));
+            journal(run, |text| text.replace("{\"block\":{", "{\"block\":{\"colour\":1,"));
         }),
-        ("a newer major format", |run| edit(run, |head| head["format"] = "2.0".into())),
+        ("a newer major format", |run| edit(run, |head| head["format"] = "3.0".into())),
         ("an older format", |run| edit(run, |head| head["format"] = "0.9".into())),
         ("a newer kind", |run| edit(run, |head| head["kind"] = "orbit".into())),
         ("a plan that lacks something", |run| {
             edit(run, |head| drop(head["plan"].as_object_mut().unwrap().remove("seed")));
         }),
-        ("half a head", |run| fs::write(run.join("run.json"), b"{\"format\":\"1.0\",\"pl").unwrap()),
+        ("half a head", |run| fs::write(run.join("run.json"), b"{\"format\":\"2.0\",\"pl").unwrap()),
     ];
     let told = cases.map(|(name, damage)| {
         let run = folder(&kept(8));
@@ -437,7 +447,7 @@ fn aspects_and_answers_are_shown_where_the_run_kept_them() {
         measured: None,
     };
     let about = About {
-        format: "1.0".to_owned(),
+        format: tare_bench::run::about::FORMAT.to_owned(),
         command: ["run", "a b.toml", "--budget", "10s"].map(str::to_owned).to_vec(),
         revision: Some(Revision { commit: "abc123".to_owned(), changed: true }),
         aspects: [("axum".to_owned(), aspects)].into(),
@@ -474,12 +484,12 @@ proptest! {
         }
         let mut turn = counts.iter().cycle();
         for record in &mut kept.records {
-            let Record::Slice(slice) = record else { continue };
+            let Record::Sample(slice) = record else { continue };
             let (answers, cpu, time, has_books) = turn.next().unwrap();
-            (slice.answered, slice.answered_in_window) = (slice.answered * answers, slice.answered_in_window * answers);
-            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.server_cpu_ns * cpu, slice.generator_cpu_ns * cpu);
-            (slice.window_ns, slice.elapsed_ns) = (slice.window_ns * time, slice.elapsed_ns * time);
-            slice.books = slice.books.filter(|_| *has_books);
+            (slice.load.answered, slice.load.answered_in_window) = (slice.load.answered * answers, slice.load.answered_in_window * answers);
+            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (slice.host.server_cpu_ns * cpu, slice.host.generator_cpu_ns * cpu);
+            (slice.load.window_ns, slice.load.elapsed_ns) = (slice.load.window_ns * time, slice.load.elapsed_ns * time);
+            slice.host.accounting = slice.host.accounting.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
         let document = campaign::document(&kept, &report::compute(&kept), run.path());

@@ -6,9 +6,10 @@ use tare_analysis::{
         Ratio, RowReport, State,
         slices::{Fate, Weighed, slices},
     },
+    validity::Disturbance as Disturbed,
     verdict::Verdict,
 };
-use tare_bench::{run::until::Metric, validity::Disturbance as Disturbed};
+use tare_bench::run::until::Metric;
 
 use super::{Analysed, Evaluation, Evidence};
 use crate::act::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};
@@ -193,10 +194,8 @@ fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluati
 /// Requests that were sent, and those that failed.
 fn requests(run: &Analysed) -> (u64, u64) {
     slices(&run.kept).iter().fold((0, 0), |(sent, failed), slice| {
-        let slice = slice.slice;
-        let wrong =
-            slice.failed.values().chain(slice.connection_failed.values()).sum::<u64>() + slice.in_flight;
-        (sent + slice.sent, failed + wrong)
+        let load = &slice.slice.load;
+        (sent + load.sent, failed + load.failures())
     })
 }
 

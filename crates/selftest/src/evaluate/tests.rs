@@ -1,16 +1,12 @@
 use super::*;
-use crate::{
-    Act,
-    act::{RAW_SOCKET, SUBJECT, TWIN},
-    trials,
-};
+use crate::{Act, trials};
 use tare_analysis::faults::{self, Fault};
-use tare_bench::experiment::Point;
 use tare_bench::run::{
     folder::Header,
     plan::Plan,
-    record::{Latency, Open, Record, Slice, Stopped},
+    record::{Block, Failed, Latency, Record, Stopped},
 };
+use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::catalogue::{Catalogue, RawSocket, Row};
 
@@ -38,59 +34,50 @@ fn evaluated(name: &str, records: Vec<Record>) -> Evaluation {
 }
 
 /// A block in which each row has one slice, and ends.
-fn block(block: usize, rows: &[(&str, Slice)]) -> Vec<Record> {
-    let order = rows.iter().map(|(row, _)| (*row).to_owned()).collect();
-    let mut records = vec![Record::Block { block, order, elapsed_ns: 0 }];
-    for (row, slice) in rows {
-        let row = (*row).to_owned();
-        records.push(Record::Slice(Slice { block, row: row.clone(), ..slice.clone() }));
-        records.push(Record::Stopped(stopped(block, &row)));
+fn block(block: usize, rows: &[Sample]) -> Vec<Record> {
+    let order = (0..rows.len()).collect();
+    let mut records = vec![Record::Block(Block { block, order, elapsed_ns: 0 })];
+    for (row, slice) in rows.iter().enumerate() {
+        records.push(Record::Sample(Box::new(Sample { block, row, ..slice.clone() })));
+        records.push(Record::Stopped(Stopped { block, row, ..Stopped::default() }));
     }
     records
 }
 
-fn stopped(block: usize, row: &str) -> Stopped {
-    Stopped {
-        block,
-        row: row.to_owned(),
-        rss_bytes_peak: None,
-        context_switches: None,
-        latency: None,
-        latency_open: Vec::new(),
-        complaint: None,
-    }
+/// A tenth of a second with 10,000 answers, both CPUs busy.
+fn slice() -> Sample {
+    costing(99_000_000, 80_000_000, Some(0))
 }
 
-/// A tenth of a second with 10,000 answers, both CPUs busy.
-fn slice() -> Slice {
-    Slice {
+/// The same at these costs.
+fn costing(server_cpu_ns: u64, generator_cpu_ns: u64, foreign_cpu_ns: Option<i64>) -> Sample {
+    let load = LoadResult {
         window_ns: 100_000_000,
         elapsed_ns: 100_000_000,
         sent: 10_000,
         answered: 10_000,
         answered_in_window: 10_000,
-        server_cpu_ns: 99_000_000,
-        generator_cpu_ns: 80_000_000,
-        foreign_cpu_ns: Some(0),
-        ..Slice::default()
-    }
+        ..LoadResult::default()
+    };
+    let host = HostUsage { server_cpu_ns, generator_cpu_ns, foreign_cpu_ns, ..HostUsage::default() };
+    Sample { load, host, ..Sample::default() }
 }
 
 /// Twelve blocks, which the first look asks for, in which the subject costs `percent` more, give or take one in a thousand.
 fn scales(percent: f64, wrong: u64) -> Vec<Record> {
-    let costing = |times: f64| Slice {
-        server_cpu_ns: (99e6 * times) as u64,
-        answered_in_window: (10_000.0 / times) as u64,
-        ..slice()
+    let scaled = |times: f64| {
+        let mut slice = costing((99e6 * times) as u64, 80_000_000, Some(0));
+        slice.load.answered_in_window = (10_000.0 / times) as u64;
+        slice
     };
     let twin = |index: usize| {
-        let mut twin = costing(1.0 + 0.001 * (index % 3) as f64 - 0.001);
-        twin.failed.extend((wrong > 0).then(|| ("reset".to_owned(), wrong)));
-        Slice { answered_in_window: 10_000 + 10 * (index as u64 % 3) - 10, ..twin }
+        let mut twin = scaled(1.0 + 0.001 * (index % 3) as f64 - 0.001);
+        twin.load.failed = [(Failure::Reset, wrong)].into_iter().collect();
+        twin.load.answered_in_window = 10_000 + 10 * (index as u64 % 3) - 10;
+        twin
     };
-    let subject = |index: usize| costing(1.0 + percent / 100.0 + 0.0001 * index as f64);
-    let rows = |index| [(RAW_SOCKET, slice()), (TWIN, twin(index)), (SUBJECT, subject(index))];
-    (0..12).flat_map(|index| block(index, &rows(index))).collect()
+    let subject = |index: usize| scaled(1.0 + percent / 100.0 + 0.0001 * index as f64);
+    (0..12).flat_map(|index| block(index, &[slice(), twin(index), subject(index)])).collect()
 }
 
 #[test]
@@ -109,10 +96,12 @@ fn the_scales_show_what_was_added_and_nothing_else() {
 
 #[test]
 fn a_row_that_did_not_start_is_named() {
-    let reason = "no such file".to_owned();
-    let failed = vec![Record::Failed { block: 0, row: SUBJECT.to_owned(), reason }];
+    let failed = |name: &str| {
+        let (row, reason) = (if name == "slower" { 2 } else { 0 }, "no such file".to_owned());
+        vec![Record::Failed(Failed { block: 0, row, reason })]
+    };
     for name in ["slower", "stall", "dropper", "throttled", "spinner"] {
-        let found = evaluated(name, failed.clone());
+        let found = evaluated(name, failed(name));
         assert_eq!(
             (found.outcome, found.found.as_str()),
             (Outcome::NotSeen, "subject: block 1: no such file"),
@@ -124,14 +113,14 @@ fn a_row_that_did_not_start_is_named() {
 /// A closed loop, an open one, and the latency of both.
 fn stalled(p90_ms: u64, p99_ms: u64, foreign_ns: i64) -> Vec<Record> {
     let latency = Latency { p90_ns: p90_ms * 1_000_000, p99_ns: p99_ms * 1_000_000, ..Latency::default() };
-    let point = Point::PerSecond(1000.0);
-    let open = Open { point, offered_per_second: 1000.0, unsent: 0, lag_ns_p99: 20_000 };
-    let closed = Slice { foreign_cpu_ns: Some(foreign_ns), ..slice() };
-    let mut records = block(0, &[(SUBJECT, closed.clone())]);
-    records.insert(2, Record::Slice(Slice { open: Some(open), row: SUBJECT.to_owned(), ..closed }));
+    let closed = costing(99_000_000, 80_000_000, Some(foreign_ns));
+    let mut open = Sample { point: 1, ..closed.clone() };
+    (open.load.offered_per_second, open.load.schedule_lag_ns_p99) = (Some(1000.0), Some(20_000));
+    let mut records = block(0, &[closed]);
+    records.insert(2, Record::Sample(Box::new(open)));
     records.pop();
-    let (latency, latency_open) = (Some(Latency::default()), vec![latency]);
-    records.push(Record::Stopped(Stopped { latency, latency_open, ..stopped(0, SUBJECT) }));
+    let latency = vec![Some(Latency::default()), Some(latency)];
+    records.push(Record::Stopped(Stopped { latency, ..Stopped::default() }));
     records
 }
 
@@ -145,9 +134,10 @@ fn a_stall_is_where_arithmetic_puts_it() {
 }
 
 fn one_in(wrong: u64) -> Vec<Record> {
-    let mut slice = Slice { answered: 10_000 - wrong, ..slice() };
-    slice.failed.insert("closed-before-response".to_owned(), wrong);
-    block(0, &[(SUBJECT, slice)])
+    let mut slice = slice();
+    slice.load.answered = 10_000 - wrong;
+    slice.load.failed = [(Failure::ClosedBeforeResponse, wrong)].into_iter().collect();
+    block(0, &[slice])
 }
 
 #[test]
@@ -160,8 +150,7 @@ fn failures_are_seen_by_their_share_and_by_the_row_that_has_no_figures() {
 
 /// One block of a server that was busy for so long of 100 ms.
 fn busy(server_cpu_ns: u64, generator_cpu_ns: u64, foreign_ns: i64) -> Vec<Record> {
-    let foreign_cpu_ns = Some(foreign_ns);
-    block(0, &[(SUBJECT, Slice { server_cpu_ns, generator_cpu_ns, foreign_cpu_ns, ..slice() })])
+    block(0, &[costing(server_cpu_ns, generator_cpu_ns, Some(foreign_ns))])
 }
 
 #[test]
@@ -177,12 +166,12 @@ fn spun(before: Option<i64>, with: Option<i64>) -> Vec<Record> {
     let rounds = |block: usize| {
         let slice = move |round: usize| {
             let foreign_cpu_ns = if round % 2 == 1 { with } else { before };
-            let row = SUBJECT.to_owned();
-            Record::Slice(Slice { block, round, row, foreign_cpu_ns, ..slice() })
+            let slice = costing(99_000_000, 80_000_000, foreign_cpu_ns);
+            Record::Sample(Box::new(Sample { block, round, ..slice }))
         };
-        let order = vec![SUBJECT.to_owned()];
-        let begins = [Record::Block { block, order, elapsed_ns: 0 }];
-        begins.into_iter().chain((0..5).map(slice)).chain([Record::Stopped(stopped(block, SUBJECT))])
+        let begins = [Record::Block(Block { block, order: vec![0], elapsed_ns: 0 })];
+        let ends = [Record::Stopped(Stopped { block, ..Stopped::default() })];
+        begins.into_iter().chain((0..5).map(slice)).chain(ends)
     };
     (0..3).flat_map(rounds).collect()
 }

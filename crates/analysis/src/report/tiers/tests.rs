@@ -7,7 +7,7 @@ use crate::report::{
 };
 use tare_bench::run::{
     folder::Kept,
-    record::{Ending, Record, Started},
+    record::{Block, Ended, Ending, Record, Started},
 };
 
 fn tiers_of(kept: &Kept) -> Vec<(String, usize)> {
@@ -15,6 +15,7 @@ fn tiers_of(kept: &Kept) -> Vec<(String, usize)> {
     tiers.rows.iter().map(|place| (place.row.clone(), place.tier)).collect()
 }
 
+const TWIN: usize = 2;
 const ROWS: [(&str, f64); 4] = [("raw-socket", 1.0), ("slow", 0.5), ("twin", 0.8), ("other", 0.797)];
 
 #[test]
@@ -46,10 +47,11 @@ fn tiers_are_printed() {
 fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
     let mut kept = kept_with(&ROWS, 12);
     for record in &mut kept.records {
-        if let Record::Slice(slice) = record
-            && slice.row == "twin"
+        if let Record::Sample(slice) = record
+            && slice.row == TWIN
         {
-            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.server_cpu_ns / 2, 99_000_000);
+            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) =
+                (slice.host.server_cpu_ns / 2, 99_000_000);
         }
     }
     let report = compute(&kept);
@@ -65,9 +67,9 @@ fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
 fn who_keeps_a_process_is_judged_by_its_starts() {
     let mut kept = kept_with(&ROWS, 12);
     // Who was never seen to start has a process for each block.
-    let started = |block: usize| Started { block, row: "twin".to_owned(), start_up_ns: 1 };
+    let started = |block: usize| Started { block, row: TWIN, start_up_ns: 1 };
     let with_starts = |record: Record| match record {
-        Record::Block { block, .. } if block.is_multiple_of(3) => {
+        Record::Block(Block { block, .. }) if block.is_multiple_of(3) => {
             vec![record, Record::Started(started(block))]
         }
         record => vec![record],
@@ -95,14 +97,13 @@ fn groups_are_compared_by_their_reference() {
     kept.header.plan.group_max = 3;
     assert_eq!(kept.header.plan.groups(), 2);
     let members: Vec<Vec<usize>> = (0..24).map(|block| kept.header.plan.group(block)).collect();
-    let rows = kept.header.plan.rows.clone();
-    let is_member = |block: usize, row: &str| members[block].iter().any(|member| rows[*member].label == row);
+    let is_member = |block: usize, row: usize| members[block].contains(&row);
     kept.records.retain_mut(|record| match record {
-        Record::Slice(slice) => is_member(slice.block, &slice.row),
-        Record::Started(started) => is_member(started.block, &started.row),
-        Record::Stopped(stopped) => is_member(stopped.block, &stopped.row),
-        Record::Block { block, order, .. } => {
-            order.retain(|row| is_member(*block, row));
+        Record::Sample(slice) => is_member(slice.block, slice.row),
+        Record::Started(started) => is_member(started.block, started.row),
+        Record::Stopped(stopped) => is_member(stopped.block, stopped.row),
+        Record::Block(Block { block, order, .. }) => {
+            order.retain(|row| is_member(*block, *row));
             true
         }
         _ => true,
@@ -134,7 +135,7 @@ fn looks_cost_blocks() {
     assert!(looked.findings.contains(&expected), "{:?}", looked.findings);
 
     let mut decided = few.clone();
-    let last = Record::Ended { reason: Ending::Decided, elapsed_ns: 1 };
+    let last = Record::Ended(Ended { reason: Ending::Decided, elapsed_ns: 1 });
     *decided.records.last_mut().unwrap() = last;
     let too_much = |report: &Report| report.findings.contains(&Finding::of_run(RunIssue::UnplannedLooks));
     assert!(too_much(&compute(&decided)) && !too_much(&compute_at(&decided, Some(&looks))));
@@ -157,7 +158,7 @@ fn one_row_has_no_tier() {
 
 #[test]
 fn a_block_takes_as_long_as_from_one_to_the_next() {
-    let block = |elapsed_ns| Record::Block { block: 0, order: Vec::new(), elapsed_ns };
+    let block = |elapsed_ns| Record::Block(Block { elapsed_ns, ..Block::default() });
     assert_eq!(block_ns(&[], Some(5)), None);
     assert_eq!(block_ns(&[block(100), block(300), block(700)], None), Some(300));
     assert_eq!(block_ns(&[block(100)], Some(400)), Some(300));

@@ -1,5 +1,8 @@
-use super::{super::record::Figures, *};
-use crate::grid::{fixture::plan, plan::Wish};
+use super::*;
+use crate::{
+    grid::{fixture::plan, plan::Wish},
+    sample::Hung,
+};
 
 /// Answers every cell at once, and is interrupted after so many.
 struct Fake {
@@ -9,14 +12,14 @@ struct Fake {
 }
 
 impl Executor for Fake {
-    fn cell(&mut self, cell: Cell) -> Option<Outcome> {
+    fn cell(&mut self, cell: Cell) -> Option<Sample> {
         self.asked.push(cell);
         self.left = self.left.checked_sub(1)?;
-        let figures = Figures::default();
-        Some(match self.gets_stuck == Some(cell.row) {
-            true => Outcome::Stuck { evidence: "silent".to_owned(), figures },
-            false => Outcome::Measured(figures),
-        })
+        let outcome = match self.gets_stuck == Some(cell.row) {
+            true => Outcome::Hung(Hung::default()),
+            false => Outcome::Measured,
+        };
+        Some(Sample { outcome, ..Sample::default() })
     }
 
     fn now_ns(&self) -> u64 {
@@ -31,7 +34,7 @@ impl Executor for Fake {
 #[derive(Default)]
 struct Memory(Vec<Record>);
 
-impl Journal<Record> for Memory {
+impl Journal for Memory {
     fn append(&mut self, record: &Record) -> io::Result<()> {
         self.0.push(record.clone());
         Ok(())
@@ -42,7 +45,7 @@ struct Nobody;
 
 impl Watch for Nobody {
     fn begins(&mut self, _: Cell, _: usize, _: Duration) {}
-    fn ended(&mut self, _: &CellRecord) {}
+    fn ended(&mut self, _: &Sample) {}
 }
 
 fn go_on(plan: &GridPlan, cells: usize, journal: &mut Memory) -> (Ending, Vec<Cell>) {

@@ -3,10 +3,8 @@ use std::{cell::Cell, collections::BTreeMap};
 use super::*;
 use crate::{
     experiment::Point,
-    run::{
-        plan::{LatencyPlan, PlannedRow},
-        record::Open,
-    },
+    run::plan::{LatencyPlan, PlannedRow},
+    sample::LoadResult,
 };
 use tare_host::cpus::Pinning;
 
@@ -21,11 +19,6 @@ struct Fake {
     warm_ups: Vec<(usize, u64)>,
     woken: Vec<usize>,
     offers: Vec<(usize, Offer)>,
-}
-
-fn open(offer: Offer) -> Option<Open> {
-    let Offer::Open { per_second, .. } = offer else { return None };
-    Some(Open { point: Point::PerSecond(0.0), offered_per_second: per_second, unsent: 0, lag_ns_p99: 0 })
 }
 
 impl Fake {
@@ -53,7 +46,7 @@ impl Executor for Fake {
         self.pass(3_000_000_000);
         let steady_after_ns = (row > 0).then_some(row as u64 * 1_000_000_000);
         Ok(Pilot {
-            row: String::new(),
+            row: 0,
             window_ns: 1_000_000_000,
             start_ns: 600_000_000,
             answered: vec![1; 3],
@@ -76,7 +69,7 @@ impl Executor for Fake {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Slice, RowFailure> {
+    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
         self.offers.push((row, offer));
         assert!(self.running.contains(&row));
         self.slices += 1;
@@ -86,21 +79,21 @@ impl Executor for Fake {
                 self.running.remove(&row);
                 Err(RowFailure("was killed".to_owned()))
             }
-            _ => Ok(Slice {
-                window_ns: 100_000_000,
-                answered: 10,
+            _ => {
                 // A capacity of 1,000 a second for each place in the plan.
-                answered_in_window: 100 * (row as u64 + 1),
-                open: open(offer),
-                ..Slice::default()
-            }),
+                let answered_in_window = 100 * (row as u64 + 1);
+                let window_ns = 100_000_000;
+                let load =
+                    LoadResult { window_ns, answered: 10, answered_in_window, ..LoadResult::default() };
+                Ok(Sample { load, ..Sample::default() })
+            }
         }
     }
 
-    fn stop(&mut self, row: usize, _block: usize) -> Result<StopFacts, RowFailure> {
+    fn stop(&mut self, row: usize, _block: usize) -> Result<Stopped, RowFailure> {
         assert!(self.running.remove(&row), "row {row} was not running");
         self.pass(500_000_000);
-        Ok(StopFacts::default())
+        Ok(Stopped::default())
     }
 
     fn now_ns(&self) -> u64 {
@@ -180,11 +173,11 @@ fn plan(rows: usize, seed: u64) -> Plan {
     }
 }
 
-fn slices_of(records: &[Record]) -> BTreeMap<String, usize> {
+fn slices_of(records: &[Record]) -> BTreeMap<usize, usize> {
     let mut counts = BTreeMap::new();
     for record in records {
-        if let Record::Slice(slice) = record {
-            *counts.entry(slice.row.clone()).or_default() += 1;
+        if let Record::Sample(sample) = record {
+            *counts.entry(sample.row).or_default() += 1;
         }
     }
     counts
@@ -198,17 +191,17 @@ fn blocks_are_complete_and_end_within_the_budget() {
     assert_eq!(ending, Ending::BudgetSpent);
     assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [56, 56, 56]);
     assert!(fake.running.is_empty());
-    assert!(matches!(journal.records.last(), Some(Record::Ended { .. })));
+    assert!(matches!(journal.records.last(), Some(Record::Ended(_))));
 }
 
 #[test]
 fn every_round_holds_every_row_once_in_an_order_of_its_own() {
     let mut journal = Memory::default();
     run(&plan(5, 1), &mut Fake::new(), &mut journal).unwrap();
-    let mut rounds: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
+    let mut rounds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for record in &journal.records {
-        if let Record::Slice(slice) = record {
-            rounds.entry((slice.block, slice.round)).or_default().push(slice.row.clone());
+        if let Record::Sample(sample) = record {
+            rounds.entry((sample.block, sample.round)).or_default().push(sample.row);
         }
     }
     assert!(rounds.values().all(|rows| rows.iter().collect::<BTreeSet<_>>().len() == 5));
@@ -232,10 +225,10 @@ fn a_service_that_dies_is_out_and_the_others_go_on() {
     fake.dies = Some((1, 5));
     run(&plan(3, 1), &mut fake, &mut journal).unwrap();
     let failed: Vec<_> =
-        journal.records.iter().filter(|record| matches!(record, Record::Failed { .. })).collect();
+        journal.records.iter().filter(|record| matches!(record, Record::Failed(_))).collect();
     assert_eq!(failed.len(), 1);
     let counts = slices_of(&journal.records);
-    assert!(counts["row1"] < 4 && counts["row0"] >= 24 && counts["row0"] == counts["row2"], "{counts:?}");
+    assert!(counts[&1] < 4 && counts[&0] >= 24 && counts[&0] == counts[&2], "{counts:?}");
 }
 
 #[test]
@@ -243,7 +236,7 @@ fn a_reference_that_is_left_alone_is_measured_no_further() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.dies = Some((1, 5));
     assert_eq!(run(&plan(2, 1), &mut fake, &mut journal).unwrap(), Ending::NothingLeft);
-    assert!(slices_of(&journal.records)["row0"] <= 2 * 4);
+    assert!(slices_of(&journal.records)[&0] <= 2 * 4);
     assert_eq!(run(&plan(1, 1), &mut Fake::new(), &mut Memory::default()).unwrap(), Ending::BlocksMax);
 }
 
@@ -252,7 +245,7 @@ fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
     let (mut plan, mut journal) = (plan(3, 1), Memory::default());
     plan.budget_ns = 1;
     assert_eq!(run(&plan, &mut Fake::new(), &mut journal).unwrap(), Ending::BudgetSpent);
-    assert_eq!(slices_of(&journal.records)["row0"], 6 * 4);
+    assert_eq!(slices_of(&journal.records)[&0], 6 * 4);
 }
 
 #[test]
@@ -279,8 +272,8 @@ fn a_full_disk_ends_the_campaign_and_leaves_nothing_running() {
 fn timeless(records: &[Record]) -> Vec<Record> {
     let mut records = records.to_vec();
     for record in &mut records {
-        if let Record::Block { elapsed_ns, .. } = record {
-            *elapsed_ns = 0;
+        if let Record::Block(block) = record {
+            block.elapsed_ns = 0;
         }
     }
     records
@@ -300,7 +293,7 @@ fn a_campaign_that_was_cut_off_goes_on_with_the_next_block() {
     // Within a block, that one is left as it is.
     let mut rest = Memory::default();
     resume(&plan, &mut Fake::new(), &mut rest, &whole.records[..3 * 19 + 7]).unwrap();
-    assert!(matches!(rest.records[0], Record::Block { block: 4, .. }), "{:?}", rest.records[0]);
+    assert!(matches!(rest.records[0], Record::Block(Block { block: 4, .. })), "{:?}", rest.records[0]);
 }
 
 #[test]
@@ -313,8 +306,8 @@ fn time_and_failures_of_the_past_count() {
     fake.interrupt_after_slices = 20;
     assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::Interrupted);
     assert_eq!(resume(&plan, &mut Fake::new(), &mut whole, &journal.records).unwrap(), Ending::BudgetSpent);
-    assert_eq!(slices_of(&whole.records).keys().collect::<Vec<_>>(), ["row0", "row2"]);
-    let Some(Record::Ended { elapsed_ns, .. }) = whole.records.last() else { panic!("no end") };
+    assert_eq!(slices_of(&whole.records).keys().collect::<Vec<_>>(), [&0, &2]);
+    let Some(Record::Ended(Ended { elapsed_ns, .. })) = whole.records.last() else { panic!("no end") };
     assert!((25_000_000_000..=30_000_000_000).contains(elapsed_ns), "{elapsed_ns}");
 }
 
@@ -343,12 +336,12 @@ fn slow_plan() -> Plan {
 }
 
 /// The blocks in which each row was started, and stopped.
-fn lives(records: &[Record]) -> BTreeMap<&str, (Vec<usize>, Vec<usize>)> {
-    let mut lives: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+fn lives(records: &[Record]) -> BTreeMap<usize, (Vec<usize>, Vec<usize>)> {
+    let mut lives: BTreeMap<usize, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for record in records {
         match record {
-            Record::Started(started) => lives.entry(&started.row).or_default().0.push(started.block),
-            Record::Stopped(stopped) => lives.entry(&stopped.row).or_default().1.push(stopped.block),
+            Record::Started(started) => lives.entry(started.row).or_default().0.push(started.block),
+            Record::Stopped(stopped) => lives.entry(stopped.row).or_default().1.push(stopped.block),
             _ => {}
         }
     }
@@ -361,8 +354,8 @@ fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     run(&plan, &mut fake, &mut journal).unwrap();
     let lives = lives(&journal.records);
-    assert_eq!(lives["row0"], (vec![0, 4, 8, 12, 16], vec![3, 7, 11, 15, 16]));
-    assert_eq!(lives["row2"].0, (0..17).collect::<Vec<_>>());
+    assert_eq!(lives[&0], (vec![0, 4, 8, 12, 16], vec![3, 7, 11, 15, 16]));
+    assert_eq!(lives[&2].0, (0..17).collect::<Vec<_>>());
     assert_eq!(fake.woken, [0; 12]);
     assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [17 * 4; 3]);
     assert!(fake.running.is_empty());
@@ -374,11 +367,11 @@ fn a_process_that_lasts_ends_with_the_part_of_the_campaign() {
     fake.interrupt_after_slices = 3 * 4 + 2;
     run(&slow_plan(), &mut fake, &mut journal).unwrap();
     assert!(fake.running.is_empty());
-    assert_eq!(lives(&journal.records)["row0"], (vec![0], vec![1]));
+    assert_eq!(lives(&journal.records)[&0], (vec![0], vec![1]));
     // The rest has a process of its own, until the next is due.
     let mut rest = Memory::default();
     resume(&slow_plan(), &mut Fake::new(), &mut rest, &journal.records).unwrap();
-    assert_eq!(lives(&rest.records)["row0"], (vec![2, 4, 6, 8], vec![3, 5, 7, 8]));
+    assert_eq!(lives(&rest.records)[&0], (vec![2, 4, 6, 8], vec![3, 5, 7, 8]));
     for full_after in 4..60 {
         let (mut fake, mut journal) =
             (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
@@ -394,16 +387,16 @@ fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_referen
     assert_eq!(plan.groups(), 3);
     let mut journal = Memory::default();
     run(&plan, &mut Fake::new(), &mut journal).unwrap();
-    let blocks: Vec<BTreeSet<&str>> = journal
+    let blocks: Vec<BTreeSet<usize>> = journal
         .records
         .iter()
         .filter_map(|record| match record {
-            Record::Block { order, .. } => Some(order.iter().map(String::as_str).collect()),
+            Record::Block(block) => Some(block.order.iter().copied().collect()),
             _ => None,
         })
         .collect();
     assert_eq!(blocks.len(), 9 * 3);
-    assert!(blocks.iter().all(|block| block.contains("row0") && (3..=4).contains(&block.len())));
+    assert!(blocks.iter().all(|block| block.contains(&0) && (3..=4).contains(&block.len())));
     for cycle in blocks.chunks(3) {
         assert_eq!(cycle.iter().flatten().collect::<BTreeSet<_>>().len(), 8, "a cycle measures every row");
         assert_eq!(cycle.iter().map(BTreeSet::len).sum::<usize>(), 7 + 3, "and none but the reference twice");
@@ -416,7 +409,7 @@ struct After(usize, usize);
 
 impl Judge for After {
     fn heard(&mut self, record: &Record) {
-        self.1 += usize::from(matches!(record, Record::Block { .. }));
+        self.1 += usize::from(matches!(record, Record::Block(_)));
     }
 
     fn is_decided(&mut self) -> bool {
@@ -430,7 +423,7 @@ fn a_judge_ends_a_campaign_when_the_question_is_answered() {
     let mut judge = After(3, 0);
     let parts = Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), judge: &mut judge };
     assert_eq!(super::run(&plan(3, 1), parts, &[]).unwrap(), Ending::Decided);
-    assert_eq!(slices_of(&journal.records)["row0"], 3 * 4);
+    assert_eq!(slices_of(&journal.records)[&0], 3 * 4);
     // What was heard in the past counts as well.
     let mut judge = After(3, 0);
     let (mut fake, mut rest) = (Fake::new(), Memory::default());

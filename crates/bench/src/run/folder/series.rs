@@ -6,13 +6,11 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{FORMAT, FolderError, other_format};
+use super::{FORMAT, FolderError, read};
 
 /// `series.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SeriesHead {
     /// [`FORMAT`] of the program that wrote it.
     pub format: String,
@@ -52,20 +50,12 @@ impl SeriesHead {
         write().map_err(|source| FolderError::Io { path: path.clone(), source })
     }
 
-    /// Of this folder.
-    pub fn read(folder: &Path) -> Result<SeriesHead, FolderError> {
-        let wrong = |reason: String| FolderError::Series { path: head_path(folder), reason };
-        let text = fs::read_to_string(head_path(folder)).map_err(|error| wrong(error.to_string()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        // Before its fields: those of another format are not this one's mistakes.
-        if let Some(found) = value.get("format").and_then(Value::as_str).filter(|found| *found != FORMAT) {
-            return Err(wrong(format!("has {}", other_format(found))));
-        }
-        let head: SeriesHead = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
-        match head.members.iter().find_map(|name| why_no_name(name)) {
-            Some(reason) => Err(wrong(reason)),
-            None => Ok(head),
-        }
+    /// Of this folder, with what of it is not shown: what this program does not know, and names that are paths.
+    ///
+    /// # Errors
+    /// Where it cannot be read or understood, or is of another major format.
+    pub fn read(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
+        read::series(folder)
     }
 }
 
@@ -79,7 +69,7 @@ pub(super) fn why_no_name(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::lenient, *};
+    use super::*;
 
     #[test]
     fn names_lead_nowhere_else() {
@@ -98,23 +88,20 @@ mod tests {
         let head = SeriesHead::new("All", vec!["a".to_owned(), "b".to_owned()]);
         head.keep(folder.path()).unwrap();
         SeriesHead::new("Another", Vec::new()).keep(folder.path()).unwrap();
-        assert_eq!(SeriesHead::read(folder.path()).unwrap(), head, "it stays as it is");
-        assert_eq!(lenient::series(folder.path()).unwrap(), (head, Vec::new()));
+        assert_eq!(SeriesHead::read(folder.path()).unwrap(), (head, Vec::new()), "it stays as it is");
         let cases = [
-            r#"{"format": "1.0", "title": "T", "members": ["a", "../../x"]}"#,
-            r#"{"format": "1.3", "title": "T", "members": ["a"], "mood": 1}"#,
-            r#"{"format": "2.0", "title": "T", "members": ["a"]}"#,
-            r#"{"format": "1.0", "title": "T"}"#,
+            r#"{"format": "2.0", "title": "T", "members": ["a", "../../x"]}"#,
+            r#"{"format": "2.3", "title": "T", "members": ["a"], "mood": 1}"#,
+            r#"{"format": "3.0", "title": "T", "members": ["a"]}"#,
+            r#"{"format": "2.0", "title": "T"}"#,
             "{\"format\"",
         ];
         let told = cases.map(|text| {
             fs::write(head_path(folder.path()), text).unwrap();
-            let strictly = SeriesHead::read(folder.path()).unwrap_err().to_string();
-            let leniently = match lenient::series(folder.path()) {
-                Ok((head, damage)) => format!("{}; {}", head.members.join(", "), damage.join("; ")),
-                Err(error) => format!("error: {error}"),
-            };
-            format!("{text}\n  strictly: {strictly}\n  leniently: {leniently}")
+            match SeriesHead::read(folder.path()) {
+                Ok((head, damage)) => format!("{text}\n  {}; {}", head.members.join(", "), damage.join("; ")),
+                Err(error) => format!("{text}\n  error: {error}"),
+            }
         });
         insta::assert_snapshot!(told.join("\n").replace(&folder.path().display().to_string(), "FOLDER"));
     }

@@ -14,7 +14,7 @@ use tare_bench::{
         folder::{self, FolderError, Header, Kept, Planned, RunFolder},
         plan::{Plan, PlannedRow},
         prepare,
-        record::{Ending, Record, ending},
+        record::{Ended, Ending, Record, ending},
         until::Until,
     },
     slo::{SloPlan, judge::Searches},
@@ -200,7 +200,8 @@ impl<'a> Session<'a> {
             self.progress.keep(&format!("measuring for {}", super::dry::expected(plan)));
         }
         let ended = match nothing_to_compare(plan) {
-            true => self.kept(journal.append(&Record::Ended { reason: Ending::NothingLeft, elapsed_ns: 0 })),
+            true => self
+                .kept(journal.append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))),
             false => {
                 let campaign = || Campaign::new(header, None, past);
                 self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past, campaign)
@@ -219,14 +220,14 @@ impl<'a> Session<'a> {
 
     fn conduct<'c>(
         &'c self,
-        plan: &Plan,
+        plan: &'c Plan,
         mut bench: Bench,
         mut journal: RunFolder,
         judge: &mut impl Judge,
         past: &[Record],
         campaign: impl FnOnce() -> Campaign<'c>,
     ) -> anyhow::Result<()> {
-        let watch = &mut CampaignProgress::new(&self.progress, campaign);
+        let watch = &mut CampaignProgress::new(&self.progress, plan, campaign);
         let parts = Parts { executor: &mut bench, journal: &mut journal, watch, judge };
         let ended = campaign::run(plan, parts, past);
         self.progress.finish();

@@ -5,11 +5,12 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde::Serialize;
 use tare_bench::{
-    grid::{self, plan::GridPlan, record::Cell},
+    grid::{Cell, plan::GridPlan},
     run::{
         plan::Plan,
-        record::{Record, Slice},
+        record::{Block, Record},
     },
+    sample::Sample,
 };
 
 use crate::progress::duration;
@@ -80,14 +81,10 @@ impl Going {
     /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
     /// report's to complain of.
     pub fn hear(&mut self, line: &[u8]) -> bool {
-        match self {
-            Going::Campaign(campaign) => {
-                serde_json::from_slice(line).is_ok_and(|record: Record| campaign.hear(&record))
-            }
-            Going::Grid(grid) => {
-                serde_json::from_slice(line).is_ok_and(|record: grid::record::Record| grid.hear(&record))
-            }
-        }
+        serde_json::from_slice(line).is_ok_and(|record: Record| match self {
+            Going::Campaign(campaign) => campaign.hear(&record),
+            Going::Grid(grid) => grid.hear(&record),
+        })
     }
 
     /// How far it is.
@@ -103,12 +100,12 @@ impl Campaign {
     fn hear(&mut self, record: &Record) -> bool {
         match record {
             Record::Pilot(pilot) => {
-                self.now = format!("warm-up of {} is known", pilot.row);
+                self.now = format!("warm-up of {} is known", self.label(pilot.row));
                 let loaded_ns = pilot.window_ns.saturating_mul(pilot.answered.len() as u64);
                 self.elapsed_ns = self.elapsed_ns.saturating_add(loaded_ns).saturating_add(pilot.start_ns);
                 true
             }
-            Record::Block { block, order, elapsed_ns } => {
+            Record::Block(Block { block, order, elapsed_ns }) => {
                 self.pilots_ns = if *block == 0 { *elapsed_ns } else { self.pilots_ns };
                 (self.blocks, self.block_began_ns, self.elapsed_ns) =
                     (block.saturating_add(1), *elapsed_ns, *elapsed_ns);
@@ -117,34 +114,39 @@ impl Campaign {
             }
             Record::Started(started) => {
                 self.elapsed_ns = self.elapsed_ns.saturating_add(started.start_up_ns);
-                self.now = format!("{} is ready", started.row);
+                self.now = format!("{} is ready", self.label(started.row));
                 false
             }
-            Record::Slice(slice) => {
-                self.elapsed_ns = self.elapsed_ns.saturating_add(slice.elapsed_ns);
+            Record::Sample(slice) => {
+                self.elapsed_ns = self.elapsed_ns.saturating_add(slice.load.elapsed_ns);
                 self.now = self.round(slice);
                 false
             }
             Record::Stopped(stopped) => {
-                self.now = format!("{} stopped", stopped.row);
+                self.now = format!("{} stopped", self.label(stopped.row));
                 false
             }
-            Record::Failed { row, .. } => {
-                self.now = format!("{row} failed");
+            Record::Failed(failed) => {
+                self.now = format!("{} failed", self.label(failed.row));
                 true
             }
-            Record::Ended { reason, .. } => {
-                self.now = reason.text().to_owned();
+            Record::Ended(ended) => {
+                self.now = ended.reason.text().to_owned();
                 true
             }
         }
     }
 
-    fn round(&self, slice: &Slice) -> String {
-        let closed = self.plan.slices_per_block;
-        match &slice.open {
-            None => format!("round {} of {closed}: {}", slice.round + 1, slice.row),
-            Some(open) => format!("{} at {:.0} requests/s", slice.row, open.offered_per_second),
+    /// The journal may be damaged, and name what is not there.
+    fn label(&self, row: usize) -> &str {
+        self.plan.rows.get(row).map_or("a service", |row| &row.label)
+    }
+
+    fn round(&self, slice: &Sample) -> String {
+        let (closed, label) = (self.plan.slices_per_block, self.label(slice.row));
+        match slice.load.offered_per_second {
+            None => format!("round {} of {closed}: {label}", slice.round + 1),
+            Some(per_second) => format!("{label} at {per_second:.0} requests/s"),
         }
     }
 
@@ -172,10 +174,10 @@ impl Campaign {
 }
 
 impl Grid {
-    fn hear(&mut self, record: &grid::record::Record) -> bool {
-        if let grid::record::Record::Cell(record) = record {
-            self.done.insert(record.cell);
-            self.last = Some(record.cell);
+    fn hear(&mut self, record: &Record) -> bool {
+        if let Record::Sample(sample) = record {
+            self.done.insert(Cell::of(sample));
+            self.last = Some(Cell::of(sample));
         }
         true
     }
@@ -243,13 +245,12 @@ mod tests {
     fn a_block_is_told_when_it_begins_and_a_slice_as_it_comes() {
         let mut going = Going::campaign(plan());
         assert_eq!(going.progress().stage, "Before the first block");
-        let block = |block: usize, elapsed_ns: u64| json!({"kind": "block", "block": block, "order": ["a", "b"], "elapsed_ns": elapsed_ns});
+        let block = |block: usize, elapsed_ns: u64| json!({"block": {"block": block, "order": [0, 1], "elapsed_ns": elapsed_ns}});
         assert!(!heard(&mut going, &block(0, 0)), "there is nothing new to show");
         assert!(heard(&mut going, &block(1, 5_000_000_000)));
         assert!(heard(&mut going, &block(2, 10_000_000_000)));
-        let slice =
-            Slice { block: 2, round: 1, row: "b".to_owned(), elapsed_ns: 1_000_000_000, ..Slice::default() };
-        let slice = serde_json::to_value(Record::Slice(slice)).unwrap();
+        let load = json!({"elapsed_ns": 1_000_000_000});
+        let slice = json!({"sample": {"block": 2, "round": 1, "row": 1, "load": load}});
         assert!(!heard(&mut going, &slice));
         let expected = Progress {
             now: "round 2 of 2: b".to_owned(),
@@ -264,7 +265,7 @@ mod tests {
     fn what_is_no_record_says_nothing() {
         let mut going = Going::campaign(plan());
         let before = going.progress();
-        for line in ["", "{", "{\"kind\":\"slize\"}", "null"] {
+        for line in ["", "{", "{\"slize\":{}}", "null"] {
             assert!(!going.hear(line.as_bytes()), "{line}");
         }
         assert_eq!(going.progress(), before);

@@ -8,7 +8,7 @@ use tare_analysis::{
     report::figures::{percent, rate},
 };
 use tare_bench::{
-    run::folder::Kept,
+    run::{folder::Kept, plan::Plan},
     slo::{
         Found, Search, SloPlan,
         judge::{Searches, Start},
@@ -57,11 +57,12 @@ fn row(row: &SloRow) -> Row {
 
 /// The searches of the rows that have been `measured` in this block: the rate that was tried last, between the highest that
 /// held and the lowest that did not.
-pub fn enter_searches(table: &mut Table, searches: &Searches, measured: &BTreeSet<&str>) {
+pub fn enter_searches(table: &mut Table, plan: &Plan, searches: &Searches, measured: &BTreeSet<&str>) {
     let mut top: f64 = 0.0;
     let place = table.columns.iter().position(|column| column.title == "tried");
     for row in &mut table.rows {
-        let Some(start) = searches.of(&row.name).last() else { continue };
+        let planned = plan.rows.iter().position(|planned| planned.label == row.name);
+        let Some(start) = planned.and_then(|planned| searches.of(planned).last()) else { continue };
         top = top.max(CEILING * start.capacity_per_second());
         let Some(search) =
             start.search.as_ref().filter(|_| measured.contains(row.name.as_str()) && !row.is_out)

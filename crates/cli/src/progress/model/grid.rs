@@ -7,12 +7,12 @@ use tare_analysis::{
     report::figures::{percent, rate, time},
 };
 use tare_bench::{
-    grid::{
-        conduct,
-        plan::GridPlan,
-        record::{Cell, CellRecord, Record},
+    grid::{Cell, conduct, plan::GridPlan},
+    run::{
+        folder::{Header, Kept},
+        record::Record,
     },
-    run::folder::{Header, Kept},
+    sample::Sample,
 };
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone, View};
@@ -20,7 +20,7 @@ use crate::progress::view::{Column, Range, Row, Scale, Table, Tone, View};
 /// A grid, as far as it has come.
 #[derive(Debug)]
 pub struct Grid {
-    kept: Kept<GridPlan, Record>,
+    kept: Kept<GridPlan>,
     /// Cells of each row.
     cells: BTreeMap<usize, usize>,
     report: Report,
@@ -48,8 +48,8 @@ impl Grid {
     }
 
     /// A cell has ended.
-    pub fn hear(&mut self, record: &CellRecord) {
-        self.kept.records.push(Record::Cell(Box::new(record.clone())));
+    pub fn hear(&mut self, sample: &Sample) {
+        self.kept.records.push(Record::Sample(Box::new(sample.clone())));
     }
 
     /// Brings what is known up to date: not while anything is measured.
@@ -138,7 +138,7 @@ impl Grid {
     }
 
     fn done(&self, row: usize) -> usize {
-        let is_of = |record: &&Record| matches!(record, Record::Cell(cell) if cell.cell.row == row);
+        let is_of = |record: &&Record| matches!(record, Record::Sample(sample) if sample.row == row);
         self.kept.records.iter().filter(is_of).count()
     }
 }

@@ -19,9 +19,10 @@ use tare_bench::{
         campaign::Judge,
         folder::{Header, Kept},
         plan::Plan,
-        record::{Pilot, Record, Slice},
+        record::{Block, Pilot, Record},
         until::Until,
     },
+    sample::Sample,
     slo::{SloPlan, judge::Searches},
 };
 
@@ -123,31 +124,34 @@ impl<'a> Campaign<'a> {
         if let Question::Capacity { searches, .. } = &mut self.question {
             searches.heard(&record);
         }
+        let label = |row: usize| self.kept.header.plan.rows[row].label.clone();
         match &record {
             Record::Pilot(pilot) => {
-                self.piloted.insert(pilot.row.clone(), steady(pilot));
+                self.piloted.insert(label(pilot.row), steady(pilot));
             }
-            Record::Block { block, order, elapsed_ns } => self.begin(*block, order, *elapsed_ns),
-            Record::Started(started) => drop(self.live.insert(started.row.clone())),
-            Record::Slice(slice) => {
-                self.phase = Phase::Measuring { row: slice.row.clone(), text: place(slice) };
+            Record::Block(block) => self.begin(block),
+            Record::Started(started) => drop(self.live.insert(label(started.row))),
+            Record::Sample(slice) => {
+                self.phase = Phase::Measuring { row: label(slice.row), text: place(slice) };
             }
             Record::Stopped(stopped) => {
-                self.live.remove(&stopped.row);
+                self.live.remove(&label(stopped.row));
                 self.phase = Phase::Stopping;
             }
-            Record::Failed { block, row, reason } => {
-                self.live.remove(row);
-                self.order.retain(|label| label != row);
-                self.failed.insert(row.clone(), (*block, reason.clone()));
+            Record::Failed(failed) => {
+                let row = label(failed.row);
+                self.live.remove(&row);
+                self.order.retain(|label| *label != row);
+                self.failed.insert(row, (failed.block, failed.reason.clone()));
             }
-            Record::Ended { .. } => {}
+            Record::Ended(_) => {}
         }
         self.kept.records.push(record);
     }
 
-    fn begin(&mut self, block: usize, order: &[String], elapsed_ns: u64) {
-        let plan = &self.kept.header.plan;
+    fn begin(&mut self, record: &Block) {
+        let (plan, block, elapsed_ns) = (&self.kept.header.plan, record.block, record.elapsed_ns);
+        let order = record.order.iter().map(|row| plan.rows[*row].label.clone()).collect();
         if block == 0 {
             self.first_block_ns = elapsed_ns;
         } else {
@@ -157,7 +161,7 @@ impl<'a> Campaign<'a> {
             self.blocks = (block + left).clamp(least, most);
         }
         self.block = block;
-        self.order = order.to_vec();
+        self.order = order;
         self.phase = Phase::Starting;
     }
 
@@ -193,7 +197,7 @@ impl<'a> Campaign<'a> {
             table.rows.iter_mut().for_each(|row| self.enter_state(row));
         }
         if let Question::Capacity { searches, .. } = &self.question {
-            capacity::enter_searches(&mut table, searches, &self.measured_in_block());
+            capacity::enter_searches(&mut table, self.plan(), searches, &self.measured_in_block());
         }
         let failed = self.failed.iter().map(|(row, (_, reason))| format!("{row}: {reason}"));
         View {
@@ -209,8 +213,15 @@ impl<'a> Campaign<'a> {
 
     fn measured_in_block(&self) -> BTreeSet<&str> {
         let this_block =
-            self.kept.records.iter().rev().take_while(|record| !matches!(record, Record::Block { .. }));
-        this_block.filter_map(row_of_slice).collect()
+            self.kept.records.iter().rev().take_while(|record| !matches!(record, Record::Block(_)));
+        this_block.filter_map(|record| self.row_of_slice(record)).collect()
+    }
+
+    fn row_of_slice(&self, record: &Record) -> Option<&str> {
+        match record {
+            Record::Sample(slice) => Some(&self.plan().rows[slice.row].label),
+            _ => None,
+        }
     }
 
     fn plan(&self) -> &Plan {
@@ -298,25 +309,19 @@ pub fn steady(pilot: &Pilot) -> String {
     }
 }
 
-fn row_of_slice(record: &Record) -> Option<&str> {
-    match record {
-        Record::Slice(slice) => Some(&slice.row),
-        _ => None,
-    }
-}
-
-fn place(slice: &Slice) -> String {
+fn place(slice: &Sample) -> String {
     let round = slice.round + 1;
-    match &slice.open {
+    match slice.load.offered_per_second {
         None => format!("round {round}"),
-        Some(open) => format!("round {round} at {}/s", rate(open.offered_per_second)),
+        Some(per_second) => format!("round {round} at {}/s", rate(per_second)),
     }
 }
 
 /// Time that the records tell of.
 fn elapsed(records: &[Record]) -> Duration {
     let elapsed = records.iter().filter_map(|record| match record {
-        Record::Block { elapsed_ns, .. } | Record::Ended { elapsed_ns, .. } => Some(*elapsed_ns),
+        Record::Block(block) => Some(block.elapsed_ns),
+        Record::Ended(ended) => Some(ended.elapsed_ns),
         _ => None,
     });
     Duration::from_nanos(elapsed.max().unwrap_or(0))

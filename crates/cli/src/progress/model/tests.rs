@@ -3,9 +3,10 @@ use tare_bench::{
     experiment::{LoadSetting, Point},
     run::{
         plan::{Excluded, Exclusion, LatencyPlan, PlannedRow},
-        record::{Ending, Latency, Open, Pilot, Started, Stopped},
+        record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},
         until::{ALPHA, Gate, Metric, looks},
     },
+    sample::{HostUsage, LoadResult},
     slo::Slo,
 };
 use tare_host::{cpus::Pinning, environment::Environment};
@@ -57,54 +58,47 @@ fn header(labels: &[&str]) -> Header {
 }
 
 fn begins(block: usize, rows: &[(&str, f64)]) -> Record {
-    let order = rows.iter().map(|(label, _)| (*label).to_owned()).collect();
-    Record::Block { block, order, elapsed_ns: block as u64 * 4_000_000_000 }
+    let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 4_000_000_000);
+    Record::Block(Block { block, order, elapsed_ns })
 }
 
-fn started(block: usize, row: &str) -> Record {
-    Record::Started(Started { block, row: row.to_owned(), start_up_ns: 3_000_000 })
+fn started(block: usize, row: usize) -> Record {
+    Record::Started(Started { block, row, start_up_ns: 3_000_000 })
 }
 
 /// A slice of a service that answers `level` times as fast as the reference, a little faster in each block than before.
-fn slice(block: usize, round: usize, row: &str, level: f64) -> Slice {
-    let wobble = 1.0 + 0.02 * ((block * 7 + row.len() * 3 + round) % 5) as f64;
+fn slice(block: usize, round: usize, row: usize, level: f64) -> Sample {
+    let wobble = 1.0 + 0.02 * ((block * 7 + ROWS[row].0.len() * 3 + round) % 5) as f64;
     let answered = (10_000.0 * level * wobble) as u64;
-    Slice {
-        block,
-        round,
-        row: row.to_owned(),
+    let load = LoadResult {
         window_ns: 100_000_000,
         elapsed_ns: 100_000_000,
         sent: answered,
         answered,
         answered_in_window: answered,
-        server_cpu_ns: 99_000_000,
-        generator_cpu_ns: 60_000_000,
-        ..Slice::default()
-    }
+        ..LoadResult::default()
+    };
+    let host = HostUsage { server_cpu_ns: 99_000_000, generator_cpu_ns: 60_000_000, ..HostUsage::default() };
+    Sample { block, round, row, load, host, ..Sample::default() }
 }
 
-fn stopped(block: usize, row: &str) -> Record {
-    let latency = Some(Latency { p50_ns: 300_000, p99_ns: 600_000, ..Latency::default() });
-    let (rss_bytes_peak, row) = (Some(4 << 20), row.to_owned());
-    Record::Stopped(Stopped {
-        block,
-        row,
-        rss_bytes_peak,
-        context_switches: None,
-        latency,
-        latency_open: Vec::new(),
-        complaint: None,
-    })
+fn sample(sample: Sample) -> Record {
+    Record::Sample(Box::new(sample))
+}
+
+fn stopped(block: usize, row: usize) -> Record {
+    let latency = vec![Some(Latency { p50_ns: 300_000, p99_ns: 600_000, ..Latency::default() })];
+    Record::Stopped(Stopped { block, row, rss_bytes_peak: Some(4 << 20), latency, ..Stopped::default() })
 }
 
 fn block(number: usize, rows: &[(&str, f64)]) -> Vec<Record> {
     let mut records = vec![begins(number, rows)];
-    records.extend(rows.iter().map(|(label, _)| started(number, label)));
+    records.extend((0..rows.len()).map(|row| started(number, row)));
     for round in 0..4 {
-        records.extend(rows.iter().map(|(row, level)| Record::Slice(slice(number, round, row, *level))));
+        let slices = rows.iter().enumerate().map(|(row, (_, level))| slice(number, round, row, *level));
+        records.extend(slices.map(sample));
     }
-    records.extend(rows.iter().map(|(label, _)| stopped(number, label)));
+    records.extend((0..rows.len()).map(|row| stopped(number, row)));
     records
 }
 
@@ -131,7 +125,7 @@ fn what_is_being_done_is_said() {
     assert_eq!(state(&view(&campaign), "gone"), "left out: not found: swiftc");
 
     let pilot = Pilot {
-        row: "raw".to_owned(),
+        row: 0,
         window_ns: 1,
         answered: vec![1],
         server_cpu_ns: vec![1],
@@ -142,21 +136,21 @@ fn what_is_being_done_is_said() {
     assert_eq!(view(&campaign).place, "finding how long each warms up, 2 of 3: fast");
     assert_eq!(state(&view(&campaign), "raw"), "steady after 1.5 s");
 
-    hear(&mut campaign, [begins(0, &ROWS), started(0, "raw")]);
+    hear(&mut campaign, [begins(0, &ROWS), started(0, 0)]);
     assert_eq!(view(&campaign).place, format!("block 1 of about {}, warming up fast", campaign.blocks));
     assert_eq!((state(&view(&campaign), "raw"), state(&view(&campaign), "slow")), ("ready", ""));
 
-    hear(&mut campaign, [started(0, "fast"), started(0, "slow")]);
+    hear(&mut campaign, [started(0, 1), started(0, 2)]);
     assert!(view(&campaign).place.ends_with(", all are warm"));
-    hear(&mut campaign, [Record::Slice(slice(0, 2, "slow", 1.0))]);
+    hear(&mut campaign, [sample(slice(0, 2, 2, 1.0))]);
     assert!(view(&campaign).place.ends_with(", round 3: slow"));
     assert_eq!(state(&view(&campaign), "slow"), "measuring");
 
     let reason = "was killed".to_owned();
-    hear(&mut campaign, [Record::Failed { block: 0, row: "slow".to_owned(), reason }]);
+    hear(&mut campaign, [Record::Failed(Failed { block: 0, row: 2, reason })]);
     assert_eq!(state(&view(&campaign), "slow"), "failed in block 1: was killed");
     assert_eq!(view(&campaign).remarks, ["slow: was killed"]);
-    hear(&mut campaign, [stopped(0, "raw")]);
+    hear(&mut campaign, [stopped(0, 0)]);
     assert!(view(&campaign).place.ends_with(", stopping"));
 }
 
@@ -177,8 +171,8 @@ fn the_table_is_that_of_the_end() {
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).collect();
     let mut campaign = Campaign::new(&head, None, &records);
     let reason = Ending::Interrupted;
-    hear(&mut campaign, [Record::Ended { reason, elapsed_ns: 28_000_000_000 }]);
-    hear(&mut campaign, [begins(7, &ROWS), started(7, "raw")]);
+    hear(&mut campaign, [Record::Ended(Ended { reason, elapsed_ns: 28_000_000_000 })]);
+    hear(&mut campaign, [begins(7, &ROWS), started(7, 0)]);
     let view = campaign.view(Duration::from_secs(7));
     assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
     assert_snapshot!(drawn(&view, 100, 8));
@@ -194,8 +188,9 @@ fn the_table_is_that_of_the_end() {
 #[test]
 fn without_a_throughput_it_is_cpu_time_that_is_shown() {
     let generator_bound = |record: Record| match record {
-        Record::Slice(slice) => {
-            Record::Slice(Slice { server_cpu_ns: 50_000_000, generator_cpu_ns: 100_000_000, ..slice })
+        Record::Sample(mut slice) => {
+            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (50_000_000, 100_000_000);
+            Record::Sample(slice)
         }
         record => record,
     };
@@ -237,9 +232,11 @@ fn a_search_is_the_rates_between_which_it_is() {
     hear(&mut campaign, block(0, &rows));
     let window = |offered_per_second: f64, good: u64| {
         let answered = offered_per_second as u64;
-        let open = Some(Open { point: Point::Searched, offered_per_second, unsent: 0, lag_ns_p99: 0 });
-        let within = vec![answered * good / 100];
-        Record::Slice(Slice { sent: answered, answered, open, within, ..slice(0, 0, "raw", 1.0) })
+        let mut window = slice(0, 0, 0, 1.0);
+        (window.point, window.load.offered_per_second) = (1, Some(offered_per_second));
+        (window.load.sent, window.load.answered) = (answered, answered);
+        window.load.within = vec![answered * good / 100];
+        sample(window)
     };
     hear(&mut campaign, [window(70_000.0, 100), window(84_000.0, 100), window(100_800.0, 10)]);
     let view = campaign.view(LEFT);
@@ -255,20 +252,20 @@ fn a_search_is_the_rates_between_which_it_is() {
 #[test]
 fn a_new_remark_stands_before_those_that_were_there() {
     let head = header(&["raw", "fast"]);
-    let complains = |number: usize, row: &str, complaint: &str| {
+    let complains = |number: usize, row: usize, complaint: &str| {
         let mut records = block(number, &[("raw", 1.0), ("fast", 0.9)]);
         for record in &mut records {
             if let Record::Stopped(stopped) = record
                 && stopped.row == row
             {
-                stopped.complaint = Some(complaint.to_owned());
+                stopped.unclean_stop = Some(complaint.to_owned());
             }
         }
         records
     };
-    let mut campaign = Campaign::new(&head, None, &complains(0, "raw", "first"));
+    let mut campaign = Campaign::new(&head, None, &complains(0, 0, "first"));
     assert_eq!(campaign.view(LEFT).remarks, ["raw: first"]);
-    hear(&mut campaign, complains(1, "fast", "second"));
+    hear(&mut campaign, complains(1, 1, "second"));
     campaign.compute();
     assert_eq!(campaign.view(LEFT).remarks, ["fast: second", "raw: first"]);
 }

@@ -133,11 +133,25 @@ impl Workspace {
     }
 }
 
-/// The whole records that a run has kept so far; none where there is no run yet.
+/// The whole records that a run has kept so far, each with its "kind" and the "label" of its row; none where there is no run
+/// yet.
 pub fn journal(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run.join("journal.ndjson")).unwrap_or_default();
+    let head = fs::read_to_string(run.join("run.json")).unwrap_or_default();
+    let head: Value = serde_json::from_str(&head).unwrap_or_default();
     let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    whole.map(|line| serde_json::from_str(line).unwrap()).collect()
+    whole.map(|line| record(&head["plan"]["rows"], line)).collect()
+}
+
+fn record(rows: &Value, line: &str) -> Value {
+    let line: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
+    let (kind, mut record) = line.into_iter().next().unwrap();
+    if let Some(row) = record["row"].as_u64() {
+        let row = &rows[row as usize];
+        record["label"] = row.get("planned").unwrap_or(row)["label"].clone();
+    }
+    record["kind"] = kind.into();
+    record
 }
 
 /// The rows of a table of a document, each by the keys of its columns.

@@ -55,14 +55,15 @@ impl<'a> Curves<'a> {
         let (mut files, mut lost) = (0, Vec::new());
         for record in &kept.records {
             let Record::Stopped(stopped) = record else { continue };
-            let closed = stopped.latency.iter().map(|_| None);
-            let open =
-                points.iter().zip(&stopped.latency_open).filter_map(|(point, _)| point.as_deref().map(Some));
-            for point in closed.chain(open) {
+            let label = kept.header.plan.rows[stopped.row].label.as_str();
+            let loads =
+                std::iter::once(Some(None)).chain(points.iter().map(|point| point.as_deref().map(Some)));
+            let timed = stopped.latency.iter().zip(loads).filter(|(latency, _)| latency.is_some());
+            for point in timed.filter_map(|(_, point)| point) {
                 files += 1;
-                match read(&histogram_path(run, &stopped.row, stopped.block, point)) {
-                    Ok(histogram) => curves.add(&stopped.row, point, &histogram),
-                    Err(reason) => lost.push((file(run, stopped.row.as_str(), stopped.block, point), reason)),
+                match read(&histogram_path(run, label, stopped.block, point)) {
+                    Ok(histogram) => curves.add(label, point, &histogram),
+                    Err(reason) => lost.push((file(run, label, stopped.block, point), reason)),
                 }
             }
         }

@@ -23,19 +23,34 @@ const FIRST: usize = 4;
 /// A slice, and when its block began.
 struct Entry<'a> {
     weighed: Weighed<'a>,
+    label: &'a str,
+    load: String,
     block_began_ns: Option<u64>,
 }
 
-pub fn section(kept: &Kept, report: &Report) -> Section {
+pub fn section<'a>(kept: &'a Kept, report: &Report) -> Section {
     let places = report.rows.iter().enumerate().map(|(place, row)| (row.label.as_str(), place));
     let places: BTreeMap<&str, usize> = places.collect();
     let begins = begins(&kept.records);
-    let entry = |weighed| Entry { block_began_ns: None, weighed };
+    let plan = &kept.header.plan;
+    let load = |weighed: &Weighed| match weighed.slice.point {
+        0 => CLOSED.to_owned(),
+        open => plan
+            .latency
+            .as_ref()
+            .map_or(String::new(), |latency| format!("at {}", latency.points[open - 1].label())),
+    };
+    let entry = |weighed: Weighed<'a>| Entry {
+        block_began_ns: None,
+        label: &plan.rows[weighed.slice.row].label,
+        load: load(&weighed),
+        weighed,
+    };
     let mut entries: Vec<Entry> = slices(kept).into_iter().map(entry).collect();
     for entry in &mut entries {
         entry.block_began_ns = begins.get(&entry.weighed.slice.block).copied();
     }
-    entries.sort_by_key(|entry| places.get(entry.weighed.slice.row.as_str()).copied());
+    entries.sort_by_key(|entry| places.get(entry.label).copied());
     if entries.is_empty() {
         return Section::without("slices", "Slices", LEAD).note("no slice was measured");
     }
@@ -50,7 +65,7 @@ pub fn section(kept: &Kept, report: &Report) -> Section {
 /// When each block began, where that was kept: an older run has no such times.
 fn begins(records: &[Record]) -> BTreeMap<usize, u64> {
     let begins = records.iter().filter_map(|record| match record {
-        Record::Block { block, elapsed_ns, .. } => Some((*block, *elapsed_ns)),
+        Record::Block(block) => Some((block.block, block.elapsed_ns)),
         _ => None,
     });
     let begins: BTreeMap<usize, u64> = begins.collect();
@@ -59,15 +74,9 @@ fn begins(records: &[Record]) -> BTreeMap<usize, u64> {
 
 fn entries_table(entries: Vec<Entry>, cpus: usize) -> Table {
     let number = Column::new;
-    let load = |entry: &Entry| match &entry.weighed.slice.open {
-        None => CLOSED.to_owned(),
-        Some(open) => format!("at {}", open.point.label()),
-    };
     let mut fields: Vec<Field<Entry>> = vec![
-        field(number("label", "service", Unit::Text).facet(), |entry: &Entry| {
-            entry.weighed.slice.row.clone()
-        }),
-        field(number("load", "load", Unit::Text).facet(), load),
+        field(number("label", "service", Unit::Text).facet(), |entry: &Entry| entry.label.to_owned()),
+        field(number("load", "load", Unit::Text).facet(), |entry: &Entry| entry.load.clone()),
         field(number("run_round", "round of the run", Unit::Count), |entry: &Entry| entry.weighed.round + 1),
         field(number("block", "block", Unit::Count), |entry: &Entry| entry.weighed.slice.block + 1),
         field(number("round", "round of the block", Unit::Count), |entry: &Entry| {
@@ -85,8 +94,8 @@ fn entries_table(entries: Vec<Entry>, cpus: usize) -> Table {
             entry.weighed.cpu_ns_per_request().map(six_digits)
         }),
         field(number("latency_ns_p99", "p99", Unit::Nanoseconds), |entry: &Entry| {
-            let slice = entry.weighed.slice;
-            (slice.answered > 0).then_some(slice.latency_ns_p99)
+            let load = &entry.weighed.slice.load;
+            load.latency.ns_at(0.99).filter(|_| load.answered > 0)
         }),
         field(
             number("foreign_cpu_share", "others", Unit::Share)
@@ -116,12 +125,12 @@ fn why(entry: &Entry) -> Option<String> {
 }
 
 fn charts(entries: &[Entry], cpus: usize) -> Vec<Chart> {
-    let closed = || entries.iter().map(|entry| &entry.weighed).filter(|weighed| weighed.slice.open.is_none());
+    let closed = || entries.iter().filter(|entry| !entry.weighed.slice.is_open());
     let all = closed().count();
-    let left_out = closed().filter(|weighed| weighed.fate != Fate::Counts).count();
+    let left_out = closed().filter(|entry| entry.weighed.fate != Fate::Counts).count();
     type Figure<'a> = &'a dyn Fn(&Weighed) -> Option<f64>;
     let chart = |key: &str, title: &str, unit: Unit, value: Figure| {
-        let figures = closed().filter_map(|weighed| Some((weighed.slice.row.as_str(), value(weighed)?)));
+        let figures = closed().filter_map(|entry| Some((entry.label, value(&entry.weighed)?)));
         let alt = format!("{title}: {}; {left_out} of {all} slices are left out.", span(unit, figures)?);
         let chart = Chart::new(Shape::Lines, "run_round", key, &alt).series("label");
         Some(Chart {

@@ -48,9 +48,10 @@ impl Window<'_> {
 
 /// Curves of the pilots.
 pub fn warm_up(kept: &Kept, report: &Report) -> Section {
-    let pilot = |label: &str| {
+    let label = |pilot: &Pilot| kept.header.plan.rows[pilot.row].label.as_str();
+    let pilot = |wanted: &str| {
         kept.records.iter().find_map(|record| match record {
-            Record::Pilot(pilot) if pilot.row == label => Some(pilot),
+            Record::Pilot(pilot) if label(pilot) == wanted => Some(pilot),
             _ => None,
         })
     };
@@ -64,7 +65,7 @@ pub fn warm_up(kept: &Kept, report: &Report) -> Section {
     let windows =
         pilots.iter().flat_map(|pilot| (0..pilot.answered.len()).map(|place| Window { pilot, place }));
     let windows: Vec<Window> = windows.collect();
-    let steady = pilots.iter().filter_map(|pilot| Some((pilot.row.as_str(), pilot.steady_after_ns? as f64)));
+    let steady = pilots.iter().filter_map(|pilot| Some((label(pilot), pilot.steady_after_ns? as f64)));
     let unsteady = pilots.iter().filter(|pilot| pilot.steady_after_ns.is_none()).count();
     let alt = match span(Unit::Nanoseconds, steady) {
         Some(span) => format!(
@@ -77,7 +78,9 @@ pub fn warm_up(kept: &Kept, report: &Report) -> Section {
     let is_steady =
         |window: &Window| window.pilot.steady_after_ns.is_some_and(|after_ns| window.end_ns() > after_ns);
     let fields = vec![
-        field(number("label", "service", Unit::Text).facet(), |window: &Window| window.pilot.row.clone()),
+        field(number("label", "service", Unit::Text).facet(), |window: &Window| {
+            label(window.pilot).to_owned()
+        }),
         field(number("load_ns", "under load for", Unit::Nanoseconds), Window::end_ns),
         field(number("requests_per_second", "req/s", Unit::PerSecond), Window::requests_per_second),
         field(number("cpu_ns_per_request", "CPU/request", Unit::Nanoseconds), Window::cpu_ns_per_request),

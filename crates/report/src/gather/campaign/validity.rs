@@ -5,10 +5,8 @@ use tare_analysis::report::{
     CpuAccounting, Neighbours, Report, RowReport,
     slices::{Fate, Weighed, slices},
 };
-use tare_bench::{
-    run::folder::Kept,
-    validity::{Disturbance, InFlight},
-};
+use tare_analysis::validity::{Disturbance, InFlight};
+use tare_bench::run::folder::Kept;
 
 use crate::{
     document::{Chart, Column, Section, Shape, Unit},
@@ -29,10 +27,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(report: &'a RowReport, slices: &[Weighed]) -> Row<'a> {
-        let mine = || {
-            slices.iter().filter(|weighed| weighed.slice.row == report.label && weighed.slice.open.is_none())
-        };
+    fn of(report: &'a RowReport, place: usize, slices: &[Weighed]) -> Row<'a> {
+        let mine = || slices.iter().filter(|weighed| weighed.slice.row == place && !weighed.slice.is_open());
         let with = |fate: Fate| mine().filter(|weighed| weighed.fate == fate).count();
         let by = |why| mine().filter(|weighed| weighed.disturbance == Some(why)).count();
         let counted = mine().filter(|weighed| weighed.fate == Fate::Counts);
@@ -50,7 +46,9 @@ impl<'a> Row<'a> {
 pub fn section(kept: &Kept, report: &Report) -> Section {
     let slices = slices(kept);
     let connections = kept.header.plan.load.connections;
-    let rows: Vec<Row> = report.rows.iter().map(|row| Row::of(row, &slices)).collect();
+    let place = |label: &str| kept.header.plan.rows.iter().position(|row| row.label == label);
+    let rows: Vec<Row> =
+        report.rows.iter().filter_map(|row| Some(Row::of(row, place(&row.label)?, &slices))).collect();
     let busy =
         rows.iter().filter_map(|row| Some((row.report.label.as_str(), row.report.generator_cpu_share?)));
     let alt = span(Unit::Share, busy)

@@ -1,10 +1,11 @@
 //! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
 //! should have been.
 
-use tare_analysis::published;
-use tare_bench::grid::{
-    plan::Offered,
-    record::{CellRecord, Figures, Outcome, Record},
+use tare_analysis::published::trouble;
+use tare_bench::{
+    grid::plan::Offered,
+    run::record::Record,
+    sample::{Failure, LoadResult, Outcome, Sample},
 };
 use tare_host::cpus::TICK_NS;
 
@@ -25,30 +26,26 @@ const OTHERS_KNOWN_FROM_NS: u64 = 10 * TICK_NS;
 #[derive(Clone, Copy)]
 struct Round<'a> {
     grid: &'a Grid<'a>,
-    record: &'a CellRecord,
+    sample: &'a Sample,
 }
 
 impl<'a> Round<'a> {
-    /// Those of a record that names what the plan has.
     fn all(grid: &'a Grid<'a>) -> Vec<Round<'a>> {
-        let cells = grid.kept.records.iter().filter_map(|record| match record {
-            Record::Cell(cell) => Some(&**cell),
-            Record::Ended { .. } => None,
+        let samples = grid.kept.records.iter().filter_map(|record| match record {
+            Record::Sample(sample) => Some(&**sample),
+            _ => None,
         });
-        let known = |record: &&CellRecord| {
-            record.cell.point < grid.plan.points.len() && record.cell.row < grid.plan.rows.len()
-        };
-        let mut rounds: Vec<Round> = cells.filter(known).map(|record| Round { grid, record }).collect();
-        rounds.sort_by_key(|round| (round.record.cell.point, round.record.cell.row, round.record.cell.round));
+        let mut rounds: Vec<Round> = samples.map(|sample| Round { grid, sample }).collect();
+        rounds.sort_by_key(|round| (round.sample.point, round.sample.row, round.sample.round));
         rounds
     }
 
     fn label(&self) -> String {
-        self.grid.report.rows[self.record.cell.row].label.clone()
+        self.grid.report.rows[self.sample.row].label.clone()
     }
 
     fn load(&self) -> String {
-        load(&self.grid.plan.points[self.record.cell.point])
+        load(&self.grid.plan.points[self.sample.point])
     }
 
     /// A name of its own for each service under each load.
@@ -56,29 +53,26 @@ impl<'a> Round<'a> {
         if self.grid.has_loads() { format!("{}, {}", self.label(), self.load()) } else { self.label() }
     }
 
-    /// Also as far as one that got stuck came.
-    fn figures(&self) -> Option<&'a Figures> {
-        match &self.record.outcome {
-            Outcome::Measured(figures) | Outcome::Stuck { figures, .. } => Some(figures),
-            Outcome::Failed(_) => None,
-        }
+    /// Also as far as one that hung came.
+    fn figures(&self) -> Option<&'a LoadResult> {
+        Some(&self.sample.load).filter(|_| !matches!(self.sample.outcome, Outcome::Failed { .. }))
     }
 
     /// Of a cell that came to its end.
-    fn measured(&self) -> Option<&'a Figures> {
-        self.record.outcome.figures()
+    fn measured(&self) -> Option<&'a LoadResult> {
+        Some(&self.sample.load).filter(|_| self.sample.is_measured())
     }
 
     fn reason(&self) -> Option<String> {
-        match &self.record.outcome {
-            Outcome::Measured(figures) => published::invalid(figures).map(|issue| issue.to_string()),
-            Outcome::Stuck { evidence, .. } => Some(format!("stuck: {evidence}")),
-            Outcome::Failed(reason) => Some(format!("failed: {reason}")),
+        match &self.sample.outcome {
+            Outcome::Measured => trouble(self.grid.plan, self.sample).map(|issue| issue.to_string()),
+            Outcome::Hung(hung) => Some(format!("stuck: {hung}")),
+            Outcome::Failed { reason } => Some(format!("failed: {reason}")),
         }
     }
 
     fn message_ns(&self) -> Option<f64> {
-        match self.grid.plan.points[self.record.cell.point].offered {
+        match self.grid.plan.points[self.sample.point].offered {
             Offered::Batch { messages, .. } => Some(self.measured()?.elapsed_ns as f64 / messages as f64),
             _ => None,
         }
@@ -92,8 +86,8 @@ impl<'a> Round<'a> {
 
     /// The share of so many CPUs that others took.
     fn others_share(&self, cpus: usize) -> Option<f64> {
-        let of = self.measured().filter(|of| of.elapsed_ns >= OTHERS_KNOWN_FROM_NS)?;
-        self.share(of.foreign_cpu_ns?.max(0) as f64, cpus)
+        self.measured().filter(|of| of.elapsed_ns >= OTHERS_KNOWN_FROM_NS)?;
+        self.share(self.sample.host.foreign_cpu_ns?.max(0) as f64, cpus)
     }
 }
 
@@ -106,25 +100,25 @@ pub fn rounds(grid: &Grid) -> Option<Section> {
         field(text("cell", "cell").hidden(), Round::name),
         field(text("load", "load").facet(), Round::load),
         field(text("label", "service").facet(), Round::label),
-        field(column("round", "round", Unit::Count), |round: &Round| round.record.cell.round + 1),
+        field(column("round", "round", Unit::Count), |round: &Round| round.sample.round + 1),
         field(column("requests_per_second", "req/s", Unit::PerSecond), |round: &Round| {
-            round.measured().map(Figures::per_second)
+            round.measured().map(LoadResult::per_second)
         }),
         field(column("message_ns", "a message", ns), Round::message_ns),
         field(column("cpu_ns_per_request", "CPU/request", ns), |round: &Round| {
-            round.measured()?.cpu_ns_per_request()
+            round.measured().and(round.sample.cpu_ns_per_request())
         }),
         field(column("answered", "answers", Unit::Count), |round: &Round| {
             round.figures().map(|of| of.answered)
         }),
         field(column("failures", "failures", Unit::Count), |round: &Round| {
-            round.figures().map(Figures::failures)
+            round.figures().map(LoadResult::failures)
         }),
         field(column("rss_bytes_peak", "memory", Unit::Bytes), |round: &Round| {
-            round.figures()?.rss_bytes_peak
+            round.sample.host.process.as_ref()?.rss_bytes_peak
         }),
         field(column("start_up_ns", "start-up", ns), |round: &Round| {
-            round.figures().map(|of| of.start_up_ns)
+            round.sample.host.process.as_ref().map(|process| process.start_up_ns)
         }),
         field(column("not_counted", "not counted", Unit::Flag).facet(), |round: &Round| {
             round.reason().is_some()
@@ -159,23 +153,23 @@ pub fn rounds(grid: &Grid) -> Option<Section> {
 pub fn failures(grid: &Grid) -> Option<Section> {
     let rounds = Round::all(grid);
     let classes = rounds.iter().flat_map(|round| {
-        let figures = round.figures();
-        let kinds = figures.map(|figures| figures.failed.iter().chain(&figures.connection_failed));
-        kinds.into_iter().flatten().map(move |(class, count)| (round, class, *count))
+        let load = &round.sample.load;
+        let kinds = load.failed.iter().chain(load.connection_failed.iter());
+        kinds.map(move |(class, count)| (round, class, count)).collect::<Vec<_>>()
     });
-    let rows: Vec<(&Round, &String, u64)> = classes.filter(|(.., count)| *count > 0).collect();
+    let rows: Vec<(&Round, Failure, u64)> = classes.collect();
     let fields = vec![
-        field(text("load", "load").facet(), |(round, ..): &(&Round, &String, u64)| round.load()),
-        field(text("label", "service").facet(), |(round, ..): &(&Round, &String, u64)| round.label()),
-        field(column("round", "round", Unit::Count), |(round, ..): &(&Round, &String, u64)| {
-            round.record.cell.round + 1
+        field(text("load", "load").facet(), |(round, ..): &(&Round, Failure, u64)| round.load()),
+        field(text("label", "service").facet(), |(round, ..): &(&Round, Failure, u64)| round.label()),
+        field(column("round", "round", Unit::Count), |(round, ..): &(&Round, Failure, u64)| {
+            round.sample.round + 1
         }),
-        field(text("class", "class").facet(), |(_, class, _): &(&Round, &String, u64)| (*class).clone()),
-        field(column("failures", "failures", Unit::Count), |(.., count): &(&Round, &String, u64)| *count),
-        field(column("sent", "requests sent", Unit::Count), |(round, ..): &(&Round, &String, u64)| {
+        field(text("class", "class").facet(), |(_, class, _): &(&Round, Failure, u64)| class.to_string()),
+        field(column("failures", "failures", Unit::Count), |(.., count): &(&Round, Failure, u64)| *count),
+        field(column("sent", "requests sent", Unit::Count), |(round, ..): &(&Round, Failure, u64)| {
             round.figures().map(|of| of.sent)
         }),
-        field(text("first", "the first of the round"), |(round, ..): &(&Round, &String, u64)| {
+        field(text("first", "the first of the round"), |(round, ..): &(&Round, Failure, u64)| {
             round.figures()?.first_failure.clone()
         }),
     ];
@@ -193,7 +187,7 @@ pub fn validity(grid: &Grid) -> Option<Section> {
     }
     let pinning = &grid.plan.pinning;
     let (served, generated) = (pinning.server.len(), pinning.generator.len());
-    let offered = |round: &Round| grid.plan.points[round.record.cell.point].offered.connections().total;
+    let offered = |round: &Round| grid.plan.points[round.sample.point].offered.connections().total;
     let in_flight = |round: &Round| {
         let of = round.measured()?;
         let requests = of.answered as f64 * of.latency.ns_mean / of.elapsed_ns as f64;
@@ -202,16 +196,16 @@ pub fn validity(grid: &Grid) -> Option<Section> {
     let fields = vec![
         field(text("load", "load").facet(), Round::load),
         field(text("label", "service").facet(), Round::label),
-        field(column("round", "round", Unit::Count), |round: &Round| round.record.cell.round + 1),
+        field(column("round", "round", Unit::Count), |round: &Round| round.sample.round + 1),
         field(column("service_cpu_share", "service's CPUs", Unit::Share), |round: &Round| {
-            round.share(round.measured()?.server_cpu_ns as f64, served)
+            round.share(round.sample.host.server_cpu_ns as f64, served)
         }),
         field(
             column("generator_cpu_share", "generator's CPUs", Unit::Share).help("The rest is its headroom."),
-            |round: &Round| round.share(round.measured()?.generator_cpu_ns as f64, generated),
+            |round: &Round| round.share(round.sample.host.generator_cpu_ns as f64, generated),
         ),
         field(column("link_cpu_share", "slow link", Unit::Share), |round: &Round| {
-            round.share(round.measured()?.link.as_ref()?.cpu_ns? as f64, generated)
+            round.share(round.sample.host.link.as_ref()?.cpu_ns? as f64, generated)
         }),
         field(
             column("foreign_cpu_share", "others", Unit::Share).help(

@@ -4,7 +4,7 @@ use tare_analysis::{
     published::{PUBLISHED, SWEEP, pauses},
     report::figures::{rate, time},
 };
-use tare_bench::grid::{plan::Offered, record::Figures};
+use tare_bench::{grid::plan::Offered, sample::LoadResult};
 
 use super::{
     super::{
@@ -48,7 +48,7 @@ fn section(grid: &Grid, part: &str) -> Option<Section> {
         entry.figures().map(|figures| figures.seconds.len())
     }));
     fields.push(field(column("failures", "failures", Unit::Count), |entry: &Entry| {
-        entry.figures().map(Figures::failures)
+        entry.figures().map(LoadResult::failures)
     }));
     fields.push(field(column("rounds", "rounds", Unit::Count), |entry: &Entry| {
         entry.cell.map_or(0, |cell| cell.rounds)

@@ -22,11 +22,9 @@ use tare_analysis::{
 };
 use tare_bench::{
     figures,
-    grid::{
-        plan::{GridPlan, GridPlanRow, Offered},
-        record::{Figures, Record},
-    },
+    grid::plan::{GridPlan, GridPlanRow, Offered},
     run::{about::About, folder::Kept},
+    sample::LoadResult,
 };
 
 use super::{campaign, lay};
@@ -35,7 +33,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 pub use series::document as series;
 
 /// What is told of a grid.
-pub fn document(kept: &Kept<GridPlan, Record>, report: &Report, run: &Path) -> Document {
+pub fn document(kept: &Kept<GridPlan>, report: &Report, run: &Path) -> Document {
     let grid = Grid { plan: &kept.header.plan, report, kept };
     let sections = [
         claims::verdicts(&grid),
@@ -73,7 +71,7 @@ pub fn document(kept: &Kept<GridPlan, Record>, report: &Report, run: &Path) -> D
 struct Grid<'a> {
     plan: &'a GridPlan,
     report: &'a Report,
-    kept: &'a Kept<GridPlan, Record>,
+    kept: &'a Kept<GridPlan>,
 }
 
 /// One service under one load, measured or not.
@@ -127,8 +125,8 @@ impl<'a> Entry<'a> {
     }
 
     /// Of the round in the middle.
-    fn figures(&self) -> Option<&'a Figures> {
-        self.cell?.typical.as_ref()
+    fn figures(&self) -> Option<&'a LoadResult> {
+        Some(&self.cell?.typical.as_ref()?.load)
     }
 
     /// The published line; of the published load only.
@@ -175,7 +173,9 @@ impl<'a> Entry<'a> {
             let of_answers = cell.trouble.as_ref().or(cell.failures.as_ref());
             remarks.extend(of_answers.map(ToString::to_string));
         }
-        remarks.extend(self.figures().and_then(|figures| figures.complaint.clone()));
+        let typical = self.cell.and_then(|cell| cell.typical.as_ref());
+        let process = typical.and_then(|sample| sample.host.process.as_ref());
+        remarks.extend(process.and_then(|process| process.unclean_stop.clone()));
         remarks
     }
 }

@@ -3,11 +3,8 @@
 use tare_analysis::published::{PUBLISHED, messages_published};
 use tare_bench::{
     figures::{self, Seconds},
-    grid::{
-        Layout,
-        plan::Offered,
-        record::{Figures, Spread},
-    },
+    grid::{Layout, plan::Offered},
+    sample::{Distribution, Failure, LoadResult},
 };
 
 use super::{
@@ -100,7 +97,7 @@ fn last<'a>(grid: &Grid) -> Fields<'a> {
             entry.cell?.cpu_ns_per_request.map(|found| found.value)
         }),
         field(column("failures", "failures", Unit::Count), |entry: &Entry| {
-            entry.figures().map(Figures::failures)
+            entry.figures().map(LoadResult::failures)
         }),
         field(column("rounds", "rounds", Unit::Count), |entry: &Entry| {
             entry.cell.map_or(0, |cell| cell.rounds)
@@ -135,7 +132,7 @@ fn in_the_data<'a>(
     key: &str,
     title: &str,
     unit: Unit,
-    here: fn(&Figures) -> Option<f64>,
+    here: fn(&LoadResult) -> Option<f64>,
     there: fn(&figures::Row) -> Option<f64>,
 ) -> Fields<'a> {
     let hidden = pair(key, title, unit, (here, there)).into_iter();
@@ -147,7 +144,7 @@ fn also<'a>(
     key: &str,
     title: &str,
     unit: Unit,
-    here: fn(&Figures) -> Option<f64>,
+    here: fn(&LoadResult) -> Option<f64>,
     there: fn(&figures::Row) -> Option<f64>,
 ) -> Fields<'a> {
     pair(key, title, unit, (here, there)).into_iter().map(|(column, value)| field(column, value)).collect()
@@ -156,7 +153,7 @@ fn also<'a>(
 /// What is read of an entry.
 type OfEntry<'a> = Box<dyn Fn(&Entry<'a>) -> Option<f64> + 'a>;
 /// What is read of our figures, and of a published line.
-type Pair = (fn(&Figures) -> Option<f64>, fn(&figures::Row) -> Option<f64>);
+type Pair = (fn(&LoadResult) -> Option<f64>, fn(&figures::Row) -> Option<f64>);
 
 /// Columns, and what fills them.
 fn pair<'a>(key: &str, title: &str, unit: Unit, (here, there): Pair) -> [(Column, OfEntry<'a>); 3] {
@@ -267,7 +264,7 @@ fn requests<'a>() -> Fields<'a> {
 
 fn sessions<'a>() -> Fields<'a> {
     let ns = Unit::Nanoseconds;
-    let each = |of: &Figures| (of.connects > 0).then(|| of.answered as f64 / of.connects as f64);
+    let each = |of: &LoadResult| (of.connects > 0).then(|| of.answered as f64 / of.connects as f64);
     let mut fields = throughput(|row| row.value);
     fields.extend(also("replies_per_connection", "replies a connection", Unit::Number, each, |row| {
         row.replies_per_connection
@@ -276,14 +273,14 @@ fn sessions<'a>() -> Fields<'a> {
         "connection_ns_mean",
         "mean connection time",
         ns,
-        |of| mean(&of.connection_time),
+        |of| mean(of.connection_time.as_ref()?),
         |row| Some(row.connection_time_ms?.avg * MS),
     ));
     fields.extend(in_the_data(
         "connection_ns_stdev",
         "deviation",
         ns,
-        |of| stdev(&of.connection_time),
+        |of| stdev(of.connection_time.as_ref()?),
         |row| Some(row.connection_time_ms?.stddev * MS),
     ));
     fields.extend(in_the_data(
@@ -311,10 +308,9 @@ fn sessions<'a>() -> Fields<'a> {
 }
 
 /// What httperf calls a reset.
-fn resets(figures: &Figures) -> u64 {
-    let names = ["reset", "closed-before-response", "closed-mid-response"];
-    let kinds = [&figures.failed, &figures.connection_failed];
-    names.iter().flat_map(|name| kinds.iter().filter_map(|kinds| kinds.get(*name))).sum()
+fn resets(load: &LoadResult) -> u64 {
+    let kinds = [Failure::Reset, Failure::ClosedBeforeResponse, Failure::ClosedMidResponse];
+    kinds.into_iter().map(|kind| load.failed.get(kind) + load.connection_failed.get(kind)).sum()
 }
 
 fn batches<'a>(grid: &Grid<'a>) -> Fields<'a> {
@@ -359,15 +355,15 @@ fn batches<'a>(grid: &Grid<'a>) -> Fields<'a> {
     fields
 }
 
-fn at(spread: &Spread, probability: f64) -> Option<f64> {
+fn at(spread: &Distribution, probability: f64) -> Option<f64> {
     spread.ns_at(probability).map(|ns| ns as f64)
 }
 
-fn mean(spread: &Spread) -> Option<f64> {
+fn mean(spread: &Distribution) -> Option<f64> {
     (spread.count > 0).then_some(spread.ns_mean)
 }
 
-fn stdev(spread: &Spread) -> Option<f64> {
+fn stdev(spread: &Distribution) -> Option<f64> {
     (spread.count > 0).then_some(spread.ns_stdev)
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use tare_bench::grid::record::{Outcome, Record, Second};
+use tare_bench::{
+    run::record::Record,
+    sample::{Outcome, Second},
+};
 
 use super::{
     super::{
@@ -82,18 +85,14 @@ fn seconds<'a>(grid: &'a Grid, entry: &Entry<'a>) -> &'a [Second] {
     if let Some(figures) = entry.figures() {
         return &figures.seconds;
     }
-    let is = |record: &&Record| match record {
-        Record::Cell(record) => entry.cell.is_some_and(|cell| {
-            record.cell.row == cell.row && grid.plan.points.get(record.cell.point) == Some(&entry.point.point)
-        }),
-        Record::Ended { .. } => false,
-    };
-    let stuck = grid.kept.records.iter().filter(is).find_map(|record| match record {
-        Record::Cell(record) => match &record.outcome {
-            Outcome::Stuck { figures, .. } => Some(figures),
-            _ => None,
-        },
-        Record::Ended { .. } => None,
+    let mut samples = grid.kept.records.iter().filter_map(|record| match record {
+        Record::Sample(sample) => Some(sample),
+        _ => None,
     });
-    stuck.map_or(&[], |figures| &figures.seconds)
+    let hung = samples.find(|sample| {
+        let is_here = entry.cell.is_some_and(|cell| cell.row == sample.row)
+            && grid.plan.points[sample.point] == entry.point.point;
+        is_here && matches!(sample.outcome, Outcome::Hung(_))
+    });
+    hung.map_or(&[], |sample| &sample.load.seconds)
 }

@@ -7,11 +7,8 @@ use tare_analysis::{
     published::{Report, compute},
 };
 use tare_bench::{
-    grid::{plan::GridPlan, record::Record},
-    run::folder::{
-        FolderError, Kept, Kind as Folder,
-        lenient::{self, Head},
-    },
+    grid::plan::GridPlan,
+    run::folder::{self, FolderError, Head, Kept, Kind as Folder, series::SeriesHead},
 };
 
 use super::{
@@ -42,7 +39,7 @@ enum Found {
 
 /// What is told of a folder with a `series.json`.
 pub fn document(run: &Path) -> Result<Document, FolderError> {
-    let (head, mut damage) = lenient::series(run)?;
+    let (head, mut damage) = SeriesHead::read(run)?;
     let members: Vec<Member> = head.members.iter().map(|name| Member::read(run, name)).collect();
     damage.extend(members.iter().flat_map(Member::damage));
     let told = || members.iter().filter_map(Member::report);
@@ -143,7 +140,7 @@ impl Found {
             }
             Some(Folder::Grid) => {}
         }
-        match lenient::read::<GridPlan>(run, &head) {
+        match folder::read::<GridPlan>(run) {
             Ok(kept) => Found::of(kept),
             Err(error) => {
                 Found::Unreadable(format!("run.json cannot be understood: {}", damage::reason(error)))
@@ -151,7 +148,7 @@ impl Found {
         }
     }
 
-    fn of(kept: Kept<GridPlan, Record>) -> Found {
+    fn of(kept: Kept<GridPlan>) -> Found {
         let report = compute(&kept);
         let status = Status::of(report.ending, kept.goes_on);
         Found::Told(Box::new(report), status, kept.damage)

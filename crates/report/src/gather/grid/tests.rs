@@ -6,15 +6,13 @@ use tare_analysis::published::{
     fixture::{kept, measured},
 };
 use tare_bench::{
-    grid::{
-        fixture::ALL,
-        plan::GridPlan,
-        record::{Cell, Figures, Outcome, Record},
-    },
+    grid::{Cell, fixture::ALL, plan::GridPlan},
     run::{
         campaign::Journal,
         folder::{Kept, RunFolder},
+        record::Record,
     },
+    sample::{Failure, Hung, LoadResult, Outcome, Sample},
 };
 
 use tare_analysis::verdict::Absence;
@@ -25,7 +23,7 @@ use crate::{
     document::{Status, Value, Verdict},
 };
 
-type Grid = Kept<GridPlan, Record>;
+type Grid = Kept<GridPlan>;
 
 fn told(kept: &Grid) -> Document {
     let document = document(kept, &compute(kept), Path::new("runs/none"));
@@ -34,7 +32,7 @@ fn told(kept: &Grid) -> Document {
 }
 
 fn complete(name: &str, scale: f64) -> Grid {
-    kept(name, scale, |plan, cell| Outcome::Measured(measured(plan, cell)))
+    kept(name, scale, measured)
 }
 
 #[test]
@@ -49,14 +47,19 @@ fn every_layout_has_its_claims_and_figures() {
 fn what_has_no_figure_has_its_state_and_reason() {
     let grid = kept("rest-cpp-2020", 0.1, |plan, cell| {
         let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
+        let sample = measured(plan, cell);
         match row {
             "cpprestsdk:waiting" if point.knobs.threads < 10 => {
-                let evidence = "no answer for 5 s after 0 of 100".to_owned();
-                Outcome::Stuck { evidence, figures: Figures::default() }
+                let silent_ns = Some(5_000_000_000);
+                let hung = Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() };
+                Sample { outcome: Outcome::Hung(hung), load: LoadResult::default(), ..sample }
             }
-            "pistache" => Outcome::Failed("exit status 7 during the load".to_owned()),
-            "restinio" => Outcome::Measured(half(measured(plan, cell))),
-            _ => Outcome::Measured(measured(plan, cell)),
+            "pistache" => {
+                let reason = "exit status 7 during the load".to_owned();
+                Sample { outcome: Outcome::Failed { reason }, ..sample }
+            }
+            "restinio" => half(sample),
+            _ => sample,
         }
     });
     let found = told(&grid);
@@ -84,9 +87,11 @@ fn what_has_no_figure_has_its_state_and_reason() {
     assert!(!classes.is_empty() && classes.iter().all(|class| class.text() == Some("reset")), "{classes:?}");
 }
 
-fn half(figures: Figures) -> Figures {
-    let failed = [("reset".to_owned(), figures.sent - figures.sent / 2)].into();
-    Figures { answered: figures.sent / 2, failed, ..figures }
+fn half(mut sample: Sample) -> Sample {
+    let load = &mut sample.load;
+    load.answered = load.sent / 2;
+    load.failed = [(Failure::Reset, load.sent - load.answered)].into_iter().collect();
+    sample
 }
 
 #[test]
@@ -110,7 +115,10 @@ fn a_run_that_was_cut_off_says_so() {
 
 #[test]
 fn a_grid_of_failures_only_has_the_first_reason() {
-    let grid = kept("abstract-2018", 0.1, |_, _: Cell| Outcome::Failed("exit status 1".to_owned()));
+    let grid = kept("abstract-2018", 0.1, |_, Cell { round, point, row }| {
+        let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+        Sample { round, point, row, outcome, ..Sample::default() }
+    });
     let found = told(&grid);
     assert_eq!(found.answer, "No service has a figure. The first reason: gorilla-mux: exit status 1");
     assert!(found.sections.iter().any(|section| section.id == "rounds"));
@@ -120,8 +128,9 @@ fn a_grid_of_failures_only_has_the_first_reason() {
 /// Each cell lasted so long, and others took that much of it.
 fn disturbed(elapsed_ns: u64, taken_ns: i64) -> Grid {
     kept("abstract-2018", 0.1, |plan, cell| {
-        let figures = measured(plan, cell);
-        Outcome::Measured(Figures { elapsed_ns, foreign_cpu_ns: Some(taken_ns), ..figures })
+        let mut sample = measured(plan, cell);
+        (sample.load.elapsed_ns, sample.host.foreign_cpu_ns) = (elapsed_ns, Some(taken_ns));
+        sample
     })
 }
 
@@ -151,10 +160,13 @@ fn what_others_took_of_a_short_cell_is_not_known() {
 /// The last sentences of the answer, of a run in which rows got the figures of others; none for one that failed.
 fn ranking(name: &str, rounds: usize, as_row: fn(usize) -> Option<usize>) -> String {
     let grid = kept(name, 0.1, |plan, cell| match as_row(cell.row) {
-        Some(row) => Outcome::Measured(measured(plan, Cell { row, ..cell })),
-        None => Outcome::Failed("exit status 1".to_owned()),
+        Some(row) => Sample { row: cell.row, ..measured(plan, Cell { row, ..cell }) },
+        None => {
+            let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+            Sample { outcome, ..measured(plan, cell) }
+        }
     });
-    let is_kept = |record: &Record| !matches!(record, Record::Cell(cell) if cell.cell.round >= rounds);
+    let is_kept = |record: &Record| !matches!(record, Record::Sample(sample) if sample.round >= rounds);
     let grid = Grid { records: grid.records.into_iter().filter(is_kept).collect(), ..grid };
     let answer = told(&grid).answer;
     answer.split_once("scale 0.1. ").map_or(answer.clone(), |(_, said)| said.to_owned())
@@ -188,7 +200,7 @@ fn a_series_tells_how_its_experiments_fared() {
     let run = folder.path().join("restinio-2017");
     let mut journal = RunFolder::create(&run, &grid.header).unwrap();
     grid.records.iter().for_each(|record| journal.append(record).unwrap());
-    let head = r#"{"format": "1.0", "title": "All of them", "members": ["restinio-2017", "abstract-2018"]}"#;
+    let head = r#"{"format": "2.0", "title": "All of them", "members": ["restinio-2017", "abstract-2018"]}"#;
     std::fs::write(folder.path().join("series.json"), head).unwrap();
     let told = || {
         let found = crate::gather::gather(folder.path()).unwrap();
@@ -225,12 +237,12 @@ fn what_is_damaged_in_a_series_is_told_with_its_name() {
         assert!(text.contains(from), "{text}");
         std::fs::write(path, text.replacen(from, to, 1)).unwrap();
     };
-    edit("torn/journal.ndjson", "\"kind\":\"cell\"", "\"kind\":\"ce");
-    edit("older/run.json", "\"format\": \"1.0\"", "\"format\": \"0.9\"");
+    edit("torn/journal.ndjson", "{\"sample\":", "{\"sam");
+    edit("older/run.json", "\"format\": \"2.0\"", "\"format\": \"0.9\"");
     edit("campaign/run.json", "\"kind\": \"grid\"", "\"kind\": \"campaign\"");
     let outside = folder.path().join("torn");
     let names = ["torn", "older", "campaign", "../../x", outside.to_str().unwrap()];
-    let head = serde_json::json!({"format": "1.0", "title": "T", "members": names});
+    let head = serde_json::json!({"format": "2.0", "title": "T", "members": names});
     std::fs::write(folder.path().join("series.json"), head.to_string()).unwrap();
     let found = crate::gather::gather(folder.path()).unwrap();
     assert_eq!(found.check(), Vec::<String>::new());
@@ -244,12 +256,21 @@ fn what_is_damaged_in_a_series_is_told_with_its_name() {
 #[test]
 fn records_that_the_plan_does_not_have_are_left_out() {
     let mut grid = complete("simple-web-server-2019", 0.1);
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = RunFolder::create(folder.path(), &grid.header).unwrap();
     for record in &mut grid.records {
-        if let Record::Cell(cell) = record {
-            cell.cell.row += 100;
+        if let Record::Sample(sample) = record {
+            sample.row += 100;
         }
+        journal.append(record).unwrap();
     }
-    assert!(told(&grid).answer.starts_with("No service has a figure."));
+    let found = crate::gather::gather(folder.path()).unwrap();
+    assert!(found.answer.contains("No service has a figure."), "{}", found.answer);
+    assert!(
+        found.damage[0].ends_with("it names a row or a point that the plan does not have"),
+        "{:?}",
+        found.damage
+    );
 }
 
 #[test]

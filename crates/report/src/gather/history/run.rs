@@ -8,10 +8,7 @@ use tare_analysis::{
 };
 use tare_bench::{
     run::{
-        folder::{
-            FolderError, Kept, Kind,
-            lenient::{self, Head},
-        },
+        folder::{self, FolderError, Head, Kept, Kind},
         plan::{Plan, PlannedRow},
         until::Metric,
     },
@@ -85,7 +82,7 @@ impl Run {
             Some(Kind::Grid) => return Err(ReadError::Grid { place }),
             None => return Err(FolderError::Format { path: path.to_owned(), found: head.format }.into()),
         }
-        let kept: Kept = lenient::read(path, &head)?;
+        let kept: Kept = folder::read(path)?;
         if SloPlan::read(path)?.is_some() {
             return Err(ReadError::Capacity { place });
         }
@@ -218,8 +215,10 @@ fn measured(kept: &Kept) -> BTreeMap<String, Measured> {
                 row.series.entry(metric).or_default().extend(value.map(|value| (block.block, value)));
             }
         }
-        let p99 = series::of(&kept.header.plan, &kept.records, label, Metric::P99);
-        row.series.insert(Metric::P99, p99);
+        let plan = &kept.header.plan;
+        let place = plan.rows.iter().position(|row| row.label == label);
+        let p99 = place.map(|place| series::of(plan, &kept.records, place, Metric::P99));
+        row.series.insert(Metric::P99, p99.unwrap_or_default());
         rows.insert(label.to_owned(), row);
     }
     rows

@@ -7,9 +7,10 @@ use tare_bench::{
         campaign::Journal,
         folder::{Header, Kept, RunFolder},
         plan::{Excluded, Exclusion, Plan, PlannedRow},
-        record::{Ending, Latency, Record, Slice, Started, Stopped},
+        record::{Block, Ended, Ending, Latency, Record, Started, Stopped},
         until::Until,
     },
+    sample::{HostUsage, LoadResult, Sample as Slice},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::{catalogue::Style, knobs::Knobs};
@@ -86,43 +87,41 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
     let header = Header::new("0.1.0", format!("2026-01-{day:02}T03:04:05Z"), plan(rows, day), environment);
     let mut records = Vec::new();
     for block in 0..blocks {
-        let order = rows.iter().map(|(label, ..)| (*label).to_owned()).collect();
-        records.push(Record::Block { block, order, elapsed_ns: block as u64 * 1_000_000_000 });
-        for (place, (label, level, _)) in rows.iter().enumerate() {
+        let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 1_000_000_000);
+        records.push(Record::Block(Block { block, order, elapsed_ns }));
+        for (place, (_, level, _)) in rows.iter().enumerate() {
             let own = 1.0 + 0.01 * wobble(day, block, place as u64 + 1);
-            records.extend(slice(block, label, speed * level * own * (1.0 + 0.1 * wobble(day, block, 0))));
+            records.extend(slice(block, place, speed * level * own * (1.0 + 0.1 * wobble(day, block, 0))));
         }
     }
-    records.push(Record::Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 });
+    records
+        .push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 }));
     Run::of(format!("runs/day{day:02}"), Kept { header, records, damage: Vec::new(), goes_on: false })
 }
 
-fn slice(block: usize, label: &str, level: f64) -> [Record; 3] {
-    let (row, answered) = (label.to_owned(), (10_000.0 * level) as u64);
-    let slice = Slice {
-        block,
-        row: row.clone(),
+fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
+    let answered = (10_000.0 * level) as u64;
+    let load = LoadResult {
         window_ns: 100_000_000,
         elapsed_ns: 100_000_000,
         sent: answered,
         answered,
         answered_in_window: answered,
-        server_cpu_ns: 99_000_000,
-        generator_cpu_ns: 60_000_000,
-        ..Slice::default()
+        ..LoadResult::default()
     };
+    let host = HostUsage { server_cpu_ns: 99_000_000, generator_cpu_ns: 60_000_000, ..HostUsage::default() };
+    let slice = Slice { block, row, load, host, ..Slice::default() };
     let p99_ns = (600_000.0 / level) as u64;
     let stopped = Stopped {
         block,
-        row: row.clone(),
+        row,
         rss_bytes_peak: Some(4_000_000 + block as u64 * 4096),
         context_switches: Some(100),
-        latency: Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() }),
-        latency_open: Vec::new(),
-        complaint: None,
+        latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
+        unclean_stop: None,
     };
     let started = Started { block, row, start_up_ns: 3_000_000 };
-    [Record::Started(started), Record::Slice(slice), Record::Stopped(stopped)]
+    [Record::Started(started), Record::Sample(Box::new(slice)), Record::Stopped(stopped)]
 }
 
 const STEADY: Row = ("steady", 0.8, "1.0+a");
@@ -371,8 +370,9 @@ fn another_reference_leaves_only_what_stands_beside() {
 fn a_figure_that_is_not_valid_in_one_run_is_not_compared() {
     let mut runs = pair();
     for record in &mut runs[1].kept.records {
-        if let Record::Slice(slice) = record {
-            (slice.server_cpu_ns, slice.generator_cpu_ns) = (slice.answered * 5_000, 99_000_000);
+        if let Record::Sample(slice) = record {
+            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) =
+                (slice.load.answered * 5_000, 99_000_000);
         }
     }
     let after = runs.pop().unwrap();

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, fs, path::Path};
 use proptest::prelude::*;
 use serde_json::Value;
 use tare_analysis::published::fixture as grids;
-use tare_bench::{fixture as judge, grid::record::Outcome, run::folder::Kept};
+use tare_bench::{
+    fixture as judge,
+    run::{folder::Kept, record::Record},
+};
 use tempfile::TempDir;
 
 use super::*;
@@ -38,9 +41,9 @@ fn every_document_fits_the_schema() {
 }
 
 /// A run folder of any kind, without histograms.
-fn keep<P: Serialize, R: Serialize>(run: &Path, kept: &Kept<P, R>) {
+fn keep<P: Serialize>(run: &Path, kept: &Kept<P>) {
     fs::write(run.join("run.json"), serde_json::to_string(&kept.header).unwrap()).unwrap();
-    let line = |record: &R| serde_json::to_string(record).unwrap() + "\n";
+    let line = |record: &Record| serde_json::to_string(record).unwrap() + "\n";
     fs::write(run.join("journal.ndjson"), kept.records.iter().map(line).collect::<String>()).unwrap();
 }
 
@@ -50,12 +53,9 @@ fn what_is_gathered_of_runs_fits_the_schema() {
     let folders: [TempDir; 3] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
     let [campaign, comparison, grid] = folders.each_ref().map(TempDir::path);
     fixture::write(&fixture::kept(8), campaign);
-    let records = (0..14).flat_map(|block| judge::block(block, &[("a", 1.0), ("b", 0.9)])).collect();
+    let records = (0..14).flat_map(|block| judge::block(block, &[1.0, 0.9])).collect();
     keep(comparison, &Kept { header: judge::compared(), records, damage: Vec::new(), goes_on: false });
-    keep(
-        grid,
-        &grids::kept("restinio-2017", 1.0, |plan, cell| Outcome::Measured(grids::measured(plan, cell))),
-    );
+    keep(grid, &grids::kept("restinio-2017", 1.0, grids::measured));
     for (run, kind) in [(campaign, Kind::Campaign), (comparison, Kind::Comparison), (grid, Kind::Grid)] {
         let document = gather(run).unwrap();
         assert_eq!(document.kind, kind);

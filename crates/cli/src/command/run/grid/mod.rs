@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{bail, ensure};
 use tare_bench::{
     figures::Figures,
-    grid::{Grid, GridRow, plan::GridPlan, record::Record},
+    grid::{Grid, GridRow, plan::GridPlan},
     run::folder::{self, Kept},
 };
 use tare_host::{cpus, link::rights};
@@ -49,7 +49,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
 
 /// Goes on with the grid in the folder `run`.
 pub fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Result<Outcome> {
-    let kept: Kept<GridPlan, Record> = folder::read(run)?;
+    let kept: Kept<GridPlan> = folder::read(run)?;
     if kept.header.plan.points.iter().any(|point| point.link.is_some()) {
         obtain_rights();
     }
@@ -125,7 +125,7 @@ fn rows(workspace: &Workspace, grid: &Grid, asked: &[String]) -> anyhow::Result<
 }
 
 /// The rows of a grid that was kept, as far as their services are still there.
-fn rows_of(workspace: &mut Workspace, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Vec<Row>> {
+fn rows_of(workspace: &mut Workspace, kept: &Kept<GridPlan>) -> anyhow::Result<Vec<Row>> {
     let planned = kept.header.plan.rows.iter().map(|row| &row.planned);
     super::planned_rows(workspace, planned)
 }

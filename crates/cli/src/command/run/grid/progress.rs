@@ -3,12 +3,9 @@
 use std::time::Duration;
 
 use tare_bench::{
-    grid::{
-        conduct::Watch,
-        plan::GridPlan,
-        record::{Cell, CellRecord, Outcome, Record},
-    },
-    run::folder::Header,
+    grid::{Cell, conduct::Watch, plan::GridPlan},
+    run::{folder::Header, record::Record},
+    sample::{Outcome, Sample},
 };
 
 use crate::{
@@ -46,19 +43,17 @@ impl Watch for GridProgress<'_> {
         }
     }
 
-    fn ended(&mut self, record: &CellRecord) {
-        let name = || self.name(record.cell);
-        match &record.outcome {
-            Outcome::Measured(_) => {}
-            Outcome::Stuck { evidence, .. } => {
-                self.progress.keep(&format!("{} {}: {evidence}", paint("31", "x"), name()));
-            }
-            Outcome::Failed(reason) => {
+    fn ended(&mut self, sample: &Sample) {
+        let name = || self.name(Cell::of(sample));
+        match &sample.outcome {
+            Outcome::Measured => {}
+            Outcome::Hung(hung) => self.progress.keep(&format!("{} {}: {hung}", paint("31", "x"), name())),
+            Outcome::Failed { reason } => {
                 self.progress.keep(&format!("{} {}: {reason}", paint("31", "failed"), name()));
             }
         }
         if let Some((stage, grid)) = &mut self.stage {
-            grid.hear(record);
+            grid.hear(sample);
             stage.compute(|| grid.compute());
         }
     }

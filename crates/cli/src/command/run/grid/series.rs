@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{bail, ensure};
 use tare_analysis::published;
 use tare_bench::{
-    grid::{Grid, Series, plan::GridPlan, record::Record},
+    grid::{Grid, Series, plan::GridPlan},
     run::{
         about::{About, quoted},
         folder::{
@@ -87,7 +87,7 @@ pub fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
     if !series::is_one(run) {
         return Ok(());
     }
-    let members = SeriesHead::read(run)?.members;
+    let members = SeriesHead::read(run)?.0.members;
     let about = members.iter().find_map(|name| About::read(&run.join(name)).ok().flatten());
     let mut words = about.map(|about| about.command).unwrap_or_else(|| vec!["run ...".to_owned()]);
     if !words.iter().any(|word| word == "--out" || word.starts_with("--out=")) {
@@ -134,7 +134,7 @@ fn measure(workspace: &mut Workspace, member: Member, run: &Path) -> anyhow::Res
     if !has_begun(run) {
         return begin(workspace, (member.plan, member.rows), run, jiff::Timestamp::now());
     }
-    let kept: Kept<GridPlan, Record> = folder::read(run)?;
+    let kept: Kept<GridPlan> = folder::read(run)?;
     if published::compute(&kept).is_complete() {
         return Ok(gather(run)?);
     }

@@ -5,10 +5,11 @@ use std::sync::{Arc, atomic::Ordering};
 use anyhow::{Context, ensure};
 use tare_analysis::published;
 use tare_bench::{
-    grid::{bench::Bench, conduct, plan::GridPlan, prepare, record::Record},
+    grid::{bench::Bench, conduct, plan::GridPlan, prepare},
     run::{
         folder::{Header, Kept, RunFolder},
         plan::PlannedRow,
+        record::Record,
     },
 };
 use tare_report::Document;
@@ -43,7 +44,7 @@ impl Session<'_> {
     }
 
     /// The rest of one that was cut off.
-    pub fn go_on_with_grid(&mut self, kept: &Kept<GridPlan, Record>) -> anyhow::Result<Document> {
+    pub fn go_on_with_grid(&mut self, kept: &Kept<GridPlan>) -> anyhow::Result<Document> {
         self.is_not_measured_now()?;
         let run = self.run.display();
         let is_complete = published::compute(kept).is_complete();

@@ -5,15 +5,11 @@
 //! *row* whose counts cannot be true has no figures. A *cell* that measured something else than its column says has the
 //! reason in place of its number.
 
-use std::collections::BTreeMap;
-
-use tare_stats::summary;
-
-use crate::run::record::Slice;
+use tare_bench::sample::Sample;
 use tare_host::cpus::{Pinning, TICK_NS};
 
 /// More wrong or missing answers than this share make a row invalid.
-pub const FAILURE_SHARE_MAX: f64 = 0.001;
+pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
 
 /// A slice in which others surely took more than this share of the measured CPUs is dropped.
 ///
@@ -53,6 +49,9 @@ pub const THROTTLED_SHARE_MAX: f64 = 0.01;
 /// An open loop whose generator was later than this in 1% of the requests of half of its slices tells its own latency.
 pub const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
 
+/// A link whose thread takes more than this share of a CPU may hold packets up that it should not.
+pub(crate) const LINK_BUSY_SHARE: f64 = 0.9;
+
 /// Why a slice counts for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Disturbance {
@@ -76,13 +75,14 @@ impl Disturbance {
 }
 
 /// Whether a slice on so many CPUs was disturbed. What the service did has no say in it.
-pub fn disturbance(slice: &Slice, cpus: usize) -> Option<Disturbance> {
-    let (all_ns, error_ns) = (slice.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
+pub fn disturbance(slice: &Sample, cpus: usize) -> Option<Disturbance> {
+    let (all_ns, error_ns) = (slice.load.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
     let is_more = |ns: f64, share: f64| ns - error_ns > share * all_ns;
-    let stolen_ns = slice.books.map_or(0, |books| books.server.steal_ns.max(books.generator.steal_ns));
+    let stolen_ns =
+        slice.host.accounting.map_or(0, |books| books.server.steal_ns.max(books.generator.steal_ns));
     if is_more(stolen_ns as f64, SLICE_STOLEN_SHARE_MAX) {
         Some(Disturbance::Stolen)
-    } else if is_more(slice.foreign_cpu_ns.unwrap_or(0) as f64, SLICE_TAKEN_SHARE_MAX) {
+    } else if is_more(slice.host.foreign_cpu_ns.unwrap_or(0) as f64, SLICE_TAKEN_SHARE_MAX) {
         Some(Disturbance::Taken)
     } else {
         little([slice]).map(|_| Disturbance::Inconsistent)
@@ -105,17 +105,17 @@ pub struct InFlight {
 impl InFlight {
     /// Over slices of which hardly any request went without an answer, since only those have a time; absent if there is no
     /// such slice.
-    pub fn of<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<InFlight> {
+    pub fn of<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<InFlight> {
         let mut found = InFlight::default();
         for slice in slices {
-            let is_whole = slice.sent.saturating_sub(slice.answered) <= slice.sent / 1_000;
-            if slice.in_flight_ns == 0 || !is_whole {
+            let is_whole = slice.load.sent.saturating_sub(slice.load.answered) <= slice.load.sent / 1_000;
+            if slice.load.in_flight_ns == 0 || !is_whole {
                 continue;
             }
-            found.answered += slice.answered;
-            found.elapsed_ns += slice.elapsed_ns as f64;
-            found.counted_ns += slice.in_flight_ns as f64;
-            found.law_ns += slice.service_time_ns_mean as f64 * slice.answered as f64;
+            found.answered += slice.load.answered;
+            found.elapsed_ns += slice.load.elapsed_ns as f64;
+            found.counted_ns += slice.load.in_flight_ns as f64;
+            found.law_ns += slice.load.service_time_ns_mean as f64 * slice.load.answered as f64;
         }
         (found.elapsed_ns > 0.0).then_some(found)
     }
@@ -132,7 +132,7 @@ impl InFlight {
 }
 
 /// Requests in flight as counted, and as rate x time says, where the two contradict each other.
-pub fn little<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<(f64, f64)> {
+pub fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<(f64, f64)> {
     let found = InFlight::of(slices)?;
     let (counted, law) = (found.counted_ns, found.law_ns);
     let is_off = (counted - law).abs() > LITTLE_SHARE_MAX * counted.max(law);
@@ -159,104 +159,34 @@ pub struct Shares {
 
 impl Shares {
     /// Over these slices of one row, whose service was told to use so many threads.
-    pub fn of(slices: &[&Slice], pinning: &Pinning, threads: usize) -> Shares {
-        let elapsed_ns: f64 = slices.iter().map(|slice| slice.elapsed_ns as f64).sum();
+    pub fn of(slices: &[&Sample], pinning: &Pinning, threads: usize) -> Shares {
+        let elapsed_ns: f64 = slices.iter().map(|slice| slice.load.elapsed_ns as f64).sum();
         let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
-        let some = |value: &dyn Fn(&Slice) -> Option<f64>, cpus: usize| {
+        let some = |value: &dyn Fn(&Sample) -> Option<f64>, cpus: usize| {
             Some(share(slices.iter().map(|slice| value(slice)).sum::<Option<f64>>()?, cpus))
         };
-        let own_ns = |slice: &Slice| (slice.server_cpu_ns + slice.generator_cpu_ns) as f64;
-        let busy_ns = |slice: &Slice| Some(slice.books?.all(pinning).busy_ns() as f64 - own_ns(slice));
+        // The link's time is the generator's here: they share their CPUs.
+        let generator_ns = |slice: &Sample| slice.host.generator_cpu_ns + slice.host.link_cpu_ns();
+        let own_ns = |slice: &Sample| (slice.host.server_cpu_ns + generator_ns(slice)) as f64;
+        let busy_ns =
+            |slice: &Sample| Some(slice.host.accounting?.all(pinning).busy_ns() as f64 - own_ns(slice));
         let (all, threads) = (pinning.all().len(), pinning.server.len().min(threads));
         // What wakes up for an instant is seen by no tick, and what the kernel does for an idle CPU is no other's work: others
         // took what both counts leave to them.
-        let by_idle = some(&|slice| Some(slice.foreign_cpu_ns? as f64), all);
+        let by_idle = some(&|slice| Some(slice.host.foreign_cpu_ns? as f64), all);
         let by_ticks = some(&busy_ns, all);
         Shares {
-            server: share(slices.iter().map(|slice| slice.server_cpu_ns as f64).sum(), threads),
+            server: share(slices.iter().map(|slice| slice.host.server_cpu_ns as f64).sum(), threads),
             generator: share(
-                slices.iter().map(|slice| slice.generator_cpu_ns as f64).sum(),
+                slices.iter().map(|slice| generator_ns(slice) as f64).sum(),
                 pinning.generator.len(),
             ),
             foreign: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
-            stolen: some(&|slice| Some(slice.books?.all(pinning).steal_ns as f64), all),
-            throttled: some(&|slice| Some(slice.throttled_ns? as f64), threads),
-            pressure: some(&|slice| Some(slice.books?.pressure_ns? as f64), 1),
+            stolen: some(&|slice| Some(slice.host.accounting?.all(pinning).steal_ns as f64), all),
+            throttled: some(&|slice| Some(slice.host.throttled_ns? as f64), threads),
+            pressure: some(&|slice| Some(slice.host.accounting?.pressure_ns? as f64), 1),
         }
     }
-}
-
-/// Why the throughput of a row is not that of its service.
-pub fn throughput_doubt(shares: &Shares) -> Option<String> {
-    let Shares { server, generator, .. } = shares;
-    if let Some(throttled) = shares.throttled.filter(|share| *share > THROTTLED_SHARE_MAX) {
-        return Some(format!(
-            "throttled: a quota of CPU time kept the service from running for {}: lift it (`cpu.max`, `cpu.cfs_quota_us`)",
-            percent(throttled)
-        ));
-    }
-    if let Some(foreign) =
-        shares.foreign.filter(|share| *share > ROW_TAKEN_SHARE_MAX && *server < SERVER_BOUND_SHARE)
-    {
-        let waited = shares.pressure.map_or(String::new(), |pressure| {
-            format!(", and somebody waited for a CPU for {} of it", percent(pressure))
-        });
-        return Some(format!(
-            "machine-noisy: others took {} of the measured CPUs in its time{waited}, and left the service {} of its own",
-            percent(foreign),
-            percent(*server)
-        ));
-    }
-    (*server < BUSY_SHARE && *generator > BUSY_SHARE).then(|| {
-        format!(
-            "generator-bound: the generator was busy {} of the time and the service {}",
-            percent(*generator),
-            percent(*server)
-        )
-    })
-}
-
-/// What a reader is told of a throughput that stands: that it is no capacity. A service that waits on purpose
-/// (`DELAY_MS`) is not asked.
-pub fn not_server_bound(shares: &Shares, delay_ms: u64) -> Option<String> {
-    (delay_ms == 0 && shares.server < SERVER_BOUND_SHARE).then(|| {
-        format!(
-            "not server-bound: its CPUs were busy with it for {} of the time: its capacity is more than its throughput",
-            percent(shares.server)
-        )
-    })
-}
-
-/// Why a row has no figures at all: too many wrong answers.
-pub fn erroring(sent: u64, failed: &BTreeMap<String, u64>, first: Option<&String>) -> Option<String> {
-    let failures: u64 = failed.values().sum();
-    let classes: Vec<String> = failed.iter().map(|(class, count)| format!("{class} {count}")).collect();
-    let sample = first.map(|sample| format!("; the first: {sample}")).unwrap_or_default();
-    (failures as f64 > sent as f64 * FAILURE_SHARE_MAX)
-        .then(|| format!("erroring: {failures} of {sent} requests: {}{sample}", classes.join(", ")))
-}
-
-/// Why a row has no figures at all: its counts contradict each other over all of its slices.
-pub fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Slice>) -> Option<String> {
-    little(slices).map(|(counted, law)| {
-        format!(
-            "inconsistent: {counted:.2} requests were in flight on average, but rate x time gives {law:.2}; report it as a \
-             bug of the load engine"
-        )
-    })
-}
-
-/// Why the latency of an open loop is not the service's, from the 99th percentile of schedule lag of each of its slices.
-pub fn late(lags_ns_p99: &[f64]) -> Option<String> {
-    let lag = summary::median(lags_ns_p99).ok().filter(|lag| *lag > SCHEDULE_LAG_NS_P99_MAX as f64)?;
-    Some(format!(
-        "late: in half of the slices the generator sent 1% of the requests more than {:.1} ms after they were due",
-        lag / 1e6
-    ))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
 }
 
 #[cfg(test)]

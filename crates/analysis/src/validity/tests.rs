@@ -1,0 +1,82 @@
+use super::*;
+use tare_bench::sample::{HostUsage, LoadResult};
+use tare_host::cpus::{CpuAccounting, Times};
+
+const MS: u64 = 1_000_000;
+
+fn slice(elapsed_ms: u64, foreign_ms: i64, steal_ms: u64) -> Sample {
+    let server = Times { steal_ns: steal_ms * MS, ..Times::default() };
+    let host = HostUsage {
+        foreign_cpu_ns: Some(foreign_ms * MS as i64),
+        accounting: Some(CpuAccounting { server, ..CpuAccounting::default() }),
+        ..HostUsage::default()
+    };
+    let load = LoadResult { elapsed_ns: elapsed_ms * MS, ..LoadResult::default() };
+    Sample { load, host, ..Sample::default() }
+}
+
+#[test]
+fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
+    use Disturbance::{Stolen, Taken};
+    let cases = [
+        // The length of the slice, what others took, what was stolen; two CPUs.
+        ((100, 0, 0), None),
+        ((100, -20, 0), None),
+        // Two CPUs, each a tick off: what a reading of 0 may look like.
+        ((100, 20, 0), None),
+        ((100, 40, 0), None),
+        ((100, 41, 0), Some(Taken)),
+        ((50, 30, 0), None),
+        ((50, 31, 0), Some(Taken)),
+        ((500, 120, 0), None),
+        ((500, 121, 0), Some(Taken)),
+        // One tick for each CPU may have been begun before the slice.
+        ((100, 20, 20), None),
+        ((100, 30, 30), None),
+        ((100, 31, 31), Some(Stolen)),
+        ((500, 71, 71), Some(Stolen)),
+    ];
+    for ((elapsed, foreign, steal), expected) in cases {
+        let found = disturbance(&slice(elapsed, foreign, steal), 2);
+        assert_eq!(found, expected, "{elapsed} ms, {foreign} ms of others, {steal} ms stolen");
+    }
+    let old = Sample { host: HostUsage::default(), ..slice(100, 0, 0) };
+    assert_eq!(disturbance(&old, 2), None, "an older run, or a kernel that tells nothing");
+}
+
+#[test]
+fn littles_law_is_asked_where_it_can_be() {
+    // 64 in flight over 100 ms, 6,400 answers of 1 ms each.
+    let right = LoadResult {
+        elapsed_ns: 100 * MS,
+        sent: 6_400,
+        answered: 6_400,
+        in_flight_ns: 6_400 * MS,
+        service_time_ns_mean: MS,
+        ..LoadResult::default()
+    };
+    let sample = |load: &LoadResult| Sample { load: load.clone(), ..Sample::default() };
+    type Change = fn(&mut LoadResult);
+    let cases: [(&str, Change, bool); 7] = [
+        ("it holds", |_| (), false),
+        ("5% less", |load| load.service_time_ns_mean = 950_000, false),
+        ("6% less", |load| load.service_time_ns_mean = 940_000, true),
+        ("6% more in flight", |load| load.in_flight_ns += load.in_flight_ns / 15, true),
+        (
+            "many without an answer have no time",
+            |load| (load.sent, load.in_flight_ns) = (7_000, 7_000 * MS),
+            false,
+        ),
+        ("too few for a mean", |load| (load.sent, load.answered) = (900, 900), false),
+        ("an older run", |load| load.in_flight_ns = 0, false),
+    ];
+    for (what, change, is_off) in cases {
+        let mut load = right.clone();
+        change(&mut load);
+        assert_eq!(disturbance(&sample(&load), 2) == Some(Disturbance::Inconsistent), is_off, "{what}");
+    }
+    let wrong = sample(&LoadResult { service_time_ns_mean: MS / 2, ..right.clone() });
+    let right = sample(&right);
+    assert_eq!(little([&wrong, &wrong]), Some((64.0, 32.0)));
+    assert_eq!(little([&right; 20].into_iter().chain([&wrong])), None, "one slice in twenty");
+}

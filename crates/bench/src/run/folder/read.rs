@@ -1,0 +1,250 @@
+//! Reads run folders. What the program wrote itself is read leniently: of a newer minor format what is not known is left out and
+//! named, a damaged line is left out and named, and all else is there. Another major format is refused.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    FORMAT, FolderError, Header, Kept, Kind, Planned, Record, is_being_written, journal_path,
+    series::{self, SeriesHead},
+    whole,
+};
+
+/// What `run.json` holds, whatever it is.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// As it was read.
+    pub value: Value,
+    /// The version that it says it has.
+    pub format: String,
+}
+
+/// What is said of a record with a row or a point that does not exist.
+const FOREIGN: &str = "it names a row or a point that the plan does not have";
+/// How many places a reader is shown before "and N more".
+const PLACES_MAX: usize = 3;
+
+impl Head {
+    /// Of this folder, of any format.
+    ///
+    /// # Errors
+    /// Where `run.json` is not there, is no JSON, or names no format.
+    pub fn read(path: &Path) -> Result<Head, FolderError> {
+        let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
+        let text = fs::read_to_string(path.join("run.json")).map_err(|error| not_a_run(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| not_a_run(error.to_string()))?;
+        let format = value.get("format").and_then(Value::as_str).map(ToOwned::to_owned);
+        Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
+    }
+
+    /// What it is the head of; none where this program knows no such kind, or not this major version.
+    pub fn kind(&self) -> Option<Kind> {
+        let kind = self.value.get("kind").cloned();
+        is_readable(&self.format).then_some(())?;
+        kind.map_or(Some(Kind::default()), |kind| serde_json::from_value(kind).ok())
+    }
+
+    /// The text at these keys, one within the other.
+    pub fn text(&self, keys: &[&str]) -> Option<&str> {
+        keys.iter().try_fold(&self.value, |value, key| value.get(key))?.as_str()
+    }
+
+    fn into_header<P: Planned>(self, path: &Path) -> Result<(Header<P>, Vec<String>), FolderError> {
+        let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
+        if !is_readable(&self.format) {
+            return Err(FolderError::Format { path: path.to_owned(), found: self.format });
+        }
+        if let Some(found) = self.kind().filter(|found| *found != P::KIND) {
+            return Err(FolderError::Kind { path: path.to_owned(), found, wanted: P::KIND });
+        }
+        let (header, damage) = known::<Header<P>>("run.json", &self.format, self.value).map_err(not_a_run)?;
+        header.plan.check().map_err(not_a_run)?;
+        Ok((header, damage))
+    }
+}
+
+/// What a run folder is a run of.
+///
+/// # Errors
+/// Where its head cannot be read, is of another major format, or names a kind that this program does not know.
+pub fn kind(path: &Path) -> Result<Kind, FolderError> {
+    let head = Head::read(path)?;
+    match head.kind() {
+        Some(kind) => Ok(kind),
+        None if !is_readable(&head.format) => {
+            Err(FolderError::Format { path: path.to_owned(), found: head.format })
+        }
+        None => {
+            let reason = format!("unknown kind {}", head.value["kind"]);
+            Err(FolderError::NotARun { path: path.to_owned(), reason })
+        }
+    }
+}
+
+/// Reads a run folder.
+///
+/// # Errors
+/// Where its head cannot be read or understood, or is of another major format.
+pub fn read<P: Planned>(path: &Path) -> Result<Kept<P>, FolderError> {
+    let (header, mut damage) = Head::read(path)?.into_header::<P>(path)?;
+    if !journal_path(path).exists() {
+        damage.push("journal.ndjson is missing: nothing that was measured is left".to_owned());
+    }
+    let (journal, goes_on) = read_journal(path)?;
+    let (records, of_journal) = records(&journal, header.plan.size());
+    damage.extend(of_journal);
+    Ok(Kept { header, records, damage, goes_on })
+}
+
+/// Reads the head alone.
+///
+/// # Errors
+/// Where it cannot be read or understood, or is of another major format.
+pub fn read_header<P: Planned>(path: &Path) -> Result<Header<P>, FolderError> {
+    Ok(Head::read(path)?.into_header(path)?.0)
+}
+
+/// The bytes of the journal, none where there is no such file, and whether it was being written.
+fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
+    // Asked first: a run that ends in between is what its records say.
+    let goes_on = is_being_written(path);
+    let journal = journal_path(path);
+    let mut bytes = match fs::read(&journal) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(FolderError::Io { path: journal, source }),
+    };
+    if goes_on {
+        // A line that is being written now is no damage.
+        bytes.truncate(whole(&bytes));
+    }
+    Ok((bytes, goes_on))
+}
+
+/// The head of a series, as far as this program knows it, and what it does not: names that are paths are left out.
+pub(super) fn series(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
+    let path = series::head_path(folder);
+    let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
+    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let format = value.get("format").and_then(Value::as_str).unwrap_or(FORMAT).to_owned();
+    if !is_readable(&format) {
+        return Err(wrong(format!("has {}", other_format(&format))));
+    }
+    let (mut head, mut damage) = known::<SeriesHead>("series.json", &format, value).map_err(wrong)?;
+    let refused = head.members.iter().filter_map(|name| series::why_no_name(name));
+    damage.extend(refused.map(|reason| format!("series.json {reason}: left out")));
+    head.members.retain(|name| series::why_no_name(name).is_none());
+    Ok((head, damage))
+}
+
+/// Whether this program reads files of this format: those of its own major version.
+pub fn is_readable(format: &str) -> bool {
+    major(format) == major(FORMAT)
+}
+
+fn major(format: &str) -> Option<&str> {
+    format.split('.').next()
+}
+
+/// How a format differs from [`FORMAT`]: an older one needs another Tare than a newer one.
+pub fn other_format(found: &str) -> String {
+    let version = |format: &str| -> Option<(u32, u32)> {
+        let (major, minor) = format.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let age = match version(found).zip(version(FORMAT)) {
+        Some((found, own)) if found > own => "newer than",
+        Some((found, own)) if found < own => "older than",
+        _ => return format!("format \"{found}\", and this tare reads \"{FORMAT}\""),
+    };
+    format!("format \"{found}\", {age} \"{FORMAT}\", which this tare reads")
+}
+
+/// The value of a head, and what this program leaves out of it.
+fn known<T: DeserializeOwned>(file: &str, format: &str, value: Value) -> Result<(T, Vec<String>), String> {
+    let mut unknown: Vec<String> = Vec::new();
+    let found = serde_ignored::deserialize(value, |path| unknown.push(format!("\"{path}\"")))
+        .map_err(|error: serde_json::Error| error.to_string())?;
+    let mut damage = Vec::new();
+    if format != FORMAT {
+        let other = other_format(format);
+        damage.push(format!("{file} has {other}: what this tare does not know of it is not shown"));
+    }
+    if !unknown.is_empty() {
+        let plural = if unknown.len() == 1 { "" } else { "s" };
+        damage.push(format!("{file}: unknown field{plural} {}: left out", unknown.join(", ")));
+    }
+    Ok((found, damage))
+}
+
+/// Records, and what could not be read, a sentence for each reason rather than for each line.
+pub(super) fn records(bytes: &[u8], (rows, points): (usize, usize)) -> (Vec<Record>, Vec<String>) {
+    let mut records = Vec::new();
+    let mut unknown: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut left_out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let end = whole(bytes);
+    for (index, line) in bytes[..end].split(|byte| *byte == b'\n').enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        // An enum and an option are `?` in a path.
+        let name = |path: serde_ignored::Path| {
+            unknown.entry(path.to_string().replace("?.", "")).or_default().push(index + 1);
+        };
+        match serde_ignored::deserialize(&mut serde_json::Deserializer::from_slice(line), name) {
+            Ok(record) if Record::is_within(&record, rows, points) => records.push(record),
+            Ok(_) => left_out.entry(FOREIGN.to_owned()).or_default().push(index + 1),
+            Err(error) => left_out.entry(without_place(&error)).or_default().push(index + 1),
+        }
+    }
+    let lost = left_out
+        .iter()
+        .map(|(reason, numbers)| format!("journal.ndjson: {}: left out: {reason}", places(numbers)));
+    let named = unknown.iter().map(|(name, numbers)| {
+        format!("journal.ndjson: {}: the unknown field \"{name}\" was left out", places(numbers))
+    });
+    let mut damage: Vec<String> = lost.chain(named).collect();
+    if end < bytes.len() {
+        damage.push(
+            "journal.ndjson: the last line is not whole: the run was cut off while it wrote".to_owned(),
+        );
+    }
+    (records, damage)
+}
+
+/// Within a line of its own, the line and column that serde_json adds say nothing.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
+}
+
+/// `lines 3, 7, 9 and 40 more`.
+fn places(numbers: &[usize]) -> String {
+    let first: Vec<String> = numbers.iter().take(PLACES_MAX).map(usize::to_string).collect();
+    let more = match numbers.len().saturating_sub(PLACES_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("line{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, first.join(", "))
+}
+
+/// What a folder is that cannot be a run at all.
+pub fn why_none(path: &Path) -> Option<String> {
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if path.is_file() {
+        let parent = path.parent().filter(|parent| parent.join("run.json").is_file());
+        let fix = parent.map(|parent| format!(": name its folder, \"{}\"", parent.display()));
+        return Some(format!("it is a file, and a run is a folder{}", fix.unwrap_or_default()));
+    }
+    if !path.exists() {
+        return Some("there is no such folder".to_owned());
+    }
+    is_empty().then(|| "the folder is empty".to_owned())
+}
+
+#[cfg(test)]
+mod tests;
