@@ -8,7 +8,6 @@ pub mod faults;
 pub mod findings;
 pub mod judge;
 pub mod published;
-pub mod recompute;
 pub mod report;
 pub mod status;
 pub mod validity;

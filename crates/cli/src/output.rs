@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_analysis::recompute;
+use tare_report::write::text;
 
 /// How a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -68,7 +68,7 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// A value as indented JSON: printed, and stored in a run folder.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
-    Ok(recompute::json(value)?)
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// Pads columns to the width of their widest cell, two spaces between; the first row is the head.
@@ -78,19 +78,11 @@ pub fn columns(rows: &[Vec<String>]) -> String {
 
 /// The same, with the columns from the one that is named pushed to the right: numbers.
 pub fn aligned(rows: &[Vec<String>], right_from: usize) -> String {
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let mut out = String::new();
-    for (index, row) in rows.iter().enumerate() {
-        let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column < right_from { format!("{cell:width$}") } else { format!("{cell:>width$}") }
-        });
-        let line = padded.collect::<Vec<_>>().join("  ");
-        out += &if index == 0 { paint("2", line.trim_end()) } else { line.trim_end().to_owned() };
-        out.push('\n');
+    let mut lines = text::aligned(rows, right_from);
+    if let Some(head) = lines.first_mut() {
+        *head = paint("2", head);
     }
-    out
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Columns of the terminal that stdout is; `None` where it is none.

@@ -4,11 +4,14 @@ use super::{
     finding::{Finding, Metric},
     report::{Report, ToolResult},
 };
-use tare_analysis::report::{
-    figures::{percent, rate, time},
-    markdown::escape,
+use tare_analysis::{
+    report::figures::{percent, rate, time},
+    validity::SLICE_TAKEN_SHARE_MAX,
 };
-use tare_analysis::validity::SLICE_TAKEN_SHARE_MAX;
+use tare_report::write::{
+    markdown::{escape, rows},
+    text::aligned,
+};
 
 /// Metrics as lines of cells, the head first; `*` marks what decides.
 fn findings(report: &Report) -> Vec<Vec<String>> {
@@ -66,7 +69,7 @@ pub fn text(report: &Report) -> String {
     let mut out = format!("{}\n{}\n", title(report), extent(report));
     for (lines, right_from) in [(findings(report), 2), (costs(report), 1)] {
         if lines.len() > 1 {
-            out += &format!("\n{}", aligned(&lines, right_from));
+            out += &format!("\n{}\n", aligned(&lines, right_from).join("\n"));
         }
     }
     for block in [loads(report), notes(report)] {
@@ -77,26 +80,12 @@ pub fn text(report: &Report) -> String {
     out
 }
 
-/// Columns as wide as their widest cell; those from `right_from` are numbers, which are pushed to the right.
-fn aligned(lines: &[Vec<String>], right_from: usize) -> String {
-    let count = lines.first().map_or(0, Vec::len);
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let line = |cells: &Vec<String>| {
-        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column < right_from { format!("{cell:width$}") } else { format!("{cell:>width$}") }
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    lines.iter().map(line).collect()
-}
-
 /// The same as Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut out = format!("## {}\n\n{}\n", escape(&title(report)), escape(&extent(report)));
     for lines in [findings(report), costs(report)] {
         if lines.len() > 1 {
-            out += &format!("\n{}", table(&lines));
+            out += &format!("\n{}", rows(&lines));
         }
     }
     for block in [loads(report), notes(report)] {
@@ -106,17 +95,6 @@ pub fn markdown(report: &Report) -> String {
         }
     }
     out
-}
-
-/// Lines of cells, the head first.
-fn table(lines: &[Vec<String>]) -> String {
-    let row = |cells: &Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let rule = |cells: &Vec<String>| format!("|{}\n", "---|".repeat(cells.len()));
-    let (head, body) = lines.split_at(1);
-    head.iter().map(|cells| row(cells) + &rule(cells)).chain(body.iter().map(row)).collect()
 }
 
 fn title(report: &Report) -> String {

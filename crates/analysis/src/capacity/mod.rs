@@ -1,13 +1,9 @@
 //! From the records of a search to its figures. The unit is the fresh start: one search is one observation.
 
-mod render;
-
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, Warning, signed_rank, summary, two_level};
-
-pub use render::{markdown, text};
 
 use crate::{
     findings::{Finding, RowIssue, RunIssue},

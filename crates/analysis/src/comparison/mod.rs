@@ -2,7 +2,6 @@
 //! pure, so that the judge that ends a run, the command that prints it and whoever reads the folder later agree.
 
 mod compute;
-mod markdown;
 mod text;
 mod weigh;
 
@@ -10,8 +9,7 @@ use serde::Serialize;
 use tare_stats::Warning;
 
 pub use compute::compute;
-pub use markdown::markdown;
-pub use text::{cells, change, text};
+pub use text::change;
 
 use crate::{findings::Finding, verdict::Verdict};
 use tare_bench::run::{record::Ending, until::Metric};

@@ -2,13 +2,10 @@
 //! in, figures out; pure but for the reading of `figures/`.
 
 mod check;
-mod columns;
 mod compute;
 mod estimate;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
-mod makespan;
-mod render;
 mod rounds;
 mod words;
 
@@ -18,19 +15,20 @@ mod tests;
 use serde::Serialize;
 
 use tare_bench::{
-    figures::Figures,
-    grid::plan::{Counted, Point},
+    figures::{Figures, Seconds},
+    grid::{
+        LOCAL,
+        plan::{Counted, Point},
+    },
     run::{plan::Excluded, record::Ending},
-    sample::Sample,
+    sample::{LoadResult, Sample},
 };
 use tare_host::environment::Environment;
 
 use crate::findings::{Finding, RowIssue};
 pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
-pub use columns::pauses;
 pub use compute::compute;
 pub use estimate::Estimate;
-pub use render::{markdown, text};
 pub use rounds::{Round, trouble};
 pub use tare_bench::figures::{messages_published, place, point_name};
 pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
@@ -145,6 +143,16 @@ impl Report {
         self.ending == Some(Ending::Complete)
     }
 
+    /// What was published of a row at a point of a grid of batches.
+    pub fn published_seconds(&self, of: &Point, row: &RowReport) -> Option<&Seconds> {
+        let link = of.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
+        let (name, messages) = row.published.as_deref().zip(messages_published(of))?;
+        self.published.seconds(name, |cell| {
+            (cell.n, cell.t_ms, cell.environment.as_str(), cell.threads)
+                == (messages, of.knobs.delay_ms, link, of.knobs.threads)
+        })
+    }
+
     /// Whether a cell was measured, and not validly. Of a service that is measured as it was published, though it is wrong,
     /// nothing else was to be expected.
     pub fn is_invalid(&self, cell: &CellReport) -> bool {
@@ -157,4 +165,11 @@ impl PointReport {
     pub fn cell(&self, row: usize) -> Option<&CellReport> {
         self.cells.iter().find(|cell| cell.row == row)
     }
+}
+
+/// Seconds in which some answer took more than ten times as long as the median one.
+pub fn pauses(load: &LoadResult) -> usize {
+    let median_ns = load.latency.ns_at(0.5).unwrap_or(u64::MAX);
+    let is_pause = |ns: u64| ns > median_ns.saturating_mul(10);
+    load.seconds.iter().filter(|second| is_pause(second.latency_ns_max)).count()
 }

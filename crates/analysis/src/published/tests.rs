@@ -13,15 +13,42 @@ fn report(name: &str, scale: f64) -> Report {
     compute(&kept(name, scale, measured))
 }
 
+/// A line for each claim, for each of its checks, and for each cell.
+fn words(report: &Report) -> String {
+    let claims = report.claims.iter().flat_map(|claim| {
+        let head = format!("{}: {}", claim.verdict_text(), claim.text);
+        let check = |check: &CheckReport| format!("  {}: {}: {}", check.verdict, check.what(), check.found());
+        std::iter::once(head).chain(claim.checks.iter().map(check))
+    });
+    let cells = report.points.iter().flat_map(|point| point.cells.iter().map(move |cell| (point, cell)));
+    let cells = cells.map(|(point, cell)| cell_words(report, point, cell));
+    claims.chain(cells).collect::<Vec<_>>().join("\n")
+}
+
+fn cell_words(report: &Report, point: &PointReport, cell: &CellReport) -> String {
+    let found =
+        |found: Option<Estimate>| found.map_or("-".to_owned(), |found| format!("{:.4e}", found.value));
+    let issues = [&cell.trouble, &cell.failures, &cell.load_bound].into_iter().flatten();
+    let reasons = [&cell.stuck, &cell.failed].into_iter().flatten().cloned();
+    let reasons: Vec<String> = reasons.chain(issues.map(ToString::to_string)).collect();
+    format!(
+        "{}{}: {}/s, {} of the reference, makespan {}, {}",
+        report.rows[cell.row].label,
+        place(&point.point),
+        found(cell.per_second),
+        found(cell.of_reference),
+        found(cell.makespan_ns),
+        reasons.join("; ")
+    )
+}
+
 #[test]
-fn each_table_has_the_published_shape_and_figures() {
+fn each_claim_has_its_checks_and_each_cell_its_figures() {
     for name in ALL {
         let report = report(name, 1.0);
-        insta::assert_snapshot!(format!("{name}-text"), text(&report, false));
+        insta::assert_snapshot!(name, words(&report));
         assert!(report.is_complete());
     }
-    insta::assert_snapshot!("rest-cpp-2020-scaled", text(&report("rest-cpp-2020", 0.1), false));
-    insta::assert_snapshot!("restinio-2017-markdown", markdown(&report("restinio-2017", 1.0)));
 }
 
 /// Services that hang, fail, err, and one that was measured though it fails its contract.
@@ -41,7 +68,7 @@ fn what_has_no_figure_has_its_reason() {
         };
         Sample { outcome, ..measured(plan, cell) }
     });
-    insta::assert_snapshot!("rest-cpp-2020-with-failures", text(&compute(&stuck), false));
+    insta::assert_snapshot!("rest-cpp-2020-with-failures", words(&compute(&stuck)));
     let mut sessions = kept("simple-web-server-2019", 0.01, |plan, cell| {
         let mut sample = measured(plan, cell);
         if cell.row == 0 {
@@ -52,7 +79,7 @@ fn what_has_no_figure_has_its_reason() {
         sample
     });
     sessions.header.plan.rows[0].complaint = Some("closed the connection after 1 of 200 requests".to_owned());
-    insta::assert_snapshot!("simple-web-server-2019-as-published", text(&compute(&sessions), false));
+    insta::assert_snapshot!("simple-web-server-2019-as-published", words(&compute(&sessions)));
 }
 
 #[test]
@@ -72,12 +99,11 @@ fn a_load_that_is_its_own_ceiling_is_called_so() {
 }
 
 #[test]
-fn half_a_grid_has_half_a_table() {
+fn half_a_grid_has_claims_of_that_half() {
     let mut kept = kept("rest-cpp-2020", 0.1, measured);
     kept.records.truncate(kept.records.len() / 2);
     let report = compute(&kept);
     assert_eq!((report.ending, report.is_complete()), (None, false));
-    assert!(text(&report, false).contains(": cut off\n"));
     assert!(report.claims.iter().all(|claim| claim.verdict != Verdict::Pass || !claim.checks.is_empty()));
 }
 
@@ -158,8 +184,6 @@ fn a_verdict_says_for_what_time_or_number_it_was_found() {
         "{sessions:?}"
     );
     let report = report("abstract-2018", 0.02);
-    assert!(text(&report, false).contains("\nholds for 12 s instead of 600 s: no request fails in ten"));
-    assert!(markdown(&report).contains(" | holds for 12 s instead of 600 s | "));
     let json = serde_json::to_value(&report.claims[2]).unwrap();
     assert_eq!((&json["verdict"], &json["measured_for"]), (&"pass".into(), &"12 s instead of 600 s".into()));
 }

@@ -43,16 +43,6 @@ pub fn several(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// A bar of `width` characters for a ratio of 0 to 1, in eighths; what is more than 1 ends in an arrow.
-pub fn bar(ratio: f64, width: usize) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    if ratio > 1.0 + 0.5 / (8 * width) as f64 {
-        return "█".repeat(width - 1) + "▶";
-    }
-    let eighths = ((ratio * (8 * width) as f64).round() as usize).clamp(1, 8 * width);
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
-}
-
 /// Three significant digits, and one for nothing.
 fn digits(value: f64) -> String {
     match value {
@@ -86,13 +76,5 @@ mod tests {
     #[test]
     fn what_is_counted_has_its_number() {
         assert_eq!([0, 1, 2].map(|count| several(count, "block")), ["0 blocks", "1 block", "2 blocks"]);
-    }
-
-    #[test]
-    fn a_bar_is_as_long_as_its_ratio() {
-        assert_eq!(
-            [bar(1.0, 4), bar(0.5, 4), bar(0.0, 4), bar(0.28, 4), bar(1.3, 4)],
-            ["████", "██", "▏", "█▏", "███▶"]
-        );
     }
 }

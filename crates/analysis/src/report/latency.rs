@@ -1,16 +1,11 @@
-//! Latency in open loops: from what was written down to the figures, and their table.
+//! Latency in open loops: from what was written down to the figures.
 //!
 //! The unit is the block, as everywhere: a percentile of a block is one observation, and the interval is over blocks.
 //! An interval over requests would take a thousand requests that waited for the same stall for a thousand witnesses.
 
 use tare_stats::{DEFAULT_CONFIDENCE, summary};
 
-use super::{
-    Level, OpenLatency, Report,
-    compute::Blocks,
-    figures::{rate, time},
-    table::{self, Cell, Paint, layout, left, right},
-};
+use super::{Level, OpenLatency, compute::Blocks};
 use crate::findings::{Finding, detect};
 use tare_bench::run::{
     plan::{LatencyPlan, Plan},
@@ -71,56 +66,4 @@ pub(super) fn load_text(plan: &Plan) -> String {
         format!("; then open loops at {points}, {} slices of {ms} ms each", latency.slices_per_block)
     };
     plan.latency.as_ref().map(words).unwrap_or_default()
-}
-
-const TITLE: &str = "latency from the instant a request was due (open loop)";
-
-/// For a terminal; nothing where none was measured.
-pub(super) fn text(report: &Report, paint: &Paint) -> String {
-    lines(report).map_or(String::new(), |lines| format!("\n{TITLE}\n{}", layout(&lines, paint)))
-}
-
-/// For a README or a pull request.
-pub(super) fn markdown(report: &Report) -> String {
-    lines(report).map_or(String::new(), |lines| format!("\n{TITLE}:\n\n{}", table::markdown(&lines)))
-}
-
-/// A table of its own, the rates one below the other.
-fn lines(report: &Report) -> Option<Vec<Vec<Cell>>> {
-    let rows = || report.rows.iter().filter(|row| !row.latency_open.is_empty());
-    let mut lines = vec![head()];
-    for index in 0..rows().next()?.latency_open.len() {
-        let found = rows().filter_map(|row| Some((row, row.latency_open.get(index)?)));
-        lines.extend(found.map(|(row, latency)| line(&row.label, latency)));
-    }
-    Some(lines)
-}
-
-fn head() -> Vec<Cell> {
-    let heads = ["service", "at", "offered", "p50", "p90", "p99", "95% interval", "p99.9", "lag p99"];
-    let mut cells: Vec<Cell> = heads.into_iter().map(right).collect();
-    cells[0].right = false;
-    cells.iter_mut().for_each(|cell| cell.code = Some("2"));
-    cells
-}
-
-fn line(label: &str, latency: &OpenLatency) -> Vec<Cell> {
-    let bound = if latency.at_least { ">= " } else { "" };
-    let is_late = latency.doubt.is_some();
-    let figure = |level: &Level| match is_late {
-        true => right("late"),
-        false => right(format!("{bound}{}", time(level.value))),
-    };
-    let interval = latency.p99_ns.low.zip(latency.p99_ns.high).filter(|_| !is_late);
-    vec![
-        left(label),
-        right(&latency.point),
-        right(rate(latency.offered_per_second) + "/s"),
-        figure(&latency.p50_ns),
-        figure(&latency.p90_ns),
-        figure(&latency.p99_ns),
-        right(interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", time(low), time(high)))),
-        figure(&latency.p999_ns),
-        right(time(latency.lag_ns_p99 as f64)),
-    ]
 }

@@ -5,13 +5,10 @@ mod accounting;
 pub(crate) mod compute;
 pub mod figures;
 mod latency;
-pub mod markdown;
 pub(crate) mod notes;
 pub(crate) mod rounds;
 pub mod slices;
 mod starts;
-pub(crate) mod table;
-mod text;
 mod tiers;
 
 use std::collections::BTreeMap;
@@ -20,9 +17,7 @@ use serde::Serialize;
 
 pub use accounting::CpuAccounting;
 pub use compute::{compute, compute_at};
-pub use markdown::markdown;
 pub use rounds::Dropped;
-pub use text::text;
 pub use tiers::{Neighbours, Place, Tiers};
 
 use crate::{findings::Finding, verdict::Verdict};
@@ -319,11 +314,6 @@ impl RowReport {
         self.throughput_doubt.iter().chain(latency).chain(&self.findings)
     }
 
-    /// The word for what stands in place of the throughput.
-    pub fn throughput_word(&self) -> &'static str {
-        self.throughput_doubt.as_ref().map_or("-", Finding::code)
-    }
-
     /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.
     pub fn times_throughput(&self, reference: &str) -> Option<f64> {
         let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
@@ -334,13 +324,6 @@ impl RowReport {
     pub fn times_cpu(&self, reference: &str) -> Option<f64> {
         let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
         self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(own)
-    }
-}
-
-impl Ratio {
-    /// Both ends of the interval, where there is one.
-    fn interval(&self) -> Option<(f64, f64)> {
-        self.low.zip(self.high)
     }
 }
 

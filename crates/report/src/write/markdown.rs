@@ -107,6 +107,20 @@ fn of_table(table: &Table) -> String {
     out + &list(said)
 }
 
+/// A table of lines of as many cells each, the head first.
+#[must_use]
+pub fn rows(lines: &[Vec<String>]) -> String {
+    let line = |cells: &Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut out: Vec<String> = lines.iter().map(line).collect();
+    if let Some(head) = lines.first() {
+        out.insert(1, format!("|{}\n", "---|".repeat(head.len())));
+    }
+    out.concat()
+}
+
 /// The head and a line for each row that has figures.
 fn lines(layout: &Layout) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -166,7 +180,8 @@ fn code(text: &str) -> String {
 }
 
 /// What Markdown and HTML would take for their own.
-fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
         match c {

@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 use super::{Document, ROWS_MAX, Section, layout::Layout, status, visible};
 use crate::document::{Fact, Table, Tone, Value};
 
-pub use table::{Drawn, draw};
+pub use table::aligned;
+use table::{Drawn, draw};
 
 /// Sentences are not read across a screen of any width.
 const SENTENCE_MAX: usize = 140;

@@ -2,9 +2,10 @@
 
 use tare_analysis::{
     comparison::{self, Comparison, Figure, change},
-    verdict::Verdict,
+    report::figures::{bytes, rate, time},
+    verdict::{Question, Verdict},
 };
-use tare_bench::run::folder::Kept;
+use tare_bench::{metric::Unit, run::folder::Kept};
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 
@@ -27,7 +28,7 @@ pub fn table(kept: &Kept) -> (Table, String, Vec<String>) {
 }
 
 fn row(figure: &Figure) -> Row {
-    let [name, verdict, baseline, candidate, change, interval, bound] = comparison::cells(figure);
+    let [name, verdict, baseline, candidate, change, interval, bound] = cells(figure);
     let state = if figure.decides && figure.verdict.is_none() { "no look yet".to_owned() } else { verdict };
     Row {
         name,
@@ -54,4 +55,29 @@ fn scale(found: &Comparison) -> Scale {
     let reach = ends.flatten().fold(2.0 * found.delta, |reach, end| reach.max((end - 1.0).abs()));
     let (from, to) = (1.0 - reach, 1.0 + reach);
     Scale { from, to, ends: [change(from), change(to)], is_length: false }
+}
+
+/// The cells of a figure: name, verdict, baseline, candidate, change, its interval, and the bound where it decides.
+fn cells(figure: &Figure) -> [String; 7] {
+    let show = |value: Option<f64>| {
+        value.map_or("-".to_owned(), |value| match figure.metric.unit() {
+            Unit::PerSecond => format!("{}/s", rate(value)),
+            Unit::Nanoseconds => time(value),
+            Unit::Bytes => bytes(value),
+            _ => value.to_string(),
+        })
+    };
+    let interval = figure.low.zip(figure.high);
+    let interval =
+        interval.map_or("-".to_owned(), |(low, high)| format!("{} .. {}", change(low), change(high)));
+    let more = figure.blocks_more.map(|blocks| format!(", about {blocks} blocks more")).unwrap_or_default();
+    [
+        format!("{}{}", figure.name, if figure.decides { " *" } else { "" }),
+        figure.verdict.map_or(String::new(), |verdict| format!("{}{more}", verdict.word(Question::Gate))),
+        show(figure.baseline),
+        show(figure.candidate),
+        figure.ratio.map_or("-".to_owned(), change),
+        interval,
+        if figure.decides { change(figure.bound) } else { String::new() },
+    ]
 }

@@ -2,7 +2,7 @@
 
 use super::{Look, width_of};
 use crate::{
-    document::{Tone, Value},
+    document::{ALWAYS, Tone, Value},
     write::layout::{Layout, cell, interval},
 };
 
@@ -61,6 +61,20 @@ pub fn draw(layout: &Layout, look: Look) -> Drawn {
         rows: (0..layout.table.rows.len()).map(row).collect(),
         without: without.collect(),
     }
+}
+
+/// Lines of as many cells each, in columns as wide as their widest cell. Those from `right_from` on are numbers, which are
+/// pushed to the right.
+#[must_use]
+pub fn aligned(lines: &[Vec<String>], right_from: usize) -> Vec<String> {
+    let strip = |place: usize| {
+        let cells = lines.iter().map(|line| (line[place].clone(), Tone::Plain));
+        let strip = Strip::new((place, What::Figure), "", cells.collect(), ALWAYS);
+        Strip { is_right: place >= right_from, ..strip }
+    };
+    let strips: Vec<Strip> = (0..lines.first().map_or(0, Vec::len)).map(strip).collect();
+    let line = |line: usize| joined(strips.iter().map(|strip| strip.cell(line, Look::default())));
+    (0..lines.len()).map(line).collect()
 }
 
 /// A figure, before it its bar, behind it its interval.
