@@ -1,6 +1,7 @@
-//! Nothing lies over anything else, at any width; and pictures of it, to be looked at, in `target/tmp/browser/pictures`.
+//! Nothing lies over anything else, at any width; and, if `TARE_PICTURES` is set, pictures of it, to be looked at, in
+//! `target/tmp/browser/pictures`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     browser::{Browser, Size},
@@ -32,24 +33,42 @@ fn nothing_overlaps_and_nothing_is_cut_off_at_any_width() {
         browser.visit(&page.file);
         for size in SIZES {
             browser.resize(size);
-            for scheme in ["light", "dark"] {
-                // An animation would be caught half way.
-                browser.prefer(
-                    "screen",
-                    &[("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")],
-                );
-                browser.until(SEE_ALL, &[]);
-                let name = format!("{}-{}-{scheme}", page.name, size.0);
-                let picture = pages::folder().join("pictures").join(format!("{name}.png"));
-                browser.picture_of_all(size, PICTURE_HEIGHT_MAX, &picture);
-                // Colours move nothing.
-                let found =
-                    if scheme == "light" { browser.run(PROBLEMS, &[]) } else { Value::Array(Vec::new()) };
-                problems.extend(found.as_array().unwrap().iter().map(|problem| format!("{name}: {problem}")));
-            }
+            // Colours move nothing: one scheme is enough.
+            draw_all(&browser, "light");
+            let found = browser.run(PROBLEMS, &[]);
+            let found = found.as_array().unwrap().iter();
+            problems.extend(found.map(|problem| format!("{}, {} wide: {problem}", page.name, size.0)));
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+fn draw_all(browser: &Browser, scheme: &str) {
+    // An animation would be caught half way.
+    browser.prefer("screen", &[("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")]);
+    browser.until(SEE_ALL, &[]);
+}
+
+/// Nothing is tested by a picture, and all of them take minutes: they are made for somebody who wants to look.
+fn wants_pictures() -> bool {
+    std::env::var_os("TARE_PICTURES").is_some()
+}
+
+#[test]
+fn pictures_of_all_pages_if_they_are_wanted() {
+    let Some(browser) = Browser::open().filter(|_| wants_pictures()) else { return };
+    for page in pages::all() {
+        browser.visit(&page.file);
+        for size in SIZES {
+            browser.resize(size);
+            for scheme in ["light", "dark"] {
+                draw_all(&browser, scheme);
+                let name = format!("{}-{}-{scheme}.png", page.name, size.0);
+                let file = pages::folder().join("pictures").join(name);
+                browser.picture_of_all(size, PICTURE_HEIGHT_MAX, &file);
+            }
+        }
+    }
 }
 
 /// Tables that are wider than their frame, folded ones too.
@@ -130,7 +149,9 @@ fn on_paper_everything_is_there() {
             page.name,
             state[1]
         );
-        let name = format!("{}-print.png", page.name);
-        browser.picture_of_all((794, 1123), PICTURE_HEIGHT_MAX, &pages::folder().join("pictures").join(name));
+        if wants_pictures() {
+            let file = pages::folder().join("pictures").join(format!("{}-print.png", page.name));
+            browser.picture_of_all((794, 1123), PICTURE_HEIGHT_MAX, &file);
+        }
     }
 }

@@ -57,11 +57,15 @@ fn is_sorted(values: &[String], unit: Unit, descending: bool) -> bool {
         || numbers.windows(2).all(|pair| if descending { pair[0] >= pair[1] } else { pair[0] <= pair[1] })
 }
 
+/// One page for each declaration of a main table, one with a row of every kind, and one with names that mean harm. A click is
+/// a quarter of a second, and the other pages have the columns of these.
+const KINDS_OF_TABLES: [&str; 6] = ["many", "failures", "hostile", "comparison", "capacity", "grid"];
+
 #[test]
 fn a_click_on_a_head_sorts_by_the_raw_value() {
     let Some(browser) = Browser::open() else { return };
-    for page in pages::all() {
-        let Some((section, table)) = main_table(page) else { continue };
+    for page in KINDS_OF_TABLES.map(pages::named) {
+        let (section, table) = main_table(page).unwrap();
         browser.visit(&page.file);
         let places = shown(&browser, section);
         let before = column(&browser, section, places[0]);
