@@ -1,4 +1,4 @@
-//! `cargo xtask findings`: puts the tables of kept runs into the pages of the published benchmarks.
+//! `cargo xtask findings`: puts the tables of stored runs into the pages of the published benchmarks.
 //!
 //! Knows the name of an experiment in `run.json`, the markers of a page, and lines of Markdown. What a table says is the
 //! business of `tare run`, which wrote it: nothing is computed here.
@@ -48,7 +48,7 @@ struct Findings {
     text: String,
 }
 
-/// Fills the pages, and says which. Nothing is written where any run has a mistake.
+/// Fills the pages, and prints their names. Nothing is written if any run has an error.
 pub fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     for (path, page) in filled(root, &arguments.runs)? {
         fs::write(root.join(&path), page).with_context(|| format!("cannot write '{path}'"))?;

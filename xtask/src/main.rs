@@ -24,7 +24,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Put the tables of kept runs of published experiments into their pages in docs/published/
+    /// Put the tables of the stored runs of published experiments into their pages in docs/published/
     Findings(findings::Arguments),
     /// Make the skeleton of a service in services/LANGUAGE/NAME
     NewService(new_service::Arguments),

@@ -1,6 +1,6 @@
 //! `cargo xtask new-service`: the skeleton of a service, from templates and from the commands of a sibling.
 //!
-//! Knows names, folders and the headings of a manifest. What a manifest may say is the business of the catalogue in
+//! Knows names, folders and the headings of a manifest. What a manifest may contain is checked by the catalogue in
 //! `crates/service`, which refuses the skeleton until it is filled in.
 
 use std::fs;
@@ -50,7 +50,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
         None => COMMANDS.to_owned(),
     };
     let manifest = fill(MANIFEST, language, name).replace("{{commands}}\n", &commands);
-    // The sibling's tables are copied as text, to keep its comments; this is the proof that they were cut rightly.
+    // The sibling's tables are copied as text, to keep its comments; this proves that they were cut correctly.
     let _: toml::Table =
         manifest.parse().context("the skeleton would be no valid TOML: try another --like")?;
 

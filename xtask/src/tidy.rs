@@ -21,10 +21,10 @@ use anyhow::{Context, Result, ensure};
 /// Written by tools, and full of hashes, in which any word may turn up.
 const LOCK_FILES: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "requirements.txt"];
 
-/// Below a folder of this: what tare wrote of runs, which is as it was found.
-const KEPT_RUNS: &str = "record/";
+/// Folders below this are stored runs, as tare wrote them.
+const STORED_RUNS: &str = "record/";
 
-/// One thing to mend.
+/// One line to correct.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     path: String,
@@ -63,7 +63,7 @@ impl File {
 
     /// Written by a person.
     fn is_written(&self) -> bool {
-        let of_a_run = self.path.strip_prefix(KEPT_RUNS).is_some_and(|rest| rest.contains('/'));
+        let of_a_run = self.path.strip_prefix(STORED_RUNS).is_some_and(|rest| rest.contains('/'));
         !of_a_run && !LOCK_FILES.contains(&self.name())
     }
 }
@@ -111,7 +111,7 @@ fn listed(root: &Path) -> Result<BTreeSet<String>> {
     Ok(names.filter(|name| !name.is_empty() && root.join(name).exists()).collect())
 }
 
-/// `None` for what is no text: not UTF-8, or with a NUL byte. A symbolic link is judged where it points to.
+/// `None` if it is no text: not UTF-8, or with a NUL byte. A symbolic link is checked where it points to.
 fn read_text(root: &Path, path: &str) -> Option<File> {
     let full = root.join(path);
     if full.is_symlink() {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_files_and_kept_runs_are_left_alone_and_findings_are_in_order() {
+    fn lock_files_and_stored_runs_are_left_alone_and_findings_are_in_order() {
         let bad = "x \n".to_owned();
         let files = [("b.sh", &bad), ("a/Cargo.lock", &bad), ("record/a/b.sh", &bad), ("a.sh", &bad)];
         let files = files.map(|(path, text)| File { path: path.to_owned(), text: text.clone() });

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::link::{Link, LinkError};
 
-/// With TARE_TEST_ALL=1, as in CI, a test that lacks its set-up fails instead of being skipped.
+/// With TARE_TEST_ALL=1, as in CI, a test whose set-up is missing fails instead of being skipped.
 pub fn nothing_may_be_skipped() -> bool {
     std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1")
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    act::{Act, Campaign, Disturbance},
+    action::{Action, Disturbance, LoadRun},
     certificate::Finding,
     disturb::{HalfACpu, Meanwhile},
     evaluate::{Analysed, Evaluation, Evidence},
@@ -36,13 +36,13 @@ use tare_service::{
 
 const CONTRACT: &str = include_str!("selftest.toml");
 
-/// Why a trial could not be carried out: nothing that the instrument failed to see.
+/// Why a trial could not be run. A fault that the instrument did not see is no such error.
 #[derive(Debug, thiserror::Error)]
 pub enum SelftestError {
     /// The contract of the trials of caches.
     #[error(transparent)]
     Contract(#[from] ContractError),
-    /// The experiment that an act becomes.
+    /// The experiment of an action.
     #[error(transparent)]
     Experiment(#[from] DocumentError),
     /// A run folder.
@@ -51,22 +51,22 @@ pub enum SelftestError {
     /// A contract that is not in the workspace.
     #[error("there is no contract \"{0}\"")]
     NoContract(String),
-    /// What was found could not be kept.
+    /// The findings could not be stored.
     #[error("{}: {source}", path.display())]
     Keep {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// Where trials are made.
+/// What trials need of the machine and the workspace.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The built-in reference, which has all the faults.
     pub reference: &'a Service,
-    /// Those of the workspace.
+    /// The contracts of the workspace.
     pub contracts: &'a BTreeMap<String, Contract>,
     /// Starts and ends servers.
     pub supervisor: &'a Supervisor,
@@ -76,43 +76,43 @@ pub struct Site<'a> {
     pub began: String,
     /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
-    /// CPUs.
+    /// CPUs of services and generator.
     pub pinning: Pinning,
     /// True once the user wants to stop.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// Makes trials, and remembers what the last one has brought.
+/// Runs trials, and holds the evidence of the last one.
 #[derive(Debug)]
 pub struct Bench<'a> {
     site: Site<'a>,
     own_contract: Contract,
-    last: Option<(Act, Evidence)>,
+    last: Option<(Action, Evidence)>,
 }
 
 impl<'a> Bench<'a> {
-    /// Nothing is tried yet.
+    /// A bench without evidence.
     pub fn new(site: Site<'a>) -> Result<Bench<'a>, SelftestError> {
         let own_contract = Contract::parse(CONTRACT, Path::new("selftest.toml"))?;
         Ok(Bench { site, own_contract, last: None })
     }
 
-    /// Makes a trial, or judges what the one before has brought where both do the same.
+    /// Runs a trial. If its action is that of the trial before, it evaluates the same evidence.
     pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<Finding, SelftestError> {
         let began_ns = Monotonic.now_ns();
         let interrupted = || Evaluation::not_tried("interrupted");
-        if self.last.as_ref().is_none_or(|(act, _)| *act != trial.act) {
+        if self.last.as_ref().is_none_or(|(action, _)| *action != trial.action) {
             if self.interrupted() {
                 return Ok(Finding::new(trial, 0, interrupted()));
             }
-            let evidence = match &trial.act {
-                Act::Proofs { contract, faults } => self.prove(trial.name, contract, faults)?,
-                Act::Campaign(campaign) => self.load(trial, campaign, watch)?,
+            let evidence = match &trial.action {
+                Action::Proofs { contract, faults } => self.prove(trial.name, contract, faults)?,
+                Action::Load(load) => self.load(trial, load, watch)?,
             };
-            self.last = Some((trial.act.clone(), evidence));
+            self.last = Some((trial.action.clone(), evidence));
         }
         let took_ns = Monotonic.now_ns() - began_ns;
-        // What was cut off says nothing.
+        // Evidence that was cut off proves nothing.
         let evaluation = match &self.last {
             Some((_, evidence)) if !self.interrupted() => (trial.evaluate)(evidence),
             _ => interrupted(),
@@ -169,31 +169,26 @@ impl<'a> Bench<'a> {
         Ok(Evidence::Proofs(proofs))
     }
 
-    fn load(
-        &self,
-        trial: &Trial,
-        campaign: &Campaign,
-        watch: &mut impl Watch,
-    ) -> Result<Evidence, SelftestError> {
-        let half = (campaign.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
-        let fault = |told: &str| half.as_ref().map_or_else(|| told.to_owned(), HalfACpu::fault);
-        let row = |(label, told): &(&str, String)| {
-            let service = self.service(label, campaign.contract, &fault(told));
+    fn load(&self, trial: &Trial, load: &LoadRun, watch: &mut impl Watch) -> Result<Evidence, SelftestError> {
+        let half = (load.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
+        let fault = |named: &str| half.as_ref().map_or_else(|| named.to_owned(), HalfACpu::fault);
+        let row = |(label, named): &(&str, String)| {
+            let service = self.service(label, load.contract, &fault(named));
             Row { label: (*label).to_owned(), service }
         };
-        let rows: Vec<Row> = campaign.rows.iter().map(row).collect();
-        let experiment = campaign.experiment(trial.name, &trial.done)?;
+        let rows: Vec<Row> = load.rows.iter().map(row).collect();
+        let experiment = load.experiment(trial.name, &trial.done)?;
         let run = self.site.folder.join(trial.name);
         let plan = Plan::new(&experiment, &rows, self.site.seed, self.site.pinning.clone());
-        let header = self.header(Plan { until: campaign.until(), ..plan });
+        let header = self.header(Plan { until: load.until(), ..plan });
         let mut journal = RunFolder::create(&run, &header)?;
         let services = rows.into_iter().map(|row| row.service).collect();
-        let contract = self.contract(campaign.contract)?;
+        let contract = self.contract(load.contract)?;
         let interrupt = Arc::clone(&self.site.interrupt);
         let mut executor =
             bench::Bench::new(&header.plan, services, contract, self.site.supervisor, &run, interrupt);
         let mut judge = Jury::of(&header);
-        let mut watch = Meanwhile::new(watch, campaign.disturbance, &self.site.pinning.generator);
+        let mut watch = Meanwhile::new(watch, load.disturbance, &self.site.pinning.generator);
         let parts =
             Parts { executor: &mut executor, journal: &mut journal, watch: &mut watch, judge: &mut judge };
         let ended = campaign::run(&header.plan, parts, &[]);

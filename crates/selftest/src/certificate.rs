@@ -1,4 +1,4 @@
-//! What a selftest leaves: every trial with its figures, and where it was made.
+//! The result of a selftest: every trial with its figures, and the machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,16 +34,16 @@ pub struct Certificate {
     pub trials: Vec<Finding>,
 }
 
-/// A trial and what came of it.
+/// A trial and its evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Of the trial.
+    /// The name of the trial.
     pub name: String,
     /// What was done.
     pub done: String,
     /// What must be seen.
     pub must: String,
-    /// Nothing where it shared its act with the trial before.
+    /// About zero if it shared its action with the trial before.
     pub took_ns: u64,
     /// What was found.
     #[serde(flatten)]
@@ -51,7 +51,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Of a trial.
+    /// The evaluation of a trial.
     pub fn new(trial: &Trial, took_ns: u64, evaluation: Evaluation) -> Finding {
         let (name, done, must) = (trial.name.to_owned(), trial.done.clone(), trial.must.clone());
         Finding { name, done, must, took_ns, evaluation }
@@ -68,12 +68,12 @@ impl Finding {
 }
 
 impl Certificate {
-    /// How many trials ended so.
+    /// The number of trials with this outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         self.trials.iter().filter(|finding| finding.evaluation.outcome == outcome).count()
     }
 
-    /// Whether the instrument saw all that it was shown.
+    /// Whether the instrument missed nothing.
     pub fn is_good(&self) -> bool {
         self.count(Outcome::NotSeen) == 0
     }

@@ -12,19 +12,19 @@ use std::{
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::act::Disturbance;
+use super::action::Disturbance;
 use tare_bench::run::{campaign::Watch, record::Record};
 use tare_host::process::Quota;
 use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
 
-/// Half a CPU for the subject, by the kernel's limit where there is one.
+/// Half a CPU for the subject: by the kernel's quota, or else by sleeping.
 #[derive(Debug)]
 pub struct HalfACpu {
     quota: Result<Quota, String>,
 }
 
 impl HalfACpu {
-    /// Makes the group, where that takes one.
+    /// Makes the cgroup that has the quota, if the kernel has one.
     pub fn new() -> HalfACpu {
         HalfACpu { quota: Quota::new(QUOTA_US, PERIOD_US) }
     }
@@ -44,7 +44,7 @@ impl HalfACpu {
             Ok(Quota::Group(_)) => "by cpu.cfs_quota_us".to_owned(),
             Ok(Quota::Own(_)) => "by cpu.max".to_owned(),
             Err(reason) => {
-                format!("by standing still for half of each 10 ms, for there is no quota: {reason}")
+                format!("by sleeping for half of each 10 ms, as there is no quota: {reason}")
             }
         }
     }
@@ -65,7 +65,7 @@ impl Spinner {
         cpus.iter().for_each(|cpu| set.set(*cpu));
         let stopped = Arc::clone(&stop);
         let work = move || {
-            // Where it cannot be pinned it works elsewhere, and the trial tells.
+            // A thread that cannot be pinned works on another CPU, and the trial is not seen.
             let _ = sched_setaffinity(None, &set);
             let mut value = 0u64;
             while !stopped.load(Ordering::Relaxed) {

@@ -1,17 +1,17 @@
-//! The instrument on trial: servers with known faults are proved, measured and analysed by the code that does so for
+//! Tests the instrument: servers with known faults are verified, measured and analysed by the code that does so for
 //! services, and each fault must be noticed.
 //!
-//! [`trials`] is the list; [`Bench`] executes them; `evaluate` asks transcripts and the analysis of runs, purely, whether
-//! what must be seen is there; the [`Certificate`] is what is stored. Nothing here prints.
+//! [`trials`] is the list; [`Bench`] runs them; `evaluate` decides from transcripts and from the analysis of a run whether
+//! the fault was noticed, and does no I/O; the [`Certificate`] is stored. Nothing here prints.
 
-mod act;
+mod action;
 mod bench;
 mod certificate;
 mod disturb;
 mod evaluate;
 mod trial;
 
-pub use act::{Act, Campaign, Disturbance};
+pub use action::{Action, Disturbance, LoadRun};
 pub use bench::{Bench, SelftestError, Site};
 pub use certificate::{Certificate, FORMAT, Finding};
 pub use evaluate::{Analysed, Evaluation, Evidence, Outcome};

@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use super::{
-    act::{Act, Campaign, Disturbance, RAW_SOCKET, SUBJECT, TWIN},
+    action::{Action, Disturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN},
     evaluate::{self, Evaluation, Evidence},
 };
 
-/// One thing that the instrument must see, or must not.
+/// One fault that the instrument must see, or one difference that it must not.
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// Short, stable, unique.
     pub name: &'static str,
-    /// What is done.
+    /// What is done, as the certificate prints it.
     pub done: String,
     /// What must be seen.
     pub must: String,
-    /// How long it takes at most, about; nothing where it shares its act with the one before.
+    /// The longest time that it takes, about; zero if it shares its action with the trial before.
     pub lasts: Duration,
-    /// What is done, for the bench.
-    pub act: Act,
+    /// What is done, as the bench runs it.
+    pub action: Action,
     /// Whether it is seen.
     pub evaluate: fn(&Evidence) -> Evaluation,
 }
@@ -30,11 +30,11 @@ impl Trial {
         done: &str,
         must: &str,
         lasts_s: u64,
-        act: Act,
+        action: Action,
         evaluate: fn(&Evidence) -> Evaluation,
     ) -> Trial {
         let lasts = Duration::from_secs(lasts_s);
-        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, act, evaluate }
+        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, action, evaluate }
     }
 }
 
@@ -54,17 +54,17 @@ fn honest() -> Trial {
         "the reference is proved against its contract",
         "nothing is wrong with it",
         1,
-        Act::Proofs { contract: "hello", faults: vec![""] },
+        Action::Proofs { contract: "hello", faults: vec![""] },
         evaluate::honest,
     )
 }
 
-/// Two trials of one campaign, which ends at the planned look that finds the slower one.
+/// Two trials of one load run, which ends at the planned look that finds the slower one.
 fn scales(quick: bool) -> [Trial; 2] {
     let (percent, blocks, budget_s, slices) = if quick { (10, 10, 30, 3) } else { (3, 40, 130, 6) };
     let rows =
         vec![(RAW_SOCKET, String::new()), (TWIN, String::new()), (SUBJECT, format!("slower={percent}%"))];
-    let campaign = Campaign {
+    let load = LoadRun {
         contract: "hello",
         rows,
         blocks: (10, blocks),
@@ -74,14 +74,14 @@ fn scales(quick: bool) -> [Trial; 2] {
         open: None,
         disturbance: Disturbance::None,
     };
-    let act = Act::Campaign(campaign);
+    let action = Action::Load(load);
     [
         Trial::new(
             "twins",
             "one program is measured under two names",
             "both are in one tier, the intervals contain 1, and no request fails",
             budget_s,
-            act.clone(),
+            action.clone(),
             evaluate::twins,
         ),
         Trial::new(
@@ -91,7 +91,7 @@ fn scales(quick: bool) -> [Trial; 2] {
             ),
             "the comparison is FAIL by CPU per request, with an interval about that increase, and the table has it in a lower tier",
             0,
-            act,
+            action,
             if quick { evaluate::slower_10 } else { evaluate::slower_3 },
         ),
     ]
@@ -99,31 +99,31 @@ fn scales(quick: bool) -> [Trial; 2] {
 
 fn stall(quick: bool) -> Trial {
     let open_s = if quick { 4 } else { 8 };
-    let campaign = Campaign {
+    let load = LoadRun {
         slices: (1, Duration::from_secs(1)),
         open: Some((1_000, Duration::from_secs(open_s))),
-        ..Campaign::of_one("stall=200ms/1s")
+        ..LoadRun::of_one("stall=200ms/1s")
     };
     Trial::new(
         "stall",
         "a server stalls for 200 ms of every second, under an open loop of 1,000 requests/s",
-        "p99 is 190 ms and p90 is 100 ms, as arithmetic says",
+        "p99 is 190 ms and p90 is 100 ms, as arithmetic gives",
         open_s + 3,
-        Act::Campaign(campaign),
+        Action::Load(load),
         evaluate::stall,
     )
 }
 
 fn faults() -> Vec<Trial> {
-    let loaded = |fault: &str| Act::Campaign(Campaign::of_one(fault));
-    let late = Campaign { contract: "selftest", ..Campaign::of_one("caches=1000") };
+    let loaded = |fault: &str| Action::Load(LoadRun::of_one(fault));
+    let late = LoadRun { contract: "selftest", ..LoadRun::of_one("caches=1000") };
     vec![
         Trial::new(
             "cache",
             "a server answers the first request correctly, and sends that answer to every later request",
             "verification before the load fails",
             1,
-            Act::Proofs { contract: "selftest", faults: vec!["caches"] },
+            Action::Proofs { contract: "selftest", faults: vec!["caches"] },
             evaluate::cache,
         ),
         Trial::new(
@@ -131,7 +131,7 @@ fn faults() -> Vec<Trial> {
             "a server does so from its 1,001st request on, after verification",
             "the load finds it: the row has no figures",
             3,
-            Act::Campaign(late),
+            Action::Load(late),
             evaluate::late_cache,
         ),
         Trial::new(
@@ -147,7 +147,7 @@ fn faults() -> Vec<Trial> {
             "a server sends one byte more than its Content-Length says",
             "verification before the load fails",
             6,
-            Act::Proofs { contract: "hello", faults: vec!["wrong-length"] },
+            Action::Proofs { contract: "hello", faults: vec!["wrong-length"] },
             evaluate::wrong_length,
         ),
         Trial::new(
@@ -163,7 +163,7 @@ fn faults() -> Vec<Trial> {
             "a server announces that it closes the connection but keeps it open; another one closes it",
             "the check connection-close fails for the first one only",
             8,
-            Act::Proofs { contract: "hello", faults: vec!["closes", "slow-close"] },
+            Action::Proofs { contract: "hello", faults: vec!["closes", "slow-close"] },
             evaluate::slow_close,
         ),
     ]
@@ -172,7 +172,7 @@ fn faults() -> Vec<Trial> {
 fn shortages() -> Vec<Trial> {
     let disturbed = |disturbance, blocks, slice_ms| {
         let slices = (5, Duration::from_millis(slice_ms));
-        Act::Campaign(Campaign { disturbance, blocks: (blocks, blocks), slices, ..Campaign::of_one("") })
+        Action::Load(LoadRun { disturbance, blocks: (blocks, blocks), slices, ..LoadRun::of_one("") })
     };
     vec![
         Trial::new(

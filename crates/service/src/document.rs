@@ -1,4 +1,4 @@
-//! Reading a TOML file that a person wrote: every mistake becomes one line with the file, the line, the key and the
+//! Reading a TOML file that a person wrote: every error becomes one line with the file, the line, the key and the
 //! nearest valid name. Knows nothing of what the documents mean.
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub enum DocumentError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The text is no TOML, or a key or a value is not one this document may have.
@@ -30,7 +30,7 @@ pub enum DocumentError {
 }
 
 impl DocumentError {
-    /// A mistake in what `text` means, at the first line that holds `needle` (or the first line of all).
+    /// An error in the meaning of `text`, at the first line that holds `needle` (or the first line of all).
     pub fn at(path: &Path, text: &str, needle: &str, message: impl Into<String>) -> DocumentError {
         let line = text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1);
         DocumentError::Invalid { path: path.to_owned(), line, message: message.into() }

@@ -28,7 +28,7 @@ pub enum RevisionError {
     /// Not `A..B`.
     #[error("\"{0}\" are no two revisions: write BASELINE..CANDIDATE, such as main..HEAD")]
     Range(String),
-    /// git said no.
+    /// git failed.
     #[error("`git {command}` failed in {}: {said}", folder.display())]
     Git {
         /// Its arguments.
@@ -38,7 +38,7 @@ pub enum RevisionError {
         /// Its last line.
         said: String,
     },
-    /// The revision lacks the folder.
+    /// The revision does not have the folder.
     #[error("revision \"{revision}\" has no \"{path}/service.toml\"")]
     NoService {
         /// As the user wrote it.
@@ -46,12 +46,12 @@ pub enum RevisionError {
         /// Within the repository.
         path: String,
     },
-    /// The file system said no.
+    /// The file system refused.
     #[error("{}: {source}", path.display())]
     Io {
         /// File or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -37,7 +37,7 @@ const DELAY_MS: u64 = 5;
 const ROUND_TRIP_NS: u64 = 2 * DELAY_MS * 1_000_000;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// None where this machine allows no links.
+/// `None` on a machine that allows no links.
 fn link(test: &str, spec: &str) -> Option<Link> {
     fixture::link(test, Link::create(&spec.parse().unwrap(), &[], 1))
 }

@@ -85,10 +85,10 @@ impl Metric {
 }
 
 impl Sample {
-    /// The slices of `rows` in `kept`. Without names: of all rows that were measured.
+    /// The slices of `rows` in `kept`. Default: all rows that were measured.
     ///
     /// # Errors
-    /// A row is unknown or kept its process for several blocks, or no block has all rows.
+    /// A row is unknown or had one process for several blocks, or no block has all rows.
     pub fn of(kept: &Kept, rows: &[String]) -> Result<Sample, ReplayError> {
         let slices = kept.records.iter().filter_map(|record| match record {
             Record::Sample(slice) if !slice.is_open() => Some(&**slice),

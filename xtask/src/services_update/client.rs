@@ -1,4 +1,4 @@
-//! Runs an ecosystem's client in a service's folder, with a deadline, and says in one line why it failed.
+//! Runs an ecosystem's client in a service's folder, with a deadline, and reports in one line why it failed.
 //!
 //! The deadline is that of coreutils' `timeout`, in the foreground, so that Ctrl-C ends the client too.
 
@@ -44,7 +44,7 @@ fn judged(program: &str, output: &Output) -> Result<Printed> {
     }
 }
 
-/// The first line that speaks of an error, or else the last line that says anything; its beginning, if it is long.
+/// The first line that speaks of an error, or else the last line with text; shortened if it is long.
 fn reason(text: &str) -> Option<String> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| {

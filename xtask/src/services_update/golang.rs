@@ -1,6 +1,6 @@
 //! Go: `go list -m MODULE@latest`, which passes over pre-releases and what was retracted.
 //!
-//! Another major version is another module (`/v5`, `/v6`), so Go does not tell it, and nor does this.
+//! Another major version is another module (`/v5`, `/v6`), so Go does not report it, and nor does this.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Java: Maven's versions plugin, which also reports what is used, whether the pom says it or its parent.
+//! Java: Maven's versions plugin, which also reports the version in use, from the pom or from its parent.
 //!
 //! No date: the metadata of a package has one, but it is when the metadata were last written, for whatever reason.
 

@@ -29,16 +29,16 @@ use packageurl::PackageUrl;
 use crate::services;
 use pinned::Pinned;
 
-/// What a registry said of the package of one service.
+/// A registry's data about the package of one service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Answer {
-    /// What the lock says
+    /// The locked version
     used: String,
     /// The newest that is no pre-release
     newest: String,
-    /// When the newest appeared, where the client tells
+    /// When the newest appeared, if the client reports it
     date: Option<Date>,
-    /// How many of the other locked packages have something newer, where the client tells it cheaply
+    /// How many of the other locked packages have something newer, if the client reports it cheaply
     lock: Option<usize>,
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_be_asked_is_told_with_the_reason_and_in_order() {
+    fn clients_that_fail_are_reported_with_the_reason_and_in_order() {
         let services = [service(Some("pkg:github/a/b")), service(None), service(Some("pkg:gitlab/a/b"))];
         let reasons: Vec<String> =
             ask_all(&services).into_iter().map(|answer| answer.unwrap_err().to_string()).collect();

@@ -20,7 +20,7 @@ struct View {
 pub fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let lock = fs::read_to_string(folder.join("package-lock.json")).context("it has no package-lock.json")?;
     let used = used(&lock, name).with_context(|| format!("package-lock.json has no {name}"))?;
-    // It would try for minutes, then answer from what it remembers, and say so only at this level.
+    // By default it retries for minutes, then answers from its cache, and reports that only at this level.
     let now = ["--prefer-online", "--fetch-retries=1", "--fetch-retry-mintimeout=2000", "--loglevel=http"];
     let question = ["npm", "view", name, "version", "time", "--json"];
     let printed = client::run(folder, &[&question[..], &now].concat())?;

@@ -1,4 +1,4 @@
-//! Python: `pip index versions`, which passes over pre-releases. No command of pip tells a date.
+//! Python: `pip index versions`, which passes over pre-releases. No command of pip prints a date.
 //!
 //! Asked with the pip of the service's own environment where it is built: Debian's Python has none.
 

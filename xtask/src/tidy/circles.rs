@@ -110,7 +110,7 @@ impl Names {
     }
 }
 
-/// Of siblings: who uses whom, and the first place where.
+/// Which siblings a module uses, each with the first place where it does.
 type Uses = BTreeMap<Module, BTreeMap<Module, (String, usize)>>;
 
 fn circles(name: &str, sources: &[Source]) -> Vec<Finding> {
@@ -139,7 +139,7 @@ fn circles(name: &str, sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// The two ancestors of `from` and `to` that have the same parent; nothing where one contains the other.
+/// The two ancestors of `from` and `to` that have the same parent; absent if one contains the other.
 fn siblings(from: &Module, to: &Module) -> Option<(Module, Module)> {
     let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     let end = common + 1;

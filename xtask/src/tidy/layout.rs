@@ -1,14 +1,14 @@
 //! Rules for what must be where: documentation of the crates that others could use, services that are complete and named as
 //! their folder.
 //!
-//! Reads two keys of a manifest. Whether the rest of it is right is for the catalogue of `crates/service` to say.
+//! Reads two keys of a manifest. The catalogue of `crates/service` checks the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{File, Finding};
 
 const DENY: &str = "#![deny(missing_docs)]";
-/// Libraries in their own right. Elsewhere a comment is there because it says something.
+/// Libraries in their own right. Elsewhere a comment is there only if it adds something.
 const DOCUMENTED: [&str; 2] = ["crates/load/src/lib.rs", "crates/stats/src/lib.rs"];
 const SKELETON: &str = concat!("FILL", "-IN");
 

@@ -1,7 +1,13 @@
-//! Rule for words: what docs/words.toml refuses stands in no text of a person. docs/style.md says why.
+//! Rule for words: no text of a person has a word that docs/words.toml refuses. docs/style.md explains why.
 //!
 //! A word is found in any case, and a hyphen or an underscore counts as a space. Limits: a phrase on two lines is not
 //! seen, nor is one word among those of a name in CamelCase.
+//!
+//! In Rust only comments and string literals count, and only in folders that the list calls clean.
+
+mod prose;
+
+use std::borrow::Cow;
 
 use serde::Deserialize;
 
@@ -18,6 +24,8 @@ struct List {
     _format: String,
     extensions: Vec<String>,
     allowed: Vec<String>,
+    #[serde(default)]
+    clean: Vec<String>,
     word: Vec<Word>,
 }
 
@@ -49,13 +57,20 @@ impl List {
     }
 
     fn found(&self, file: &File) -> Vec<Finding> {
-        let words: Vec<&Word> = self.word.iter().filter(|word| word.asks(file, &self.extensions)).collect();
-        let lines = file.text.lines().map(plain).enumerate();
+        let is_clean = self.is_clean(file);
+        let words = self.word.iter().filter(|word| is_clean || word.asks(file, &self.extensions));
+        let words: Vec<&Word> = words.filter(|word| !begins_with_any(&file.path, &word.allowed)).collect();
+        let text = if is_clean { Cow::Owned(prose::of(&file.text)) } else { Cow::Borrowed(&file.text) };
+        let lines = text.lines().map(plain).enumerate();
         let refused = |(index, line): (usize, String)| {
             let found = words.iter().filter_map(|word| word.refused(&line, &file.path, index + 1));
             found.collect::<Vec<_>>()
         };
         lines.flat_map(refused).collect()
+    }
+
+    fn is_clean(&self, file: &File) -> bool {
+        file.extension() == "rs" && begins_with_any(&file.path, &self.clean)
     }
 }
 
@@ -63,7 +78,6 @@ impl Word {
     fn asks(&self, file: &File, extensions: &[String]) -> bool {
         let extensions = self.extensions.as_deref().unwrap_or(extensions);
         extensions.iter().any(|extension| extension == file.extension())
-            && !begins_with_any(&file.path, &self.allowed)
     }
 
     fn refused(&self, line: &str, path: &str, number: usize) -> Option<Finding> {
@@ -85,6 +99,7 @@ mod tests {
     use super::*;
 
     const WORDS: &str = "format = \"1.0\"\nextensions = [\"md\"]\nallowed = [\"docs/words.toml\", \"quoted/\"]\n\
+        clean = [\"clean/\"]\n\
         [[word]]\nold = [\"gizmo\", \"by gadget\"]\nnew = \"a setting\"\n\
         [[word]]\nold = [\"seen\"]\nnew = \"observed\"\nextensions = [\"rs\"]\nallowed = [\"eyes.\"]\n";
 
@@ -112,6 +127,17 @@ mod tests {
         assert_eq!(found("a.md", "it was seen"), [] as [&str; 0]);
         assert_eq!(found("quoted/a.md", "a gizmo"), [] as [&str; 0]);
         assert_eq!(found("eyes.rs", "it was seen"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn rust_in_a_clean_folder_is_checked_in_its_comments_and_strings() {
+        let source = "fn gizmo() {\n    // a gizmo\n    print(\"by gadget\");\n}\n";
+        let lines =
+            |path| found(path, source).iter().map(|it| it.split(':').nth(1).unwrap().to_owned()).collect();
+        let found: Vec<String> = lines("clean/a.rs");
+        assert_eq!(found, ["2", "3"]);
+        let elsewhere: Vec<String> = lines("b.rs");
+        assert_eq!(elsewhere, [] as [&str; 0]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn mistakes_on_the_command_line() {
     let workspace = workspace(FINE, FINE);
     let line = |words: &str| line(&workspace, &words.split(' ').collect::<Vec<_>>());
     assert_snapshot!(line("run experiments/tiny.toml --services honest,honset"), @r#"error: --services: unknown service "honset"; did you mean "honest"?"#);
-    assert_snapshot!(line("run experiments/tiny.toml --services honest,honest"), @r#"error: --services: "honest" stands twice; to weigh one service twice write "honest@2""#);
+    assert_snapshot!(line("run experiments/tiny.toml --services honest,honest"), @r#"error: --services: "honest" stands twice; to measure one service twice write "honest@2""#);
     assert_snapshot!(line("run experiments/tiny.toml --reference honset"), @r#"error: --reference: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("run experiments/tinny.toml"), @"error: experiments/tinny.toml: cannot be read: No such file or directory (os error 2)");
     assert_snapshot!(line("verify honset"), @r#"error: unknown service "honset"; did you mean "honest"?"#);

@@ -1,5 +1,5 @@
-//! A network namespace: interfaces, addresses, routes and ports of its own. It lives as long as somebody holds a
-//! descriptor of it, or has a thread, a socket or an interface in it.
+//! A network namespace: interfaces, addresses, routes and ports of its own. It lives as long as there is a
+//! descriptor of it, or a thread, a socket or an interface in it.
 
 use std::{
     fs::File,

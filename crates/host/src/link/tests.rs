@@ -86,7 +86,7 @@ fn a_link_ends_with_its_thread_and_its_files() {
         let is_gone = || crate::process::thread_cpu_ns(thread).is_err();
         let waits = (0..1000).map(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
         assert!(is_gone() || waits.into_iter().any(|()| is_gone()), "the thread has ended");
-        assert_eq!(std::sync::Arc::strong_count(&client), 1, "nobody else holds the namespace");
+        assert_eq!(std::sync::Arc::strong_count(&client), 1, "no other part of the link holds the namespace");
     }
 }
 

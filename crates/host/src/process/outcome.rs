@@ -84,7 +84,7 @@ pub enum FreezeError {
     Refused {
         /// The service.
         name: String,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: std::io::Error,
     },
 }

@@ -121,7 +121,7 @@ impl Watchdog {
         self.send(format!("pgid\t{name}\t{pgid}").into_bytes())
     }
 
-    /// Withdraws a group of which nothing is left.
+    /// Withdraws a group that is gone.
     pub(super) fn delete(&self, name: &str) {
         // If the watchdog has ended, the next start of a service reports it.
         let _ = self.send(format!("del\t{name}").into_bytes());

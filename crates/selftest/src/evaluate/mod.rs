@@ -1,5 +1,5 @@
-//! From what an act has left to whether the fault was noticed. Pure: a stored run or transcript gives the same evaluation for
-//! ever. A run is asked through its analysis, the code that makes every table; no figure is computed here a second time.
+//! Decides from the evidence of an action whether the fault was noticed. Pure: a stored run or transcript always gives the
+//! same evaluation. The figures of a run come from its analysis, the code that makes every table.
 
 mod proofs;
 mod runs;
@@ -19,7 +19,7 @@ pub(super) use runs::{
     dropper, late_cache, slower_3, slower_10, some_wrong_lengths, spinner, stall, throttled, twins,
 };
 
-/// What an act has left.
+/// What an action leaves.
 #[derive(Debug)]
 pub enum Evidence {
     /// A transcript for each fault, or why there is none.
@@ -28,7 +28,7 @@ pub enum Evidence {
     Run(Box<Analysed>),
 }
 
-/// A stored run with what the analysis says of it.
+/// A stored run with its analysis.
 #[derive(Debug)]
 pub struct Analysed {
     kept: Kept,
@@ -65,11 +65,11 @@ impl Analysed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// As it must be.
+    /// Noticed.
     Seen,
-    /// Not as it must be.
+    /// Not noticed.
     NotSeen,
-    /// There was no way to try it here and now.
+    /// It could not be tried on this machine, or not now.
     NotTried,
 }
 

@@ -1,4 +1,4 @@
-//! Trials that need no load: what `tare verify` says of a server with a fault.
+//! Trials that need no load: what `tare verify` finds in a server with a fault.
 
 use tare_service::verify::{CheckId, CheckResult, Outcome as Checked, Transcript};
 
@@ -11,7 +11,7 @@ fn proofs(evidence: &Evidence) -> &[Result<Transcript, String>] {
     }
 }
 
-/// What failed in a proof; an evaluation where there was no proof.
+/// The checks that failed; an evaluation if there is no transcript.
 fn failures(proof: Option<&Result<Transcript, String>>) -> Result<Vec<(CheckId, String)>, Evaluation> {
     match proof {
         Some(Ok(transcript)) => Ok(transcript.failures().map(failure).collect()),
@@ -62,7 +62,7 @@ pub(crate) fn wrong_length(evidence: &Evidence) -> Evaluation {
     refused_by(evidence, &[CheckId::Response, CheckId::KeepAlive, CheckId::Fragments, CheckId::Pipelined])
 }
 
-/// The first server closes its connections as it says, the second does not.
+/// The first server closes its connections as announced, the second does not.
 pub(crate) fn slow_close(evidence: &Evidence) -> Evaluation {
     let failed_to_close = |index: usize| {
         let mut failed = failures(proofs(evidence).get(index))?;

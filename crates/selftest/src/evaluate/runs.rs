@@ -1,4 +1,4 @@
-//! Trials under load: what the analysis of a run says of a server with a fault.
+//! Trials under load: what the analysis of a run finds in a server with a fault.
 
 use tare_analysis::{
     comparison::{Comparison, Figure},
@@ -12,13 +12,13 @@ use tare_analysis::{
 use tare_bench::run::until::Metric;
 
 use super::{Analysed, Evaluation, Evidence};
-use crate::act::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};
+use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};
 
-/// Half a CPU is this much, with what a short measurement and the edges of the limit's periods leave open.
+/// Half a CPU, as a short measurement with the edges of the quota's periods shows it.
 const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.65;
-/// Where others take more than this share of the CPUs, one more program is lost among them.
+/// If other programs take more than this share of the CPUs, one more is not noticeable.
 const TOO_BUSY: f64 = 0.3;
-const ONE_CPU: &str = "services and generator share one CPU, and each is held back by the other in any case";
+const ONE_CPU: &str = "services and generator share one CPU, so each limits the other";
 /// A failure that quotes a whole answer is longer than a line.
 const QUOTE_CHARS: usize = 120;
 
@@ -40,8 +40,8 @@ fn measured<'a>(run: &'a Analysed, name: &str) -> Result<&'a RowReport, Evaluati
     row.ok_or_else(|| Evaluation::not_seen(run.missing(name)))
 }
 
-/// A fault that was not noticed on a crowded machine may be the crowd's doing.
-fn unless_crowded(run: &Analysed, evaluation: Evaluation) -> Evaluation {
+/// On a noisy host, other programs may be why a fault was not noticed.
+fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
     let others = run.report.foreign_cpu_share.filter(|share| *share > TOO_BUSY);
     match others {
         Some(share) if evaluation.outcome == super::Outcome::NotSeen => Evaluation::not_tried(format!(
@@ -57,11 +57,11 @@ pub(crate) fn twins(evidence: &Evidence) -> Evaluation {
     evaluated(run(evidence).and_then(the_same))
 }
 
-/// One program under two names: the table must not tell them apart, neither by tier nor by an interval.
+/// One program under two names: the table must not separate them, neither by tier nor by an interval.
 fn the_same(run: &Analysed) -> Result<Evaluation, Evaluation> {
     let (twin, reference) = (measured(run, TWIN)?, measured(run, RAW_SOCKET)?);
     let (Some(cpu), Some(rate)) = (&twin.cpu_ratio, &twin.ratio) else {
-        return Err(Evaluation::not_seen("the twin is not related to the reference"));
+        return Err(Evaluation::not_seen("there is no ratio of the twin and the reference"));
     };
     let failed: u64 = twin.failed.values().chain(reference.failed.values()).sum();
     let is_one_tier = twin.tier.is_some() && twin.tier == reference.tier;
@@ -161,7 +161,7 @@ fn stalled(run: &Analysed) -> Result<Evaluation, Evaluation> {
     let found =
         format!("p99 {p99:.1} ms, p90 {p90:.1} ms (a closed loop alone shows a p99 of {closed_p99:.2} ms)");
     let figures = [("p99_ms", p99), ("p90_ms", p90), ("closed_p99_ms", closed_p99)];
-    Ok(unless_crowded(run, Evaluation::of(is_seen, found, &figures)))
+    Ok(unless_noisy(run, Evaluation::of(is_seen, found, &figures)))
 }
 
 pub(crate) fn dropper(evidence: &Evidence) -> Evaluation {
@@ -185,7 +185,7 @@ fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluati
     let row = row.ok_or_else(|| Evaluation::not_seen(run.missing(SUBJECT)))?;
     let share = failed as f64 / sent as f64;
     let is_refused = row.state != State::Measured;
-    let reason = row.state.reason().unwrap_or_else(|| "the row has figures all the same".to_owned());
+    let reason = row.state.reason().unwrap_or_else(|| "the row still has figures".to_owned());
     let found = format!("{:.2}% of {sent} requests failed; {}", share * 100.0, shortened(&reason));
     let is_seen = is_refused && (least..=most).contains(&share);
     Ok(Evaluation::of(is_seen, found, &[("failure_share", share)]))
@@ -210,7 +210,7 @@ pub(crate) fn throttled(evidence: &Evidence) -> Evaluation {
     evaluated(run(evidence).and_then(held_back))
 }
 
-/// Half a CPU, and the analysis must doubt that the throughput is the server's capacity.
+/// Half a CPU, and the analysis must report that the throughput may not be the server's capacity.
 fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
     let row = measured(run, SUBJECT)?;
     if !run.kept.header.plan.pinning.apart() {
@@ -223,11 +223,11 @@ fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
         server * 100.0,
         generator * 100.0,
         run.how.as_deref().unwrap_or("by nothing"),
-        doubt.map_or("its throughput stands without a doubt".to_owned(), ToString::to_string)
+        doubt.map_or("no finding limits its throughput".to_owned(), ToString::to_string)
     );
     let is_seen = HALF.contains(&server) && doubt.is_some();
     let figures = [("server_cpu_share", server), ("generator_cpu_share", generator)];
-    Ok(unless_crowded(run, Evaluation::of(is_seen, found, &figures)))
+    Ok(unless_noisy(run, Evaluation::of(is_seen, found, &figures)))
 }
 
 pub(crate) fn spinner(evidence: &Evidence) -> Evaluation {
@@ -242,7 +242,7 @@ fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
         all.iter().partition(|slice| Disturbance::Spinner.is_in(slice.slice.round));
     let cpus = run.kept.header.plan.pinning.all().len();
     let (Some(share), Some(before)) = (interference(&with, cpus), interference(&without, cpus)) else {
-        return Err(Evaluation::not_tried("/proc/stat does not say how long the CPUs were idle"));
+        return Err(Evaluation::not_tried("/proc/stat does not report the idle time of the CPUs"));
     };
     let left_out = |slices: &[&Weighed]| slices.iter().filter(|slice| slice.fate == Fate::Dropped).count();
     let (dropped, dropped_quiet) = (left_out(&with), left_out(&without));
@@ -258,14 +258,14 @@ fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
     let is_quiet = without.iter().filter(|slice| slice.disturbance == Some(Disturbed::Taken)).count() * 2
         < without.len();
     if before > TOO_BUSY || !is_quiet {
-        return Err(Evaluation::not_tried(format!("the machine is too busy to tell: {found}")));
+        return Err(Evaluation::not_tried(format!("the machine is too busy for this trial: {found}")));
     }
     let is_seen = dropped == with.len() && dropped_quiet * 2 < without.len();
     let figures = [("interference_cpu_share", share), ("interference_cpu_share_without", before)];
     Ok(Evaluation::of(is_seen, found, &figures))
 }
 
-/// The mean share of the CPUs that others took; absent if the kernel does not count it.
+/// The mean share of the CPUs that other programs used; absent if the kernel does not count it.
 fn interference(slices: &[&Weighed], cpus: usize) -> Option<f64> {
     let shares: Option<Vec<f64>> = slices.iter().map(|slice| slice.foreign_cpu_share(cpus)).collect();
     shares.filter(|shares| !shares.is_empty()).map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)

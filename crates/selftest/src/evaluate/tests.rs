@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Act, trials};
+use crate::{Action, trials};
 use tare_analysis::faults::{self, Fault};
 use tare_bench::run::{
     folder::Header,
@@ -10,19 +10,19 @@ use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::catalogue::{Catalogue, RawSocket, Row};
 
-/// The named trial's campaign, with records as they might have been.
+/// The load run of the named trial, with these records.
 fn evidence(name: &str, records: Vec<Record>) -> Evidence {
     let trial = trials(false).into_iter().find(|trial| trial.name == name).unwrap();
-    let Act::Campaign(campaign) = &trial.act else { panic!("{name} is no campaign") };
+    let Action::Load(load) = &trial.action else { panic!("{name} loads nothing") };
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("services")).unwrap();
     let service = Catalogue::load(root.path(), &[], RawSocket::default()).unwrap().services.remove(0);
-    let rows: Vec<Row> = (campaign.rows.iter())
+    let rows: Vec<Row> = (load.rows.iter())
         .map(|(label, _)| Row { label: (*label).to_owned(), service: service.clone() })
         .collect();
-    let experiment = campaign.experiment(name, &trial.done).unwrap();
+    let experiment = load.experiment(name, &trial.done).unwrap();
     let pinning = Pinning { server: vec![0], generator: vec![1] };
-    let plan = Plan { until: campaign.until(), ..Plan::new(&experiment, &rows, 1, pinning) };
+    let plan = Plan { until: load.until(), ..Plan::new(&experiment, &rows, 1, pinning) };
     let header = Header::new("", String::new(), plan, Environment::default());
     let kept = Kept { header, records, damage: Vec::new(), goes_on: false };
     Evidence::Run(Box::new(Analysed::new(kept, Some("for this test".to_owned()))))
@@ -177,11 +177,11 @@ fn spun(before: Option<i64>, with: Option<i64>) -> Vec<Record> {
 }
 
 #[test]
-fn rounds_with_a_spinner_are_told_from_those_without() {
+fn rounds_with_a_spinner_are_left_out_and_no_others() {
     let of = |before, with| evaluated("spinner", spun(before, with)).outcome;
     assert_eq!(of(Some(2_000_000), Some(60_000_000)), Outcome::Seen);
     assert_eq!(of(Some(2_000_000), Some(3_000_000)), Outcome::NotSeen);
-    assert_eq!(of(Some(100_000_000), Some(150_000_000)), Outcome::NotTried, "too busy to tell");
+    assert_eq!(of(Some(100_000_000), Some(150_000_000)), Outcome::NotTried, "too busy");
     assert_eq!(of(None, Some(60_000_000)), Outcome::NotTried);
 }
 

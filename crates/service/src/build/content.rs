@@ -128,7 +128,7 @@ pub fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
 pub struct Content(blake3::Hasher);
 
 impl Content {
-    /// What the toolchain says of itself.
+    /// The versions that the toolchain reports.
     pub fn of_toolchain(text: &str) -> Content {
         let mut content = Content::default();
         content.put(text.as_bytes());

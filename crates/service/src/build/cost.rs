@@ -1,4 +1,4 @@
-//! What a build costs whoever includes the framework: time, CPU, network, disk.
+//! What a build costs a user of the framework: time, CPU, network, disk.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ pub struct Cost {
     pub seconds: f64,
     /// CPU time of its steps.
     pub cpu_seconds: f64,
-    /// What the machine received while the steps that bring packages ran; absent if the kernel does not say.
+    /// What the machine received while the steps that bring packages ran; absent if the kernel does not count them.
     pub download_bytes: Option<u64>,
     /// What the build left beside the sources, in bytes on the disk.
     pub disk_bytes: u64,
@@ -31,7 +31,7 @@ impl Cost {
 pub(super) struct Network(Mutex<()>);
 
 impl Network {
-    /// Does `work` with the network to itself, and tells what came in meanwhile.
+    /// Runs `work` while no other build uses the network. Also returns the bytes that were received meanwhile.
     pub fn alone<T>(&self, work: impl FnOnce() -> T) -> (T, Option<u64>) {
         let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = received_bytes();

@@ -14,7 +14,7 @@ pub enum BuildError {
     /// The build ran, but does not report its version.
     #[error("version command \"{command}\" {reason}")]
     Version { command: String, reason: String },
-    /// The record of builds cannot be kept, or the sources cannot be read.
+    /// The record of builds cannot be written, or the sources cannot be read.
     #[error("{}: {source}", path.display())]
     Record { path: PathBuf, source: io::Error },
     #[error("builds cannot be cached in \"{}\": {source}; {}", path.display(), remedy(source))]

@@ -5,15 +5,16 @@ use std::{io, path::Path};
 use super::{
     BuildError, Built, Cost, Entry, Site, Store,
     content::{Content, Sources},
-    receipt, steps,
+    steps,
     store::Reserved,
+    version,
 };
 use crate::catalogue::{Place, Service};
 
 pub(super) struct Job<'a> {
     pub service: &'a Service,
     pub site: &'a Site<'a>,
-    /// What the toolchain says of itself.
+    /// The versions that the toolchain reports.
     pub toolchain: &'a str,
     pub store: &'a Store,
     /// Where the steps print to.
@@ -32,7 +33,7 @@ impl Job<'_> {
     /// A service that builds nothing runs where it lies, and has no files to hash: its folder may be anything.
     pub fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
         let content = Content::of_toolchain(self.toolchain).finish();
-        let version = receipt::read(self.service, self.output, self.site)?;
+        let version = version::read(self.service, self.output, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
     }
@@ -65,7 +66,7 @@ impl Job<'_> {
     /// Absent if it reports no version, such as after a library of the system was removed.
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
-        let version = receipt::read(&service, self.output, self.site).ok()?;
+        let version = version::read(&service, self.output, self.site).ok()?;
         Some(Built { version, cost: entry.cost, cached: true, content: entry.content, place })
     }
 
@@ -80,7 +81,7 @@ impl Job<'_> {
         let service = self.service.at(Place::new(folder.clone()));
         let mut cost = steps::run(&service, self.log, self.site)?;
         cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
-        let version = receipt::read(&service, self.output, self.site)?;
+        let version = version::read(&service, self.output, self.site)?;
         let entry = Entry { content, version, cost, folder };
         let place = reserved.finish(&entry).map_err(no_store)?;
         Ok(Built { version: entry.version, cost, cached: false, content: entry.content, place })

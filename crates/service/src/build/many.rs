@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How several services are built.
 #[derive(Clone, Copy)]
 pub struct Many<'a> {
-    /// At most so many at once.
+    /// How many builds run at once, at most.
     pub jobs: usize,
     /// Build even what has not changed.
     pub force: bool,
@@ -38,8 +38,8 @@ struct Queue {
     running: usize,
 }
 
-/// Builds `services`, each once; variants of one folder are one build, and the caller names it once. `after` hears of
-/// each as it is done, in the order in which they end: nothing where it was not begun.
+/// Builds `services`, each once; variants of one folder are one build, and the caller names it once. `after` is
+/// called for each in the order in which they end, with `None` for a build that did not begin.
 pub fn build_many<'s>(
     builder: &Builder,
     services: &[&'s Service],

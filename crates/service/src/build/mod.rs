@@ -7,10 +7,10 @@ mod entry;
 mod error;
 mod job;
 mod many;
-mod receipt;
 mod requirement;
 mod steps;
 mod store;
+mod version;
 
 use std::{
     fs, io,
@@ -51,20 +51,20 @@ pub struct Site<'a> {
 /// A service that is ready to be started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
-    /// What the framework in the build says its version is.
+    /// The version that the framework in the build reports.
     pub version: String,
     /// What the build cost when it was made.
     pub cost: Cost,
-    /// True where nothing had changed since an earlier build.
+    /// True if nothing had changed since an earlier build.
     pub cached: bool,
-    /// BLAKE3 of the folder's files and of what the toolchain says of itself.
+    /// BLAKE3 of the folder's files and of the toolchain's versions.
     pub content: String,
     /// Where it runs; it is not removed as long as this value lives.
     pub place: Place,
 }
 
 impl<'a> Site<'a> {
-    /// Builds under `supervisor`, until somebody sets `interrupt`.
+    /// Builds under `supervisor` until `interrupt` is set.
     pub fn new(supervisor: &'a Supervisor, interrupt: &'a AtomicBool) -> Site<'a> {
         Site { supervisor, interrupt, network: cost::Network::default() }
     }
@@ -81,8 +81,8 @@ impl Builder {
         self.record(service, "log")
     }
 
-    /// What this checkout recorded of the last good build of a service, whether or not it is still current; none where
-    /// the build itself was removed since.
+    /// What this checkout recorded of the last good build of a service, whether or not it is still current; absent if
+    /// the build itself has been removed since.
     pub fn last(&self, service: &Service) -> Option<Entry> {
         Entry::read(&self.record(service, "json")).filter(|entry| entry.folder.is_dir())
     }

@@ -18,7 +18,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 pub struct Missing {
     /// The command that failed.
     pub command: String,
-    /// What it said: not found, its status, or too old.
+    /// Not found, its exit status, or too old.
     pub reason: String,
     /// Debian packages that bring it.
     pub debian: Vec<String>,

@@ -3,7 +3,7 @@
 //! A service is built and run where it was copied to, since products contain absolute paths. `NUMBER/` is the copy of
 //! one attempt with its products, and `entry.json`, which is written last, names the attempt that counts: an attempt
 //! that was cut off is never named, and a new one never touches files of which a process may still be writing or
-//! running. `building` is locked by whoever builds or removes, `in-use` is shared by all who run what is there.
+//! running. `building` is locked by the command that builds or removes, `in-use` is shared by all that run a build.
 
 use std::{
     fs::{self, TryLockError},
@@ -33,7 +33,7 @@ pub struct Store {
 #[derive(Debug)]
 struct Slot(PathBuf);
 
-/// A slot in which nobody else builds as long as this value lives.
+/// A slot that is reserved for one build as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Reserved {
     slot: Slot,
@@ -64,7 +64,7 @@ impl Store {
         self.slot(content).find()
     }
 
-    /// Waits until nobody else builds `content`. An interrupt ends the wait as [`io::ErrorKind::Interrupted`].
+    /// Waits until no other command builds `content`. An interrupt ends the wait as [`io::ErrorKind::Interrupted`].
     pub(super) fn reserve(&self, content: &str, interrupt: &AtomicBool) -> io::Result<Reserved> {
         let slot = self.slot(content);
         fs::create_dir_all(&self.folder)?;
@@ -77,7 +77,7 @@ impl Store {
         Ok(Reserved { slot, _building: building })
     }
 
-    /// Removes what nobody runs and nobody has used since `before`.
+    /// Removes builds that are not in use and were last used before `before`.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl Slot {
         Ok(building)
     }
 
-    /// The entry, where it is complete and was made here, and nobody is about to remove it.
+    /// The entry, if it is complete, was made here and is not about to be removed.
     fn find(&self) -> Option<(Entry, Place)> {
         let lease = Lock::open_to_share(&self.path(IN_USE)).ok()?;
         lease.try_shared().ok()?;
@@ -132,8 +132,8 @@ impl Slot {
         is_here.then_some((entry, place))
     }
 
-    /// Removes the attempts that do not count, where nobody runs any of this slot. What cannot be removed, since a
-    /// process of a build that was killed still writes to it, stays until the next time.
+    /// Removes the attempts that do not count, unless a build of this slot is in use. An attempt that cannot be removed,
+    /// because a process of a killed build still writes to it, stays until the next sweep.
     fn sweep(&self) -> io::Result<()> {
         let in_use = Lock::open(&self.path(IN_USE))?;
         if !in_use.is_had_alone()? {
@@ -166,7 +166,7 @@ impl Slot {
         if is_idle && in_use.used()? <= before && in_use.is_had_alone()? {
             pruned.removed += 1;
             pruned.removed_bytes += bytes()?;
-            // First what makes it complete: whoever stops this here leaves no half of a build.
+            // First what makes it complete: a removal that is stopped here leaves no half of a build.
             let _ = fs::remove_file(self.path(ENTRY));
             return fs::remove_dir_all(&self.0);
         }

@@ -184,7 +184,7 @@ pub struct Variant {
     /// Adds to the variables of `[run]`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// False where it closes each connection after one answer, and says so.
+    /// False for a service that announces and closes each connection after one answer.
     #[serde(default = "yes")]
     pub keeps_connections: bool,
 }

@@ -1,4 +1,4 @@
-//! What there is to weigh: every service folder's manifest, its variants spread out into rows of their own, and the
+//! What there is to measure: every service folder's manifest, its variants spread out into rows of their own, and the
 //! built-in reference. Starts nothing and builds nothing.
 
 mod manifest;
@@ -64,7 +64,7 @@ pub struct Service {
     pub settings: Vec<Setting>,
     /// Checks that it is known to fail, with the reason.
     pub known_failures: Vec<KnownFailure>,
-    /// False where it closes each connection after one answer, and says so.
+    /// False for a service that announces and closes each connection after one answer.
     pub keeps_connections: bool,
     /// What a published benchmark did wrong and this service repeats on purpose.
     pub mistake: Option<String>,
@@ -77,8 +77,9 @@ pub struct Service {
 }
 
 impl Service {
-    /// The command that serves `contract`. A service serves all of its contracts at once, but where two of them want
-    /// different answers to one request, and so has the built-in reference but one response: they must be told which.
+    /// The command that serves `contract`. Most services serve all of their contracts at once. An outside program may
+    /// not, if two contracts want different answers to one request, and the built-in reference has only one response: these
+    /// get an argument that names the contract.
     pub fn command_for(&self, contract: &str) -> Vec<String> {
         let arguments = self.arguments.get(contract).into_iter().flatten();
         self.command.iter().chain(arguments).cloned().collect()

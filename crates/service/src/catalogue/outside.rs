@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_it_is_told() {
+    fn an_error_in_it_is_reported() {
         let (root, mut catalogue) = checkout();
         let mut error = |path: &Path, contracts: &[&str]| {
             catalogue.adopt(&path.display().to_string(), contracts).unwrap_err().to_string()

@@ -8,11 +8,11 @@ use tare_host::spelling::suggestion;
 pub struct Row {
     /// The service's id, with `@N` where the same service stands twice.
     pub label: String,
-    /// What is weighed.
+    /// The service that is measured.
     pub service: Service,
 }
 
-/// Why a selection means nothing.
+/// Why a selection has no meaning.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SelectError {
     /// No service of that name.
@@ -25,7 +25,7 @@ pub enum SelectError {
     #[error("unknown group \"{0}\"{1}")]
     UnknownGroup(String, String),
     /// The same label twice.
-    #[error("\"{0}\" stands twice; to weigh one service twice write \"{0}@2\"")]
+    #[error("\"{0}\" stands twice; to measure one service twice write \"{0}@2\"")]
     Twice(String),
 }
 

@@ -113,6 +113,6 @@ fn words_select_rows() {
     assert_eq!(select("group:goo").unwrap_err().to_string(), "unknown group \"goo\"; did you mean \"go\"?");
     assert_eq!(
         select("mux,mux").unwrap_err().to_string(),
-        "\"mux\" stands twice; to weigh one service twice write \"mux@2\""
+        "\"mux\" stands twice; to measure one service twice write \"mux@2\""
     );
 }

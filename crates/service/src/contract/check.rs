@@ -19,7 +19,7 @@ pub enum Level {
 }
 
 /// One of the checks of `verify`, in the order in which they are made. The first that fails is the reason that a table
-/// gives, so a cause comes before its consequence: who keeps no connection answers no second request on it either.
+/// gives, so a cause comes before its consequence: a service that closes every connection answers no second request on it either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "CheckId::text is the documentation, and users read it too")]

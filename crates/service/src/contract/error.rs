@@ -16,10 +16,10 @@ pub enum ContractError {
     List {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The file is well formed, but what it says makes no contract.
+    /// The file is well formed, but it is no valid contract.
     #[error("{}:{line}: {problem}", path.display())]
     Check {
         /// The file.

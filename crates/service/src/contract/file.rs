@@ -1,6 +1,6 @@
 //! The shape of a contract file, as it is written; `lower` makes a [`super::Contract`] of it.
 //!
-//! `Spanned` where a mistake may be found later, so that it can be reported with its line. TOML tables come in the
+//! `Spanned` where an error may be found later, so that it can be reported with its line. TOML tables come in the
 //! order of their keys, so headers are sent in the order of their names.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) struct ContractFile {
     pub checks: BTreeMap<Spanned<String>, Level>,
 }
 
-/// What every request has unless it says otherwise. For servers that keep a connection only on request.
+/// Defaults of every request. For servers that keep a connection only on request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DefaultsFile {

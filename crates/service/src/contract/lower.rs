@@ -1,4 +1,4 @@
-//! From the file as it is written to a [`Contract`] that makes sense: every mistake is found here, once, with its line.
+//! From the file as it is written to a [`Contract`] that makes sense: every error is found here, once, with its line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 /// Written by [`super::Filled::bytes`] from the request itself, so that they are always right.
 const RESERVED: [&str; 3] = ["host", "content-length", "transfer-encoding"];
 
-/// A mistake and the byte of the file at which it stands.
+/// An error and the byte of the file at which it is.
 type Found<T> = Result<T, (usize, Problem)>;
 
 pub(super) fn lower(file: ContractFile, text: &str, path: &Path) -> Result<Contract, ContractError> {
@@ -164,7 +164,7 @@ fn line(text: &Spanned<String>, place: &'static str) -> Found<Template> {
     Ok(template)
 }
 
-/// A template of a response: it can only repeat what the request says.
+/// A template of a response: it can only repeat values of the request.
 fn echo(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
     let template = template(text)?;
     let start = text.span().start;

@@ -145,7 +145,7 @@ impl Contract {
         self.checks.get(&check).copied().unwrap_or_default()
     }
 
-    /// The same contract with only these requests in its load; absent if it lacks one of the names.
+    /// The same contract with only these requests in its load; absent if it has no request of one of the names.
     pub fn narrowed(&self, names: &[String]) -> Option<Contract> {
         let is_known = |name: &String| self.requests.iter().any(|request| request.name == *name);
         let mut contract = self.clone();

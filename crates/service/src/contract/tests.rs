@@ -51,7 +51,7 @@ fn text(exchange: &Exchange) -> &str {
 }
 
 #[test]
-fn mistakes_in_names_are_told_with_the_nearest_name() {
+fn an_unknown_name_is_reported_with_the_nearest_one() {
     assert_snapshot!(error("method =", "metod ="), @r#"contracts/sample.toml:7: unknown key "metod"; did you mean "method"?"#);
     assert_snapshot!(error("head = ", "haed = "), @r#"contracts/sample.toml:14: unknown check "haed"; did you mean "head"?"#);
     assert_snapshot!(error("\"warn\"", "\"wran\""), @r#"contracts/sample.toml:14: unknown value "wran"; did you mean "warn"?"#);
@@ -62,7 +62,7 @@ fn mistakes_in_names_are_told_with_the_nearest_name() {
 }
 
 #[test]
-fn mistakes_in_holes_are_told_with_what_is_right() {
+fn an_unknown_placeholder_is_reported_with_those_that_exist() {
     assert_snapshot!(error("{{label.a}}", "{{number:9-1}}"), @r#"contracts/sample.toml:8: the placeholder "number:9-1" has no range of integers A-B with A <= B <= 9007199254740991"#);
     assert_snapshot!(error("{{label.a}}", "{{label.}}"), @r#"contracts/sample.toml:8: the placeholder "label." has no name after its dot: names are made of a-z, 0-9, "_" and "-""#);
     assert_snapshot!(error("{{label.a}}", "{{label.a"), @r#"contracts/sample.toml:8: a placeholder opens with "{{" but does not close with "}}""#);
@@ -73,7 +73,7 @@ fn mistakes_in_holes_are_told_with_what_is_right() {
 }
 
 #[test]
-fn mistakes_in_http_and_json_are_told() {
+fn errors_in_http_and_json_are_reported() {
     assert_snapshot!(error("\"/labels", "\"labels"), @r#"contracts/sample.toml:8: the path "labels/{{label.a}}" must start with "/" and hold no spaces and no control characters"#);
     assert_snapshot!(error("method =", "headers = { Host = \"x\" }\nmethod ="), @r#"contracts/sample.toml:7: the header "Host" cannot be given: it is made from the request itself"#);
     assert_snapshot!(error("method =", "headers = { X = \"a\\nb\" }\nmethod ="), @r#"contracts/sample.toml:7: the header "X" is no valid header name or has a line break in its value"#);
@@ -112,7 +112,7 @@ fn a_request_has_the_headers_of_the_contract_and_no_others() {
 }
 
 #[test]
-fn a_load_without_holes_has_no_copies_and_one_with_holes_keeps_the_weights() {
+fn a_load_without_placeholders_has_no_copies_and_one_with_them_keeps_the_weights() {
     let plain = contract(&[request("/a", "", "weight = 4"), request("/b", "", "weight = 2")]);
     let mut names: Vec<String> =
         plain.exchanges_for_load(1, 1000, "h").into_iter().map(|it| it.name).collect();

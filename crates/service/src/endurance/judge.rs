@@ -50,7 +50,7 @@ pub(super) fn load(tally: &Tally, first: Option<&str>, wanted: &Wanted, elapsed_
 }
 
 /// A load that SIGTERM cut off: `before` is what was known when it was sent, `all` what came to the end. A connection
-/// that breaks afterwards is no mistake, a wrong answer always is.
+/// that breaks afterwards is no failure; a wrong answer always is.
 pub(super) fn sigterm(before: &Tally, all: &Tally, first: Option<&str>, stopped: &Stopped) -> Judged {
     if let Some(reason) = failures(before, first) {
         return fail(format!("before SIGTERM came, {reason}"));

@@ -134,7 +134,7 @@ impl Trial<'_> {
         self.service.known_failures.iter().find(|known| known.check == check).map(|known| known.why.as_str())
     }
 
-    /// Whether a connection that the service closes is a mistake.
+    /// Whether the service may not close a connection.
     fn must_keep(&self) -> bool {
         self.service.keeps_connections && self.known_failure(Stage::LongConnection).is_none()
     }

@@ -19,7 +19,7 @@ pub fn read(service: &Service) -> Found {
     }
 }
 
-/// None where cargo has not yet fetched what the lock file names.
+/// Absent if cargo has not yet fetched the packages of the lock file.
 fn metadata(service: &Service) -> Option<Metadata> {
     let version = ask(&service.folder, "cargo", ["--version", "--verbose"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: "))?;

@@ -19,7 +19,7 @@ pub fn read(service: &Service) -> Found {
         (None, Some(entries)) => Some(entries.iter().filter(|path| path.is_file()).cloned().collect()),
         (None, None) => None,
     };
-    // Haskell's libraries are linked statically, and the executable does not tell which.
+    // Haskell's libraries are linked statically, and the executable does not name them.
     let told = !direct.iter().any(|name| name.starts_with("libghc-"));
     let total = files.filter(|_| told).map(|files| {
         let linked = owners(&files);
@@ -102,8 +102,8 @@ fn sources(packages: &[&String]) -> BTreeMap<String, String> {
     pairs.map(|(package, source)| (package.to_owned(), source.to_owned())).collect()
 }
 
-/// What the argument file of `java @FILE` has after `-cp`: folders of the service and jars of the system. None where
-/// there is no such file, or its folders are not built.
+/// The class path in the argument file of `java @FILE`: folders of the service and jars of the system. Absent if there
+/// is no such file, or its folders are not built.
 fn class_path(service: &Service) -> Option<Vec<PathBuf>> {
     let file = service.command.iter().find_map(|word| word.strip_prefix('@'))?;
     let entries = parse_class_path(&fs::read_to_string(service.folder.join(file)).ok()?)?;

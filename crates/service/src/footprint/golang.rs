@@ -1,4 +1,4 @@
-//! Go: `go.mod` says what is asked for, the executable itself what was linked. A module carries its licence as a text
+//! Go: `go.mod` has the direct dependencies, the executable names all that were linked. A module carries its licence as a text
 //! and no metadata of it, so that the manifest's counts.
 
 use std::{fs, path::Path};
@@ -40,7 +40,7 @@ fn direct(text: &str) -> usize {
     count
 }
 
-/// Lines `dep MODULE VERSION`; absent if it says nothing of the program itself.
+/// Lines `dep MODULE VERSION`; absent if they do not name the program itself.
 fn linked(text: &str) -> Option<usize> {
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let words: Vec<String> = text.lines().filter_map(first).collect();

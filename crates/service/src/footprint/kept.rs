@@ -37,7 +37,7 @@ struct Record {
     measured: Measured,
 }
 
-/// Where figures are kept.
+/// The folder of stored figures.
 #[derive(Debug, Clone)]
 pub struct Kept {
     folder: PathBuf,

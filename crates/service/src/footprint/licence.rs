@@ -1,4 +1,4 @@
-//! What packages say of their licence, in the one form in which it can be compared: SPDX expressions.
+//! Licences of packages in the one form in which they can be compared: SPDX expressions.
 
 use serde::{Deserialize, Serialize};
 use spdx::{Expression, ParseMode, expression::ExprNode, identifiers::LICENSES};
@@ -41,7 +41,7 @@ pub struct Licence {
     pub spdx: String,
     /// Where it was read.
     pub source: Source,
-    /// What the package says, in its words.
+    /// The words of the package.
     pub stated: Option<String>,
     /// What the package and the manifest do not agree on.
     pub contradiction: Option<String>,
@@ -61,12 +61,12 @@ pub enum Source {
     Maven,
     /// `License` of all files in Debian's copyright file.
     Debian,
-    /// The service's own manifest: the package says nothing that a program could read.
+    /// The service's own manifest: the package has nothing that a program could read.
     Manifest,
 }
 
 impl Licence {
-    /// What the package states counts where it means one licence, else what the manifest says.
+    /// The package counts if it states one licence, otherwise the manifest.
     pub fn of(manifest: &str, stated: Option<&str>, source: Source) -> Licence {
         let stated = stated.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let read = stated.as_deref().and_then(normalise);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_package_says_counts_and_a_contradiction_is_told() {
+    fn the_package_counts_and_a_contradiction_is_reported() {
         let read = Licence::of("MIT", Some("Expat"), Source::Debian);
         assert_eq!((read.spdx.as_str(), read.source, &read.contradiction), ("MIT", Source::Debian, &None));
         let other = Licence::of("MIT", Some("Apache-2.0"), Source::Npm);

@@ -1,5 +1,5 @@
-//! Maven: the POM says what is asked for, the libraries beside the jar or within it what came. The framework's licence
-//! stands in its own POM or in a parent of it, all of which Maven keeps in its local repository.
+//! Maven: the POM has the direct dependencies, the libraries beside the jar or within it are all of them. The licence of
+//! the framework is in its own POM or in a parent of it. Maven stores all of these in its local repository.
 
 use std::{
     env, fs,
@@ -11,10 +11,10 @@ use roxmltree::{Document, Node};
 use super::{Dependencies, Found, size};
 use crate::catalogue::Service;
 
-/// How many parents of a POM are asked: a circle must end.
+/// How many parents of a POM are read: a circle must end.
 const PARENTS: usize = 8;
 
-/// `version` is the receipt of the build: POMs of several versions may lie in the repository.
+/// `version` is what the build reports: POMs of several versions may lie in the repository.
 pub fn read(service: &Service, version: Option<&str>) -> Found {
     let direct = fs::read_to_string(service.folder.join("pom.xml")).ok().and_then(|text| direct(&text));
     let repository = env::home_dir().map(|home| home.join(".m2").join("repository"));
@@ -96,7 +96,7 @@ fn licence(repository: &Path, mut pom: Coordinates) -> Option<String> {
     None
 }
 
-/// Several licences are a choice, says the reference of the POM.
+/// Several licences are a choice, according to the reference of the POM.
 fn stated(project: Node) -> Option<String> {
     let licences = child(project, "licenses")?.children().filter(|node| is(node, "license"));
     let names: Vec<String> = licences.filter_map(|licence| text(licence, "name")).collect();

@@ -1,4 +1,4 @@
-//! The figures that take a start of the service: how long until it answers, and what it needs while nobody asks.
+//! The figures that take a start of the service: the time until it answers, and what it needs while it is idle.
 //!
 //! "Cold" means a new process, no more: what is read at the first of the starts lies in the page cache at the others, as
 //! it does on a machine where a service is restarted. The service runs alone, unpinned, with `THREADS=1`.
@@ -24,40 +24,40 @@ use tare_host::process::{Stopped, Supervisor};
 
 /// Fresh starts; the figures are their medians. Odd, so that the median is one that happened.
 pub const STARTS: usize = 3;
-/// How long after the first answer memory is looked at: what is done lazily after it is done by then.
+/// Memory is read this long after the first answer: lazy initialisation is done by then.
 const IDLE: Duration = Duration::from_secs(1);
-/// How often an interrupt is looked for while waiting.
+/// How often a wait checks for an interrupt.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// It is not there, or gives no right answer.
+    /// It did not start, or gave no correct answer.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// It answered, and did not live or stop as it should.
+    /// It answered, but died or did not stop as it should.
     #[error("{0}")]
     Stopped(Stopped),
 }
 
-/// What measuring needs to be told.
+/// What a measurement needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
-    /// Whose first request must be answered rightly.
+    /// Its first request must be answered correctly.
     pub contract: &'a Contract,
     /// Fills the placeholders of that request.
     pub seed: u64,
-    /// Kept with the figures.
+    /// Stored with the figures.
     pub now: Timestamp,
     /// Starts and stops the service.
     pub supervisor: &'a Supervisor,
-    /// Where what the service prints goes.
+    /// The folder for the service's output.
     pub folder: &'a Path,
-    /// Set by whoever wants no more.
+    /// Set to end the measurement.
     pub interrupt: &'a AtomicBool,
 }
 
-/// Starts `service` [`STARTS`] times, one after the other. `Ok(None)` where that was interrupted.
+/// Starts `service` [`STARTS`] times, one after the other. `Ok(None)` if it was interrupted.
 pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, MeasureError> {
     let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
     let knobs = Knobs { threads: 1, delay_ms: 0 };

@@ -41,7 +41,7 @@ pub struct Footprint {
     pub licence: Licence,
     /// Packages that come with the framework.
     pub dependencies: Dependencies,
-    /// How much a user of the framework writes; none for the built-in reference, which nobody writes.
+    /// How much a user of the framework writes; absent for the built-in reference, which has no source to write.
     pub code: Option<Code>,
     /// The size of what must be on the target machine besides the language's own runtime (interpreter, JVM, libc),
     /// in bytes as files have them, not as a disk rounds them; absent if it is not built.
@@ -75,7 +75,7 @@ pub struct Dependencies {
 /// What a reader of one ecosystem finds.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
-    /// What the framework's package says of its licence, in its words.
+    /// The licence in the words of the framework's package.
     licence: Option<String>,
     dependencies: Dependencies,
     artefact_bytes: Option<u64>,

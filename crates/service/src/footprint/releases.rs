@@ -1,5 +1,5 @@
 //! `services/releases.toml`: the newest release of each framework, as `cargo xtask services-update` found it. The file is
-//! data that is kept in git, so that listing needs no network; without it nothing is known.
+//! data that git tracks, so that listing needs no network; without it nothing is known.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub struct Release {
     pub used: String,
     /// The newest one that there was.
     pub newest: String,
-    /// When that was released, where the registry tells. People write it with a dash, run folders have it as all JSON has.
+    /// When that was released, if the registry reports it. The file has it with a dash, run folders as all JSON has it.
     #[serde(alias = "newest_date")]
     pub newest_date: Option<Date>,
     /// When the registry was asked.
@@ -41,7 +41,7 @@ pub struct Release {
 }
 
 impl Releases {
-    /// Reads `ROOT/services/releases.toml`. That there is none is no mistake; a wrong one is.
+    /// Reads `ROOT/services/releases.toml`. A missing file is no error, a wrong one is.
     pub fn load(root: &Path) -> Result<Releases, DocumentError> {
         let path = root.join("services").join("releases.toml");
         if !path.exists() {

@@ -55,7 +55,7 @@ fn a_service_of_no_ecosystem_has_its_manifest_and_its_program() {
 }
 
 #[test]
-fn a_package_that_contradicts_the_manifest_is_told() {
+fn a_package_that_contradicts_the_manifest_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let service = service(root.path());
     fs::write(service.folder.join("package.json"), "{ \"dependencies\": { \"web\": \"1\" } }").unwrap();

@@ -11,7 +11,7 @@ pub enum Reply<'a> {
 
 /// How requests are answered by one thread.
 pub trait Behaviour {
-    /// The answer to a request, of which `request` are the bytes that were read last.
+    /// The answer to a request; `request` has the bytes that were read last.
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
 }
 

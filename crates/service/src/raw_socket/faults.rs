@@ -158,7 +158,7 @@ impl Behaviour for Faulty {
         }
         let number = self.requests;
         self.requests += 1;
-        // The last of so many, so that the first request of a process, which tells that it is ready, is answered well.
+        // The last of every N requests: the first one of a process is the readiness probe, which must succeed.
         let is_turn = |every: u64| (number + 1).is_multiple_of(every);
         match self.fault {
             Fault::Stall { lasts, every } => std::thread::sleep(stall_left(lasts, every, uptime())),

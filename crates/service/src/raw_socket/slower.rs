@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 const SKIPPED: u64 = 2_000;
 /// Requests of one measurement of the cost.
 const SPAN: u64 = 1_000;
-/// Measurements of which the median is the cost.
+/// The cost is the median of this number of measurements.
 const SPANS: usize = 9;
 /// Steps of the busy loop that are measured after each span. Its cost is the median as well and from the same time, not
 /// the least that it can be: a busy neighbour on the same core makes requests and loop dearer alike.

@@ -1,4 +1,4 @@
-//! What all checks share: the service's address, what was found so far, and how to ask a request and judge its answer.
+//! What all checks share: the service's address, what was found so far, and how to send a request and evaluate its answer.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub(super) struct Bench<'c> {
     /// A connection was refused: no check will find more.
     pub unreachable: bool,
     /// The requests that `response` and `fresh` saw answered rightly; all of them until then. Other checks use only
-    /// these, so that one mistake is reported once and not by each check again.
+    /// these, so that one fault is reported once and not by each check again.
     pub sound: Vec<&'c Request>,
     /// When the first right answer of the load came, and its `Date`: `date` compares it with a later one.
     pub first_date: Option<(Instant, Option<String>)>,
@@ -114,7 +114,7 @@ impl<'c> Asked<'c> {
         judge(response, &self.request.answer, &self.expected)
     }
 
-    /// Reads the next answer and judges it.
+    /// Reads the next answer and evaluates it.
     pub(super) fn right_answer(&self, talk: &mut Talk) -> Result<Response, Failure> {
         let response =
             talk.answer(self.is_head()).map_err(|trouble| Failure::new(trouble.to_string(), talk))?;

@@ -1,4 +1,4 @@
-//! The checks about what becomes of a connection: `pipelined`, `keep-alive`, `connection-close` and `http-1-0`.
+//! The checks about how a connection is kept and closed: `pipelined`, `keep-alive`, `connection-close` and `http-1-0`.
 
 use std::thread::sleep;
 
@@ -108,7 +108,7 @@ fn still_open(bench: &Bench<'_>, talk: &mut Talk, answered: usize) -> Result<(),
     Err(Failure::new(reason, talk))
 }
 
-/// In HTTP/1.1 an answer that says nothing else promises to keep the connection.
+/// An HTTP/1.1 answer without a Connection header promises to keep the connection.
 fn broken_promise(answered: usize) -> String {
     format!("after {answered} of {KEPT_FOR} requests without saying \"Connection: close\"")
 }
@@ -143,7 +143,7 @@ pub(super) fn connection_close(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// RFC 9112, 9.6: a server that closes because it was asked to *should* say so.
+/// RFC 9112, 9.6: a server that closes because it was asked to *should* announce it.
 fn unannounced(response: &Response) -> Option<String> {
     response.keep_alive.then(|| String::from("closes, but its answer does not say \"Connection: close\""))
 }

@@ -1,4 +1,4 @@
-//! Compares an answer with what the contract expects, and says in words where they part. No I/O.
+//! Compares an answer with what the contract expects, and describes the first difference. No I/O.
 
 use serde_json::Value;
 use tare_load::exchange::{Expected, ExpectedBody};

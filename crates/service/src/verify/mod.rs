@@ -1,6 +1,7 @@
 //! Proves a running service against a contract, before it is measured and again afterwards.
 //!
-//! [`verify`] asks, judges and returns a [`Transcript`]; whoever calls it starts the service and prints the transcript.
+//! [`verify`] sends requests, evaluates the answers and returns a [`Transcript`]; its caller starts the service and prints
+//! the transcript.
 //! All of it happens in the calling thread, so that a thread that has entered a network namespace verifies what is in
 //! there. Nothing waits without a deadline.
 
@@ -39,7 +40,7 @@ pub struct Options {
     pub seed: u64,
     /// A reference sends one fixed response, so it is not asked what it cannot know.
     pub style_is_reference: bool,
-    /// The manifest says `keeps-connections = false`: each answer must say `Connection: close`, and mean it.
+    /// The manifest says `keeps-connections = false`: each answer must announce `Connection: close`, and close it.
     pub closes_connections: bool,
     /// Checks that the manifest lists as known failures, with the reason: such a failure is a warning.
     pub known_failures: Vec<(CheckId, String)>,
@@ -144,7 +145,7 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     if bench.unreachable {
         return Some("nothing accepts connections");
     }
-    // `fresh` still has something to say of a request that was answered wrongly: which labels are answered rightly.
+    // `fresh` also checks a request that was answered wrongly: it finds which labels are answered correctly.
     let needs_a_right_answer = !matches!(check, CheckId::Response | CheckId::Fresh);
     (needs_a_right_answer && bench.sound_load().is_empty())
         .then_some("no request of the load was answered rightly")

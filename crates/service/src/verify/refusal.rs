@@ -99,7 +99,7 @@ fn refused(
     Err(Failure::new(format!("expected {expected}, got {}{body}", response.status), &talk))
 }
 
-/// After a refusal a right request is answered: on the same connection if the service kept it, else on a new one.
+/// After a refusal a valid request is answered: on the same connection if the service kept it, else on a new one.
 fn works_on(bench: &mut Bench<'_>, mut talk: Talk, refusal: &Response, rng: &mut ChaCha8Rng) -> Tried {
     let Some(request) = bench.sound_load().into_iter().next() else { return Ok(None) };
     let asked = Asked::any(request, rng);

@@ -80,7 +80,7 @@ impl Sent {
     }
 }
 
-/// Asks every request of the load twice, on one connection where the service keeps it, as a load does. An answer that is
+/// Sends every request of the load twice, on one connection if the service keeps it, as a load does. An answer that is
 /// wrong is an error: its bytes could not be compared with those of a right one.
 pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Result<Vec<Sent>, String> {
     let mut bench = Bench::new(contract, target, options);
@@ -103,7 +103,7 @@ pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Resul
 
 fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Result<Sent, String> {
     let wrong = |failure: Failure| format!("\"{}\": {}", asked.request.name, failure.reason);
-    // A connection that has ended meanwhile, or that says more than was asked, is left alone.
+    // A connection that has ended meanwhile, or that carries bytes of no request, is left alone.
     let mut talk = match kept.take().and_then(|mut talk| (!talk.spoke_early()).then_some(talk)) {
         Some(talk) => talk,
         None => bench.open().map_err(wrong)?,

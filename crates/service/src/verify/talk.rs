@@ -90,7 +90,7 @@ impl Talk {
         self.taken = 0;
     }
 
-    /// Sends all of `bytes`. An error is not reported here: what the service answered before it closed says more, and
+    /// Sends all of `bytes`. An error is not reported here: the answer before the close is more useful, and
     /// [`Talk::answer`] finds out.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.sent.extend_from_slice(bytes);
@@ -144,7 +144,7 @@ impl Talk {
                 Ok(Some(response))
             }
             Ok(None) => Ok(None),
-            // Only the end made it wrong: how far the answer had come says more than the parser does.
+            // Only the end made it wrong: how much of the answer had come is more useful than the parser's error.
             Err(_) if closed && matches!(parse_response(bytes, to_head, false), Ok(None)) => Ok(None),
             Err(error) => Err(Trouble::Malformed(error.to_string())),
         }

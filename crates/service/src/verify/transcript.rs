@@ -6,7 +6,7 @@ use super::escape::escape;
 use super::talk::Talk;
 use crate::contract::CheckId;
 
-/// More bytes than this are not kept of either direction.
+/// At most this number of bytes is stored of each direction.
 const WIRE_LENGTH_MAX: usize = 2048;
 
 /// All that was found about one service under one contract.
@@ -40,11 +40,11 @@ pub struct CheckResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// As the contract says.
+    /// As the contract requires.
     Pass,
-    /// Not as the contract says, but it only asks for a warning.
+    /// Not as the contract requires, but the contract asks only for a warning.
     Warn(String),
-    /// Not as the contract says.
+    /// Not as the contract requires.
     Fail(String),
     /// Not looked at.
     Skipped(String),

@@ -12,7 +12,7 @@ use tare_service::{
     catalogue::{Catalogue, Place, RawSocket, Service, Step},
 };
 
-/// Its command `keeper` keeps.
+/// Has the subcommand `watchdog` too.
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 
 pub static NOT_INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -56,7 +56,11 @@ fn force_and_a_lost_product_build_again_and_leave_what_runs_alone() {
     let third = bench.build("one", &service).unwrap();
     assert!(!third.cached);
     let attempts = fs::read_dir(third.place.parent().unwrap()).unwrap().flatten();
-    assert_eq!(attempts.filter(|entry| entry.path().is_dir()).count(), 1, "what nobody runs is removed");
+    assert_eq!(
+        attempts.filter(|entry| entry.path().is_dir()).count(),
+        1,
+        "a build that is not in use is removed"
+    );
     assert_eq!(bench.notes(), 3);
 }
 

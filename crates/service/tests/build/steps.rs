@@ -43,7 +43,7 @@ fn a_failed_step_names_the_step_the_last_line_and_the_log() {
 }
 
 #[test]
-fn a_receipt_of_two_lines_is_refused() {
+fn a_version_of_two_lines_is_refused() {
     let bench = Bench::new();
     let service = bench.service("one", "talking", "printf 'a\\nb\\n' > version");
     let error = bench.build("one", &service).unwrap_err().to_string();
@@ -79,7 +79,7 @@ fn an_interrupted_build_ends_with_all_it_started() {
 }
 
 #[test]
-fn several_are_built_side_by_side_and_what_is_not_begun_is_told() {
+fn several_are_built_side_by_side_and_those_not_begun_are_reported() {
     let bench = Bench::new();
     // Each waits for the other to have begun: one after the other would take for ever.
     let meet = |mine: &str, other: &str| {

@@ -57,7 +57,7 @@ fn parse_head(head: &str) -> Option<(Request, usize)> {
         let value = value.trim();
         match name.to_ascii_lowercase().as_str() {
             "content-length" => body_length = value.parse().ok()?,
-            // Nobody asks a test double with chunks.
+            // No test sends a chunked request.
             "transfer-encoding" => return None,
             "connection" if value.eq_ignore_ascii_case("close") => keep_alive = false,
             "connection" if value.eq_ignore_ascii_case("keep-alive") => keep_alive = true,

@@ -1,7 +1,7 @@
 //! A service made for tests: it honours all contracts with nothing but the standard library's sockets, or
 //! misbehaves in the one way that the variable `FAKE` names (`fake-service --help` lists them).
 //!
-//! It is told everything else by PORT, THREADS and DELAY_MS, like every service. It has a thread for each connection;
+//! It reads everything else from PORT, THREADS and DELAY_MS, like every service. It has a thread for each connection;
 //! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` it stands in for tare, as
 //! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
 
@@ -119,7 +119,7 @@ fn run(settings: Settings, bare: bool) -> ExitCode {
     };
     for stream in listener.incoming().flatten() {
         let server = Arc::clone(&server);
-        // An error of a connection ends that connection and is nobody else's business.
+        // An error of a connection ends that connection only.
         std::thread::spawn(move || server.serve(stream));
     }
     ExitCode::SUCCESS

@@ -1,4 +1,4 @@
-//! What is done in a trial, as a value: which faults are served, under which contract, proved or loaded, and for how long.
+//! What a trial does, as a value: which faults are served, under which contract, verified or loaded, and for how long.
 
 use std::{path::Path, time::Duration};
 
@@ -18,23 +18,23 @@ pub const SUBJECT: &str = "subject";
 /// The gate fails from this regression on: below the smallest weight that a trial adds.
 const DELTA: f64 = 0.01;
 
-/// Something that is done. Trials with equal acts share one.
+/// What a trial does. Trials with equal actions share the evidence of one.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Act {
-    /// A server for each fault is started and proved, as `tare verify` does; an empty fault is the reference itself.
+pub enum Action {
+    /// A server for each fault is started and verified, as `tare verify` does; an empty fault is the reference itself.
     Proofs {
         /// Name of the contract.
         contract: &'static str,
-        /// In the words of [`tare_service::raw_socket::faults::Fault`].
+        /// Each as [`tare_service::raw_socket::faults::Fault`] parses it.
         faults: Vec<&'static str>,
     },
     /// Servers are loaded, as `tare run` does.
-    Campaign(Campaign),
+    Load(LoadRun),
 }
 
-/// A campaign over the reference, its twin where there is a difference to find, and the row with the fault.
+/// An interleaved run of the row with the fault; where there is a difference to find, also of the reference and its twin.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Campaign {
+pub struct LoadRun {
     /// Name of the contract.
     pub contract: &'static str,
     /// Label and fault of each row.
@@ -49,11 +49,11 @@ pub struct Campaign {
     pub warm_up: Duration,
     /// Rate, and length of one open loop.
     pub open: Option<(u32, Duration)>,
-    /// What else happens meanwhile.
+    /// What disturbs it.
     pub disturbance: Disturbance,
 }
 
-/// What disturbs a campaign.
+/// What disturbs a load run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disturbance {
     /// Nothing.
@@ -75,10 +75,10 @@ impl Disturbance {
     }
 }
 
-impl Campaign {
+impl LoadRun {
     /// One block of short closed loops of a single row.
-    pub fn of_one(fault: &str) -> Campaign {
-        Campaign {
+    pub fn of_one(fault: &str) -> LoadRun {
+        LoadRun {
             contract: "hello",
             rows: vec![(SUBJECT, fault.to_owned())],
             blocks: (1, 1),
@@ -90,12 +90,12 @@ impl Campaign {
         }
     }
 
-    /// The row that the others are related to.
+    /// The row that is 100%.
     pub fn reference(&self) -> &'static str {
         self.rows[0].0
     }
 
-    /// What ends it before its budget: where there is a slower row to find, the gate that `tare compare` has.
+    /// What ends it before its budget: the gate of `tare compare` if there is a slower row to find.
     pub fn until(&self) -> Until {
         if self.rows.len() == 1 {
             return Until::Budget;
@@ -109,7 +109,7 @@ impl Campaign {
         })
     }
 
-    /// The same as an experiment file says it, so that `run::plan` makes the plan as for any other.
+    /// The same as the text of an experiment file, so that `run::plan` plans it as any other.
     pub fn experiment(&self, name: &str, title: &str) -> Result<Experiment, DocumentError> {
         let labels: Vec<String> = self.rows.iter().map(|(label, _)| format!("{label:?}")).collect();
         let ms = |time: Duration| time.as_millis();

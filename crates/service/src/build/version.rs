@@ -1,4 +1,4 @@
-//! The receipt: what the framework in a build says its version is, asked of the build itself.
+//! The version that the framework in a build reports. It is read from the build itself.
 
 use std::{fs, path::Path, time::Duration};
 
