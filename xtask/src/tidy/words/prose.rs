@@ -24,8 +24,8 @@ fn prose_length(text: &str) -> Option<usize> {
     if text.starts_with("/*") {
         return Some(text.find("*/").map_or(text.len(), |at| at + 2));
     }
-    if text.starts_with('"') {
-        return Some(1 + quoted_length(&text[1..]));
+    if let Some(quoted) = text.strip_prefix('"') {
+        return Some(1 + quoted_length(quoted));
     }
     let hashes = text.strip_prefix('r')?.bytes().take_while(|byte| *byte == b'#').count();
     let end = format!("\"{}", "#".repeat(hashes));
