@@ -196,7 +196,7 @@ mod tests {
             ("no-answer", |of| of.load.answered = 0),
             ("throttled", |of| of.host.throttled_ns = Some(100_000_000)),
             ("interference", |of| {
-                (of.host.foreign_cpu_ns, of.host.server_cpu_ns) = (Some(500_000_000 as i64), 700_000_000);
+                (of.host.foreign_cpu_ns, of.host.server_cpu_ns) = (Some(500_000_000), 700_000_000);
             }),
         ];
         let code = |sample: &Sample, saturates| {
