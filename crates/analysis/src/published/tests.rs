@@ -30,15 +30,15 @@ fn cell_words(report: &Report, point: &PointReport, cell: &CellReport) -> String
         |found: Option<Estimate>| found.map_or("-".to_owned(), |found| format!("{:.4e}", found.value));
     let issues = [&cell.trouble, &cell.failures, &cell.load_bound].into_iter().flatten();
     let reasons = [&cell.stuck, &cell.failed].into_iter().flatten().cloned();
-    let reasons: Vec<String> = reasons.chain(issues.map(ToString::to_string)).collect();
+    let reasons = reasons.chain(issues.map(ToString::to_string));
     format!(
-        "{}{}: {}/s, {} of the reference, makespan {}, {}",
+        "{}{}: {}/s, {} of the reference, makespan {}{}",
         report.rows[cell.row].label,
         place(&point.point),
         found(cell.per_second),
         found(cell.of_reference),
         found(cell.makespan_ns),
-        reasons.join("; ")
+        reasons.map(|reason| format!("; {reason}")).collect::<String>()
     )
 }
 
