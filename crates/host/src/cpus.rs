@@ -72,11 +72,13 @@ impl Times {
     fn of_line(line: &str) -> Option<Times> {
         let ticks: Vec<u64> = line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
         let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks[..] else { return None };
+        let ns =
+            |ticks: &[u64]| ticks.iter().fold(0, |sum: u64, n| sum.saturating_add(n.saturating_mul(TICK_NS)));
         Some(Times {
-            tasks_ns: (user + nice + system) * TICK_NS,
-            softirq_ns: (irq + softirq) * TICK_NS,
-            idle_ns: (idle + iowait) * TICK_NS,
-            steal_ns: steal * TICK_NS,
+            tasks_ns: ns(&[user, nice, system]),
+            softirq_ns: ns(&[irq, softirq]),
+            idle_ns: ns(&[idle, iowait]),
+            steal_ns: ns(&[steal]),
         })
     }
 
@@ -100,7 +102,7 @@ impl Times {
 
     /// The sum of both.
     pub fn plus(&self, other: &Times) -> Times {
-        self.each(other, |a, b| a + b)
+        self.each(other, u64::saturating_add)
     }
 
     /// Time that was not idle; stolen time counts as busy.
@@ -179,11 +181,13 @@ impl CpuAccounting {
 fn pressure_ns(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let total = line.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?;
-    Some(total.parse::<u64>().ok()? * 1000)
+    total.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -240,5 +244,75 @@ mod tests {
         check(&[0, 1], (1, 4), &[0], &[1]);
         check(&[0, 1, 2, 3, 4, 5, 6, 7], (4, 2), &[0, 1, 2, 3], &[4, 5]);
         check(&[2, 5, 6, 7], (6, 2), &[2, 5, 6], &[7]);
+    }
+
+    /// One line of `/proc/stat` for each list of counters, as the kernel prints it.
+    fn stat_of(cpus: &[[u32; 8]]) -> String {
+        let fields = |ticks: &[u32; 8]| ticks.map(|tick| tick.to_string()).join(" ");
+        let lines =
+            cpus.iter().enumerate().map(|(number, ticks)| format!("cpu{number} {} 0 0\n", fields(ticks)));
+        format!("cpu  1 1 1 1 1 1 1 1 0 0\n{}intr 7\nctxt 8\n", lines.collect::<String>())
+    }
+
+    proptest! {
+        #[test]
+        fn every_tick_of_a_cpu_is_in_one_part(cpus in proptest::collection::vec(any::<[u32; 8]>(), 1..14)) {
+            let all: Vec<usize> = (0..cpus.len()).collect();
+            let times = Times::of(&stat_of(&cpus), &all).unwrap();
+            let ticks: u64 = cpus.iter().flatten().map(|tick| u64::from(*tick)).sum();
+            prop_assert_eq!(times.busy_ns() + times.idle_ns, ticks * TICK_NS);
+            let last = Times::of(&stat_of(&cpus), &all[cpus.len() - 1..]).unwrap();
+            prop_assert_eq!(last.steal_ns, u64::from(cpus[cpus.len() - 1][7]) * TICK_NS, "cpu1 is not cpu11");
+        }
+
+        #[test]
+        fn no_file_of_the_kernel_is_too_much(text in "(some |cpu0 )?[a-z0-9 =.\n-]{0,80}") {
+            let _any = (Times::of(&text, &[0]), pressure_ns(&text));
+        }
+
+        #[test]
+        fn a_machine_is_divided_without_rest_or_overlap(
+            count in 1_usize..40, first in 0_usize..9, server in 1_usize..50, generator in 1_usize..50,
+        ) {
+            let cpus: Vec<usize> = (first..first + count).collect();
+            let pinning = Pinning::choose(&cpus, server, generator);
+            prop_assert!((1..=server).contains(&pinning.server.len()));
+            prop_assert!((1..=generator).contains(&pinning.generator.len()));
+            prop_assert!(pinning.all().iter().all(|cpu| cpus.contains(cpu)));
+            prop_assert_eq!(pinning.apart(), count > 1);
+            if server + generator >= count {
+                prop_assert_eq!(pinning.all(), cpus, "no CPU is left idle");
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_counters_saturate() {
+        let line = format!("cpu0 {}", [u64::MAX.to_string().as_str(); 8].join(" "));
+        let times = Times::of(&line, &[0]).unwrap();
+        assert_eq!((times.tasks_ns, times.plus(&times).idle_ns), (u64::MAX, u64::MAX));
+        assert_eq!(pressure_ns(&format!("some total={}", u64::MAX)), None);
+    }
+
+    #[test]
+    fn pressure_is_absent_unless_both_readings_have_it() {
+        let reading = |now_ns, pressure_ns| Reading {
+            now_ns,
+            server: Times::default(),
+            generator: Times::default(),
+            pressure_ns,
+        };
+        let (none, early, late) = (reading(0, None), reading(5, Some(30)), reading(9, Some(70)));
+        assert_eq!(late.since(&early).pressure_ns, Some(40));
+        assert_eq!((late.since(&none).pressure_ns, none.since(&early).pressure_ns), (None, None));
+        assert_eq!(none.since(&early).wall_ns, 0, "readings in the wrong order");
+    }
+
+    #[test]
+    fn accounting_without_pressure_is_read_as_it_was_written() {
+        let accounting = CpuAccounting { wall_ns: 7, ..CpuAccounting::default() };
+        let json = serde_json::to_string(&accounting).unwrap();
+        assert!(!json.contains("pressure"), "{json}");
+        assert_eq!(serde_json::from_str::<CpuAccounting>(&json).unwrap(), accounting);
     }
 }

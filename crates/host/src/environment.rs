@@ -89,7 +89,7 @@ fn field(text: &str, key: &str, separator: char) -> String {
 
 fn memory_bytes(meminfo: &str) -> u64 {
     let kibibytes = field(meminfo, "MemTotal", ':');
-    kibibytes.trim_end_matches(" kB").parse::<u64>().unwrap_or(0) * 1024
+    kibibytes.trim_end_matches(" kB").parse::<u64>().unwrap_or(0).saturating_mul(1024)
 }
 
 #[cfg(test)]
@@ -102,5 +102,37 @@ mod tests {
         assert_eq!(field("processor\t: 0\nmodel name\t: A B\n", "model name", ':'), "A B");
         let here = Environment::read(Vec::new());
         assert!(here.kernel.starts_with("Linux ") && here.cpus > 0 && here.memory_bytes > 0, "{here:?}");
+    }
+
+    #[test]
+    fn an_absent_field_is_empty() {
+        assert_eq!(
+            (field("", "model name", ':'), field("model name", "model name", ':')),
+            Default::default()
+        );
+        assert_eq!((memory_bytes("MemFree: 1 kB"), memory_bytes("MemTotal: many kB")), (0, 0));
+    }
+
+    #[test]
+    fn a_value_may_contain_the_separator() {
+        let release = "NAME=x\nPRETTY_NAME=\"A = B 1.2\"\n";
+        assert_eq!(field(release, "PRETTY_NAME", '='), "\"A = B 1.2\"");
+    }
+
+    #[test]
+    fn a_setting_has_dots_in_its_name_and_blanks_in_its_value() {
+        let here = Environment::read(vec!["killing: one by one".to_owned()]);
+        let ports = here.sysctls.get("net.ipv4.ip_local_port_range").expect("every Linux has it");
+        assert!(ports.split(' ').all(|port| port.parse::<u16>().is_ok()), "{ports:?}");
+        assert_eq!(here.isolation, ["killing: one by one"]);
+    }
+
+    #[test]
+    fn the_environment_of_an_older_run_is_read() {
+        let here = Environment::read(Vec::new());
+        let mut json = serde_json::to_value(&here).unwrap();
+        assert_eq!(serde_json::from_value::<Environment>(json.clone()).unwrap(), here);
+        json.as_object_mut().unwrap().remove("irq_time_apart");
+        assert_eq!(serde_json::from_value::<Environment>(json).unwrap().irq_time_apart, None);
     }
 }

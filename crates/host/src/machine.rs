@@ -71,7 +71,10 @@ fn pinning(cpus: &[usize]) -> Finding {
 }
 
 fn io_uring() -> Finding {
-    let setting = fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
+    io_uring_allowed_by(&fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default())
+}
+
+fn io_uring_allowed_by(setting: &str) -> Finding {
     let (good, text) = match setting.trim() {
         "0" => (true, "allowed by the kernel's setting".to_owned()),
         "1" => (false, "for members of one group only (kernel.io_uring_disabled = 1)".to_owned()),
@@ -97,7 +100,10 @@ pub fn enter_and_try_slow_link() -> Finding {
 }
 
 fn descriptors() -> Finding {
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    descriptors_within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+}
+
+fn descriptors_within(limit: u64) -> Finding {
     let good = limit >= DESCRIPTORS;
     let remedy = (!good).then(|| format!("ulimit -n {DESCRIPTORS}"));
     Finding { subject: "descriptors", good, text: format!("{limit} per process"), remedy }
@@ -105,15 +111,61 @@ fn descriptors() -> Finding {
 
 fn governor() -> Finding {
     let path = Path::new("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    match fs::read_to_string(path).map(|name| name.trim().to_owned()) {
-        Ok(name) => {
+    governor_named(fs::read_to_string(path).ok().as_deref().map(str::trim))
+}
+
+fn governor_named(name: Option<&str>) -> Finding {
+    match name {
+        Some(name) => {
             let good = name == "performance";
             let remedy = (!good).then(|| "cpupower frequency-set --governor performance".to_owned());
             Finding { subject: "CPU frequency", good, text: format!("governor \"{name}\""), remedy }
         }
-        Err(_) => {
+        None => {
             let text = "no frequency governor is visible; most likely this is a virtual machine".to_owned();
             Finding { subject: "CPU frequency", good: true, text, remedy: None }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything that can be wrong has a remedy, and what is good has none.
+    fn assert_remedy(finding: &Finding, is_good: bool) {
+        assert_eq!((finding.good, finding.remedy.is_none()), (is_good, is_good), "{finding:?}");
+    }
+
+    #[test]
+    fn each_value_of_a_setting_has_its_finding() {
+        for (setting, is_good) in [("0\n", true), ("1\n", false), ("2\n", false)] {
+            assert_remedy(&io_uring_allowed_by(setting), is_good);
+        }
+        let old = io_uring_allowed_by("");
+        assert_eq!((old.good, old.remedy), (false, None), "no setting makes an old kernel newer");
+        assert_remedy(&governor_named(Some("performance")), true);
+        assert_remedy(&governor_named(Some("powersave")), false);
+        assert_remedy(&governor_named(None), true);
+        assert_remedy(&descriptors_within(DESCRIPTORS), true);
+        let few = descriptors_within(DESCRIPTORS - 1);
+        assert_remedy(&few, false);
+        assert_eq!(few.remedy.as_deref(), Some("ulimit -n 4096"));
+    }
+
+    #[test]
+    fn services_and_generator_need_a_cpu_each() {
+        let pinned = |cpus: &[usize]| pinning(cpus);
+        assert_remedy(&pinned(&[0]), false);
+        assert!(pinned(&[0, 3]).text.contains("[0, 3]"));
+    }
+
+    #[test]
+    fn each_subject_is_examined_once() {
+        let subjects: Vec<&str> = examine(&[0, 1]).iter().map(|finding| finding.subject).collect();
+        let expected =
+            ["freezing", "CPU accounting", "killing", "pinning", "io_uring", "descriptors", "CPU frequency"];
+        assert_eq!(subjects, expected);
+        assert!(examine(&[0, 1]).iter().all(|finding| !finding.text.is_empty()));
     }
 }

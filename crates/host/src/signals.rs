@@ -55,3 +55,24 @@ pub fn forget() {
         received.store(0, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::{io::Read, time::Duration};
+
+    /// One test, since a signal reaches the whole process.
+    #[test]
+    fn the_first_signal_is_noticed_everywhere_and_can_be_forgotten() {
+        let flag = listen().unwrap();
+        let mut socket = listen_by_socket().unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        assert_eq!((flag.load(Ordering::Relaxed), received()), (false, None));
+        signal_hook::low_level::raise(SIGTERM).unwrap();
+        assert_eq!(socket.read(&mut [0; 8]).unwrap(), 1, "an event loop wakes up");
+        assert_eq!((flag.load(Ordering::Relaxed), received()), (true, Some(SIGTERM)));
+        forget();
+        assert_eq!(received(), None);
+    }
+}

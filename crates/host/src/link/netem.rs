@@ -56,7 +56,7 @@ fn counted_in(json: &str) -> Option<[u64; 3]> {
     let [packets, bytes, drops] = ["packets", "bytes", "drops"].map(|key| netem[key].as_u64());
     let packets = packets?;
     // Netem counts Ethernet headers.
-    Some([packets, bytes?.saturating_sub(packets * ETHERNET_BYTES), drops?])
+    Some([packets, bytes?.saturating_sub(packets.saturating_mul(ETHERNET_BYTES)), drops?])
 }
 
 /// Runs `tc`. Only call it on a thread that ends soon: it makes a capability inheritable that no service may have.
@@ -121,6 +121,8 @@ fn words(words: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -144,5 +146,39 @@ mod tests {
         assert_eq!(counted_in(json), Some([1, 1500, 3]));
         assert_eq!(counted_in("[]"), None);
         assert_eq!(counted_in("Error"), None);
+    }
+
+    fn way(text: &str) -> Way {
+        text.parse::<LinkSpec>().unwrap().up
+    }
+
+    #[test]
+    fn a_queue_of_netem_never_exceeds_its_limit() {
+        assert_eq!(limit(&way("delay=10s,rate=100gbit,queue=4294967296")), LIMIT_MAX);
+        assert_eq!(limit(&way("rate=1kbit,queue=1")), 1);
+        assert_eq!(limit(&way("delay=26ms")), LIMIT_MAX, "no rate: only travelling packets");
+    }
+
+    proptest! {
+        #[test]
+        fn the_limit_has_room_for_the_queue_and_for_the_packets_on_the_way(
+            delay_ms in 0_u64..10_000, rate_kbit in 1_u64..100_000_000, packets in 1_u64..100_000,
+        ) {
+            let limit = limit(&way(&format!("delay={delay_ms}ms,rate={rate_kbit}kbit,queue={packets}")));
+            let on_the_way = rate_kbit * delay_ms / (MTU as u64 * 8);
+            prop_assert_eq!(limit, (packets + on_the_way).min(LIMIT_MAX));
+        }
+
+        #[test]
+        fn no_output_of_tc_is_too_much(text in "(\\[|\\]|\\{|\\}|\"kind\":\"netem\"|\"packets\":[0-9]{1,20}|,){0,20}") {
+            let _any = counted_in(&text);
+        }
+    }
+
+    #[test]
+    fn fewer_bytes_than_headers_are_none() {
+        let json = r#"[{"kind":"pfifo"},{"kind":"netem","bytes":5,"packets":18446744073,"drops":0}]"#;
+        assert_eq!(counted_in(json), Some([18_446_744_073, 0, 0]));
+        assert_eq!(counted_in(r#"[{"kind":"netem","bytes":5,"packets":-1,"drops":0}]"#), None);
     }
 }

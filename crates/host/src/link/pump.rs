@@ -312,4 +312,16 @@ mod tests {
         assert_eq!(after(&[0; 40]), 0);
         assert!(after(&[u64::MAX; 99]) <= EARLY_NS_MAX && after(&[10_000_000]) < 7_000);
     }
+
+    #[test]
+    fn a_cpu_that_no_machine_has_is_refused() {
+        assert_eq!(pin(&[CpuSet::MAX_CPU]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(pin(&[]).is_ok(), "any CPU");
+    }
+
+    #[test]
+    fn a_time_has_seconds_and_the_rest_of_them() {
+        let time = timespec(3_000_000_007);
+        assert_eq!((time.tv_sec, time.tv_nsec), (3, 7));
+    }
 }

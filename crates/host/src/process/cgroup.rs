@@ -259,6 +259,8 @@ pub(super) fn own_path<'a>(own: &'a str, controller: Option<&str>) -> Option<&'a
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const MOUNTS: &str = "\
@@ -310,5 +312,98 @@ mod tests {
         let isolation = Isolation::none("a test");
         assert!(isolation.parents().is_empty());
         assert!(isolation.to_string().contains("SIGSTOP and SIGCONT, as no freezer is usable: a test"));
+    }
+
+    fn isolation(freezer: &str, accounting: &str, killing: &str) -> Isolation {
+        Isolation {
+            freezer: Freezer::V1(freezer.into()),
+            accounting: Accounting::V2(accounting.into()),
+            killing: Killing::Group(killing.into()),
+        }
+    }
+
+    #[test]
+    fn a_folder_for_several_means_is_one_parent_and_that_of_killing_comes_first() {
+        assert_eq!(isolation("/a", "/b", "/b").parents(), [Path::new("/b"), Path::new("/a")]);
+        assert_eq!(isolation("/a", "/a", "/a").parents(), [Path::new("/a")]);
+    }
+
+    #[test]
+    fn every_means_is_described_with_its_folder() {
+        let text = isolation("/f", "/c", "/k").to_string();
+        let expected = "freezing: cgroup v1 freezer in \"/f\"; \
+            cpu time: cgroup v2 cpu.stat (microseconds) in \"/c\"; killing: cgroup.kill in \"/k\"";
+        assert_eq!(text, expected);
+        let other = Isolation {
+            freezer: Freezer::V2("/f".into()),
+            accounting: Accounting::V1("/c".into()),
+            ..isolation("", "", "")
+        };
+        let text = other.to_string();
+        assert!(
+            text.contains("cgroup v2 freezer in \"/f\"")
+                && text.contains("cpuacct.usage (nanoseconds) in \"/c\"")
+        );
+    }
+
+    /// A mount of version 2 at `folder`.
+    fn mounted(folder: &Path) -> String {
+        format!("31 30 0:27 / {} rw shared:10 - cgroup2 cgroup2 rw\n", folder.display())
+    }
+
+    #[test]
+    fn the_group_of_this_process_is_tried_before_the_root_of_the_mount() {
+        let mount = tempfile::tempdir().unwrap();
+        fs::create_dir(mount.path().join("own")).unwrap();
+        let reason = |own: &str| usable(&mounted(mount.path()), own, None, "cgroup.freeze").unwrap_err();
+        // Neither is a cgroup, so the last one that was tried is in the message.
+        let root = format!("cgroup v2: groups in {:?} have no \"cgroup.freeze\"", mount.path());
+        for own in ["0::/own\n", "0::/\n", "", "0::/../../etc\n", "0::/not-there\n"] {
+            assert_eq!(reason(own), root, "{own:?}");
+        }
+        assert_eq!(fs::read_dir(mount.path().join("own")).unwrap().count(), 0, "what was tried is removed");
+    }
+
+    #[test]
+    fn a_group_that_takes_no_processes_is_refused() {
+        let failed = |what: &str, path: &Path, error: io::Error| format!("cannot {what} {path:?}: {error}");
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path().join("group");
+        fs::create_dir(&group).unwrap();
+        fs::write(group.join("cgroup.freeze"), "").unwrap();
+        let reason = look(folder.path(), &group, "cgroup.freeze", failed).unwrap_err();
+        assert!(
+            reason.starts_with("cannot move processes by") && reason.contains("cgroup.procs"),
+            "{reason}"
+        );
+        fs::write(folder.path().join("cgroup.procs"), "").unwrap();
+        fs::write(group.join("cgroup.procs"), "").unwrap();
+        assert_eq!(look(folder.path(), &group, "cgroup.freeze", failed), Ok(()));
+        fs::write(group.join("cgroup.type"), "threaded\n").unwrap();
+        let reason = look(folder.path(), &group, "cgroup.freeze", failed).unwrap_err();
+        assert!(reason.ends_with("take no processes, only threads"), "{reason}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_mount_is_found_among_others(
+            root in "/[a-z/]{0,9}", path in "/[a-zA-Z0-9,._-]{1,12}", optional in "(shared:[0-9]{1,2} ){0,2}",
+        ) {
+            let line = format!("40 30 0:28 {root} {path} rw {optional}- cgroup cgroup rw,xattr,freezer\n");
+            let found = mount(&format!("{MOUNTS}{line}"), Some("freezer"));
+            prop_assert_eq!(found, Some((PathBuf::from(path), root)));
+        }
+
+        #[test]
+        fn the_own_path_may_have_colons(path in "/[a-z:@.-]{0,20}") {
+            let own = format!("9:freezer,cpuset:{path}\n0::{path}\n");
+            prop_assert_eq!(own_path(&own, Some("cpuset")), Some(path.as_str()));
+            prop_assert_eq!(own_path(&own, None), Some(path.as_str()));
+        }
+
+        #[test]
+        fn no_file_of_the_kernel_is_too_much(text in "([0-9]{1,2} |/|:| - |cgroup2?|,|rw|\n| |é){0,40}") {
+            let _any = (mount(&text, None), mount(&text, Some("cpu")), own_path(&text, None), maker(&text));
+        }
     }
 }

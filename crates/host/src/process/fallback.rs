@@ -63,4 +63,82 @@ mod tests {
         }
         assert!(pid(2).is_some());
     }
+
+    use std::{
+        os::unix::process::CommandExt,
+        process::{Child, Command},
+        time::{Duration, Instant},
+    };
+
+    /// A process that is killed when the test ends.
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        fn start(prepare: impl Fn(&mut Command)) -> Sleeper {
+            let mut command = Command::new("sleep");
+            prepare(command.arg("60"));
+            Sleeper(command.spawn().unwrap())
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn soon(what: impl Fn() -> bool) -> bool {
+        let end = Instant::now() + Duration::from_secs(10);
+        while !what() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        what()
+    }
+
+    #[test]
+    fn members_are_found_by_process_group_and_by_mark() {
+        let name = format!("tare-{}-fallback", std::process::id());
+        let grouped = Sleeper::start(|command| {
+            command.process_group(0);
+        });
+        let marked = Sleeper::start(|command| {
+            command.process_group(0).env(MARK, &name);
+        });
+        let _other = Sleeper::start(|command| {
+            command.env(MARK, format!("{name}0"));
+        });
+        let pgid = grouped.0.id();
+        // Between fork and exec a process still has the environment of its parent.
+        assert!(soon(|| members(&name, None) == [marked.0.id()]));
+        let mut both = vec![pgid, marked.0.id()];
+        both.sort_unstable();
+        let mut found = members(&name, Some(pgid));
+        found.sort_unstable();
+        assert_eq!(found, both);
+    }
+
+    #[test]
+    fn a_dead_process_is_no_member_before_it_is_reaped() {
+        let mut sleeper = Sleeper::start(|command| {
+            command.process_group(0);
+        });
+        let pgid = sleeper.0.id();
+        assert_eq!(members("none", Some(pgid)), [pgid]);
+        kill_process(pgid);
+        assert!(soon(|| members("none", Some(pgid)).is_empty()));
+        assert!(!sleeper.0.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_process_is_stopped_and_continued() {
+        let sleeper = Sleeper::start(|command| {
+            command.process_group(0);
+        });
+        assert!(!is_stopped(sleeper.0.id()));
+        signal_group(sleeper.0.id(), Signal::STOP);
+        assert!(soon(|| is_stopped(sleeper.0.id())));
+        signal_process(sleeper.0.id(), Signal::CONT);
+        assert!(soon(|| !is_stopped(sleeper.0.id())));
+    }
 }

@@ -73,3 +73,88 @@ fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
     // Not `fs::write`: it would create the file if the folder is not a cgroup.
     io::Write::write_all(&mut fs::OpenOptions::new().write(true).open(folder.join(file))?, text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::process::Command;
+
+    /// A folder with these files, as a cgroup has them.
+    fn cgroup(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+        folder
+    }
+
+    fn content(folder: &tempfile::TempDir, file: &str) -> String {
+        fs::read_to_string(folder.path().join(file)).unwrap()
+    }
+
+    #[test]
+    fn each_version_is_frozen_and_thawed_by_its_own_file() {
+        let v2 = cgroup(&[("cgroup.freeze", ""), ("freezer.state", "")]);
+        freeze(v2.path()).unwrap();
+        assert_eq!((content(&v2, "cgroup.freeze"), content(&v2, "freezer.state")), ("1".into(), "".into()));
+        thaw(v2.path()).unwrap();
+        assert_eq!(content(&v2, "cgroup.freeze"), "0");
+        let v1 = cgroup(&[("freezer.state", "")]);
+        freeze(v1.path()).unwrap();
+        assert_eq!(content(&v1, "freezer.state"), "FROZEN");
+        thaw(v1.path()).unwrap();
+        assert_eq!(content(&v1, "freezer.state"), "THAWED");
+    }
+
+    #[test]
+    fn a_group_is_frozen_when_the_kernel_reports_it() {
+        for (file, text, expected) in [
+            ("cgroup.events", "populated 1\nfrozen 1\n", true),
+            ("cgroup.events", "populated 1\nfrozen 0\n", false),
+            ("cgroup.events", "populated 1\n", false),
+            ("freezer.state", "FROZEN\n", true),
+            ("freezer.state", "FREEZING\n", false),
+        ] {
+            assert_eq!(is_frozen(cgroup(&[(file, text)]).path()).unwrap(), expected, "{text:?}");
+        }
+        assert!(is_frozen(cgroup(&[]).path()).is_err(), "not a cgroup");
+    }
+
+    #[test]
+    fn a_folder_that_is_no_cgroup_gets_no_files() {
+        let folder = cgroup(&[]);
+        assert!(freeze(folder.path()).is_err() && thaw(folder.path()).is_err());
+        kill(folder.path());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn processes_are_killed_at_once_or_one_by_one() {
+        let sleep = || Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = sleep();
+        let listed = format!("{}\nnot a number\n", child.id());
+        let at_once = cgroup(&[("cgroup.procs", &listed), ("cgroup.kill", "")]);
+        assert_eq!(pids(at_once.path()), [child.id()]);
+        kill(at_once.path());
+        assert_eq!(content(&at_once, "cgroup.kill"), "1");
+        assert!(child.try_wait().unwrap().is_none(), "the kernel would kill it");
+        let one_by_one = cgroup(&[("cgroup.procs", &listed), ("freezer.state", "FROZEN")]);
+        kill(one_by_one.path());
+        assert_eq!(
+            content(&one_by_one, "freezer.state"),
+            "THAWED",
+            "a frozen process dies only when it is thawed"
+        );
+        assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_folder_is_removed_once_and_missing_ones_are_no_error() {
+        let parent = cgroup(&[]);
+        let group = parent.path().join("group");
+        fs::create_dir(&group).unwrap();
+        remove(&group).unwrap();
+        assert!(!group.exists());
+        remove(&group).unwrap();
+        assert_eq!(pids(&group), [] as [u32; 0]);
+    }
+}

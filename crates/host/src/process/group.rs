@@ -173,7 +173,7 @@ impl Group {
             Some(Usage::Nanoseconds(file)) => parse(file, |text| text.trim().parse().ok()),
             Some(Usage::Microseconds(file)) => parse(file, |text| {
                 let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
-                Some(value.parse::<u64>().ok()? * 1000)
+                value.parse::<u64>().ok()?.checked_mul(1000)
             }),
             None => Ok(self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum()),
         }
@@ -183,4 +183,84 @@ impl Group {
 fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
     let text = fs::read_to_string(file)?;
     number(&text).ok_or_else(|| io::Error::other(format!("{file:?} has no CPU time in it: {text:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use super::super::cgroup::Killing;
+
+    /// Means of isolation in folders that are no cgroups.
+    fn isolation(freezer: &Path, accounting: Accounting) -> Isolation {
+        let killing = Killing::OneByOne("a test".to_owned());
+        Isolation { freezer: Freezer::V2(freezer.to_owned()), accounting, killing }
+    }
+
+    #[test]
+    fn a_planned_group_exists_only_once_it_is_made() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let group = Group::plan(&isolation(one.path(), Accounting::V2(two.path().to_owned())));
+        let folders = [one.path().join(&group.trace.name), two.path().join(&group.trace.name)];
+        assert_eq!(group.trace.folders, folders);
+        assert!(!folders[0].exists());
+        let (path, error) = group.make().unwrap_err();
+        assert_eq!(
+            (path, error.kind()),
+            (folders[0].clone(), io::ErrorKind::NotFound),
+            "it has no cgroup.procs"
+        );
+        group.trace.remove_folders();
+        assert!(!folders[0].exists());
+    }
+
+    #[test]
+    fn groups_have_names_of_their_own() {
+        let plan = || Group::plan(&Isolation::none("a test")).trace;
+        let (one, two) = (plan(), plan());
+        assert_ne!(one.name, two.name);
+        assert!(one.folders.is_empty() && one.pgid.is_none());
+    }
+
+    #[test]
+    fn cpu_time_is_read_in_the_unit_of_its_file() {
+        let parent = tempfile::tempdir().unwrap();
+        type How = fn(PathBuf) -> Accounting;
+        let table: [(How, &str, &str, Option<u64>); 4] = [
+            (Accounting::V1, "cpuacct.usage", "123\n", Some(123)),
+            (Accounting::V2, "cpu.stat", "nr_periods 3\nusage_usec 7\nuser_usec 1\n", Some(7_000)),
+            (Accounting::V2, "cpu.stat", "user_usec 1\n", None),
+            (Accounting::V1, "cpuacct.usage", "-1", None),
+        ];
+        for (how, file, text, expected) in table {
+            let group = Group::plan(&isolation(parent.path(), how(parent.path().to_owned())));
+            let folder = parent.path().join(&group.trace.name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join(file), text).unwrap();
+            match (group.cpu_ns(), expected) {
+                (Ok(ns), Some(expected)) => assert_eq!(ns, expected),
+                (Err(error), None) => assert!(error.to_string().contains(&format!("{text:?}")), "{error}"),
+                (found, expected) => panic!("{text:?}: {found:?} instead of {expected:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_without_cgroups_is_destroyed_with_its_children() {
+        use std::os::unix::process::CommandExt;
+        let mut trace = Group::plan(&Isolation::none("a test")).trace;
+        let mut command = std::process::Command::new("sh");
+        // The second process leaves the process group, and has only the mark.
+        command.args(["-c", "setsid sleep 60 & sleep 60"]).env(fallback::MARK, &trace.name).process_group(0);
+        let mut child = command.spawn().unwrap();
+        trace.pgid = Some(child.id());
+        let end = Instant::now() + Duration::from_secs(10);
+        while trace.live().len() < 3 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(trace.live().len(), 3, "the shell and two processes");
+        assert_eq!(trace.destroy(Duration::from_secs(10)), [] as [u32; 0]);
+        assert_eq!(trace.live(), [] as [u32; 0]);
+        assert!(!child.wait().unwrap().success());
+    }
 }

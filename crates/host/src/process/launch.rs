@@ -343,6 +343,8 @@ fn instant_of(stamp_ns: u64) -> Instant {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -366,5 +368,100 @@ mod tests {
         let stamped = instant_of(stamp);
         // `instant_of` reads two clocks one after the other, which on a busy machine may be an instant apart.
         assert!(stamped + Duration::from_millis(2) >= before && stamped <= after + Duration::from_millis(2));
+    }
+
+    fn launch_in(folder: &Path, command: &[&str]) -> Launch {
+        let command = command.iter().map(ToString::to_string).collect();
+        let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
+        Launch { name: "x".to_owned(), command, dir: folder.to_owned(), stdout, stderr, ..Launch::default() }
+    }
+
+    fn program(path: &Path, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_program_with_a_slash_is_relative_to_the_folder_of_the_service() {
+        let folder = tempfile::tempdir().unwrap();
+        program(&folder.path().join("bin/server"), 0o755);
+        let found = find_program(&launch_in(folder.path(), &["bin/server"])).unwrap();
+        assert_eq!(found, folder.path().join("bin/server"));
+        assert!(matches!(
+            find_program(&launch_in(folder.path(), &["./server"])),
+            Err(StartError::Missing { .. })
+        ));
+        assert!(
+            matches!(find_program(&launch_in(folder.path(), &["./bin"])), Err(StartError::Missing { .. })),
+            "a folder"
+        );
+        assert!(matches!(find_program(&launch_in(folder.path(), &[])), Err(StartError::NoCommand { .. })));
+    }
+
+    #[test]
+    fn a_program_is_looked_up_on_the_path_of_the_service() {
+        let folder = tempfile::tempdir().unwrap();
+        program(&folder.path().join("one/server"), 0o644);
+        program(&folder.path().join("two/server"), 0o755);
+        let mut launch = launch_in(folder.path(), &["server"]);
+        let path = format!("one:{}", folder.path().join("two").display());
+        launch.env = vec![("PATH".to_owned(), path)];
+        assert_eq!(
+            find_program(&launch).unwrap(),
+            folder.path().join("two/server"),
+            "the first is not executable"
+        );
+        launch.env[0].1 = "one".to_owned();
+        let error = find_program(&launch).unwrap_err().to_string();
+        assert!(error.contains("program \"server\" was not found on PATH \"one\""), "{error}");
+    }
+
+    #[test]
+    fn settings_of_the_caller_do_not_reach_a_service() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut launch = launch_in(folder.path(), &["server", "--fast"]);
+        launch.env = vec![("THREADS".to_owned(), "2".to_owned())];
+        let command = command(&launch, Path::new("/bin/server")).unwrap();
+        let of = |name: &str| command.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value);
+        assert_eq!(of("PORT"), Some(None), "removed from what is inherited");
+        assert_eq!(of("THREADS"), Some(Some("2".as_ref())));
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["--fast"]);
+    }
+
+    #[test]
+    fn output_replaces_that_of_the_last_start_unless_it_is_appended() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut launch = launch_in(folder.path(), &["server"]);
+        fs::write(&launch.stdout, "before").unwrap();
+        launch.append = true;
+        command(&launch, Path::new("/bin/server")).unwrap();
+        assert_eq!(fs::read_to_string(&launch.stdout).unwrap(), "before");
+        launch.append = false;
+        command(&launch, Path::new("/bin/server")).unwrap();
+        assert_eq!(fs::read_to_string(&launch.stdout).unwrap(), "");
+        launch.stderr = folder.path().join("no/folder");
+        assert!(matches!(command(&launch, Path::new("/bin/server")), Err(StartError::Output { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_contains_the_numbers_of_its_ranges(
+            ranges in proptest::collection::vec((0_usize..60, 0_usize..5), 1..6), number in 0_usize..70,
+        ) {
+            let print = |(first, more): &(usize, usize)| match more {
+                0 => first.to_string(),
+                _ => format!("{first}-{}", first + more),
+            };
+            let list: Vec<String> = ranges.iter().map(print).collect();
+            let expected = ranges.iter().any(|(first, more)| (*first..=first + more).contains(&number));
+            prop_assert_eq!(lists(&list.join(","), number), expected);
+        }
+
+        #[test]
+        fn no_list_is_too_much(list in "[0-9a-z,-]{0,30}", number in any::<usize>()) {
+            let _any = lists(&list, number);
+        }
     }
 }

@@ -218,4 +218,47 @@ mod tests {
         assert!(clean(Exit::Status(0)) && clean(Exit::Signal(15)));
         assert!(!clean(Exit::Status(1)) && !clean(Exit::Signal(11)));
     }
+
+    #[test]
+    fn each_outcome_names_its_remedy() {
+        let processes =
+            || vec![Process { pid: 7, command: "a".into() }, Process { pid: 8, command: "b".into() }];
+        let owner = || PortOwner { process: None };
+        let second = Duration::from_secs(1);
+        let exit = Exit::Signal(9);
+        for (stopped, expected) in [
+            (
+                Stopped::Clean { status: Exit::Status(0), took: second },
+                "ended 1s after SIGTERM: exit status 0",
+            ),
+            (
+                Stopped::StoppedLate { grace: second, stderr_tail: String::new() },
+                "did not end within 1s of SIGTERM and was killed: handle SIGTERM and close idle connections; its stderr is empty",
+            ),
+            (
+                Stopped::ExitedBefore { status: exit, stderr_tail: "x".into(), leaked: processes() },
+                "had ended before it was stopped: killed by signal 9 (SIGKILL, perhaps out of memory), leaving process 7 (\"a\"), \
+                 process 8 (\"b\"), now killed; the end of its stderr:\n    x",
+            ),
+            (
+                Stopped::PortHeld { port: 80, owner: owner() },
+                "has ended, but a process of another user still listens on port 80: end that process",
+            ),
+            (
+                Stopped::Unstoppable { processes: processes() },
+                "does not end even on SIGKILL (process 7 (\"a\"), process 8 (\"b\")): the processes hang in the kernel",
+            ),
+        ] {
+            assert_eq!(stopped.to_string(), expected);
+            assert_eq!(stopped.is_clean(), matches!(stopped, Stopped::Clean { .. }));
+        }
+    }
+
+    #[test]
+    fn a_service_without_an_answer_is_pointed_to_its_port() {
+        let late = Unready::NotReady { after: Duration::from_secs(2), stderr_tail: String::new() };
+        let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
+            `ready-timeout`; its stderr is empty";
+        assert_eq!(late.to_string(), expected);
+    }
 }

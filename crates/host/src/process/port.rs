@@ -96,6 +96,8 @@ fn holder(inode: &str) -> Option<Process> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -134,5 +136,45 @@ mod tests {
         assert_eq!(listener_inode(table, 8080), None);
         assert_eq!(listener_inode(table, 8081), None);
         assert_eq!(listener_inode(table, 8082).as_deref(), Some("333"));
+    }
+
+    /// One row of `/proc/net/tcp` or `tcp6`.
+    fn row(address: &str, port: u16, state: &str, inode: u32) -> String {
+        format!("   0: {address}:{port:04X} 00:0000 {state} 0:0 0:0 0 0 0 {inode} 1\n")
+    }
+
+    #[test]
+    fn every_address_that_reaches_the_loopback_counts() {
+        for address in ["0100007F", "00000000", &"0".repeat(32), "0000000000000000FFFF00000100007F"] {
+            let table = format!("  sl\n{}{}", row("0200000A", 80, "0A", 1), row(address, 80, "0A", 2));
+            assert_eq!(listener_inode(&table, 80).as_deref(), Some("2"), "{address}");
+        }
+        // ::1 is not reached by a connection to 127.0.0.1.
+        let other = format!("  sl\n{}", row("00000000000000000000000001000000", 80, "0A", 2));
+        assert_eq!(listener_inode(&other, 80), None);
+    }
+
+    #[test]
+    fn an_owner_that_is_not_visible_is_described() {
+        let process = Some(Process { pid: 7, command: "a \"b\"".to_owned() });
+        assert_eq!(PortOwner { process }.to_string(), "process 7 (\"a \\\"b\\\"\")");
+        assert_eq!(PortOwner { process: None }.to_string(), "a process of another user");
+    }
+
+    proptest! {
+        #[test]
+        fn a_listener_is_found_among_others(port in 1_u16.., others in proptest::collection::vec(1_u16.., 0..9)) {
+            let others: Vec<u16> = others.into_iter().filter(|other| *other != port).collect();
+            let rows: String = others.iter().map(|other| row("00000000", *other, "0A", 1)).collect();
+            let connected = row("0100007F", port, "01", 2);
+            prop_assert_eq!(listener_inode(&format!("  sl\n{rows}{connected}"), port), None);
+            let table = format!("  sl\n{connected}{rows}{}", row("0100007F", port, "0A", 3));
+            prop_assert_eq!(listener_inode(&table, port), Some("3".to_owned()));
+        }
+
+        #[test]
+        fn no_table_is_too_much(table in "(sl|[0-9A-F]{4,8}|:| |0A|\n){0,60}") {
+            let _any = listener_inode(&table, 80);
+        }
     }
 }

@@ -55,7 +55,8 @@ impl Stat {
         let times: Option<Vec<u64>> = fields.by_ref().skip(8).take(4).map(|time| time.parse().ok()).collect();
         let [user, system, user_of_children, system_of_children] = times?[..] else { return None };
         let threads = fields.nth(2)?.parse().ok()?;
-        let (user_ticks, system_ticks) = (user + user_of_children, system + system_of_children);
+        let user_ticks = user.checked_add(user_of_children)?;
+        let system_ticks = system.checked_add(system_of_children)?;
         Some(Self { command: command.into(), state, pgid, user_ticks, system_ticks, threads })
     }
 
@@ -101,12 +102,12 @@ pub(super) fn environment(pid: u32, variable: &str) -> Option<String> {
 
 /// The most memory that was resident at once in the life of the process.
 pub(super) fn rss_bytes_peak(pid: u32) -> Option<u64> {
-    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmHWM")? * 1024)
+    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmHWM")?.saturating_mul(1024))
 }
 
 /// The memory that is resident now.
 pub(super) fn rss_bytes(pid: u32) -> Option<u64> {
-    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmRSS")? * 1024)
+    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmRSS")?.saturating_mul(1024))
 }
 
 /// The threads of a process.
@@ -135,6 +136,8 @@ fn field(text: &str, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -183,5 +186,47 @@ mod tests {
         let text = "nonvoluntary_ctxt_switches:\t5\nvoluntary_ctxt_switches:\t7\n";
         assert_eq!(field(text, "voluntary_ctxt_switches"), Some(7));
         assert_eq!(field(text, "ctxt_switches"), None);
+    }
+
+    #[test]
+    fn the_environment_of_a_process_is_that_of_its_start() {
+        let mut command = std::process::Command::new("sleep");
+        let mut child = command.arg("60").env("TARE_X", "a=b").env("TARE_XY", "c").spawn().unwrap();
+        let end = std::time::Instant::now() + Duration::from_secs(10);
+        // Between fork and exec it is that of this process.
+        while environment(child.id(), "TARE_X").is_none() && std::time::Instant::now() < end {
+            std::thread::yield_now();
+        }
+        let found = ["TARE_X", "TARE_XY", "TARE_"].map(|name| environment(child.id(), name));
+        assert_eq!(found, [Some("a=b".to_owned()), Some("c".to_owned()), None]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((environment(child.id(), "TARE_X"), is_alive(child.id())), (None, false));
+    }
+
+    #[test]
+    fn ticks_are_hundredths_of_a_second_on_every_linux() {
+        assert_eq!((ticks(0), ticks(150)), (Duration::ZERO, Duration::from_millis(1_500)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_of_a_program_is_read(
+            name in "[ -~]{0,15}", state in "[RSDTtZX]", numbers in proptest::collection::vec(0..u32::MAX, 48),
+        ) {
+            let fields: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            let stat = Stat::parse(&format!("77 ({name}) {state} {}\n", fields.join(" "))).unwrap();
+            prop_assert_eq!((stat.command, stat.state.to_string()), (name, state));
+            let [parent_pgid, user, system, threads] = [1, 10, 11, 16].map(|at| u64::from(numbers[at]));
+            let children = [12, 13].map(|at| u64::from(numbers[at]));
+            prop_assert_eq!(u64::from(stat.pgid), parent_pgid);
+            prop_assert_eq!((stat.user_ticks, stat.system_ticks), (user + children[0], system + children[1]));
+            prop_assert_eq!(stat.threads, threads);
+        }
+
+        #[test]
+        fn no_file_of_the_kernel_is_too_much(text in "([0-9]{1,20}|[()a-zRé:-]| |\n|VmRSS:){0,60}") {
+            let _any = (Stat::parse(&text), field(&text, "VmRSS"));
+        }
     }
 }

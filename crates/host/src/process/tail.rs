@@ -40,4 +40,15 @@ mod tests {
         std::fs::write(&path, "x".repeat(1_000_000)).unwrap();
         assert_eq!(tail(&path, 3).len() as u64, BYTES_MAX);
     }
+
+    #[test]
+    fn a_character_that_is_cut_in_two_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stderr");
+        std::fs::write(&path, "é".repeat(BYTES_MAX as usize) + "x").unwrap();
+        let text = tail(&path, 1);
+        assert!(text.starts_with('\u{fffd}') && text.ends_with("éx"));
+        std::fs::write(&path, b"a\xff\n").unwrap();
+        assert_eq!(tail(&path, 1), "a\u{fffd}", "no UTF-8");
+    }
 }

@@ -47,7 +47,7 @@ fn read(file: &Path) -> Option<u64> {
 fn throttled_ns(stat: &str) -> Option<u64> {
     let value =
         |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    value("throttled_usec ").map(|usec| usec * 1000).or_else(|| value("throttled_time "))
+    value("throttled_usec ").map(|usec| usec.saturating_mul(1000)).or_else(|| value("throttled_time "))
 }
 
 #[cfg(test)]
@@ -69,5 +69,27 @@ mod tests {
             ["/sys/fs/cgroup/a/b/cpu.stat", "/sys/fs/cgroup/a/cpu.stat", "/sys/fs/cgroup/cpu.stat"];
         assert_eq!(found, expected.map(PathBuf::from));
         assert_eq!(files(mounts, "1:cpu:/\n", Some("cpu")), None, "not mounted");
+    }
+
+    #[test]
+    fn only_the_part_below_the_mount_is_a_folder() {
+        let mounts = "31 30 0:27 /docker/x /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let found = files(mounts, "0::/docker/x/a\n", None).unwrap();
+        assert_eq!(found, ["/sys/fs/cgroup/a/cpu.stat", "/sys/fs/cgroup/cpu.stat"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn the_groups_of_a_process_are_summed_and_absent_ones_are_not_zero() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).unwrap();
+            folder.path().join(name)
+        };
+        let files = vec![file("a", "throttled_usec 2\n"), file("b", "throttled_time 30\n")];
+        assert_eq!(Throttle { files: files.clone() }.ns(), Some(2_030));
+        fs::remove_file(&files[0]).unwrap();
+        assert_eq!(Throttle { files }.ns(), None, "one has gone");
+        assert_eq!(Throttle::default().ns(), None);
+        assert_eq!(Throttle::of(u32::MAX).ns(), None, "no such process");
     }
 }

@@ -105,12 +105,7 @@ impl Watchdog {
     /// # Errors
     /// The watchdog has ended.
     pub(super) fn add(&self, trace: &Trace) -> Result<(), WatchdogError> {
-        let mut line = format!("add\t{}", trace.name).into_bytes();
-        for folder in &trace.folders {
-            line.push(b'\t');
-            line.extend(folder.as_os_str().as_bytes());
-        }
-        self.send(line)
+        self.send(announcement(trace))
     }
 
     /// Announces the process group of a group.
@@ -151,6 +146,15 @@ impl Drop for Watchdog {
         drop(child.stdin.take());
         let _ = child.wait();
     }
+}
+
+fn announcement(trace: &Trace) -> Vec<u8> {
+    let mut line = format!("add\t{}", trace.name).into_bytes();
+    for folder in &trace.folders {
+        line.push(b'\t');
+        line.extend(folder.as_os_str().as_bytes());
+    }
+    line
 }
 
 fn answers_ready(child: &mut Child) -> bool {
@@ -212,6 +216,8 @@ fn obey(line: &[u8], groups: &mut Vec<Trace>) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -238,5 +244,51 @@ mod tests {
     fn a_program_that_is_not_a_watchdog_is_refused() {
         assert!(matches!(Watchdog::start(Path::new("/bin/true")), Err(WatchdogError::Silent { .. })));
         assert!(matches!(Watchdog::start(Path::new("/no/such")), Err(WatchdogError::Start { .. })));
+    }
+
+    #[test]
+    fn what_was_announced_is_killed_when_the_pipe_closes() {
+        use std::os::unix::process::CommandExt;
+        let sleep = |seconds: &str| Command::new("sleep").arg(seconds).process_group(0).spawn().unwrap();
+        let (mut announced, mut withdrawn) = (sleep("60"), sleep("60"));
+        let lines = format!(
+            "add\ttare-5-1\npgid\ttare-5-1\t{}\nadd\ttare-5-2\npgid\ttare-5-2\t{}\ndel\ttare-5-2\n",
+            announced.id(),
+            withdrawn.id()
+        );
+        let mut output = Vec::new();
+        main(lines.as_bytes(), &mut output);
+        assert_eq!(output, READY);
+        assert!(!announced.wait().unwrap().success());
+        assert_eq!(withdrawn.try_wait().unwrap(), None, "it still runs");
+        withdrawn.kill().unwrap();
+        withdrawn.wait().unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn an_announcement_is_understood(
+            pid in 2_u32.., number in any::<u64>(), parents in proptest::collection::vec("/[ -~é]{0,20}", 0..4),
+        ) {
+            let name = format!("tare-{pid}-{number}");
+            let folders = parents.iter().map(|parent| Path::new(parent).join(&name)).collect();
+            let trace = Trace { name, folders, pgid: None };
+            let mut groups = Vec::new();
+            obey(&announcement(&trace), &mut groups);
+            prop_assert_eq!(groups, [trace]);
+        }
+
+        #[test]
+        fn no_line_makes_a_group_with_the_name_of_another_program(
+            line in proptest::collection::vec(any::<u8>(), 0..60), order in "(add|pgid|del)\t[a-z0-9.-]{0,12}(\t/[a-z./-]{0,20}){0,2}",
+        ) {
+            let mut groups = Vec::new();
+            obey(&line, &mut groups);
+            obey(order.as_bytes(), &mut groups);
+            for group in groups {
+                prop_assert!(cgroup::maker(&group.name).is_some());
+                prop_assert!(group.folders.iter().all(|folder| folder.ends_with(&group.name)));
+            }
+        }
     }
 }
