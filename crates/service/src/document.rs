@@ -83,6 +83,8 @@ fn improve(message: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[derive(Debug, serde::Deserialize)]
@@ -112,5 +114,41 @@ mod tests {
         let wrong_type = error("format = \"1.0\"\ncontracts = 3\n");
         assert!(wrong_type.starts_with("a/service.toml:2: invalid type"), "{wrong_type}");
         assert!(!error("format = \"1.0\"\ncontracts = [\n").contains('\n'));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let error = read(Path::new("/no/such/service.toml")).unwrap_err().to_string();
+        assert!(error.starts_with("/no/such/service.toml: cannot be read: "), "{error}");
+    }
+
+    #[test]
+    fn an_error_in_the_meaning_has_the_line_of_its_text() {
+        let at = |needle| DocumentError::at(Path::new("a"), "one\ntwo\ntwo", needle, "wrong").to_string();
+        assert_eq!((at("two"), at("three")), ("a:2: wrong".to_owned(), "a:1: wrong".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn every_error_is_one_line_with_an_existing_line_number(
+            text in "(format = \"1.0\"\n)?(contracts = \\[|\\]|\"é\"|[a-z]{1,5}|=|\n|\\[\\[|#|'){0,20}",
+        ) {
+            if let Err(error) = parse::<Sample>(Path::new("a.toml"), &text, "1.0") {
+                let error = error.to_string();
+                prop_assert!(!error.contains('\n'), "{}", error);
+                let line: usize = error.split(':').nth(1).unwrap().parse().unwrap();
+                prop_assert!((1..=text.lines().count().max(1) + 1).contains(&line), "{} of {:?}", error, text);
+            }
+        }
+
+        #[test]
+        fn a_mistyped_key_is_found_wherever_it_is(before in "(#[a-zé ]{0,9}\n|\n){0,6}") {
+            let text = format!("{before}format = \"1.0\"\ncontrcats = []\n");
+            let expected = format!(
+                "a/service.toml:{}: unknown key \"contrcats\"; did you mean \"contracts\"?",
+                before.matches('\n').count() + 2,
+            );
+            prop_assert_eq!(error(&text), expected);
+        }
     }
 }

@@ -75,3 +75,78 @@ pub fn wait<T>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::{sync::Arc, time::Instant};
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    fn two() -> (tempfile::TempDir, Lock, Lock) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let (one, two) = (Lock::open(&path).unwrap(), Lock::open(&path).unwrap());
+        (folder, one, two)
+    }
+
+    #[test]
+    fn readers_share_a_lock_that_a_writer_has_alone() {
+        let (_folder, one, two) = two();
+        one.try_shared().unwrap();
+        two.try_shared().unwrap();
+        assert!(!one.is_had_alone().unwrap(), "the other reads");
+        drop(two);
+        assert!(one.is_had_alone().unwrap());
+    }
+
+    #[test]
+    fn a_lock_ends_with_its_value() {
+        let (folder, one, two) = two();
+        one.try_alone().unwrap();
+        assert!(matches!(two.try_alone(), Err(TryLockError::WouldBlock)));
+        drop(one);
+        two.try_alone().unwrap();
+        let reader = Lock::open_to_share(&folder.path().join("lock")).unwrap();
+        assert!(matches!(reader.try_shared(), Err(TryLockError::WouldBlock)));
+        assert!(Lock::open_to_share(&folder.path().join("none")).is_err(), "sharing makes no file");
+    }
+
+    #[test]
+    fn a_wait_ends_with_the_lock_or_with_an_interrupt() {
+        let (_folder, one, two) = two();
+        one.try_alone().unwrap();
+        let interrupted = AtomicBool::new(true);
+        let error = wait(&interrupted, || two.try_alone()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Interrupted);
+        let holder = std::thread::spawn(move || {
+            std::thread::sleep(2 * PAUSE);
+            drop(one);
+        });
+        let began = Instant::now();
+        wait(&NEVER, || two.try_alone()).unwrap();
+        assert!(began.elapsed() >= PAUSE, "it waited");
+        holder.join().unwrap();
+        wait(&interrupted, || two.try_alone()).expect("a lock that is free needs no wait");
+    }
+
+    #[test]
+    fn a_use_is_marked_for_others() {
+        let (_folder, one, two) = two();
+        one.0.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(two.used().unwrap(), SystemTime::UNIX_EPOCH);
+        two.mark_used().unwrap();
+        assert!(one.used().unwrap() > SystemTime::now() - Duration::from_secs(60));
+    }
+
+    #[test]
+    fn an_error_is_no_reason_to_wait() {
+        let tries = Arc::new(AtomicBool::new(false));
+        let failed = || -> Result<(), TryLockError> {
+            assert!(!tries.swap(true, Ordering::Relaxed), "tried once");
+            Err(TryLockError::Error(io::ErrorKind::StorageFull.into()))
+        };
+        assert_eq!(wait(&NEVER, failed).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -38,3 +38,45 @@ impl Entry {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Entry {
+        Entry {
+            content: "abc".into(),
+            version: "1.2".into(),
+            cost: Cost::NONE,
+            folder: "/builds/abc/1".into(),
+        }
+    }
+
+    #[test]
+    fn an_entry_replaces_the_one_before_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("entry.json");
+        assert_eq!(Entry::read(&path), None);
+        for version in ["1.2", "1.3"] {
+            let entry = Entry { version: version.to_owned(), ..entry() };
+            entry.write(&path).unwrap();
+            assert_eq!(Entry::read(&path), Some(entry));
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn an_entry_of_a_newer_tare_is_read_and_a_torn_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("entry.json");
+        let mut json = serde_json::to_value(entry()).unwrap();
+        json["signature"] = "new".into();
+        let text = json.to_string();
+        fs::write(&path, &text).unwrap();
+        assert_eq!(Entry::read(&path), Some(entry()));
+        for length in [0, 1, text.len() / 2, text.len() - 1] {
+            fs::write(&path, &text[..length]).unwrap();
+            assert_eq!(Entry::read(&path), None, "{length} bytes");
+        }
+    }
+}

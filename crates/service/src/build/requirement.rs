@@ -99,6 +99,8 @@ fn first_version(text: &str) -> Option<Vec<u64>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn requirement(command: &[&str], at_least: Option<&str>) -> Requirement {
@@ -138,5 +140,51 @@ mod tests {
             all_met(&[requirement(&["echo", "v1.24.0"], Some("1.24"))], Path::new("/")),
             Ok("v1.24.0\n".to_owned())
         );
+    }
+
+    #[test]
+    fn a_requirement_that_is_met_adds_its_output_to_the_content() {
+        let requirements =
+            [requirement(&["echo", "one"], None), requirement(&["sh", "-c", "echo two >&2"], None)];
+        assert_eq!(all_met(&requirements, Path::new("/")), Ok("one\ntwo\n".to_owned()));
+        let failing = [requirement(&["false"], None), requirement(&["no-such-tool"], None)];
+        assert_eq!(all_met(&failing, Path::new("/")).unwrap_err().command, "false", "the first is reported");
+        assert_eq!(all_met(&[requirement(&[], None)], Path::new("/")).unwrap_err().reason, "is empty");
+    }
+
+    #[test]
+    fn a_program_with_a_slash_is_one_of_the_service() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("check");
+        std::fs::write(&program, "#!/bin/sh\npwd\n").unwrap();
+        std::process::Command::new("chmod").arg("+x").arg(&program).status().unwrap();
+        let printed = all_met(&[requirement(&["./check"], None)], folder.path()).unwrap();
+        assert_eq!(Path::new(printed.trim()).canonicalize().unwrap(), folder.path().canonicalize().unwrap());
+    }
+
+    #[test]
+    fn output_without_a_version_is_too_old() {
+        let error = all_met(&[requirement(&["echo", "dev"], Some("1.2"))], Path::new("/")).unwrap_err();
+        assert_eq!(error.reason, "says no version, and 1.2 or newer is needed");
+        let bare = Missing { debian: Vec::new(), hint: None, ..error };
+        assert_eq!(
+            bare.to_string(),
+            "not on this machine: \"echo dev\" says no version, and 1.2 or newer is needed"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn versions_are_compared_by_number(one in proptest::collection::vec(0_u64..200, 2..5), other in proptest::collection::vec(0_u64..200, 2..5)) {
+            let print = |parts: &[u64]| parts.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
+            let version = |parts: &[u64]| first_version(&format!("tool v{} (x86_64, 2024)", print(parts)));
+            prop_assert_eq!(version(&one), Some(one.clone()));
+            prop_assert_eq!(version(&one) < version(&other), one < other);
+        }
+
+        #[test]
+        fn no_output_of_a_tool_is_too_much(text in "([0-9]{0,30}|[.]|[a-zé \n-]){0,40}") {
+            let _any = first_version(&text);
+        }
     }
 }

@@ -157,7 +157,6 @@ pub struct KnownFailure {
 
 /// The checks of which a known failure is tolerated. They concern the use of connections; a wrong answer is never
 /// tolerated.
-/// tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToleratedCheck {

@@ -1,5 +1,7 @@
 use std::fs;
 
+use proptest::prelude::*;
+
 use super::*;
 
 pub(super) const MANIFEST: &str = r#"
@@ -115,4 +117,104 @@ fn words_select_rows() {
         select("mux,mux").unwrap_err().to_string(),
         "\"mux\" stands twice; to measure one service twice write \"mux@2\""
     );
+}
+
+#[test]
+fn every_manifest_of_the_project_is_right() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let contracts = crate::contract::Contract::load_all(&root.join("contracts")).unwrap();
+    let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+    let catalogue = Catalogue::load(&root, &names, RawSocket::default()).unwrap();
+    let broken: Vec<String> = catalogue.broken.iter().map(|broken| broken.error.to_string()).collect();
+    assert_eq!(broken, [] as [&str; 0]);
+    let mut ids: Vec<&str> = catalogue.services.iter().map(|service| service.id.as_str()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "an id is the name of one row");
+    for service in &catalogue.services {
+        assert!(crate::footprint::is_spdx(&service.licence), "{}: {}", service.id, service.licence);
+        assert!(service.folder.starts_with(&service.build_root), "{}", service.id);
+    }
+}
+
+#[test]
+fn one_wrong_manifest_leaves_the_others_usable() {
+    let root = tempfile::tempdir().unwrap();
+    for (folder, text) in [("go/mux", MANIFEST), ("go/wrong", "format = \"1.0\"\n"), ("go/empty", "")] {
+        fs::create_dir_all(root.path().join("services").join(folder)).unwrap();
+        fs::write(root.path().join("services").join(folder).join("service.toml"), text).unwrap();
+    }
+    fs::create_dir_all(root.path().join("services/go/without-manifest")).unwrap();
+    let catalogue = Catalogue::load(root.path(), &["hello", "rest"], RawSocket::default()).unwrap();
+    let broken: Vec<&str> = catalogue.broken.iter().map(|broken| broken.name.as_str()).collect();
+    assert_eq!(broken, ["empty", "wrong"]);
+    assert_eq!(catalogue.services.len(), 3);
+    let error = select(&catalogue, ["wrong"]).unwrap_err();
+    assert!(error.to_string().starts_with("\"wrong\" cannot be used: "), "{error}");
+    assert_eq!(error.word(), "wrong");
+}
+
+#[test]
+fn a_name_is_taken_once_in_all_languages() {
+    let root = tempfile::tempdir().unwrap();
+    for language in ["go", "rust"] {
+        let folder = root.path().join("services").join(language).join("mux");
+        fs::create_dir_all(&folder).unwrap();
+        let text = MANIFEST.replacen("\"go\"", &format!("{language:?}"), 1);
+        fs::write(folder.join("service.toml"), text).unwrap();
+    }
+    let catalogue = Catalogue::load(root.path(), &["hello", "rest"], RawSocket::default()).unwrap();
+    let error = catalogue.broken[0].error.to_string();
+    assert!(error.contains("name \"mux\" is taken by ") && error.ends_with("names are unique"), "{error}");
+}
+
+#[test]
+fn a_build_root_is_a_folder_above_the_service() {
+    let with = |root: &str| load(&MANIFEST.replacen("style ", &format!("build-root = {root:?}\nstyle "), 1));
+    let catalogue = with("../..").unwrap();
+    let mux = catalogue.get("mux").unwrap();
+    assert!(mux.build_root.ends_with("services"));
+    assert_eq!(mux.within_build_root(), Path::new("go/mux"));
+    for wrong in ["/", "..x", "../build", "build", "./.."] {
+        assert!(with(wrong).unwrap_err().contains("is no folder above the service's"), "{wrong}");
+    }
+}
+
+#[test]
+fn an_empty_command_is_refused() {
+    for (right, key) in
+        [("[\"./build/service\", \"--version\"]", "version"), ("[\"./build/service\"]\nready", "run")]
+    {
+        let wrong = if key == "run" { "[]\nready" } else { "[]" };
+        let error = load(&MANIFEST.replacen(right, wrong, 1)).unwrap_err();
+        assert!(error.ends_with("a command needs at least the program"), "{key}: {error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn labels_become_names_of_files(label in "[ -~é]{1,20}") {
+        let name = file_name(&label);
+        prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c)), "{}", name);
+        prop_assert_eq!(name.chars().count(), label.chars().count());
+    }
+
+    #[test]
+    fn no_word_makes_a_row_of_another_service(word in "(mux|slow|group|all|raw-socket|go|[:@0-9,]){1,4}") {
+        let catalogue = load(MANIFEST).unwrap();
+        for row in select(&catalogue, [word.as_str()]).unwrap_or_default() {
+            let (id, _) = row.label.split_once('@').unwrap_or((&row.label, ""));
+            prop_assert_eq!(id, &row.service.id);
+        }
+    }
+
+    #[test]
+    fn no_change_of_one_character_makes_the_parser_panic(at in 0..MANIFEST.len(), with in "[\"=\\[\\]{}a-z0-9\n]") {
+        let mut text = MANIFEST.to_owned();
+        text.replace_range(at..=at, &with);
+        if let Err(error) = load(&text) {
+            prop_assert!(error.starts_with("ROOT/services/go/mux/service.toml:"), "{}", error);
+        }
+    }
 }

@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn a_named_hole_has_one_value_in_request_and_answer(seed: u64, length in 1_usize..=24) {
+    fn a_named_placeholder_has_one_value_in_request_and_answer(seed: u64, length in 1_usize..=24) {
         let contract = contract(&[request("/{{label.a}}/{{label}}/{{label.a}}", "body = \"{{label.a}}\"", "")]);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (filled, expected) = contract.requests[0].fill(&mut rng, LabelLength::Exactly(length));
@@ -228,4 +228,65 @@ proptest! {
             prop_assert_eq!(Template::parse(&template.to_string()).unwrap(), template);
         }
     }
+
+    #[test]
+    fn a_request_is_read_by_any_parser(
+        values in prop::collection::vec("[!-~]{0,20}", 0..4), body in proptest::option::of("[ -~é]{0,40}"), path in "/[a-z0-9/?=&]{0,20}",
+    ) {
+        let headers = values.iter().enumerate().map(|(index, value)| (format!("X-{index}"), value.clone())).collect();
+        let filled = Filled { method: "PUT".to_owned(), target: path, headers, body };
+        let bytes = filled.bytes_with("HTTP/1.0", "a:1", &[("x-0", "other"), ("Connection", "close")]);
+        let mut parsed = [httparse::EMPTY_HEADER; 16];
+        let mut request = httparse::Request::new(&mut parsed);
+        let head = request.parse(&bytes).unwrap().unwrap();
+        prop_assert_eq!((request.method, request.path, request.version), (Some("PUT"), Some(filled.target.as_str()), Some(0)));
+        let all = |name: &str| -> Vec<&[u8]> {
+            request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value).collect()
+        };
+        prop_assert_eq!(all("x-0"), [b"other"], "replaced, not repeated");
+        prop_assert_eq!((all("connection"), all("host")), (vec![&b"close"[..]], vec![&b"a:1"[..]]));
+        let body = filled.body.as_deref().map(str::as_bytes);
+        prop_assert_eq!(&bytes[head..], body.unwrap_or_default());
+        let length = body.map(|body| body.len().to_string());
+        prop_assert_eq!(all("content-length"), length.as_deref().map(str::as_bytes).into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_mix_has_each_request_by_its_weight(weights in prop::collection::vec(1_u32..9, 1..5), count in 1_usize..300, seed: u64) {
+        let requests: Vec<String> = weights
+            .iter()
+            .enumerate()
+            .map(|(index, weight)| request(&format!("/{index}/{{{{label}}}}"), "", &format!("weight = {weight}")))
+            .collect();
+        let load = contract(&requests).exchanges_for_load(seed, count, "h");
+        prop_assert!(load.len() >= count);
+        let total: u32 = weights.iter().sum();
+        for (index, weight) in weights.iter().enumerate() {
+            let own = load.iter().filter(|exchange| exchange.name.starts_with(&format!("/{index}/"))).count();
+            prop_assert_eq!(own * total as usize, load.len() * *weight as usize);
+        }
+    }
+
+    #[test]
+    fn no_change_of_one_character_makes_a_contract_panic(at in 0..RIGHT.len(), with in "[\"={}\\[\\]a-z0-9\n]") {
+        let mut text = RIGHT.to_owned();
+        text.replace_range(at..=at, &with);
+        if let Err(error) = parse(&text) {
+            prop_assert!(error.to_string().starts_with("contracts/sample.toml:"), "{}", error);
+        }
+    }
+}
+
+#[test]
+fn contracts_are_the_toml_files_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("sample.toml"), RIGHT).unwrap();
+    std::fs::write(folder.path().join("notes.md"), "no contract").unwrap();
+    let contracts = Contract::load_all(folder.path()).unwrap();
+    assert_eq!(contracts.keys().collect::<Vec<_>>(), ["sample"]);
+    std::fs::write(folder.path().join("other.toml"), RIGHT).unwrap();
+    let error = Contract::load_all(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("the file is called \"other.toml\""), "{error}");
+    let error = Contract::load_all(&folder.path().join("none")).unwrap_err();
+    assert!(matches!(error, ContractError::List { .. }), "{error}");
 }

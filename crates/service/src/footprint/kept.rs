@@ -16,7 +16,6 @@ const FORMAT: &str = "1.0";
 
 /// Figures that take a start of the service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Measured {
     /// When they were measured.
     pub at: Timestamp,
@@ -29,7 +28,6 @@ pub struct Measured {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Record {
     format: String,
     service: String,
@@ -106,6 +104,8 @@ mod tests {
 
         let path = root.path().join(".tare/aspects/raw-socket.json");
         let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen('{', "{ \"added\": 1,", 1)).unwrap();
+        assert_eq!(kept.get(&service, "abc"), Some(measured), "a newer tare may write more");
         for other in [text.replace("\"1.0\"", "\"2.0\""), text.replace("starts", "begins"), String::new()] {
             fs::write(&path, other).unwrap();
             assert_eq!(kept.get(&service, "abc"), None);

@@ -136,6 +136,8 @@ fn terms(expression: &Expression) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -179,5 +181,38 @@ mod tests {
         assert_eq!((vague.spdx.as_str(), vague.source), ("BSD-2-Clause", Source::Manifest));
         assert_eq!((vague.stated.as_deref(), vague.contradiction), (Some("BSD License"), None));
         assert_eq!(Licence::of("MIT", None, Source::Cargo).source, Source::Manifest);
+    }
+
+    #[test]
+    fn every_name_in_the_table_is_lower_case_and_means_a_licence() {
+        for (name, spdx) in NAMES {
+            assert_eq!(name, &name.to_lowercase(), "it would never be found");
+            assert!(is_spdx(spdx), "{spdx}");
+            assert_eq!(normalise(&name.to_uppercase()).as_deref(), Some(spdx));
+        }
+    }
+
+    #[test]
+    fn an_empty_licence_is_none() {
+        let found = Licence::of("MIT", Some("  \n"), Source::Pypi);
+        assert_eq!((found.source, found.stated), (Source::Manifest, None));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_normalised_stays_as_it_is(
+            text in "(MIT|mit|Apache-2.0|apache 2.0|ISC|BSD-3-clause|Zlib|GPL-2.0\\+| or | AND |/|\\(|\\)){1,7}",
+        ) {
+            if let Some(spdx) = normalise(&text) {
+                prop_assert_eq!(normalise(&spdx), Some(spdx.clone()));
+                prop_assert!(same(&spdx, &spdx));
+                prop_assert_eq!(Licence::of(&spdx, Some(&text), Source::Npm).contradiction, None);
+            }
+        }
+
+        #[test]
+        fn no_text_of_a_package_is_too_much(text in "(?s).{0,60}", other in "[()/ a-zA-Z0-9.+-]{0,40}") {
+            let _any = (normalise(&text), normalise(&other), same(&text, &other));
+        }
     }
 }

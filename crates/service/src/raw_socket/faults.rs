@@ -217,6 +217,8 @@ fn saying_close(response: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
@@ -290,5 +292,40 @@ mod tests {
         assert_eq!(left(7_000), Duration::from_millis(200));
         assert_eq!(left(7_150), Duration::from_millis(50));
         assert_eq!((left(7_200), left(7_999)), (Duration::ZERO, Duration::ZERO));
+    }
+
+    proptest! {
+        #[test]
+        fn a_share_of_requests_is_met_over_any_number_of_them(percent in 1_u32..=100, rounds in 1_usize..5) {
+            let mut server = server(&format!("drops={percent}%"));
+            let every = (100.0 / f64::from(percent)).round() as usize;
+            let dropped = (0..every * rounds).filter(|_| !asked(&mut server, "/").1).count();
+            prop_assert_eq!(dropped, rounds);
+        }
+
+        #[test]
+        fn the_rest_of_a_stall_is_shorter_than_the_stall(lasts_ms in 1_u64..500, more_ms in 1_u64..500, up_ms in 0_u64..100_000) {
+            let (lasts, every) = (Duration::from_millis(lasts_ms), Duration::from_millis(lasts_ms + more_ms));
+            let left = stall_left(lasts, every, Duration::from_millis(up_ms));
+            prop_assert!(left <= lasts);
+            let after = stall_left(lasts, every, Duration::from_millis(up_ms) + left);
+            prop_assert_eq!(after, Duration::ZERO, "who waited for it is served");
+        }
+
+        #[test]
+        fn a_cache_repeats_the_last_segment_of_any_path(path in "(/[a-zA-Z0-9._-]{0,12}){1,4}", other in "/[a-z]{1,9}") {
+            let mut server = server("caches");
+            let first = asked(&mut server, &path).0;
+            let label = path.rsplit('/').next().unwrap();
+            prop_assert!(first.ends_with(&format!("Content-Length: {}\r\n\r\n{label}", label.len())), "{}", first);
+            prop_assert_eq!(asked(&mut server, &other).0, first);
+        }
+
+        #[test]
+        fn no_words_are_too_much(text in "(slower|stall|caches|drops|wrong-length|throttled)=[0-9a-z%/.:-]{0,20}") {
+            if let Ok(Fault::Drops { every } | Fault::WrongLength { every }) = text.parse::<Fault>() {
+                prop_assert!(every >= 1, "{}", text);
+            }
+        }
     }
 }

@@ -106,6 +106,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -133,5 +135,32 @@ mod tests {
         assert_eq!(compare(one, one), Ok(false));
         assert!(compare(two, one).unwrap_err().starts_with("the Date goes back"));
         assert!(compare("now", one).unwrap_err().starts_with("the Date \"now\" is not of the form"));
+    }
+
+    #[test]
+    fn one_date_of_two_answers_is_a_failure_and_none_is_a_note() {
+        assert_eq!(absent(None), Ok(Some("no Date header".to_owned())));
+        assert_eq!(
+            absent(Some(&"x".to_owned())),
+            Err("of two answers only one has a Date: \"x\"".to_owned())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_second_has_one_date(seconds_since_1970 in 0_i64..253_402_300_799, later in 1_i64..100_000) {
+            let print = |seconds| {
+                let time = jiff::Timestamp::from_second(seconds).unwrap();
+                time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+            };
+            let (date, next) = (print(seconds_since_1970), print((seconds_since_1970 + later).min(253_402_300_799)));
+            prop_assert_eq!(seconds(&date), Some(seconds_since_1970));
+            prop_assert_eq!(compare(&date, &next), Ok(date != next));
+        }
+
+        #[test]
+        fn no_header_is_too_much(date in "([A-Z][a-z]{2}|, | |[0-9:]{1,8}|GMT|é){0,12}", exact in ".{29}") {
+            let _any = (seconds(&date), seconds(&exact));
+        }
     }
 }

@@ -40,6 +40,8 @@ pub(super) fn quote(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -47,5 +49,39 @@ mod tests {
         assert_eq!(escape(b"a\r\n\t\\\x00\xffz\xc3\xa9"), "a\\r\\n\\t\\\\\\x00\\xffzé");
         assert_eq!(quote(&[b'x'; 61]), format!("\"{}...\"", "x".repeat(60)));
         assert_eq!(quote(b"OK"), "\"OK\"");
+    }
+
+    /// The bytes that an escaped text stands for.
+    fn unescape(text: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let (byte, length) = match rest.get(..2) {
+                Some("\\\\") => (b'\\', 2),
+                Some("\\r") => (b'\r', 2),
+                Some("\\n") => (b'\n', 2),
+                Some("\\t") => (b'\t', 2),
+                Some("\\x") => (u8::from_str_radix(&rest[2..4], 16).unwrap(), 4),
+                _ => {
+                    bytes.extend(first.to_string().bytes());
+                    rest = &rest[first.len_utf8()..];
+                    continue;
+                }
+            };
+            bytes.push(byte);
+            rest = &rest[length..];
+        }
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_byte_strings_look_alike(bytes in proptest::collection::vec(any::<u8>(), 0..80), text in "(?s).{0,20}") {
+            for bytes in [bytes, text.into_bytes()] {
+                let escaped = escape(&bytes);
+                prop_assert_eq!(unescape(&escaped), bytes);
+                prop_assert!(escaped.chars().all(|c| !c.is_control()));
+            }
+        }
     }
 }

@@ -39,6 +39,8 @@ fn parse(value: &str) -> (String, Vec<(String, String)>) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::compare;
 
     #[test]
@@ -72,5 +74,23 @@ mod tests {
                 .ends_with("\"text/plain; charset=utf8\"")
         );
         assert!(error("application/json", "application/json; charset=latin1").ends_with("must be utf-8"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_type_is_itself_in_any_case(kind in "[a-z]{1,8}/[a-z.+-]{1,12}", name in "[b-z]{1,5}", value in "[a-z0-9]{1,6}") {
+            let expected = format!("{kind}; {name}={value}");
+            let got = format!("{} ;\t{}=\"{}\"", kind.to_uppercase(), name.to_uppercase(), value.to_uppercase());
+            prop_assert_eq!(compare(&expected, &got), Ok(()));
+            prop_assert!(compare(&expected, &kind).is_err(), "the parameter is missing");
+            prop_assert_eq!(compare(&kind, &got).is_ok(), name != "charset");
+            let other = format!("x{got}");
+            prop_assert!(compare(&expected, &other).is_err());
+        }
+
+        #[test]
+        fn no_header_is_too_much(got in "[;=\"a-z/ é-]{0,40}") {
+            let _any = compare("text/plain; charset=utf-8", &got);
+        }
     }
 }
