@@ -13,8 +13,9 @@ use crate::{
     capacity::{self, SloReport},
     checks::{self, Check},
     comparison::{self, Comparison},
+    loads::{self, AtLoad},
     published,
-    report::{self, Report},
+    report::Report,
     status::Status,
     verdict::Verdict,
 };
@@ -45,8 +46,8 @@ pub struct Analysis {
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it for a run")]
 pub enum Answer {
-    /// How services stand to each other.
-    Table(Report),
+    /// How services stand to each other: a table for each load.
+    Tables(Vec<AtLoad>),
     /// Whether a candidate is worse than a baseline. The table of both stands behind it.
     Comparison(Comparison, Report),
     /// Which rates hold an SLO.
@@ -77,16 +78,17 @@ impl Analysis {
     pub fn of(run: &StoredRun) -> Analysis {
         match run {
             StoredRun::Interleaved(kept) => {
-                let report = report::compute(kept);
-                let status = Status::of(report.ending, kept.goes_on);
-                match comparison::compute(kept) {
+                let (first, mut loads) = (kept.at_load(0), loads::compute(kept));
+                let status = Status::of(loads[0].report.ending, kept.goes_on);
+                match comparison::compute(&first) {
                     Some(found) => {
                         let checks = checks::of_comparison(&found);
+                        let report = loads.swap_remove(0).report;
                         Analysis::new(Answer::Comparison(found, report), status, checks)
                     }
                     None => {
-                        let checks = checks::of_table(&report);
-                        Analysis::new(Answer::Table(report), status, checks)
+                        let checks = loads::checks(&loads);
+                        Analysis::new(Answer::Tables(loads), status, checks)
                     }
                 }
             }

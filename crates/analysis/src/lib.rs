@@ -7,6 +7,7 @@ pub mod comparison;
 pub mod faults;
 pub mod findings;
 pub mod judge;
+pub mod loads;
 pub mod published;
 pub mod report;
 pub mod status;

@@ -268,8 +268,8 @@ fn load_text(plan: &Plan) -> String {
     format!(
         "open loop with Poisson arrivals, up to {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; \
          windows of {} ms",
-        plan.load.connections,
-        plan.load.threads,
+        plan.load().connections,
+        plan.load().threads,
         plan.knobs.threads,
         plan.knobs.delay_ms,
         window_ns / 1_000_000

@@ -36,7 +36,8 @@ impl UntilGate {
 impl Judge for UntilGate {
     fn heard(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
-        self.kept.records.push(record.clone());
+        // The first load decides.
+        self.kept.records.extend(record.at_load(&self.kept.header.plan, 0));
     }
 
     fn is_decided(&mut self) -> bool {

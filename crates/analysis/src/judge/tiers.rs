@@ -117,7 +117,8 @@ fn pairs(labels: &[String]) -> BTreeSet<(String, String)> {
 impl Judge for UntilTiers {
     fn heard(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
-        self.records.push(record.clone());
+        // The first load decides.
+        self.records.extend(record.at_load(&self.plan, 0));
     }
 
     fn is_decided(&mut self) -> bool {

@@ -405,8 +405,8 @@ fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &
 fn load_text(plan: &Plan) -> String {
     format!(
         "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
-        plan.load.connections,
-        plan.load.threads,
+        plan.load().connections,
+        plan.load().threads,
         plan.knobs.threads,
         plan.knobs.delay_ms,
         plan.slice_ns / 1_000_000,

@@ -44,7 +44,7 @@ fn kept() -> Kept {
         contract: "hello".to_owned(),
         reference: "raw-socket".to_owned(),
         seed: 42,
-        load: LoadSetting { connections: 64, threads: 1 },
+        loads: vec![LoadSetting { connections: 64, threads: 1 }],
         knobs: Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 60_000_000_000,
         slice_ns: 100_000_000,

@@ -153,7 +153,7 @@ impl Executor for Machine {
         let noise = self.processes[row] + self.speed + service.slice_sd * self.normal();
         let per_second = service.per_second * noise.exp();
         let slice = match offer {
-            Offer::Saturating => self.closed(per_second),
+            Offer::Closed { .. } => self.closed(per_second),
             Offer::Open { per_second: offered, .. } => self.open(per_second, offered),
         };
         self.pass(slice.load.elapsed_ns);
@@ -222,7 +222,7 @@ pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
         contract: "hello".to_owned(),
         reference: rows[0].to_owned(),
         seed,
-        load: LoadSetting { connections: 64, threads: 1 },
+        loads: vec![LoadSetting { connections: 64, threads: 1 }],
         knobs: Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 0,
         until: tare_bench::run::until::Until::Budget,

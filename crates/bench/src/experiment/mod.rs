@@ -2,6 +2,7 @@
 //! nothing.
 
 mod latency;
+mod load;
 
 use std::{
     path::{Path, PathBuf},
@@ -9,6 +10,7 @@ use std::{
 };
 use tare_service::knobs::Knobs;
 
+pub use load::LoadSetting;
 use serde::Deserialize;
 
 use tare_service::document::{self, DocumentError};
@@ -31,8 +33,8 @@ pub struct Experiment {
     pub services: Vec<String>,
     /// The row that the others are related to.
     pub reference: String,
-    /// How requests arrive.
-    pub load: LoadSetting,
+    /// How requests arrive: at least one load. The first one decides when a run ends.
+    pub loads: Vec<LoadSetting>,
     /// What every service is told.
     pub knobs: Knobs,
     /// How blocks and slices are laid out.
@@ -42,16 +44,6 @@ pub struct Experiment {
     /// Where it was read from.
     pub path: PathBuf,
     text: String,
-}
-
-/// `[load]`: a closed loop.
-#[derive(Debug, Clone, PartialEq, Deserialize, serde::Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct LoadSetting {
-    /// Connections kept open.
-    pub connections: usize,
-    /// Generator threads.
-    pub threads: usize,
 }
 
 /// `[latency]`: after the closed loops of a block each service is asked at instants that it has no say in.
@@ -127,7 +119,7 @@ struct File {
     services: Vec<String>,
     #[serde(default = "default_reference")]
     reference: String,
-    load: LoadSetting,
+    load: load::File,
     service: Knobs,
     campaign: CampaignFile,
     latency: Option<latency::File>,
@@ -168,8 +160,6 @@ impl Experiment {
         let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
         // "threads" stands in two tables: the table's own line tells them apart.
         for (place, key, value, range) in [
-            ("connections", "connections", file.load.connections, 1..=20_000),
-            ("[load]", "threads", file.load.threads, 1..=256),
             ("[service]", "threads", file.service.threads, 1..=1024),
             ("slices-per-block", "slices-per-block", file.campaign.slices_per_block, 1..=1000),
             ("blocks-min", "blocks-min", file.campaign.blocks_min, 1..=1000),
@@ -182,6 +172,7 @@ impl Experiment {
                 );
             }
         }
+        let loads = file.load.read().map_err(|message| DocumentError::at(path, text, "[load]", message))?;
         let latency = file.latency.map(latency::File::read).transpose();
         let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
         let slice = file.campaign.slice.unsigned_abs();
@@ -196,7 +187,7 @@ impl Experiment {
             contract: file.contract,
             services: file.services,
             reference: file.reference,
-            load: file.load,
+            loads,
             knobs: file.service,
             campaign: CampaignSetting {
                 budget: file.campaign.budget.unsigned_abs(),
@@ -231,6 +222,22 @@ mod tests {
         let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
         assert_eq!((quick.name.as_str(), quick.contract.as_str()), ("quick", "hello"));
         assert!(quick.services.len() >= 11);
+    }
+
+    #[test]
+    fn a_list_of_connections_is_a_load_each() {
+        let text = include_str!("../../../../experiments/connections.toml");
+        let experiment = Experiment::parse(Path::new("experiments/connections.toml"), text).unwrap();
+        assert_eq!(experiment.loads, LoadSetting::each(&[16, 64, 256], 1).unwrap());
+        let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
+        let plan = crate::run::plan::Plan::new(&experiment, &[], 1, pinning);
+        assert_eq!((plan.points(), plan.measured_ns()), (3, 3 * 8 * 100_000_000));
+        let lists =
+            [("[]", "has 0 numbers"), ("[64, 64]", "twice"), ("[0]", "must be 1 to"), ("\"64\"", "a list")];
+        for (list, problem) in lists {
+            let error = error("connections = 64", &format!("connections = {list}"));
+            assert!(error.contains(problem), "{list}: {error}");
+        }
     }
 
     #[test]

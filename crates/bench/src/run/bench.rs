@@ -24,6 +24,7 @@ use super::{
     record::{self, Latency, Pilot},
     steady::steady_from,
 };
+use crate::experiment::LoadSetting;
 use crate::sample::{HostUsage, LoadResult, Sample};
 use tare_host::cpus;
 use tare_host::process::{Stopped, Supervisor, Throttle};
@@ -59,11 +60,10 @@ pub struct Bench<'a> {
 struct Running {
     ready: Ready,
     throttle: Throttle,
+    /// With the connections of one load.
     generator: Generator,
-    /// Of the closed loops.
-    latency: Measures,
-    /// Of the open loops, in the order of the plan's rates.
-    latency_open: Vec<Measures>,
+    /// In the order of the plan's points.
+    latency: Vec<Measures>,
 }
 
 impl<'a> Bench<'a> {
@@ -113,17 +113,40 @@ impl<'a> Bench<'a> {
         let folder = folder::service_folder(&self.run, &self.plan.rows[row].label);
         let ready = launch::launch(&self.services[row], &settings, self.supervisor, &folder, stem)
             .map_err(failure)?;
-        let connections = Connections { total: self.plan.load.connections, threads: self.plan.load.threads };
-        let cpus = &self.plan.pinning.generator;
-        let generator = drive::generator(self.contract, ready.address, connections, cpus, seed);
-        let points = self.plan.latency.as_ref().map_or(0, |latency| latency.points.len());
         Ok(Running {
-            generator: generator.map_err(failure)?,
+            generator: self.generator(&ready, self.plan.load(), seed)?,
             throttle: Throttle::of(ready.process.pid()),
             ready,
-            latency: Measures::default(),
-            latency_open: vec![Measures::default(); points],
+            latency: vec![Measures::default(); self.plan.points()],
         })
+    }
+
+    fn generator(&self, ready: &Ready, load: &LoadSetting, seed: u64) -> Result<Generator, RowFailure> {
+        let connections = Connections { total: load.connections, threads: load.threads };
+        let cpus = &self.plan.pinning.generator;
+        drive::generator(self.contract, ready.address, connections, cpus, seed).map_err(failure)
+    }
+
+    /// Where a plan has several loads, each slice begins with connections of its own, each with one answer before the window: a
+    /// service must not hold connections of another load, each of which may have a thread there. Always, and not only where
+    /// the load is another one, so that the slices of all loads begin alike.
+    fn connect(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<(), RowFailure> {
+        if self.plan.loads.len() == 1 {
+            return Ok(());
+        }
+        let load = match offer {
+            Offer::Closed { load } => &self.plan.loads[load],
+            Offer::Open { .. } => self.plan.load(),
+        };
+        running.ready.process.thaw().map_err(failure)?;
+        running.generator.close();
+        running.generator = self.generator(&running.ready, load, draw)?;
+        // What cannot be opened is tried again in the window, and counted there.
+        let _not_all_are_open = running.generator.open(load.connections, RESPONSE_TIMEOUT);
+        let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
+        let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
+        running.generator.run(&once, &self.interrupt).map_err(failure)?;
+        running.ready.process.freeze().map_err(failure)
     }
 
     fn begin(&self, row: usize, block: usize, warm_up_ns: u64) -> Result<Running, RowFailure> {
@@ -157,7 +180,7 @@ impl<'a> Bench<'a> {
     /// A window without an answer says little where it was short and the machine busy: once more, with all the time that a
     /// request has.
     fn ask_once_more(&self, running: &mut Running) -> Result<(), RowFailure> {
-        let asked = Quota::Requests(self.plan.load.connections as u64);
+        let asked = Quota::Requests(self.plan.load().connections as u64);
         let stop = Stop::count(asked, RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
@@ -218,6 +241,7 @@ impl<'a> Bench<'a> {
     }
 
     fn measure(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
+        self.connect(running, draw, offer)?;
         let load = self.load_of(offer)?;
         let pool = drive::pool(self.contract, running.ready.address, draw);
         running.generator.set_pool(pool);
@@ -235,10 +259,7 @@ impl<'a> Bench<'a> {
         process.freeze().map_err(failure)?;
         let server_cpu_ns = process.cpu_ns().map_err(failure)?.saturating_sub(cpu_ns_before);
         report.total.tally.reconcile().map_err(failure)?;
-        match offer {
-            Offer::Saturating => running.latency += &report.total,
-            Offer::Open { point, .. } => running.latency_open[point] += &report.total,
-        }
+        running.latency[offer.point(self.plan)] += &report.total;
         let own_ns = server_cpu_ns + report.generator_cpu_ns;
         let throttled = running.throttle.ns().zip(throttled_ns_before);
         let host = HostUsage {
@@ -257,11 +278,10 @@ impl<'a> Bench<'a> {
         running.ready.process.thaw().map_err(failure)?;
         self.still_right(row, block, &running)?;
         let process = &running.ready.process;
-        let measured = [&running.latency].into_iter().chain(&running.latency_open);
         let mut facts = record::Stopped {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
             context_switches: Some(process.context_switches()),
-            latency: measured.map(latency).collect(),
+            latency: running.latency.iter().map(latency).collect(),
             ..record::Stopped::default()
         };
         self.keep_histograms(row, block, &running)?;
@@ -279,11 +299,9 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// One file for the closed loops, and one for each rate of the open ones.
+    /// One file for each point.
     fn keep_histograms(&self, row: usize, block: usize, running: &Running) -> Result<(), RowFailure> {
-        let points = self.plan.latency.iter().flat_map(|latency| &latency.points);
-        let open = points.map(|point| Some(point.label())).zip(&running.latency_open);
-        for (point, measures) in std::iter::once((None, &running.latency)).chain(open) {
+        for (point, measures) in self.plan.point_labels().into_iter().zip(&running.latency) {
             let label = &self.plan.rows[row].label;
             let path = folder::histogram_path(&self.run, label, block, point.as_deref());
             write(&path, &measures.latency.serialize())

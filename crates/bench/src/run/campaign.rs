@@ -42,7 +42,10 @@ pub trait Executor {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Offer {
     /// Each connection sends its next request once the last one is answered.
-    Saturating,
+    Closed {
+        /// The place of the load in the plan.
+        load: usize,
+    },
     /// Requests are due at random instants.
     Open {
         /// The place of the rate in the plan's open loops.
@@ -53,10 +56,10 @@ pub enum Offer {
 }
 
 impl Offer {
-    /// The place of the point in the plan: the closed loop, then the open ones.
-    pub fn point(self) -> usize {
+    /// The place of the point in the plan.
+    pub fn point(self, plan: &Plan) -> usize {
         match self {
-            Offer::Saturating => 0,
+            Offer::Closed { load } => plan.point_of_load(load),
             Offer::Open { point, .. } => point + 1,
         }
     }
@@ -64,7 +67,7 @@ impl Offer {
     /// Requests a second that are due, where that is not for the service to decide.
     pub fn per_second(self) -> Option<f64> {
         match self {
-            Offer::Saturating => None,
+            Offer::Closed { .. } => None,
             Offer::Open { per_second, .. } => Some(per_second),
         }
     }
@@ -150,7 +153,7 @@ struct Campaign<'a, E, J, W, D> {
     /// Rows that have a process: those of this block, and those whose process lasts for several.
     running: BTreeSet<usize>,
     past: Past,
-    /// Of each row, in the closed loops of this block.
+    /// Of each row, in the closed loops of this block, under the first load.
     capacity: BTreeMap<usize, Capacity>,
     began_ns: u64,
     /// Time of the blocks that are over.
@@ -166,7 +169,7 @@ struct Capacity {
 
 impl Capacity {
     fn hear(&mut self, sample: &Sample) {
-        if !sample.is_open() {
+        if sample.point == 0 {
             self.answered += sample.load.answered_in_window;
             self.window_ns += sample.load.window_ns;
         }
@@ -319,14 +322,24 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         }
     }
 
-    fn closed_loops(&mut self, block: usize, order: &mut [usize], random: &mut ChaCha8Rng) -> io::Result<()> {
+    /// Loads are interleaved like the rows: what comes and goes on the machine falls on all of them.
+    fn closed_loops(
+        &mut self,
+        block: usize,
+        order: &mut Vec<usize>,
+        random: &mut ChaCha8Rng,
+    ) -> io::Result<()> {
         self.capacity.clear();
+        let loads = self.plan.loads.len();
+        let mut pairs: Vec<_> =
+            order.iter().flat_map(|row| (0..loads).map(move |load| (*row, load))).collect();
         for round in 0..self.plan.slices_per_block {
-            order.shuffle(random);
-            for &row in &*order {
-                self.slice(row, block, round, rand::Rng::next_u64(random), Offer::Saturating)?;
+            pairs.shuffle(random);
+            for &(row, load) in &pairs {
+                self.slice(row, block, round, rand::Rng::next_u64(random), Offer::Closed { load })?;
             }
         }
+        *order = pairs.into_iter().filter(|(_, load)| *load == 0).map(|(row, _)| row).collect();
         Ok(())
     }
 
@@ -356,7 +369,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         match self.parts.executor.slice(row, draw, offer) {
             Ok(mut sample) => {
                 sample.load.offered_per_second = offer.per_second();
-                let sample = Sample { block, round, point: offer.point(), row, ..sample };
+                let sample = Sample { block, round, point: offer.point(self.plan), row, ..sample };
                 self.capacity.entry(row).or_default().hear(&sample);
                 self.keep(Record::Sample(Box::new(sample)))
             }

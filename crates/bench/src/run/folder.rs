@@ -57,9 +57,12 @@ pub trait Planned: DeserializeOwned {
 impl Planned for Plan {
     const KIND: Kind = Kind::Campaign;
 
+    fn check(&self) -> Result<(), String> {
+        if self.loads.is_empty() { Err("the plan has no load".to_owned()) } else { Ok(()) }
+    }
+
     fn size(&self) -> (usize, usize) {
-        let open = self.latency.as_ref().map_or(0, |latency| latency.points.len());
-        (self.rows.len(), 1 + open)
+        (self.rows.len(), self.points())
     }
 }
 

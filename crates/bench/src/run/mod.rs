@@ -8,6 +8,7 @@ pub mod about;
 pub mod bench;
 pub mod campaign;
 pub mod folder;
+pub mod loads;
 pub mod past;
 pub mod plan;
 pub mod prepare;

@@ -31,8 +31,9 @@ pub struct Plan {
     pub reference: String,
     /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
-    /// How requests arrive.
-    pub load: LoadSetting,
+    /// How requests arrive: at least one closed loop, each a point of the plan. See [`super::loads`].
+    #[serde(rename = "load", with = "super::loads::one_or_many")]
+    pub loads: Vec<LoadSetting>,
     /// What services are told.
     pub knobs: Knobs,
     /// No block is begun that would end after this.
@@ -175,7 +176,7 @@ impl Plan {
             contract: experiment.contract.clone(),
             reference: experiment.reference.clone(),
             seed,
-            load: experiment.load.clone(),
+            loads: experiment.loads.clone(),
             knobs: experiment.knobs.clone(),
             budget_ns: ns(campaign.budget),
             slice_ns: ns(campaign.slice),
@@ -224,7 +225,8 @@ impl Plan {
 
     /// Time for which one row is measured in a block.
     pub fn measured_ns(&self) -> u64 {
-        self.slice_ns * self.slices_per_block as u64 + self.latency.as_ref().map_or(0, LatencyPlan::row_ns)
+        self.slice_ns * (self.slices_per_block * self.loads.len()) as u64
+            + self.latency.as_ref().map_or(0, LatencyPlan::row_ns)
     }
 
     /// A guess, before anything is known of the services.

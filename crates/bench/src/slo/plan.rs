@@ -83,7 +83,7 @@ impl SloPlan {
             // Nothing is related to anything: a row that is left alone goes on alone.
             reference: String::new(),
             seed: setting.seed,
-            load: setting.load.clone(),
+            loads: vec![setting.load.clone()],
             knobs: setting.knobs.clone(),
             budget_ns: 0,
             until: Until::Budget,

@@ -41,6 +41,35 @@ fn every_form_of_every_kind_of_run_says_the_same() {
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
+#[test]
+fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loads");
+    let fixture = fixtures::ALL.iter().find(|fixture| fixture.name == "connections").unwrap();
+    let run = fixture.write(&folder);
+    let run = run.to_str().unwrap();
+    let printed = |words: &[&str]| tare(&[&["report", run], words].concat()).stdout;
+    let json: serde_json::Value = serde_json::from_str(&printed(&["--format", "json"])).unwrap();
+    let sections = json["sections"].as_array().unwrap();
+    let section =
+        |id: &str| sections.iter().find(|section| section["id"] == id).unwrap_or_else(|| panic!("no {id}"));
+    let page = printed(&["--format", "html", "--out", "-"]);
+    let forms = [tare(&["show", run]).stdout, unescaped(&printed(&["--format", "markdown"])), page];
+    let tables = [("tiers", 5), ("tiers-64", 5), ("tiers-256", 5), ("loads", 15), ("slices-256", 560)];
+    for (id, rows) in tables {
+        assert_eq!(section(id)["table"]["rows"].as_array().unwrap().len(), rows, "{id}");
+        assert_eq!(printed(&["--format", "csv", "--section", id]).lines().count(), 1 + rows, "{id}");
+    }
+    for (form, id) in forms.iter().flat_map(|form| tables[..4].iter().map(move |(id, _)| (form, id))) {
+        let title = section(id)["title"].as_str().unwrap();
+        assert!(form.contains(title), "no {title} in {form}");
+    }
+    let curve = &section("loads")["charts"][0];
+    assert_eq!((curve["shape"].as_str(), curve["x"].as_str()), (Some("lines"), Some("connections")));
+    let failed =
+        json["checks"].as_array().unwrap().iter().find(|check| check["verdict"] == "invalid").unwrap();
+    assert_eq!(failed["name"], "asio at 256 connections");
+}
+
 /// The one exit status of all forms.
 fn status(name: &str, run: &str, document: &Document) -> i32 {
     let text = tare(&["show", run]);

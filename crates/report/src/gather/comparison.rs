@@ -6,6 +6,7 @@ use tare_analysis::{
     checks,
     comparison::{Comparison, Contender, Figure},
     judge::series,
+    loads,
     report::Report,
     verdict::Question,
 };
@@ -21,7 +22,15 @@ use super::{
 };
 use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit};
 
-/// What is told of a comparison.
+/// What is told of a comparison, whose first load decides.
+pub fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
+    let loads = loads::compute(kept);
+    let mut document = document(found, &kept.at_load(0), &loads[0].report, run);
+    campaign::loads::enter(&mut document, &loads, kept);
+    document
+}
+
+/// What is told of a comparison under one load.
 pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
     let campaign = campaign::document(kept, report, run);
     let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();

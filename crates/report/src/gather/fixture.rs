@@ -53,7 +53,7 @@ fn plan() -> Plan {
         contract: "hello".to_owned(),
         reference: "raw-socket".to_owned(),
         seed: 42,
-        load: LoadSetting { connections: 64, threads: 1 },
+        loads: vec![LoadSetting { connections: 64, threads: 1 }],
         knobs: Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 60_000 * MS,
         slice_ns: 100 * MS,

@@ -15,7 +15,7 @@ mod lay;
 
 use std::path::{Path, PathBuf};
 
-use tare_analysis::{checks, comparison as lab_comparison, published, report};
+use tare_analysis::{checks, comparison as lab_comparison, published};
 use tare_bench::{
     run::folder::{self, FolderError, Head, Kept, Kind, series},
     slo::SloPlan,
@@ -91,7 +91,7 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
     row.clone_into(&mut kept.header.plan.reference);
-    let document = campaign::document(&kept, &report::compute(&kept), run);
+    let document = campaign::of_loads(&kept, run);
     Ok(damage::told(not_passed_before_its_end(document), kept.damage))
 }
 
@@ -147,10 +147,9 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
         let report = tare_analysis::capacity::compute(&slo, kept);
         return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, run), found);
     }
-    let report = report::compute(kept);
-    let document = match lab_comparison::compute(kept) {
-        Some(compared) => comparison::document(&compared, kept, &report, run),
-        None => campaign::document(kept, &report, run),
+    let document = match lab_comparison::compute(&kept.at_load(0)) {
+        Some(compared) => comparison::of_loads(&compared, kept, run),
+        None => campaign::of_loads(kept, run),
     };
     (compared_with_kept(document, kept, run), found)
 }

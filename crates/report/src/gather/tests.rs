@@ -492,7 +492,7 @@ proptest! {
             slice.host.accounting = slice.host.accounting.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
-        let document = campaign::document(&kept, &report::compute(&kept), run.path());
+        let document = campaign::document(&kept, &tare_analysis::report::compute(&kept), run.path());
         prop_assert_eq!(document.check(), Vec::<String>::new());
         prop_assert_eq!(missing(&document), Vec::<&str>::new());
         prop_assert!(document.answer.ends_with('.'));

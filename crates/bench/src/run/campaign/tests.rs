@@ -2,7 +2,7 @@ use std::{cell::Cell, collections::BTreeMap};
 
 use super::*;
 use crate::{
-    experiment::Point,
+    experiment::{LoadSetting, Point},
     run::plan::{LatencyPlan, PlannedRow},
     sample::LoadResult,
 };
@@ -155,7 +155,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         contract: "hello".to_owned(),
         reference: "row0".to_owned(),
         seed,
-        load: crate::experiment::LoadSetting { connections: 1, threads: 1 },
+        loads: vec![crate::experiment::LoadSetting { connections: 1, threads: 1 }],
         knobs: tare_service::knobs::Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 60_000_000_000,
         slice_ns: 100_000_000,
@@ -441,7 +441,7 @@ fn open_loops_follow_the_closed_ones_at_rates_of_all_and_of_each() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     run(&plan, &mut fake, &mut journal).unwrap();
     let (closed, open) = fake.offers[..3 * 4 + 3 * 2 * 3].split_at(3 * 4);
-    assert!(closed.iter().all(|(_, offer)| *offer == Offer::Saturating));
+    assert!(closed.iter().all(|(_, offer)| *offer == Offer::Closed { load: 0 }));
     let offered = |row: usize, wanted: usize| -> Vec<f64> {
         let rates = open.iter().filter_map(|(who, offer)| match offer {
             Offer::Open { point, per_second } if *who == row && *point == wanted => Some(*per_second),
@@ -455,4 +455,28 @@ fn open_loops_follow_the_closed_ones_at_rates_of_all_and_of_each() {
     }
     let orders: BTreeSet<String> = open.chunks(6).map(|round| format!("{round:?}")).collect();
     assert_eq!(orders.len(), 3, "rates and rows are interleaved at random");
+}
+
+#[test]
+fn the_loads_of_all_rows_are_interleaved_in_each_round() {
+    let plan = Plan { loads: LoadSetting::each(&[16, 64, 256], 1).unwrap(), blocks_max: 6, ..plan(2, 1) };
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let rounds: Vec<_> = fake.offers.chunks(2 * 3).take(4).collect();
+    let all =
+        |round: &[(usize, Offer)]| round.iter().map(|offer| format!("{offer:?}")).collect::<BTreeSet<_>>();
+    assert!(rounds.iter().all(|round| all(round).len() == 6 && all(round) == all(rounds[0])));
+    assert!(rounds.iter().any(|round| *round != rounds[0]), "in another order");
+    let starts = journal.records.iter().filter(|record| matches!(record, Record::Started(_))).count();
+    assert_eq!(starts, 2 * 6, "a process serves all loads of its block");
+    let points = |round: usize| {
+        journal.records.iter().filter_map(move |record| match record {
+            Record::Sample(sample) if (sample.block, sample.round) == (0, round) => {
+                Some((sample.row, sample.point))
+            }
+            _ => None,
+        })
+    };
+    let points: BTreeSet<_> = points(3).collect();
+    assert_eq!(points.into_iter().collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
 }

@@ -104,13 +104,14 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         experiment.campaign.budget = budget.unsigned_abs();
     }
     if let Some(connections) = args.connections {
-        experiment.load.connections = connections.into();
+        experiment.loads.truncate(1);
+        experiment.loads[0].connections = connections.into();
     }
     if let Some(threads) = args.threads {
         experiment.knobs.threads = threads.into();
-        experiment.load.threads = threads.into();
+        experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
     }
-    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
+    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.loads[0].threads);
     let plan = Plan::new(&experiment, rows, args.campaign.seed(), pinning);
     let mut metrics = args.metric.clone();
     metrics.sort();

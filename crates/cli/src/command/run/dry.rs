@@ -19,9 +19,9 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
     let blocks = plan.blocks_expected();
     let until = plan.until.text().map(|text| format!("until       {text}\n")).unwrap_or_default();
     print(&format!(
-        "{}\n{}\n\nservices    {} ({})\ncontract    {}\nload        closed loop, {} connections, {} generator thread(s)\n\
+        "{}\n{}\n\nservices    {} ({})\ncontract    {}\nload        closed loop{}, {} connections, {} generator thread(s)\n\
          told        THREADS={} DELAY_MS={}\nCPUs        services {:?}, generator {:?}\nseed        {}\n\
-         a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each, in random order\n\
+         a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{}, in random order\n\
          blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{until}\
          measuring   {} in all\n\
          before      build what has changed and verify every service: some seconds where nothing has\n",
@@ -30,8 +30,9 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
         labels.len(),
         labels.join(", "),
         plan.contract,
-        plan.load.connections,
-        plan.load.threads,
+        if plan.loads.len() > 1 { "s, interleaved" } else { "" },
+        plan.loads.iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", "),
+        plan.load().threads,
         plan.knobs.threads,
         plan.knobs.delay_ms,
         plan.pinning.server,
@@ -40,6 +41,7 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
         plan.warm_up_ns / 1_000_000,
         plan.slices_per_block,
         plan.slice_ns / 1_000_000,
+        if plan.loads.len() > 1 { " under each load" } else { "" },
         plan.blocks_min,
         plan.blocks_max,
         time(plan.block_ns_expected()),

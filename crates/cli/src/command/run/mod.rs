@@ -8,9 +8,9 @@ mod until;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use tare_bench::{
-    experiment::Experiment,
+    experiment::{Experiment, LoadSetting},
     run::{
         folder::{self, Kept, Kind},
         plan::{Plan, PlannedRow},
@@ -48,6 +48,7 @@ Examples:
   tare run experiments/quick.toml                                the table of the README
   tare run experiments/quick.toml --services hyper,group:go      some of its services
   tare run experiments/quick.toml --budget 10m --until tiers     stop once every pair is decided
+  tare run experiments/quick.toml --connections 16,64,256        a table for each load, and a curve
   tare run experiments/quick.toml --dry-run                      print the plan and its duration
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
   tare run --resume runs/20261122T120000.000Z-quick              continue an interrupted run
@@ -60,7 +61,7 @@ pub struct Args {
     experiment: Option<PathBuf>,
     /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "reference", "budget", "seed", "out", "dry_run", "until", "delta",
+        conflicts_with_all = ["experiment", "services", "reference", "budget", "connections", "seed", "out", "dry_run", "until", "delta",
             "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, groups such as `group:go`, folders such as `./mine` (with a slash), or `NAME@2` for a second
@@ -73,6 +74,9 @@ pub struct Args {
     /// Measuring time, such as `3m` [default: the one of the experiment]; the minimum number of blocks is measured anyway
     #[arg(long)]
     budget: Option<jiff::SignedDuration>,
+    /// Connections of each load, such as `16,64,256` [default: those of the experiment]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    connections: Vec<usize>,
     /// Stopping rule: `budget`, or `tiers` (by throughput) or `tiers:cpu` to stop once every pair of rows is either
     /// distinguished or shown to be equal within `--delta`
     #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
@@ -92,6 +96,7 @@ impl Args {
         let given = [
             ("--reference", self.reference.is_some()),
             ("--budget", self.budget.is_some()),
+            ("--connections", !self.connections.is_empty()),
             ("--until", self.until != until::Asked::Budget),
             ("--delta", self.delta.is_some()),
         ];
@@ -151,6 +156,10 @@ fn begin(
     if let Some(budget) = args.budget {
         experiment.campaign.budget = budget.unsigned_abs();
     }
+    if !args.connections.is_empty() {
+        let each = LoadSetting::each(&args.connections, experiment.loads[0].threads);
+        experiment.loads = each.map_err(|error| anyhow!("--connections: {error}"))?;
+    }
     let words = experiment
         .services
         .iter()
@@ -162,7 +171,7 @@ fn begin(
     if let Some(reference) = &args.reference {
         experiment.reference.clone_from(reference);
     }
-    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.load.threads);
+    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.loads[0].threads);
     let mut plan = Plan::new(&experiment, &rows, args.campaign.seed(), pinning);
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
     if args.campaign.dry_run {

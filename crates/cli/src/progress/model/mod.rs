@@ -146,7 +146,7 @@ impl<'a> Campaign<'a> {
             }
             Record::Ended(_) => {}
         }
-        self.kept.records.push(record);
+        self.kept.records.extend(record.at_load(&self.kept.header.plan, 0));
     }
 
     fn begin(&mut self, record: &Block) {

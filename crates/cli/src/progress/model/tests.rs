@@ -38,7 +38,7 @@ fn header(labels: &[&str]) -> Header {
         contract: "hello".to_owned(),
         reference: labels[0].to_owned(),
         seed: 1,
-        load: LoadSetting { connections: 64, threads: 1 },
+        loads: vec![LoadSetting { connections: 64, threads: 1 }],
         knobs: Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 120_000_000_000,
         slice_ns: 100_000_000,

@@ -4,6 +4,7 @@ mod answer;
 mod aspects;
 mod environment;
 mod latency;
+pub mod loads;
 mod slices;
 mod starts;
 mod tiers;
@@ -13,7 +14,7 @@ mod wire;
 
 use std::path::Path;
 
-use tare_analysis::{checks, report::Report};
+use tare_analysis::{checks, loads as analysis, report::Report};
 use tare_bench::run::{about::About, folder::Kept};
 
 use crate::document::{Document, FORMAT, Kind, Section, Status};
@@ -24,7 +25,16 @@ pub use answer::either;
 pub use environment::{checkout, command, facts, machine, section as environment};
 pub use latency::lost_histograms;
 
-/// What is told of a campaign.
+/// What is told of a run, and of each of its loads.
+pub fn of_loads(kept: &Kept, run: &Path) -> Document {
+    let loads = analysis::compute(kept);
+    let mut document = document(&kept.at_load(0), &loads[0].report, run);
+    document.checks = analysis::checks(&loads);
+    loads::enter(&mut document, &loads, kept);
+    document
+}
+
+/// What is told of one load.
 pub fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
     Document {
         format: FORMAT,

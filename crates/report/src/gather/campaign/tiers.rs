@@ -102,12 +102,12 @@ fn facets<'a>(contract: &'a str) -> Vec<Field<'a, Row<'a>>> {
 }
 
 /// Related to the reference, which is 1 without an interval.
-fn throughput(row: &RowReport, reference: &str) -> Option<Between> {
+pub(super) fn throughput(row: &RowReport, reference: &str) -> Option<Between> {
     let own = row.times_throughput(reference).map(|value| Between { value, low: None, high: None });
     row.ratio.as_ref().map(Between::from).or(own)
 }
 
-fn cpu(row: &RowReport, reference: &str) -> Option<Between> {
+pub(super) fn cpu(row: &RowReport, reference: &str) -> Option<Between> {
     let own = || Between { value: 1.0, low: None, high: None };
     let is_reference = row.label == reference && row.cpu_ns_per_request.is_some();
     row.cpu_ratio.as_ref().map(Between::from).or_else(|| is_reference.then(own))
@@ -195,7 +195,7 @@ fn extent<'a>() -> Vec<Field<'a, Row<'a>>> {
     ]
 }
 
-fn state(of: &State) -> Value {
+pub(super) fn state(of: &State) -> Value {
     let tone = match of {
         State::Measured => Tone::Plain,
         State::Failed(_) => Tone::Bad,

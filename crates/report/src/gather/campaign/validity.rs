@@ -45,7 +45,7 @@ impl<'a> Row<'a> {
 
 pub fn section(kept: &Kept, report: &Report) -> Section {
     let slices = slices(kept);
-    let connections = kept.header.plan.load.connections;
+    let connections = kept.header.plan.load().connections;
     let place = |label: &str| kept.header.plan.rows.iter().position(|row| row.label == label);
     let rows: Vec<Row> =
         report.rows.iter().filter_map(|row| Some(Row::of(row, place(&row.label)?, &slices))).collect();

@@ -85,8 +85,8 @@ fn difference(runs: &[Run], (what, weight, value): Asked) -> Difference {
 fn asked() -> Vec<Asked> {
     vec![
         ("contract", Weight::Forbids, |run| run.plan().contract.clone()),
-        ("connections", Weight::Forbids, |run| run.plan().load.connections.to_string()),
-        ("generator threads", Weight::Forbids, |run| run.plan().load.threads.to_string()),
+        ("connections", Weight::Forbids, |run| connections(run)),
+        ("generator threads", Weight::Forbids, |run| run.plan().load().threads.to_string()),
         ("THREADS of services", Weight::Forbids, |run| run.plan().knobs.threads.to_string()),
         ("DELAY_MS of services", Weight::Forbids, |run| run.plan().knobs.delay_ms.to_string()),
         ("reference", Weight::Forbids, |run| run.plan().reference.clone()),
@@ -109,6 +109,11 @@ fn asked() -> Vec<Asked> {
         ("rows side by side", Weight::Told, rows),
         ("ended by", Weight::Told, until),
     ]
+}
+
+fn connections(run: &Run) -> String {
+    let loads = run.plan().loads.iter().map(|load| load.connections.to_string());
+    loads.collect::<Vec<_>>().join(", ")
 }
 
 fn milliseconds(ns: u64) -> String {

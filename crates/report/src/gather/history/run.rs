@@ -91,7 +91,8 @@ impl Run {
 
     /// From records, wherever they come from.
     pub fn of(place: String, kept: Kept) -> Run {
-        let (report, measured) = (report::compute(&kept), measured(&kept));
+        let first = kept.at_load(0);
+        let (report, measured) = (report::compute(&first), measured(&first));
         Run { name: String::new(), place, kept, report, measured }
     }
 

@@ -45,7 +45,7 @@ fn plan(rows: &[Row], seed: u64) -> Plan {
         contract: "hello".to_owned(),
         reference: "raw-socket".to_owned(),
         seed,
-        load: LoadSetting { connections: 64, threads: 1 },
+        loads: vec![LoadSetting { connections: 64, threads: 1 }],
         knobs: Knobs { threads: 1, delay_ms: 0 },
         budget_ns: 60_000_000_000,
         slice_ns: 100_000_000,
@@ -254,8 +254,8 @@ type Tweak = (fn(&mut Plan), &'static str);
 fn another_measurement_is_refused_with_both_values() {
     let tweaks: [Tweak; 7] = [
         (|plan| plan.contract = "rest".to_owned(), "contract: \"hello\" in A, \"rest\" in B"),
-        (|plan| plan.load.connections = 400, "connections: \"64\" in A, \"400\" in B"),
-        (|plan| plan.load.threads = 2, "generator threads: \"1\" in A, \"2\" in B"),
+        (|plan| plan.loads[0].connections = 400, "connections: \"64\" in A, \"400\" in B"),
+        (|plan| plan.loads[0].threads = 2, "generator threads: \"1\" in A, \"2\" in B"),
         (|plan| plan.knobs.threads = 4, "THREADS of services: \"1\" in A, \"4\" in B"),
         (|plan| plan.knobs.delay_ms = 5, "DELAY_MS of services: \"0\" in A, \"5\" in B"),
         (|plan| plan.slice_ns = 500_000_000, "length of a slice: \"100 ms\" in A, \"500 ms\" in B"),
