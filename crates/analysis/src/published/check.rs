@@ -14,8 +14,11 @@ use super::{
 };
 use crate::verdict::{Question, Verdict};
 use tare_bench::{
-    figures::{Check, Quantifier, place},
-    grid::plan::{Offered, PUBLISHED, Point},
+    figures::{Check, Quantifier},
+    grid::{
+        plan::{Offered, PUBLISHED, Point},
+        points::place,
+    },
     metric::{self, Metric},
     sample::Sample,
 };

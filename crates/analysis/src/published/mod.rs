@@ -30,8 +30,8 @@ pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
 pub use compute::compute;
 pub use estimate::Estimate;
 pub use rounds::{Round, trouble};
-pub use tare_bench::figures::{messages_published, place, point_name};
 pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
+pub use tare_bench::grid::points::{messages_published, place, point_name};
 
 /// The version of the JSON that a report is written as.
 pub const FORMAT: &str = "1.0";

@@ -7,10 +7,10 @@ use rand_chacha::ChaCha8Rng;
 use tare_bench::{
     experiment::LoadSetting,
     run::{
-        campaign::{self, Executor, Journal, Judge, Offer, Parts, RowFailure, Watch},
+        campaign::{self, Executor, Judge, Offer, Parts, RowFailure, Watch},
         folder::{Header, Kept},
         plan::{Plan, PlannedRow},
-        record::{Pilot, Record, Stopped},
+        record::{Journal, Pilot, Record, Stopped},
     },
     sample::{Distribution, HostUsage, LoadResult, Sample},
 };

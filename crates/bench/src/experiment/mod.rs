@@ -11,6 +11,7 @@ use std::{
 use tare_service::knobs::Knobs;
 
 pub use load::LoadSetting;
+pub(crate) use load::one_or_many;
 use serde::Deserialize;
 
 use tare_service::document::{self, DocumentError};

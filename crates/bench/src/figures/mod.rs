@@ -1,7 +1,6 @@
 //! `figures/NAME.toml`: what a published benchmark printed and claimed; and what an experiment asks of a run about each claim.
 
 mod check;
-mod points;
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use tare_service::document::{self, DocumentError};
 
 pub use check::{Check, Quantifier, Where};
-pub use points::{messages_published, place, point_name};
 
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";

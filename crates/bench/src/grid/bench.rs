@@ -15,7 +15,7 @@ use tare_load::{Clock, Generator, Interval, Load, Monotonic, Route, RunReport, S
 use super::{
     Cell,
     conduct::Executor,
-    deadline::{self, Deadlines},
+    deadline::Deadlines,
     plan::{GridPlan, Offered, Point},
 };
 use crate::{
@@ -176,7 +176,7 @@ impl<'a> Bench<'a> {
     fn load(&self, stage: &mut Stage) -> Result<Sample, Miss> {
         let pinning = &self.plan.pinning;
         let load = Load { interval: Some(SECOND), spin: self.spin(stage), ..stage.point.load() };
-        let mut progress = Progress::new(deadline::of(stage.point), stage.point.offered.requests());
+        let mut progress = Progress::new(stage.point.deadlines(), stage.point.offered.requests());
         let process = &stage.ready.process;
         let halt = Arc::new(AtomicBool::new(false));
         let reading = || cpus::Reading::take(pinning, Monotonic.now_ns());

@@ -9,10 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Cell, plan::GridPlan};
 use crate::{
-    run::{
-        campaign::Journal,
-        record::{Ended, Ending, Record},
-    },
+    run::record::{Ended, Ending, Journal, Record},
     sample::{Outcome, Sample},
 };
 

@@ -21,6 +21,11 @@ mod mistake;
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";
 
+/// The part whose table was published; others are ours.
+pub const PUBLISHED: &str = "published";
+/// The part that is only done where `--sweep` asks for it: a matrix of threads and connections.
+pub const SWEEP: &str = "sweep";
+
 /// A grid, as the file says it.
 #[derive(Debug, Clone)]
 pub struct Grid {

@@ -11,6 +11,7 @@ mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod plan;
+pub mod points;
 pub mod prepare;
 
 pub use file::{FORMAT, Grid, GridRow, LOCAL, Layout, Series, is_grid, is_series};

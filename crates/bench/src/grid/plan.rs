@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, Stop, Think};
 
+pub use super::file::{PUBLISHED, SWEEP};
 use super::{
-    Cell, deadline,
+    Cell,
+    deadline::Deadlines,
     file::{self, Cpus, Grid, Layout, Part, Threads},
 };
 use crate::{
@@ -91,11 +93,6 @@ pub struct Counted {
     /// What its last build took, in seconds, where nothing of an earlier one was there.
     pub build_s: Option<f64>,
 }
-
-/// The part whose table was published; others are ours.
-pub const PUBLISHED: &str = "published";
-/// The part that is only done where `--sweep` asks for it: a matrix of threads and connections.
-pub const SWEEP: &str = "sweep";
 
 /// One load, for all services that take part in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -525,10 +522,16 @@ impl Point {
         START_NS + self.warm_up_ns + load_ns
     }
 
+    /// When one of its cells is given up.
+    pub fn deadlines(&self) -> Deadlines {
+        let requests_each = self.offered.requests().unwrap_or(0) / self.offered.connections().total as u64;
+        Deadlines::new(self.request_ns_ideal(), requests_each)
+    }
+
     /// The load that the generator is asked for.
     pub fn load(&self) -> Load {
         let time = std::time::Duration::from_nanos;
-        let deadlines = deadline::of(self);
+        let deadlines = self.deadlines();
         let stop_at = |duration_ns: u64| Stop::after(time(duration_ns), time(DRAIN_NS));
         let stop_by = |quota| Stop::count(quota, time(deadlines.all_ns), time(DRAIN_NS));
         // Longer than the silence that ends a cell: what hangs is one finding, and not a failure of each request.

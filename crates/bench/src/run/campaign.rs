@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     past::Past,
     plan::Plan,
-    record::{Block, Ended, Ending, Failed, Pilot, Record, Started, Stopped},
+    record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
     starts::{Start, blocks_per_start},
 };
 use crate::{experiment::Point, sample::Sample};
@@ -76,12 +76,6 @@ impl Offer {
 /// Why a row is out of the campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFailure(pub String);
-
-/// Where records go. An error ends the campaign: what cannot be kept is not measured.
-pub trait Journal {
-    /// Keeps a record for good.
-    fn append(&mut self, record: &Record) -> io::Result<()>;
-}
 
 /// Hears of every record after it was kept, and of the time left: for progress on a screen.
 pub trait Watch {

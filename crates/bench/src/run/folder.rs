@@ -21,9 +21,8 @@ use tare_service::catalogue::file_name;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    campaign::Journal,
     plan::Plan,
-    record::{Record, ending},
+    record::{Journal, Record, ending},
 };
 use tare_host::environment::Environment;
 

@@ -91,34 +91,6 @@ impl Record {
     }
 }
 
-/// One load is written as it was before a run could have several, and either is read.
-pub(super) mod one_or_many {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use crate::experiment::LoadSetting;
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        One(LoadSetting),
-        Many(Vec<LoadSetting>),
-    }
-
-    pub fn serialize<S: Serializer>(loads: &[LoadSetting], serializer: S) -> Result<S::Ok, S::Error> {
-        match loads {
-            [load] => load.serialize(serializer),
-            loads => loads.serialize(serializer),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LoadSetting>, D::Error> {
-        Ok(match OneOrMany::deserialize(deserializer)? {
-            OneOrMany::One(load) => vec![load],
-            OneOrMany::Many(loads) => loads,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,10 +10,7 @@ use tare_service::{
     knobs::Knobs,
 };
 
-use super::{
-    starts::{BLOCKS_PER_START_MAX, START_NS},
-    until::Until,
-};
+use super::until::Until;
 use tare_host::cpus::Pinning;
 
 /// What will be done.
@@ -32,7 +29,7 @@ pub struct Plan {
     /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// How requests arrive: at least one closed loop, each a point of the plan. See [`super::loads`].
-    #[serde(rename = "load", with = "super::loads::one_or_many")]
+    #[serde(rename = "load", with = "crate::experiment::one_or_many")]
     pub loads: Vec<LoadSetting>,
     /// What services are told.
     pub knobs: Knobs,
@@ -100,6 +97,11 @@ const CYCLES: u64 = 1 << 32;
 
 /// What a pilot takes at the least: most services are steady by then.
 const PILOT_NS: u64 = 3_000_000_000;
+
+/// Most blocks of one process. Powers of two, so that processes of two such services end together.
+pub const BLOCKS_PER_START_MAX: usize = 4;
+/// What a start takes beside its warm-up, where no pilot has told.
+pub const START_NS: u64 = 600_000_000;
 
 /// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
 pub const GROUP_MAX: usize = 12;

@@ -1,6 +1,8 @@
 //! The lines of `journal.ndjson`: one line of JSON a fact, integers in base units, rows and points by their places in the plan. They
 //! are the measurement; every table is computed from them.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use crate::sample::Sample;
@@ -23,6 +25,15 @@ pub enum Record {
     Failed(Failed),
     /// The run ended of its own accord. A journal without this line was cut off.
     Ended(Ended),
+}
+
+/// Where records go. An error ends the run: what cannot be kept is not measured.
+pub trait Journal {
+    /// Keeps a record for good.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn append(&mut self, record: &Record) -> io::Result<()>;
 }
 
 /// All rows that take part, in the order in which they are started.

@@ -2,17 +2,17 @@
 //! to warm up would spend a campaign on that, so its process is kept, frozen, for a few blocks. A start is then what is
 //! independent, and not a block (see `tare_stats::two_level`).
 
-use super::{plan::Plan, record::Pilot, until::Until};
+use super::{
+    plan::{Plan, START_NS},
+    record::Pilot,
+    until::Until,
+};
 
-/// Most blocks of one process. Powers of two, so that processes of two such services end together.
-pub const BLOCKS_PER_START_MAX: usize = 4;
 /// So many starts there must be in the budget: of fewer nobody knows how much they differ.
 const STARTS_MIN: usize = 4;
 /// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
 /// the first slices of three in eight services cost 7 to 16% more than their last.
 const WARM_UP_TIMES: u64 = 2;
-/// What a start takes beside its warm-up, where no pilot has told.
-pub const START_NS: u64 = 600_000_000;
 
 /// What a start of a service takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

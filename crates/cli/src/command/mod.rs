@@ -17,3 +17,4 @@ pub mod show;
 pub mod slo;
 pub mod verify;
 pub mod watchdog;
+mod words;

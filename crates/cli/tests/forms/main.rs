@@ -59,7 +59,8 @@ fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
         assert_eq!(section(id)["table"]["rows"].as_array().unwrap().len(), rows, "{id}");
         assert_eq!(printed(&["--format", "csv", "--section", id]).lines().count(), 1 + rows, "{id}");
     }
-    for (form, id) in forms.iter().flat_map(|form| tables[..4].iter().map(move |(id, _)| (form, id))) {
+    // The first table of a terminal has no heading.
+    for (form, id) in forms.iter().flat_map(|form| tables[1..4].iter().map(move |(id, _)| (form, id))) {
         let title = section(id)["title"].as_str().unwrap();
         assert!(form.contains(title), "no {title} in {form}");
     }

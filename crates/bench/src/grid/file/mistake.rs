@@ -4,8 +4,8 @@
 use std::ops::RangeInclusive;
 use tare_host::spelling::suggestion;
 
-use super::{Check, File, LOCAL, Load, Part, Threads};
-use crate::{figures::Where, grid::plan::SWEEP};
+use super::{Check, File, LOCAL, Load, Part, SWEEP, Threads};
+use crate::figures::Where;
 
 type Mistake = (String, String);
 

@@ -92,8 +92,8 @@ fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
 fn deadlines_come_from_the_plan() {
     let plan = planned("rest-cpp-2020", &Wish::default());
     let is_slow = |point: &&Point| point.part == "slow link" && point.knobs.threads == 4;
-    let slow = deadline::of(plan.points.iter().find(is_slow).unwrap());
-    let quick = deadline::of(&plan.points[0]);
+    let slow = plan.points.iter().find(is_slow).unwrap().deadlines();
+    let quick = plan.points[0].deadlines();
     // The slowest service that was published took 369 s there, and the quickest of all points 0.85 s.
     assert!((600e9..1200e9).contains(&(slow.all_ns as f64)), "{slow:?}");
     assert!(quick.all_ns < 60_000_000_000 && quick.silence_ns < 10_000_000_000, "{quick:?}");

@@ -7,9 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    FORMAT, FolderError, Header, Kept, Kind, Planned, Record, is_being_written, journal_path,
-    series::{self, SeriesHead},
-    whole,
+    FORMAT, FolderError, Header, Kept, Kind, Planned, Record, is_being_written, journal_path, whole,
 };
 
 /// What `run.json` holds, whatever it is.
@@ -123,23 +121,6 @@ fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
     Ok((bytes, goes_on))
 }
 
-/// The head of a series, as far as this program knows it, and what it does not: names that are paths are left out.
-pub(super) fn series(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
-    let path = series::head_path(folder);
-    let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
-    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let format = value.get("format").and_then(Value::as_str).unwrap_or(FORMAT).to_owned();
-    if !is_readable(&format) {
-        return Err(wrong(format!("has {}", other_format(&format))));
-    }
-    let (mut head, mut damage) = known::<SeriesHead>("series.json", &format, value).map_err(wrong)?;
-    let refused = head.members.iter().filter_map(|name| series::why_no_name(name));
-    damage.extend(refused.map(|reason| format!("series.json {reason}: left out")));
-    head.members.retain(|name| series::why_no_name(name).is_none());
-    Ok((head, damage))
-}
-
 /// Whether this program reads files of this format: those of its own major version.
 pub fn is_readable(format: &str) -> bool {
     major(format) == major(FORMAT)
@@ -164,7 +145,11 @@ pub fn other_format(found: &str) -> String {
 }
 
 /// The value of a head, and what this program leaves out of it.
-fn known<T: DeserializeOwned>(file: &str, format: &str, value: Value) -> Result<(T, Vec<String>), String> {
+pub(super) fn known<T: DeserializeOwned>(
+    file: &str,
+    format: &str,
+    value: Value,
+) -> Result<(T, Vec<String>), String> {
     let mut unknown: Vec<String> = Vec::new();
     let found = serde_ignored::deserialize(value, |path| unknown.push(format!("\"{path}\"")))
         .map_err(|error: serde_json::Error| error.to_string())?;

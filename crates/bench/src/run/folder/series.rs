@@ -7,7 +7,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{FORMAT, FolderError, read};
+use serde_json::Value;
+
+use super::{
+    FORMAT, FolderError,
+    read::{is_readable, known, other_format},
+};
 
 /// `series.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +60,19 @@ impl SeriesHead {
     /// # Errors
     /// Where it cannot be read or understood, or is of another major format.
     pub fn read(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
-        read::series(folder)
+        let path = head_path(folder);
+        let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
+        let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let format = value.get("format").and_then(Value::as_str).unwrap_or(FORMAT).to_owned();
+        if !is_readable(&format) {
+            return Err(wrong(format!("has {}", other_format(&format))));
+        }
+        let (mut head, mut damage) = known::<SeriesHead>("series.json", &format, value).map_err(wrong)?;
+        let refused = head.members.iter().filter_map(|name| why_no_name(name));
+        damage.extend(refused.map(|reason| format!("series.json {reason}: left out")));
+        head.members.retain(|name| why_no_name(name).is_none());
+        Ok((head, damage))
     }
 }
 

@@ -1,7 +1,6 @@
 //! `tare compare`: does B cost more than A? Two services, or two revisions of one, measured until it is decided.
 
 mod contenders;
-pub mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use tare_service::catalogue::Row;
 
 use super::campaign;
 use super::run::{ended, session::Session, show_plan};
+use super::words;
 use crate::{exit::Outcome, workspace::Global};
 use tare_service::workspace::Workspace;
 

@@ -25,9 +25,9 @@ pub use dry::show_plan;
 
 use super::campaign;
 use super::{
-    compare::words,
     print::{self, Extent},
     report::page,
+    words,
 };
 use crate::{
     exit::Outcome,

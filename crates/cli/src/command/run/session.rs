@@ -10,11 +10,11 @@ use tare_analysis::judge::Jury;
 use tare_bench::{
     run::{
         bench::Bench,
-        campaign::{self, Journal, Judge, Parts},
+        campaign::{self, Judge, Parts},
         folder::{self, FolderError, Header, Kept, Planned, RunFolder},
         plan::{Plan, PlannedRow},
         prepare,
-        record::{Ended, Ending, Record, ending},
+        record::{Ended, Ending, Journal, Record, ending},
         until::Until,
     },
     slo::{SloPlan, judge::Searches},

@@ -7,7 +7,7 @@ use tare_bench::run::{
 };
 use tare_host::spelling::suggestion;
 
-use crate::command::compare::words;
+use crate::command::words;
 
 /// Up to which difference two rows are as good as equal, where nothing else is asked for.
 pub const DELTA: f64 = 0.03;

@@ -8,9 +8,8 @@ use tare_analysis::published::{
 use tare_bench::{
     grid::{Cell, fixture::ALL, plan::GridPlan},
     run::{
-        campaign::Journal,
         folder::{Kept, RunFolder},
-        record::Record,
+        record::{Journal, Record},
     },
     sample::{Failure, Hung, LoadResult, Outcome, Sample},
 };

@@ -4,10 +4,9 @@ use insta::assert_snapshot;
 use tare_bench::{
     experiment::LoadSetting,
     run::{
-        campaign::Journal,
         folder::{Header, Kept, RunFolder},
         plan::{Excluded, Exclusion, Plan, PlannedRow},
-        record::{Block, Ended, Ending, Latency, Record, Started, Stopped},
+        record::{Block, Ended, Ending, Journal, Latency, Record, Started, Stopped},
         until::Until,
     },
     sample::{HostUsage, LoadResult, Sample as Slice},

@@ -1,10 +1,10 @@
 //! Which points of an experiment a check is about, and what such a point is called.
 
-use super::Where;
-use crate::grid::{
+use super::{
     LOCAL,
     plan::{Offered, Point},
 };
+use crate::figures::Where;
 
 impl Where {
     /// Its keys, as a table calls them.
