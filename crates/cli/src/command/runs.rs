@@ -1,4 +1,4 @@
-//! Which run a command means where none is named.
+//! Which run a command means if it names none.
 
 use std::path::PathBuf;
 

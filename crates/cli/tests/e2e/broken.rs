@@ -19,7 +19,7 @@ fn kill_service(tare: &mut Running, run: &Path, label: &str) {
         services.into_iter().for_each(|pid| send(pid, Signal::KILL));
         has("failed") || tare.has_ended()
     });
-    assert!(noticed, "nobody noticed that {label} was killed");
+    assert!(noticed, "no record says that {label} was killed");
 }
 
 #[test]

@@ -190,8 +190,8 @@ fn a_series_goes_on_where_it_was_cut_off() {
     let told = "has format \"3.0\", newer than \"2.0\", which this tare reads); each has a report of its own";
     assert!(refused.stderr.contains(told), "{refused}");
     workspace.write("all/series.json", &head);
-    let none = workspace.tare(&["run", "experiments/all.toml", "--services", "nobody"]).expect(1);
-    assert_eq!(none.stderr, "error: --services: none of its experiments has a row \"nobody\"\n");
+    let none = workspace.tare(&["run", "experiments/all.toml", "--services", "absent"]).expect(1);
+    assert_eq!(none.stderr, "error: --services: none of its experiments has a row \"absent\"\n");
     // A service of one of them, and another of the other.
     let other = EXPERIMENT
         .replace("ROUNDS", "1")

@@ -1,4 +1,4 @@
-//! `tare raw-socket`: what every service is weighed against.
+//! `tare raw-socket`: what every service is compared with.
 
 use std::{
     io::{Read, Write},

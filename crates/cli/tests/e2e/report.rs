@@ -30,7 +30,7 @@ fn a_run_in_every_form() {
 
     // The page that the run left is the page of its folder.
     let left = fs::read_to_string(run.join("report.html")).unwrap();
-    assert_eq!(report(&["--out", "-"]).expect(0).stdout, left, "the newest run, where none is named");
+    assert_eq!(report(&["--out", "-"]).expect(0).stdout, left, "the newest run, if none is named");
     fs::remove_file(run.join("report.html")).unwrap();
     report(&[run.to_str().unwrap()]).expect(0);
     assert_eq!(fs::read_to_string(run.join("report.html")).unwrap(), left);

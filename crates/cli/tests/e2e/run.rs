@@ -50,7 +50,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
     let shown = |words: &[&str]| workspace.tare(&[&["show"], words].concat()).expect_measured();
     let path = run.to_str().unwrap();
     assert_eq!(shown(&[path]).stdout, ran.stdout);
-    assert_eq!(shown(&[]).stdout, ran.stdout, "the newest run, where none is named");
+    assert_eq!(shown(&[]).stdout, ran.stdout, "the newest run, if none is named");
     assert_eq!(shown(&["--format", "markdown"]).stdout, fs::read_to_string(run.join("report.md")).unwrap());
     let report = shown(&[path, "--json"]).json();
     assert_eq!(report, parse(&fs::read_to_string(run.join("report.json")).unwrap()));

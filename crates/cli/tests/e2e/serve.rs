@@ -1,4 +1,4 @@
-//! `tare serve`: runs in a browser on this machine, and nobody else's.
+//! `tare serve`: runs in a browser on this machine, and on no other.
 
 use std::{
     fs,
@@ -94,7 +94,7 @@ fn until(reader: &mut impl BufRead, wanted: &str) -> Vec<(String, String)> {
         } else if let Some(data) = line.trim_end().strip_prefix("data: ") {
             data.clone_into(&mut events.last_mut().unwrap().1);
         } else if line == "\n" && events.last().is_some_and(|(_, data)| data.is_empty()) {
-            panic!("a browser hears of no event that has no data: {events:?}");
+            panic!("a browser ignores an event without data: {events:?}");
         } else if line == "\n" && events.last().is_some_and(|(name, _)| name == wanted) {
             return events;
         }
@@ -242,7 +242,7 @@ fn streams_are_counted_and_readers_that_have_gone_are_not() {
     let refused = server.get("/events");
     assert_eq!(refused.status, 503);
     assert!(refused.body.contains("32 pages are being kept up to date already; close one"));
-    // Nobody reads them, and the list is there all the same.
+    // No browser reads them, and the list is there all the same.
     assert_eq!(server.get("/").status, 200);
     streams.truncate(31);
     assert!(

@@ -12,7 +12,7 @@ use crate::support::{USUAL, Workspace, alone, carrying, experiment, journal, sen
 
 const SERVICES: [&str; 2] = ["raw-socket", "honest"];
 
-/// Runs experiments/tiny.toml into the folder `out` on a terminal of 24 lines. What the terminal is told goes to `typescript`, the
+/// Runs experiments/tiny.toml into the folder `out` on a terminal of 24 lines. What is written to the terminal goes to `typescript`, the
 /// table to `table`; `before` and `after` are its settings.
 fn start(workspace: &Workspace, blocks: usize, budget: &str, term: &str) -> Child {
     let experiment = experiment(&SERVICES, blocks).replace("\"0s\"", &format!("{budget:?}"));
@@ -33,7 +33,7 @@ fn read(folder: &Path, name: &str) -> String {
 }
 
 /// Waits for the end, and sees that nothing is left: no process, and no setting of the terminal. Gives the exit status and what
-/// the terminal was told.
+/// was written to the terminal.
 fn ended(workspace: &Workspace, mut script: Child) -> (String, String) {
     let folder = workspace.root();
     let has_ended = within(USUAL, || script.try_wait().unwrap().is_some());

@@ -1,4 +1,4 @@
-//! `tare verify`: every way in which a fake service misbehaves, and what its author is told.
+//! `tare verify`: every way in which a fake service misbehaves, and what its author reads of it.
 
 use crate::support::{Workspace, manifest, wrong_of};
 

@@ -34,7 +34,7 @@ struct Line {
     service: String,
     language: String,
     framework: String,
-    /// The receipt of the last good build.
+    /// The record of the last good build.
     version: Option<String>,
     /// Why this machine cannot build it.
     missing: Option<String>,
@@ -97,7 +97,7 @@ fn measure_all(workspace: &Workspace, rows: &[Row], kept: &Kept) -> anyhow::Resu
 struct Failure {
     word: &'static str,
     reason: String,
-    /// None where that is nobody's fault.
+    /// Absent if nothing is wrong: it was not asked for, or not built yet.
     outcome: Option<Outcome>,
 }
 

@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// For standard streams, drivers, files and the probe.
 const BESIDE: u64 = 64;
 
-/// Raises the limit of this process where so many connections need it: up to the hard limit, and beyond it where the
+/// Raises the limit of this process if the connections need it: up to the hard limit, and beyond it where the
 /// system allows that.
 pub fn ensure_for(connections: usize) -> anyhow::Result<()> {
     let needed = connections as u64 + BESIDE;

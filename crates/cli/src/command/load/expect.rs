@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, http1::Response};
 use tare_service::probe::{self, AskError};
 
-/// From this status on an answer is right only where somebody says so.
+/// From this status on an answer is right only if the user says so.
 const ERROR_STATUS: u16 = 400;
 /// How much of an unexpected body is shown.
 const SHOWN_BYTES: usize = 60;
@@ -28,7 +28,7 @@ pub struct Rules {
     pub body: Option<Vec<u8>>,
 }
 
-/// Somebody who can be asked: a server, or a list of answers in a test.
+/// What can be asked: a server, or a list of answers in a test.
 pub trait Ask {
     /// The answer to one request, on a connection of its own.
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
@@ -39,7 +39,7 @@ pub trait Ask {
 pub struct Server<'a> {
     /// Where.
     pub endpoint: &'a Endpoint,
-    /// How long it may take to go on with an answer.
+    /// How long the next bytes of an answer may take.
     pub patience: Duration,
 }
 
@@ -173,7 +173,7 @@ pub fn confirm(server: &mut impl Ask, contract: &str, exchanges: &[Exchange]) ->
     Ok(format!("every response is compared with what the contract {contract} asks for"))
 }
 
-/// What would be compared, where nobody is asked.
+/// What would be compared, if nothing is asked before the load.
 pub fn planned(rules: &Rules, contract: Option<&str>) -> String {
     if rules.no_check {
         return "nothing: --no-check".to_owned();

@@ -1,7 +1,7 @@
 //! `tare load`: a load on any HTTP server of this machine, without a catalogue of services around it.
 //!
 //! [`args`] reads words, [`target`], [`request`] and [`expect`] find out what is sent whereto and what is right,
-//! [`plan`] makes values of the rest; here they are carried out in order. What is said about it is [`output`]'s.
+//! [`plan`] makes values of the rest; here they are executed in order. What is said about it is [`output`]'s.
 
 mod args;
 mod calibrate;

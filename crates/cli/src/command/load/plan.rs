@@ -16,7 +16,7 @@ const PIPELINE_MAX: u64 = 1_024;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 /// A server that is gone must not hold a number of requests for ever.
 const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
-/// How often the progress of a load is told.
+/// How often the progress of a load is printed.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// What is going to be done.

@@ -3,7 +3,7 @@
 
 use tare_load::Interval;
 
-/// So many intervals of 1 s without an answer, in each of which connections fail, are no hiccup.
+/// This many intervals of 1 s without an answer, in each of which connections fail, are more than a hiccup.
 const SILENT_MAX: u32 = 30;
 
 /// Listens to the intervals of a load.

@@ -30,7 +30,7 @@ pub fn count(text: &str) -> anyhow::Result<u64> {
 pub struct Rate {
     /// The rate over time.
     pub profile: Profile,
-    /// The time of the ramp or of all steps; none where the last one has none.
+    /// The time of the ramp or of all steps; absent if the last one has none.
     pub lasts: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Follows a run by its folder: reads what the journal has more than at the last look, once a second, as long as somebody
+//! Follows a run by its folder: reads what the journal has more than at the last look, once a second, as long as a browser
 //! listens. One reader for all who listen to the same run; a slow one misses what is no longer true.
 
 use std::{
@@ -55,7 +55,7 @@ impl Followed {
         receiver
     }
 
-    /// True once nobody listens: then it is taken out.
+    /// True once no browser reads it: then it is taken out.
     fn is_over(&self, run: &Path, sender: &watch::Sender<Live>) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let over = sender.receiver_count() == 0 || sender.borrow().done;
@@ -117,7 +117,7 @@ struct Tail {
 }
 
 fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
-    // Asked first: what is written after this is no longer of a run that goes on, and is read all the same.
+    // Asked first: what is written after this is of a run that has ended, and is read all the same.
     let done = !folder::is_being_written(run);
     let tail = match tail {
         Some(tail) => Ok(tail),
@@ -151,7 +151,7 @@ impl Tail {
         let whole = folder::whole(&bytes);
         self.read += whole as u64;
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        // All of them are heard.
+        // Every browser receives it.
         Ok(lines.fold(false, |more, line| self.going.hear(line) | more))
     }
 }

@@ -1,4 +1,4 @@
-//! Who may ask, and what every answer carries. A page of somebody else's that runs in a browser on this machine can send
+//! Who may ask, and what every answer carries. A page from elsewhere that runs in a browser on this machine can send
 //! requests to 127.0.0.1 too, and can have a name of its own lead here (DNS rebinding); it must learn nothing from that.
 
 use axum::{

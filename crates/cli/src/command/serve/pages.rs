@@ -1,4 +1,4 @@
-//! Documents of runs, and their pages. A run that goes on is read again only when it has more to show, and so seldom that
+//! Documents of runs, and their pages. A run in progress is read again only when it has more to show, and so seldom that
 //! reading it takes a small part of one CPU.
 
 use std::{
@@ -19,9 +19,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::shelf::{Place, Stamp};
 
-/// Between two readings of a run that goes on, at the least.
+/// Between two readings of a run in progress, at least.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
-/// And at least so many times the CPU time that the last one took: how long it waited for a CPU is no reason to wait.
+/// And at least this many times the CPU time of the last one. (Not its wall time, which includes waiting for a CPU.)
 const PAUSE_FACTOR: u32 = 20;
 /// Pages that are kept: a person looks at few.
 const KEPT_MAX: usize = 4;
@@ -49,7 +49,7 @@ pub struct Turn {
 #[derive(Debug, Default)]
 struct Kept {
     pages: Mutex<HashMap<PathBuf, Made>>,
-    /// Whose turn it is to read a folder: one at a time. Apart, so that nobody who only asks waits for it.
+    /// Whose turn it is to read a folder: one at a time. Apart, so that a request that only looks does not wait for it.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -73,7 +73,7 @@ impl Made {
 }
 
 impl Pages {
-    /// How long to wait between two readings of a run that goes on.
+    /// How long to wait between two readings of a run in progress.
     pub fn pause(&self, run: &Path) -> Duration {
         self.pages().get(run).map_or(PAUSE_MIN, Made::pause)
     }
@@ -86,12 +86,12 @@ impl Pages {
         Some(Arc::clone(&made.page))
     }
 
-    /// Waits until a folder may be read. Nobody keeps a thread meanwhile, of which there are few for all who ask.
+    /// Waits until a folder may be read. It keeps no thread meanwhile, because there are few for all requests.
     pub async fn turn(&self) -> Turn {
         Turn { _guard: Arc::clone(&self.0.turn).lock_owned().await }
     }
 
-    /// The page of a run, made now where nobody else did while one waited. For a thread that may wait for a disk.
+    /// The page of a run, made now, unless another request made it meanwhile. For a thread that may wait for a disk.
     pub fn get(&self, name: &str, run: &Path, _turn: Turn) -> Result<Arc<Page>, String> {
         if let Some(page) = self.known(run) {
             return Ok(page);

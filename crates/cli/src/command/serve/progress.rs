@@ -28,7 +28,7 @@ pub struct Progress {
     pub share: f64,
 }
 
-/// A run that goes on.
+/// A run in progress.
 #[derive(Debug)]
 pub enum Going {
     /// In blocks.
@@ -60,7 +60,7 @@ pub struct Grid {
 }
 
 impl Going {
-    /// Of a campaign.
+    /// Of an interleaved experiment.
     pub fn campaign(plan: Plan) -> Going {
         let now = "warming up".to_owned();
         Going::Campaign(Box::new(Campaign {
@@ -159,7 +159,7 @@ impl Campaign {
         let left_ns = match self.blocks {
             0 => self.plan.expected_ns().saturating_sub(self.elapsed_ns),
             blocks => {
-                // Of the block that goes on, what is not over yet.
+                // Of the block in progress, what is not over yet.
                 let of_block_ns = block_ns.saturating_sub(self.elapsed_ns - self.block_began_ns);
                 self.plan.left_ns(blocks, self.elapsed_ns + of_block_ns, block_ns) + of_block_ns
             }

@@ -228,7 +228,7 @@ async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Resp
 
 type Events = mpsc::Sender<Result<Event, Infallible>>;
 
-/// Until the run has ended or nobody reads any more. A reader that is slow is told what is true once it reads again.
+/// Until the run has ended or the browser has gone. A slow reader gets the newest state when it reads again.
 async fn tell(live: &mut watch::Receiver<Live>, sender: &Events) {
     let mut told = Live::default();
     loop {
@@ -266,7 +266,7 @@ fn news(told: &Live, now: &Live) -> Vec<Event> {
     events
 }
 
-/// A browser hears of no event that has no data.
+/// A browser ignores an event without data.
 fn named(name: &str, data: &str) -> Event {
     Event::default().event(name).data(data)
 }

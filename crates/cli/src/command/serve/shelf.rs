@@ -1,4 +1,4 @@
-//! The runs that there are. Folders are read when somebody looks, newest first and a little at a time, and again only when
+//! The runs that there are. Folders are read when a browser asks, newest first and a little at a time, and again only when
 //! they have changed; none that was measured before is read while another is being measured.
 
 use std::{

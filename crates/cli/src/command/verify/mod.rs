@@ -146,7 +146,7 @@ trait Work {
     /// Starts the service and looks.
     fn look(&self, session: &Session, row: &Row, contract: &Contract) -> Self::Verdict;
 
-    /// For people, at once; nothing where it is told at the end.
+    /// For people, at once; nothing if it is printed at the end.
     fn text(&self, session: &Session, verdict: &Self::Verdict) -> String;
 
     /// For people, at the end.
@@ -225,7 +225,7 @@ impl Session<'_> {
     }
 }
 
-/// The begin of each line about a service.
+/// The beginning of each line about a service.
 fn head(service: &str, contract: &str, word: &str, rest: &str) -> String {
     format!("{service:<24} {contract:<8} {word} {rest}\n")
 }

@@ -21,7 +21,7 @@ use crate::{
 const COLUMNS: [&str; 4] = ["Date", "Server", "Connection", "Keep-Alive"];
 /// What the column `framing` says already.
 const FRAMES: [&str; 2] = ["Content-Length", "Transfer-Encoding"];
-/// A cell of these columns is cut after so many characters; JSON has all.
+/// A cell of these columns is cut after this many characters; JSON has all.
 const CELL_MAX: usize = 24;
 /// The last column is not made narrower than this.
 const LAST_MIN: usize = 24;
@@ -164,7 +164,7 @@ fn cells(line: &Line, shared: &BTreeSet<String>) -> Vec<String> {
     cells
 }
 
-/// A moving `Date` is told as such: which it was does not matter.
+/// A `Date` that moves is printed as such: its value does not matter.
 fn cell(field: &Field) -> String {
     if field.name.eq_ignore_ascii_case("date") {
         return if field.varies { "moves" } else { "stands still" }.to_owned();

@@ -107,7 +107,7 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
         eprintln!("$ tare {}\n{}{}", self.words, self.printed("stdout"), self.printed("stderr"));
-        // Without a watchdog there would be nobody else.
+        // There may be no watchdog that would do it.
         if !within(GONE, || carrying(&self.mark).is_empty()) {
             carrying(&self.mark).into_iter().for_each(|pid| send(pid, Signal::KILL));
         }

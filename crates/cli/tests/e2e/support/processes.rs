@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Live processes with an entry in their environment that begins so. (The dead that nobody has waited for have none.)
+/// Live processes with an entry in their environment that begins so. (A zombie has none.)
 pub fn carrying(entry: &str) -> Vec<u32> {
     let carries = |pid: &u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn within(time: Duration, mut yes: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// A port on which nobody listens, below those that tare and the kernel hand out.
+/// A free port, below those that tare and the kernel hand out.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = (std::process::id() % 1000) as u16;
@@ -47,7 +47,7 @@ pub fn free_port() -> u16 {
     std::iter::repeat_with(ports).take(1000).find(is_free).expect("a free port")
 }
 
-/// What `check` finds wrong with each of `items`, so many of them looked at side by side.
+/// What `check` finds wrong with each of `items`, a number of them side by side.
 pub fn wrong_of<T: Sync>(
     items: &[T],
     at_once: usize,

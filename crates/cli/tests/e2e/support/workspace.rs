@@ -67,7 +67,7 @@ pub fn manifest(name: &str, mode: &str) -> String {
     MANIFEST.replace("NAME", name).replace("MODE", mode).replace("PROGRAM", program)
 }
 
-/// An experiment over services, with so many blocks.
+/// An experiment over services, with this number of blocks.
 pub fn experiment(services: &[&str], blocks: usize) -> String {
     let quoted: Vec<String> = services.iter().map(|name| format!("{name:?}")).collect();
     EXPERIMENT.replace("SERVICES", &quoted.join(", ")).replace("BLOCKS", &blocks.to_string())
@@ -133,7 +133,7 @@ impl Workspace {
     }
 }
 
-/// The whole records that a run has kept so far, each with its "kind" and the "label" of its row; none where there is no run
+/// The whole records that a run has kept so far, each with its "kind" and the "label" of its row; empty if there is no run
 /// yet.
 pub fn journal(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run.join("journal.ndjson")).unwrap_or_default();

@@ -32,7 +32,7 @@ struct Sink {
     file: File,
 }
 
-/// Listens to a load that goes on.
+/// Follows a load in progress.
 #[derive(Debug)]
 pub struct Live {
     progress: Progress,

@@ -65,7 +65,7 @@ impl Series {
     }
 }
 
-/// Counts by the stable names of their classes; none where nothing failed.
+/// Counts by the stable names of their classes; absent if nothing failed.
 pub fn by_class(failures: &Failures) -> BTreeMap<&'static str, u64> {
     failures.iter().map(|(failure, count)| (failure.name(), count)).collect()
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tare_load::{Histogram, Measures, Quantile};
 
-/// Name and fraction of each quantile that is told.
+/// Name and fraction of each quantile that is printed.
 pub const QUANTILES: [(&str, f64); 9] = [
     ("p50", 0.5),
     ("p75", 0.75),

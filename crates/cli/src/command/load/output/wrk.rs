@@ -1,6 +1,6 @@
 //! The text of wrk 4.1 (`src/wrk.c`, `src/units.c`), to the byte, so that scripts that parse it keep working.
 //!
-//! Three things differ in meaning, and only for the better. wrk puts samples into its histogram that nobody measured
+//! Three things differ in meaning, and only for the better. wrk puts samples into its histogram that were not measured
 //! (`stats_correct`); here nothing is put in. wrk leaves requests that timed out out of its distribution; here the
 //! quantiles count them with the time that they had waited. And wrk samples `Req/Sec` every 100 ms for each thread; here
 //! it is made of the intervals of a second, shared evenly over the threads.

@@ -119,7 +119,7 @@ impl Case {
         case
     }
 
-    /// Nobody answers.
+    /// A load without one answer.
     pub fn nothing() -> Case {
         let stop = Stop::count(Quota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
         let mut case = Case::of("nothing", Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)));
