@@ -134,3 +134,60 @@ impl LoadRun {
         Experiment::parse(&Path::new("selftest").join(format!("{name}.toml")), &text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::trials;
+
+    fn loads(quick: bool) -> Vec<(crate::Trial, LoadRun)> {
+        let load = |trial: crate::Trial| match trial.action.clone() {
+            Action::Load(load) => Some((trial, load)),
+            Action::Proofs { .. } => None,
+        };
+        trials(quick).into_iter().filter_map(load).collect()
+    }
+
+    #[test]
+    fn every_load_run_is_a_valid_experiment() {
+        for (trial, load) in [loads(true), loads(false)].concat() {
+            let experiment = load.experiment(trial.name, &trial.done);
+            assert!(experiment.is_ok(), "{}: {}", trial.name, experiment.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn every_fault_is_one_that_the_raw_socket_has() {
+        let is_fault =
+            |text: &str| text.is_empty() || text.parse::<tare_service::raw_socket::faults::Fault>().is_ok();
+        for trial in [trials(true), trials(false)].concat() {
+            match trial.action {
+                Action::Proofs { faults, .. } => {
+                    assert!(faults.iter().all(|fault| is_fault(fault)), "{}", trial.name)
+                }
+                Action::Load(load) => {
+                    assert!(load.rows.iter().all(|(_, fault)| is_fault(fault)), "{}", trial.name)
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_with_a_slower_row_ends_at_the_gate_and_another_with_its_budget() {
+        for (trial, load) in loads(false) {
+            let gate =
+                matches!(load.until(), Until::Gate(gate) if gate.candidate == SUBJECT && gate.delta < 0.03);
+            assert_eq!(gate, load.rows.len() > 1, "{}", trial.name);
+        }
+    }
+
+    #[test]
+    fn the_spinner_is_in_every_second_round_and_half_a_cpu_in_all() {
+        let rounds =
+            |disturbance: Disturbance| (0..4).map(|round| disturbance.is_in(round)).collect::<Vec<_>>();
+        assert_eq!(rounds(Disturbance::None), [false; 4]);
+        assert_eq!(rounds(Disturbance::HalfACpu), [true; 4]);
+        assert_eq!(rounds(Disturbance::Spinner), [false, true, false, true]);
+    }
+}

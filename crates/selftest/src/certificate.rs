@@ -124,3 +124,72 @@ impl Certificate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::trials;
+
+    /// A certificate in which the first trials have these outcomes.
+    fn certificate(outcomes: &[Outcome]) -> Certificate {
+        let evaluation = |outcome| Evaluation { outcome, ..Evaluation::not_tried("2 of 3") };
+        let found = trials(true).into_iter().zip(outcomes);
+        Certificate {
+            format: FORMAT.to_owned(),
+            tare: "1.2.3".to_owned(),
+            began: "2026-01-02T03:04:05Z".to_owned(),
+            took_ns: 61_000_000_000,
+            quick: true,
+            seed: 7,
+            environment: Environment {
+                isolation: vec!["killing: one by one".to_owned()],
+                ..Environment::default()
+            },
+            pinning: Pinning { server: vec![0], generator: vec![1] },
+            trials: found.map(|(trial, outcome)| Finding::new(&trial, 5, evaluation(*outcome))).collect(),
+        }
+    }
+
+    #[test]
+    fn one_fault_that_was_not_seen_makes_the_instrument_bad() {
+        use Outcome::{NotSeen, NotTried, Seen};
+        for (outcomes, is_good, verdict) in [
+            (&[Seen, Seen][..], true, "the instrument saw what it must: 2 of 2"),
+            (&[Seen, NotTried], true, "the instrument saw what it must: 1 of 1, 1 not tried"),
+            (
+                &[Seen, NotSeen, NotTried],
+                false,
+                "the instrument did NOT see 1 of 2, 1 not tried: do not trust it here",
+            ),
+            (&[NotTried], true, "nothing was tried: this certifies nothing, 1 not tried"),
+        ] {
+            let certificate = certificate(outcomes);
+            assert_eq!((certificate.is_good(), certificate.verdict().as_str()), (is_good, verdict));
+        }
+    }
+
+    #[test]
+    fn the_text_has_each_trial_with_what_must_be_seen_and_what_was_found() {
+        let text = certificate(&[Outcome::Seen, Outcome::NotSeen]).text();
+        for line in [
+            "tare 1.2.3 selftest, 2026-01-02T03:04:05Z (61 s, short form)",
+            "killing: one by one",
+            "seen       honest: the reference is proved against its contract",
+            "           must  nothing is wrong with it",
+            "NOT seen   twins: one program is measured under two names",
+            "           found 2 of 3",
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line:?} is not in\n{text}");
+        }
+        assert!(text.ends_with("\nthe instrument did NOT see 1 of 2: do not trust it here\n"));
+    }
+
+    #[test]
+    fn a_certificate_is_read_as_it_was_written() {
+        let certificate = certificate(&[Outcome::Seen, Outcome::NotSeen, Outcome::NotTried]);
+        let json = serde_json::to_value(&certificate).unwrap();
+        assert_eq!(json["trials"][1]["outcome"], "not-seen", "the evaluation is part of its trial");
+        assert_eq!(serde_json::from_value::<Certificate>(json).unwrap(), certificate);
+    }
+}

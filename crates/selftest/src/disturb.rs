@@ -113,3 +113,31 @@ impl<W: Watch> Watch for Meanwhile<'_, W> {
         self.watch.heard(record, left);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use tare_service::raw_socket::faults::Fault;
+
+    #[test]
+    fn half_a_cpu_is_a_fault_that_the_raw_socket_has() {
+        let half = HalfACpu::new();
+        assert!(half.fault().parse::<Fault>().is_ok(), "{}", half.fault());
+        let sleeping = HalfACpu { quota: Err("no cgroups".to_owned()) };
+        assert_eq!(sleeping.fault(), "stall=5000us/10000us");
+        assert!(sleeping.fault().parse::<Fault>().is_ok());
+        assert_eq!(sleeping.how(), "by sleeping for half of each 10 ms, as there is no quota: no cgroups");
+    }
+
+    #[test]
+    fn a_spinner_works_until_it_is_dropped() {
+        let stop = {
+            let spinner = Spinner::start(&[]);
+            assert!(!spinner.stop.load(Ordering::Relaxed));
+            Arc::clone(&spinner.stop)
+        };
+        assert!(stop.load(Ordering::Relaxed));
+        assert_eq!(Arc::strong_count(&stop), 1, "its thread has ended");
+    }
+}

@@ -193,3 +193,28 @@ fn shortages() -> Vec<Trial> {
         ),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_have_the_same_trials_and_the_short_one_is_shorter() {
+        let (quick, full) = (trials(true), trials(false));
+        let names = |trials: &[Trial]| trials.iter().map(|trial| trial.name).collect::<Vec<_>>();
+        assert_eq!(names(&quick), names(&full));
+        let lasts = |trials: &[Trial]| trials.iter().map(|trial| trial.lasts).sum::<Duration>();
+        assert!(lasts(&quick) < lasts(&full) / 2);
+        let mut unique = names(&full);
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), full.len());
+    }
+
+    #[test]
+    fn a_trial_takes_time_unless_it_shares_the_evidence_of_the_one_before() {
+        for pair in trials(false).windows(2) {
+            assert_eq!(pair[1].lasts.is_zero(), pair[0].action == pair[1].action, "{}", pair[1].name);
+        }
+    }
+}

@@ -71,3 +71,28 @@ pub fn death(process: &process::Service, when: &str) -> Option<String> {
     };
     Some(format!("{exit} {when}{stderr}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_has_the_address_of_its_target_and_the_seed_fixes_it() {
+        let text = "format = \"1.0\"\nname = \"a\"\ntitle = \"\"\n[[request]]\nname = \"x\"\nmethod = \"GET\"\n\
+            path = \"/{{label}}\"\n[request.response]\nstatus = 200\n";
+        let contract = Contract::parse(text, std::path::Path::new("a.toml")).unwrap();
+        let pool = |seed| format!("{:?}", pool(&contract, "127.0.0.1:81".parse().unwrap(), seed));
+        assert_eq!(pool(1), pool(1));
+        assert_ne!(pool(1), pool(2));
+    }
+
+    #[test]
+    fn kinds_of_failures_are_counted() {
+        let mut failures = Failures::default();
+        assert_eq!(kinds(&failures), "");
+        for kind in [tare_load::Failure::Reset, tare_load::Failure::Reset, tare_load::Failure::Status] {
+            failures.add(kind);
+        }
+        assert_eq!(kinds(&failures), "2 reset, 1 status");
+    }
+}

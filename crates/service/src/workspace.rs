@@ -177,4 +177,49 @@ mod tests {
             assert_eq!(found, Path::new(wanted));
         }
     }
+
+    fn checkout() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["services", "contracts", "deep/er"] {
+            std::fs::create_dir_all(root.path().join(name)).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_checkout_has_services_and_contracts() {
+        let root = checkout();
+        assert_eq!(find(Some(root.path())).unwrap(), root.path().canonicalize().unwrap());
+        let error = find(Some(&root.path().join("deep"))).unwrap_err().to_string();
+        assert!(error.ends_with("has no \"services\" and \"contracts\" folders"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_checkout_has_the_raw_socket_and_no_contract() {
+        let root = checkout();
+        let workspace = Workspace::open(root.path(), Path::new("tare"), Path::new("/home")).unwrap();
+        let labels: Vec<String> = workspace.select(&[]).unwrap().into_iter().map(|row| row.label).collect();
+        assert_eq!(labels, ["raw-socket"]);
+        assert_eq!(workspace.contract("hello").unwrap_err().to_string(), "unknown contract \"hello\"");
+        let error = workspace.select(&["raw-scoket,x".to_owned()]).unwrap_err().to_string();
+        assert_eq!(error, "unknown service \"raw-scoket\"; did you mean \"raw-socket\"?");
+    }
+
+    #[test]
+    fn a_contract_that_is_wrong_is_an_error_of_the_checkout() {
+        let root = checkout();
+        std::fs::write(root.path().join("contracts/a.toml"), "format = \"9.9\"\n").unwrap();
+        let error = Workspace::open(root.path(), Path::new("tare"), Path::new("/home")).unwrap_err();
+        assert!(matches!(error, WorkspaceError::Contract(_)), "{error}");
+    }
+
+    #[test]
+    fn folders_of_runs_sort_by_age() {
+        let root = checkout();
+        let workspace = Workspace::open(root.path(), Path::new("tare"), Path::new("/home")).unwrap();
+        let at = |ms| workspace.new_run("hello", jiff::Timestamp::from_millisecond(ms).unwrap());
+        assert!(at(999) < at(1_000) && at(1_000) < at(1_001), "to the millisecond");
+        assert_eq!(at(1).file_name().unwrap(), "19700101T000000.001Z-hello");
+        assert_eq!(run_folders(root.path())[0], at(1).parent().unwrap());
+    }
 }

@@ -64,4 +64,28 @@ mod tests {
         assert_eq!(received(table), Some(73));
         assert_eq!(received("  eth0: many"), None);
     }
+
+    #[test]
+    fn work_with_the_network_to_itself_does_not_overlap() {
+        let network = Network::default();
+        let busy = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    network.alone(|| {
+                        assert_eq!(busy.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        std::thread::sleep(std::time::Duration::from_millis(2));
+                        busy.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                    })
+                });
+            }
+        });
+        assert_eq!(network.alone(|| 7).0, 7);
+    }
+
+    #[test]
+    fn a_cost_is_read_as_it_was_written() {
+        let cost = Cost { seconds: 1.5, cpu_seconds: 2.25, download_bytes: None, disk_bytes: 7 };
+        assert_eq!(serde_json::from_str::<Cost>(&serde_json::to_string(&cost).unwrap()).unwrap(), cost);
+    }
 }

@@ -175,7 +175,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn versions_are_compared_by_number(one in proptest::collection::vec(0_u64..200, 2..5), other in proptest::collection::vec(0_u64..200, 2..5)) {
+        fn versions_are_compared_by_number(
+            one in proptest::collection::vec(0_u64..200, 2..5),
+            other in proptest::collection::vec(0_u64..200, 2..5),
+        ) {
             let print = |parts: &[u64]| parts.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
             let version = |parts: &[u64]| first_version(&format!("tool v{} (x86_64, 2024)", print(parts)));
             prop_assert_eq!(version(&one), Some(one.clone()));

@@ -35,3 +35,30 @@ impl fmt::Display for StageResult {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use super::super::Stage;
+
+    #[test]
+    fn every_stage_is_a_line_and_a_failure_has_its_reason_below() {
+        let stages = vec![
+            StageResult::passed(Stage::BadInput, Some("25 rounds".to_owned())),
+            StageResult::failed(Stage::LongConnection, "closed it".to_owned()),
+            StageResult::skipped(Stage::Crowd, "interrupted".to_owned()),
+        ];
+        let endurance = Endurance { contract: "hello".to_owned(), stages };
+        insta::assert_snapshot!(endurance.to_string(), @"
+        load of contract hello: not endured (1 failed, 1 passed, 1 skipped)
+          pass  bad-input         25 rounds
+          FAIL  long-connection
+                closed it
+          skip  crowd             interrupted
+        ");
+        assert!(!endurance.passed());
+        let json = serde_json::to_string(&endurance).unwrap();
+        assert_eq!(serde_json::from_str::<Endurance>(&json).unwrap(), endurance);
+    }
+}

@@ -1,38 +1,38 @@
 //! What other programs know: their stdout, within a deadline.
 
-use std::{
-    ffi::OsStr,
-    io::Read,
-    path::Path,
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::{ffi::OsStr, path::Path, process::Command, time::Duration};
 
-/// Cargo may have to wait for another cargo; whoever takes longer is not asked again.
+use tare_host::process::Asked;
+
+/// Cargo may have to wait for another cargo; a program that takes longer is not asked again.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What a program prints, whatever its status: some know a part of what they are asked. Empty where it cannot be run.
+/// What a program prints, whatever its status: some know a part of what they are asked. Empty if it cannot be run.
 pub fn ask<A: AsRef<OsStr>>(folder: &Path, program: &str, arguments: impl IntoIterator<Item = A>) -> String {
     let mut command = Command::new(program);
-    // Words that are parsed must not depend on who reads them.
+    // Words that are parsed must not depend on the language of the user.
     command.args(arguments).current_dir(folder).env("LC_ALL", "C");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return String::new() };
-    let Some(mut stdout) = child.stdout.take() else { return String::new() };
-    // Beside the wait, since a program that cannot get rid of its output does not end.
-    let reader = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stdout.read_to_end(&mut text);
-        String::from_utf8_lossy(&text).into_owned()
-    });
-    let began = Instant::now();
-    while let Ok(None) = child.try_wait() {
-        if began.elapsed() > LIMIT {
-            let _ = child.kill();
-            let _ = child.wait();
-            return String::new();
-        }
-        std::thread::sleep(Duration::from_millis(1));
+    let output = Asked::put(&mut command, LIMIT).and_then(Asked::answer);
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_answers_in_its_folder_and_in_one_language() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "pwd; echo $LC_ALL; echo no answer >&2; exit 3";
+        let text = ask(folder.path(), "sh", ["-c", script]);
+        let expected = format!("{}\nC\n", folder.path().canonicalize().unwrap().display());
+        assert_eq!(text, expected);
+        assert_eq!(ask(folder.path(), "no-such-program", [""; 0]), "");
     }
-    reader.join().unwrap_or_default()
+
+    #[test]
+    fn a_program_may_print_much_and_no_utf_8() {
+        let text = ask(Path::new("/"), "sh", ["-c", "yes | head -c 200000; printf '\\377'"]);
+        assert_eq!((text.chars().count(), text.chars().last()), (200_001, Some('\u{fffd}')));
+    }
 }

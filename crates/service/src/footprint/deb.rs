@@ -137,6 +137,8 @@ fn parse_copyright(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn set(names: &[&str]) -> BTreeSet<String> {
@@ -198,5 +200,27 @@ mod tests {
             License: EPL-1\n    Eclipse\n .\n\nFiles: debian/*\nLicense: GPL-2+\n";
         assert_eq!(parse_copyright(text).as_deref(), Some("EPL-1"));
         assert_eq!(parse_copyright("This package was debianized by A.\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn an_owner_is_the_package_of_its_line(package in "[a-z][a-z0-9+.-]{1,12}", architecture in "(:amd64|:all)?", path in "/[a-z/. ]{1,20}") {
+            let text = format!("dpkg-query: no path found\n{package}{architecture}: {path}\n");
+            prop_assert_eq!(parse_owners(&text), set(&[&package]));
+            let shared = format!("{package}{architecture}, other:i386: {path}\n");
+            prop_assert_eq!(parse_owners(&shared), set(&[&package]));
+        }
+
+        #[test]
+        fn a_class_path_is_split_wherever_its_lines_break(entries in proptest::collection::vec("[a-z/.]{1,9}", 1..6), broken in any::<bool>()) {
+            let separator = if broken { ":\\\n   " } else { ":" };
+            let text = format!("-Xmx1g\n-cp \"{}\"\nMain\n", entries.join(separator));
+            prop_assert_eq!(parse_class_path(&text), Some(entries));
+        }
+
+        #[test]
+        fn no_text_of_another_program_is_too_much(text in "(Files|License|:|\\*|\n|\n\n| |-cp|\"|\\\\\n|[a-zé]{1,5}){0,30}") {
+            let _any = (parse_owners(&text), parse_class_path(&text), parse_copyright(&text));
+        }
     }
 }

@@ -49,6 +49,8 @@ fn linked(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -65,5 +67,20 @@ mod tests {
             \tdep\tc\tv2\n\t=>\td\tv3\th1:y=\n\tbuild\t-compiler=gc\n";
         assert_eq!(linked(text), Some(2));
         assert_eq!(linked(""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn requirements_count_in_and_outside_of_blocks(alone in 0_usize..4, within in 0_usize..4, indirect in 0_usize..4) {
+            let alone_lines = "require a/b v1.2.3\n".repeat(alone);
+            let block = format!("require (\n{}{})\n", "\tc/d v1\n".repeat(within), "\te/f v1 // indirect\n".repeat(indirect));
+            prop_assert_eq!(direct(&format!("module x\n\n{alone_lines}\n{block}exclude y v1\n")), alone + within);
+        }
+
+        #[test]
+        fn no_file_is_too_much(text in "(require |\\(|\\)|\n|\t|// indirect|dep|path|[a-zé/]{1,6}){0,30}") {
+            prop_assert!(direct(&text) <= text.lines().count());
+            let _any = linked(&text);
+        }
     }
 }

@@ -100,6 +100,8 @@ fn canonical(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn write(folder: &Path, name: &str, text: &str) {
@@ -146,5 +148,22 @@ mod tests {
         assert_eq!(licence("License: MIT\nClassifier: License :: OSI Approved :: BSD License\n"), "MIT");
         assert_eq!(licence("License:\nClassifier: License :: OSI Approved :: MIT License\n"), "MIT License");
         assert_eq!(licence("Name: x\n"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn every_spelling_of_a_name_is_one(parts in proptest::collection::vec("[a-zA-Z0-9]{1,6}", 1..4), separator in "[-_.]{1,3}") {
+            let spelled = parts.join(&separator);
+            prop_assert_eq!(canonical(&spelled), parts.join("-").to_lowercase());
+            prop_assert_eq!(canonical(&canonical(&spelled)), canonical(&spelled));
+        }
+
+        #[test]
+        fn a_requirement_is_named_before_its_version(name in "[a-z][a-z0-9-]{0,8}[a-z]", rest in "(==1.2|>=3 ; python_version < \"4\"|\\[extra\\]==1| \\\\)?") {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("requirements.txt");
+            fs::write(&path, format!("# via x\n--index y\n{name}{rest}\n    --hash=sha256:0\n")).unwrap();
+            prop_assert_eq!(names(&path), Some(vec![canonical(&name)]));
+        }
     }
 }

@@ -143,6 +143,7 @@ fn short(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -177,5 +178,45 @@ mod tests {
         );
         assert_eq!(json(json!([1]), "[1,2]"), "the JSON: expected an array of length 1, got length 2");
         assert!(json(json!([1]), "[1").starts_with("the body is not JSON"));
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-zé]{0,5}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec(("[a-cA-C]", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn two_values_differ_somewhere_unless_they_are_equal(one in any_json(), other in any_json()) {
+            prop_assert_eq!(difference("", &one, &one), None);
+            prop_assert_eq!(difference("", &one, &other).is_none(), one == other);
+            prop_assert_eq!(body(one.to_string().as_bytes(), &ExpectedBody::Json(other.clone())).is_ok(), one == other);
+        }
+
+        #[test]
+        fn the_first_byte_that_differs_is_named(
+            same in prop::collection::vec(any::<u8>(), 0..90), one in prop::collection::vec(any::<u8>(), 0..9),
+        ) {
+            let other = [&same[..], &one.iter().map(|byte| byte.wrapping_add(1)).collect::<Vec<_>>()].concat();
+            let got = [&same[..], &one].concat();
+            match body(&got, &ExpectedBody::Exact(other)) {
+                Ok(()) => prop_assert!(one.is_empty()),
+                Err(reason) => {
+                    let start = format!("the body differs at byte {}: ", same.len());
+                    prop_assert!(reason.starts_with(&start), "{}", reason);
+                }
+            }
+        }
     }
 }

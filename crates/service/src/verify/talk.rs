@@ -242,3 +242,139 @@ impl fmt::Display for Trouble {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    use std::net::{Shutdown, TcpListener};
+
+    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+    /// A connection to a server that sends these bytes and then ends the connection, or keeps it open.
+    fn talk(bytes: &[u8], end: Option<End>) -> (Talk, std::thread::JoinHandle<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let bytes = bytes.to_vec();
+        let target = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            stream.write_all(&bytes).unwrap();
+            match end {
+                Some(End::Closed) => stream.shutdown(Shutdown::Both).unwrap(),
+                Some(End::Reset) => {
+                    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap()
+                }
+                None => {}
+            }
+            stream
+        });
+        let (connect, answer) = (Duration::from_secs(10), Duration::from_millis(300));
+        let timeouts = Timeouts { connect, answer, pause: Duration::ZERO };
+        (Talk::open(target, &timeouts).unwrap(), server)
+    }
+
+    #[test]
+    fn answers_are_taken_one_by_one_and_the_rest_stays() {
+        let (mut talk, server) = talk(&[ANSWER, ANSWER, b"HT"].concat(), None);
+        let stream = server.join().unwrap();
+        for _ in 0..2 {
+            assert_eq!(talk.answer(false).unwrap().body, b"ok");
+        }
+        assert_eq!(talk.after(), After::Bytes(2));
+        talk.begin();
+        assert_eq!(
+            (talk.received(), talk.unclaimed()),
+            (&b"HT"[..], &b"HT"[..]),
+            "what follows is a new exchange"
+        );
+        drop(stream);
+    }
+
+    #[test]
+    fn each_way_not_to_answer_has_its_message() {
+        let half = &ANSWER[..ANSWER.len() - 1];
+        for (bytes, end, expected) in [
+            (&b""[..], Some(End::Closed), "closed the connection instead of answering"),
+            (
+                half,
+                Some(End::Closed),
+                "closed the connection within the answer: Content-Length promises 2 bytes of body, 1 had come",
+            ),
+            (
+                &half[..9],
+                Some(End::Closed),
+                "closed the connection within the answer: 9 bytes had come, not the whole head",
+            ),
+            (b"", None, "no answer within 300ms"),
+            (
+                &half[..9],
+                None,
+                "the answer was not complete within 300ms: 9 bytes had come, not the whole head",
+            ),
+        ] {
+            let (mut talk, server) = talk(bytes, end);
+            let stream = server.join().unwrap();
+            assert_eq!(talk.answer(false).unwrap_err().to_string(), expected);
+            drop(stream);
+        }
+        let (mut talk, server) = talk(b"SSH-2.0\r\n\r\n", None);
+        let stream = server.join().unwrap();
+        let error = talk.answer(false).unwrap_err().to_string();
+        assert!(error.starts_with("the answer cannot be read: "), "{error}");
+        drop(stream);
+    }
+
+    #[test]
+    fn a_reset_is_no_close() {
+        let (mut talk, server) = talk(b"", Some(End::Reset));
+        drop(server.join().unwrap());
+        assert_eq!(talk.answer(false).unwrap_err().to_string(), "reset the connection instead of answering");
+        assert_eq!(talk.after(), After::Reset);
+    }
+
+    #[test]
+    fn the_end_of_a_connection_is_waited_for() {
+        for (end, expected) in [(Some(End::Closed), After::Closed), (None, After::StillOpen)] {
+            let (mut talk, server) = talk(ANSWER, end);
+            let stream = server.join().unwrap();
+            talk.answer(false).unwrap();
+            assert_eq!(talk.after(), expected);
+            drop(stream);
+        }
+    }
+
+    #[test]
+    fn an_answer_before_the_request_is_noticed() {
+        let (mut early, server) = talk(ANSWER, None);
+        let stream = server.join().unwrap();
+        let end = Instant::now() + Duration::from_secs(10);
+        while !early.spoke_early() && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        assert!(early.spoke_early());
+        assert_eq!(early.answer(false).unwrap().status, 200, "nothing of it is lost");
+        drop(stream);
+        let (mut silent, server) = talk(b"", None);
+        let stream = server.join().unwrap();
+        assert!(!silent.spoke_early());
+        drop(stream);
+    }
+
+    proptest! {
+        #[test]
+        fn progress_counts_every_byte(body in 0_usize..50, length in "[0-9]{1,3}", cut in 0_usize..120) {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+            let bytes = [head.as_bytes(), &vec![b'x'; body]].concat();
+            let bytes = &bytes[..cut.min(bytes.len())];
+            match Progress::of(bytes) {
+                Progress::Nothing => prop_assert!(bytes.is_empty()),
+                Progress::Head { bytes: count } => prop_assert!(count == bytes.len() && count < head.len()),
+                Progress::Body { bytes: count, promised } => {
+                    prop_assert_eq!((count + head.len(), promised), (bytes.len(), Some(length)));
+                }
+            }
+        }
+    }
+}

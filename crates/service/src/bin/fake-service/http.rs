@@ -125,3 +125,72 @@ impl Response {
         bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(bytes: &[u8]) -> Request {
+        match parse(bytes) {
+            Parsed::Complete(request, length) if length == bytes.len() => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_request_is_complete_with_its_last_byte() {
+        let bytes = b"POST /a?b=c HTTP/1.1\r\ncontent-length: 2\r\n\r\nok";
+        for length in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..length]), Parsed::Partial, "{length} bytes");
+        }
+        let found = request(bytes);
+        assert_eq!((found.method.as_str(), found.path.as_str(), found.query.as_str()), ("POST", "/a", "b=c"));
+        assert_eq!(found.body, b"ok");
+        let two = [&bytes[..], b"GET"].concat();
+        assert!(matches!(parse(&two), Parsed::Complete(_, length) if length == bytes.len()), "pipelined");
+    }
+
+    #[test]
+    fn a_connection_is_kept_as_version_and_header_say() {
+        for (line, header, expected) in [
+            ("HTTP/1.1", "", true),
+            ("HTTP/1.1", "Connection: Close\r\n", false),
+            ("HTTP/1.0", "", false),
+            ("HTTP/1.0", "connection: keep-alive\r\n", true),
+        ] {
+            let found = request(format!("GET / {line}\r\n{header}\r\n").as_bytes());
+            assert_eq!((found.keep_alive, found.http_1_0), (expected, line == "HTTP/1.0"), "{line} {header}");
+        }
+    }
+
+    #[test]
+    fn what_no_test_sends_is_malformed() {
+        for text in [
+            "GET / HTTP/2\r\n\r\n",
+            "GET x HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1 x\r\n\r\n",
+            "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+            "GET / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n",
+            "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        ] {
+            assert_eq!(parse(text.as_bytes()), Parsed::Malformed, "{text:?}");
+        }
+        assert_eq!(parse(&vec![b'x'; HEAD_BYTES_MAX + 1]), Parsed::Malformed, "a head without an end");
+    }
+
+    #[test]
+    fn a_response_is_written_right_or_as_the_mode_has_it() {
+        let text = |framing| String::from_utf8(Response::text(200, "ok").write(framing)).unwrap();
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n";
+        assert_eq!(text(Framing::default()), format!("{head}Content-Length: 2\r\n\r\nok"));
+        let short = Framing { promise_one_byte_less: true, close: true, ..Framing::default() };
+        assert_eq!(text(short), format!("{head}Content-Length: 1\r\nConnection: close\r\n\r\nok"));
+        let to_head =
+            Framing { without_body: true, say_keep_alive: true, date: Some("now"), ..Framing::default() };
+        assert_eq!(
+            text(to_head),
+            format!("{head}Content-Length: 2\r\nDate: now\r\nConnection: keep-alive\r\n\r\n")
+        );
+    }
+}

@@ -18,10 +18,10 @@ macro_rules! modes {
 modes! {
     Correct             "correct"                "honours all contracts"
     NeverReady          "never-ready"            "runs, but never listens"
-    ExitsEarly          "exits-early"            "complains on stderr and ends with status 1 before it listens"
+    ExitsEarly          "exits-early"            "prints an error and ends with status 1 before it listens"
     SlowStart           "slow-start"             "listens only after 3 s"
     CrashesUnderLoad    "crashes-under-load"     "ends with status 3 at its 500th request"
-    IgnoresSigterm      "ignores-sigterm"        "goes on after SIGTERM"
+    IgnoresSigterm      "ignores-sigterm"        "keeps running after SIGTERM"
     LeaksChild          "leaks-child"            "leaves a child in its process group that ignores SIGTERM"
     LeaksSession        "leaks-session"          "leaves a child in a session of its own that ignores SIGTERM"
     WrongBody           "wrong-body"             "sends another body of the same length"
@@ -33,10 +33,10 @@ modes! {
     HalfAnswer          "half-answer"            "sends half of each response and closes"
     StatusOkBang        "status-ok-bang"         "answers OK! to /test/status"
     LowercaseFramework  "lowercase-framework"    "answers {\"hello\":\"world\"} to /framework"
-    IgnoresCount        "ignores-count"          "makes 10000 strings whatever count says"
+    IgnoresCount        "ignores-count"          "always makes 10000 strings"
     LabelsOfThree       "labels-of-three"        "knows only labels of exactly three characters"
     No404               "no-404"                 "answers 200 to every path"
-    AcceptsBadJson      "accepts-bad-json"       "answers 200 to whatever is posted"
+    AcceptsBadJson      "accepts-bad-json"       "answers 200 to any posted body"
     FrozenDate          "frozen-date"            "sends a Date header that never moves"
     ReordersPipeline    "reorders-pipeline"      "answers the second of two pipelined requests first"
     ClosesAt5000        "closes-at-5000"         "says Connection: close and closes at the 5000th request of a connection"
@@ -66,5 +66,20 @@ impl Mode {
             let _ = writeln!(text, "  {name:<24}{what}");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_mode_has_a_name_of_its_own_and_a_line_in_the_help() {
+        for (mode, name, what) in TABLE {
+            assert_eq!(Mode::parse(name).as_ref(), Ok(mode));
+            assert!(Mode::help().contains(&format!("  {name:<24}{what}\n")));
+        }
+        let error = Mode::parse("corect").unwrap_err();
+        assert!(error.starts_with("FAKE is \"corect\", but must be one of: correct never-ready "), "{error}");
     }
 }

@@ -122,3 +122,65 @@ impl Routes {
         self.freed.notify_one();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(mode: Mode, method: &str, target: &str, body: &str) -> (u16, String) {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let request = Request {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            body: body.as_bytes().to_vec(),
+            keep_alive: true,
+            http_1_0: false,
+        };
+        let response = Routes::new(mode, false, 1, 0).answer(&request);
+        (response.status, String::from_utf8(response.body).unwrap())
+    }
+
+    #[test]
+    fn the_correct_service_has_a_router() {
+        let get = |target| answer(Mode::Correct, "GET", target, "");
+        assert_eq!(get("/"), (200, "Hello world!".to_owned()));
+        assert_eq!(get("/test/labels/a-B_9"), (200, "a-B_9".to_owned()));
+        assert_eq!(get("/benchmark?count=2"), (200, r#"["Index 0","Index 1"]"#.to_owned()));
+        for (target, status) in [
+            ("/none", 404),
+            ("/test/labels/", 404),
+            ("/test/labels/a%20b", 404),
+            (&format!("/test/labels/{}", "a".repeat(25)), 404),
+            ("/benchmark?count=-1", 400),
+            ("/benchmark?count=1000001", 400),
+        ] {
+            assert_eq!(get(target).0, status, "{target}");
+        }
+        assert_eq!(answer(Mode::Correct, "DELETE", "/framework", "").0, 405);
+        assert_eq!(answer(Mode::Correct, "HEAD", "/framework", "").0, 200);
+    }
+
+    #[test]
+    fn an_object_comes_back_with_one_member_more() {
+        let post = |mode, body| answer(mode, "POST", "/test", body);
+        assert_eq!(post(Mode::Correct, r#"{"a":1}"#), (200, r#"{"a":1,"text":"received"}"#.to_owned()));
+        for body in ["", "[]", "{", "7"] {
+            assert_eq!(post(Mode::Correct, body).0, 400, "{body:?}");
+            assert_eq!(post(Mode::AcceptsBadJson, body).0, 200, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn each_mode_is_wrong_in_one_way() {
+        let get = |mode, target| answer(mode, "GET", target, "");
+        assert_eq!(get(Mode::No404, "/none").0, 200);
+        assert_eq!(get(Mode::StatusOkBang, "/test/status").1, "OK!");
+        assert_eq!(get(Mode::LowercaseFramework, "/framework").1, r#"{"hello":"world"}"#);
+        assert_eq!(get(Mode::LabelsOfThree, "/test/labels/ab").0, 404);
+        assert_eq!(get(Mode::LabelsOfThree, "/test/labels/abc").0, 200);
+        assert_eq!(get(Mode::IgnoresCount, "/benchmark?count=1").1.matches("Index").count(), 10);
+        let (right, wrong) = (get(Mode::Correct, "/").1, get(Mode::WrongBody, "/").1);
+        assert!(right != wrong && right.len() == wrong.len());
+    }
+}
