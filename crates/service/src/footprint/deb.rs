@@ -204,7 +204,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_owner_is_the_package_of_its_line(package in "[a-z][a-z0-9+.-]{1,12}", architecture in "(:amd64|:all)?", path in "/[a-z/. ]{1,20}") {
+        fn an_owner_is_the_package_of_its_line(
+            package in "[a-z][a-z0-9+.-]{1,12}", architecture in "(:amd64|:all)?", path in "/[a-z/. ]{1,20}",
+        ) {
             let text = format!("dpkg-query: no path found\n{package}{architecture}: {path}\n");
             prop_assert_eq!(parse_owners(&text), set(&[&package]));
             let shared = format!("{package}{architecture}, other:i386: {path}\n");
@@ -212,7 +214,9 @@ mod tests {
         }
 
         #[test]
-        fn a_class_path_is_split_wherever_its_lines_break(entries in proptest::collection::vec("[a-z/.]{1,9}", 1..6), broken in any::<bool>()) {
+        fn a_class_path_is_split_wherever_its_lines_break(
+            entries in proptest::collection::vec("[a-z/.]{1,9}", 1..6), broken in any::<bool>(),
+        ) {
             let separator = if broken { ":\\\n   " } else { ":" };
             let text = format!("-Xmx1g\n-cp \"{}\"\nMain\n", entries.join(separator));
             prop_assert_eq!(parse_class_path(&text), Some(entries));

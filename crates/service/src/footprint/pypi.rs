@@ -159,7 +159,10 @@ mod tests {
         }
 
         #[test]
-        fn a_requirement_is_named_before_its_version(name in "[a-z][a-z0-9-]{0,8}[a-z]", rest in "(==1.2|>=3 ; python_version < \"4\"|\\[extra\\]==1| \\\\)?") {
+        fn a_requirement_is_named_before_its_version(
+            name in "[a-z][a-z0-9-]{0,8}[a-z]",
+            rest in "(==1.2|>=3 ; python_version < \"4\"|\\[extra\\]==1| \\\\)?",
+        ) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("requirements.txt");
             fs::write(&path, format!("# via x\n--index y\n{name}{rest}\n    --hash=sha256:0\n")).unwrap();
