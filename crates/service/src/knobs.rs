@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `[service]`: the settings that every service of an experiment is started with.
+/// The settings that every service of an experiment is started with, as a run keeps them.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
 pub struct Knobs {
     /// `THREADS`.
     pub threads: usize,

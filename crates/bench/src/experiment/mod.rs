@@ -121,9 +121,17 @@ struct File {
     #[serde(default = "default_reference")]
     reference: String,
     load: load::File,
-    service: Knobs,
+    service: ServiceFile,
     campaign: CampaignFile,
     latency: Option<latency::File>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ServiceFile {
+    threads: usize,
+    #[serde(default)]
+    delay_ms: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -189,7 +197,7 @@ impl Experiment {
             services: file.services,
             reference: file.reference,
             loads,
-            knobs: file.service,
+            knobs: Knobs { threads: file.service.threads, delay_ms: file.service.delay_ms },
             campaign: CampaignSetting {
                 budget: file.campaign.budget.unsigned_abs(),
                 slice,
@@ -246,6 +254,9 @@ mod tests {
         assert!(
             error("connections", "conections")
                 .ends_with("unknown key \"conections\"; did you mean \"connections\"?")
+        );
+        assert!(
+            error("delay-ms", "delay_ms").ends_with("unknown key \"delay_ms\"; did you mean \"delay-ms\"?")
         );
         assert!(
             error("blocks-max       = 40", "blocks-max = 2")
