@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, knobs::Knobs};
+use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 /// A plan over rows of these labels; the first is the reference.
 pub fn plan(labels: &[&str]) -> Plan {
@@ -39,7 +39,7 @@ pub fn plan(labels: &[&str]) -> Plan {
         reference: labels[0].to_owned(),
         seed: 42,
         loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 180_000_000_000,
         slice_ns: 100_000_000,
         slices_per_block: 1,

@@ -30,8 +30,8 @@ use tare_service::{
     catalogue::{Row, Service, Style},
     contract::{Contract, ContractError},
     document::DocumentError,
-    knobs::Knobs,
     prove::Proof,
+    settings::ServiceSettings,
 };
 
 const CONTRACT: &str = include_str!("selftest.toml");
@@ -154,8 +154,8 @@ impl<'a> Bench<'a> {
 
     fn prove(&self, name: &str, contract: &str, faults: &[&str]) -> Result<Evidence, SelftestError> {
         let contract = self.contract(contract)?;
-        let knobs = Knobs { threads: 1, delay_ms: 0 };
-        let proof = Proof { knobs: &knobs, seed: self.site.seed, port: None };
+        let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
+        let proof = Proof { service_settings: &service_settings, seed: self.site.seed, port: None };
         let mut proofs = Vec::new();
         for (index, fault) in faults.iter().enumerate() {
             let folder = self.site.folder.join(name).join(index.to_string());

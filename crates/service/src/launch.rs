@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
-use crate::{catalogue, contract::Contract, knobs::Knobs};
+use crate::{catalogue, contract::Contract, settings::ServiceSettings};
 use tare_host::process::{self, Launch, StartError, Supervisor};
 
 /// Time limit of one readiness probe, in addition to `DELAY_MS`.
@@ -62,7 +62,7 @@ pub struct Settings<'a> {
     /// The contract whose first request is the readiness probe.
     pub contract: &'a Contract,
     /// The settings of the service.
-    pub knobs: &'a Knobs,
+    pub service_settings: &'a ServiceSettings,
     /// CPUs of the service; empty: any.
     pub cpus: &'a [usize],
     /// Determines the placeholders of the readiness probe and the length of the environment.
@@ -101,7 +101,7 @@ pub fn launch(
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
     // Other values than verify will send: otherwise a service that caches would have the correct answers already.
     random.set_stream(1);
-    let patience = PATIENCE + Duration::from_millis(settings.knobs.delay_ms);
+    let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
     let start_up = process.wait_ready(service.ready_timeout, || {
         let request = settings.contract.loaded().next();
         request.is_none_or(|request| {
@@ -123,8 +123,8 @@ fn start(
 ) -> Result<process::Service, StartError> {
     let mut env: Vec<(String, String)> = service.env.clone().into_iter().collect();
     env.push(("PORT".to_owned(), port.to_string()));
-    env.push(("THREADS".to_owned(), settings.knobs.threads.to_string()));
-    env.push(("DELAY_MS".to_owned(), settings.knobs.delay_ms.to_string()));
+    env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
+    env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
     env.push((PADDING.to_owned(), padding(settings.seed)));
     let launch = Launch {
         name: service.id.clone(),

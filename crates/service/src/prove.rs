@@ -7,9 +7,9 @@ use tare_host::process::Supervisor;
 use crate::{
     catalogue::{self, Service},
     contract::{CheckId, Contract},
-    knobs::Knobs,
     launch::{self, Settings},
     probe::Readiness,
+    settings::ServiceSettings,
     verify::{self, Sent, Transcript},
 };
 
@@ -33,7 +33,7 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
 #[derive(Debug, Clone, Copy)]
 pub struct Proof<'a> {
     /// The settings of the service.
-    pub knobs: &'a Knobs,
+    pub service_settings: &'a ServiceSettings,
     /// Determines the values of placeholders.
     pub seed: u64,
     /// A port that the user chose, instead of any free one.
@@ -103,12 +103,13 @@ fn while_running<T>(
     stem: &str,
     look: impl FnOnce(SocketAddr, &verify::Options) -> T,
 ) -> Result<T, String> {
-    let Proof { knobs, seed, port } = *proof;
-    let settings = Settings { contract, knobs, cpus: &[], seed, readiness: Readiness::Speaks, port };
+    let Proof { service_settings, seed, port } = *proof;
+    let settings =
+        Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::Speaks, port };
     let ready =
         launch::launch(service, &settings, supervisor, folder, stem).map_err(|error| error.to_string())?;
     let mut options = verify_options(service, seed);
-    options.timeouts.answer += Duration::from_millis(knobs.delay_ms);
+    options.timeouts.answer += Duration::from_millis(service_settings.delay_ms);
     let seen = look(ready.address, &options);
     let stopped = ready.process.stop(GRACE);
     match stopped.is_clean() {

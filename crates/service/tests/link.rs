@@ -24,10 +24,10 @@ use tare_service::{
     catalogue::{Catalogue, RawSocket, Service},
     contract::Contract,
     drive,
-    knobs::Knobs,
     launch::{self, Settings},
     probe::{self, Readiness},
     raw_socket,
+    settings::ServiceSettings,
 };
 
 /// A program whose command `watchdog` runs the watchdog.
@@ -83,7 +83,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
     let supervisor = Supervisor::start(Path::new(FAKE), Isolation::detect()).unwrap();
     let settings = Settings {
         contract: &contract,
-        knobs: &Knobs { threads: 4, delay_ms: 0 },
+        service_settings: &ServiceSettings { threads: 4, delay_ms: 0 },
         cpus: &[],
         seed: 7,
         readiness: Readiness::AnswersRightly,

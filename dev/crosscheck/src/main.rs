@@ -27,9 +27,9 @@ use tare_service::{
     build::Site,
     catalogue::{RAW_SOCKET, Row, Service},
     contract::{self, Contract, Request},
-    knobs::Knobs,
     prove::{self, Proof},
     raw_socket,
+    settings::ServiceSettings,
     workspace::{self, Workspace},
 };
 
@@ -228,7 +228,7 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
         rounds: args.rounds.into(),
         pace,
         warm_up: args.warm_up.unsigned_abs(),
-        knobs: Knobs { threads: service_threads, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: service_threads, delay_ms: 0 },
         pinning: Pinning::choose(&cpus::available(), service_threads, threads),
         seed: args.seed.unwrap_or_else(tare_host::seed::draw),
     })
@@ -313,7 +313,7 @@ impl Command<'_> {
 
     /// Why the service is not loaded, if it does not honour the contract.
     fn prove(&self, service: &Service, supervisor: &Supervisor, folder: &Path) -> Option<String> {
-        let proof = Proof { knobs: &self.plan.knobs, seed: self.plan.seed, port: None };
+        let proof = Proof { service_settings: &self.plan.service_settings, seed: self.plan.seed, port: None };
         match prove::prove(service, self.contract, &proof, supervisor, folder) {
             Err(reason) => Some(reason),
             Ok(transcript) => transcript.reason().map(|reason| format!("failed verify: {reason}")),
@@ -329,7 +329,7 @@ impl Command<'_> {
             version: String::new(),
             contract: self.args.contract.clone(),
             request: format!("GET {}", self.request.ask.path.fixed().unwrap_or_default()),
-            knobs: self.plan.knobs.clone(),
+            service_settings: self.plan.service_settings.clone(),
             pinning: self.plan.pinning.clone(),
             rounds: self.plan.rounds,
             seed: self.plan.seed,

@@ -110,7 +110,7 @@ fn extent(report: &Report) -> String {
         if report.interrupted { "interrupted: " } else { "" },
         report.rounds,
         report.seed,
-        report.knobs.threads,
+        report.service_settings.threads,
         list(&report.pinning.server),
         list(&report.pinning.generator),
     )
@@ -190,7 +190,7 @@ mod tests {
         rounds::{Pair, Sample, Series},
     };
     use tare_host::cpus::Pinning;
-    use tare_service::knobs::Knobs;
+    use tare_service::settings::ServiceSettings;
 
     /// Two seconds of a saturated service.
     fn sample(per_second: f64, mean_ns: f64) -> Sample {
@@ -232,7 +232,7 @@ mod tests {
             version: "5.3.0".to_owned(),
             contract: "hello".to_owned(),
             request: "GET /".to_owned(),
-            knobs: Knobs { threads: 1, delay_ms: 0 },
+            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
             pinning: Pinning { server: vec![0], generator: vec![1] },
             rounds: 8,
             seed: 7,

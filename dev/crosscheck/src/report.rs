@@ -9,7 +9,7 @@ use super::{
     rounds::{Pair, Sample, Series},
 };
 use tare_host::cpus::Pinning;
-use tare_service::knobs::Knobs;
+use tare_service::settings::ServiceSettings;
 
 /// The format of `crosscheck.json`, `major.minor`.
 pub const FORMAT: &str = "1.0";
@@ -31,7 +31,7 @@ pub struct Report {
     pub contract: String,
     /// Method and path.
     pub request: String,
-    pub knobs: Knobs,
+    pub service_settings: ServiceSettings,
     /// Which CPUs the service and the generators had.
     pub pinning: Pinning,
     pub rounds: usize,

@@ -30,10 +30,10 @@ use tare_service::{
     catalogue::Service,
     contract::{Contract, Request},
     drive::{self, RESPONSE_TIMEOUT},
-    knobs::Knobs,
     launch::{self, LaunchError, Ready, Settings},
     probe::Readiness,
     prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
+    settings::ServiceSettings,
     verify,
 };
 
@@ -57,7 +57,7 @@ pub struct Plan {
     /// Load on the fresh process before anything counts.
     pub warm_up: Duration,
     /// What the service is told.
-    pub knobs: Knobs,
+    pub service_settings: ServiceSettings,
     /// Where it and the generators run.
     pub pinning: Pinning,
     /// Fixes the orders and think times.
@@ -140,7 +140,7 @@ impl<'a> Session<'a> {
         fs::write(&locustfile, LOCUSTFILE).map_err(keep)?;
         let settings = Settings {
             contract,
-            knobs: &plan.knobs,
+            service_settings: &plan.service_settings,
             cpus: &plan.pinning.server,
             seed: plan.seed,
             readiness: Readiness::AnswersRightly,

@@ -48,7 +48,7 @@ fn plan_json() -> serde_json::Value {
     };
     serde_json::json!({
         "experiment": "", "title": "", "question": "", "contract": "", "reference": "a", "seed": 1,
-        "load": { "connections": 1, "threads": 1 }, "knobs": { "threads": 1, "delay_ms": 0 },
+        "load": { "connections": 1, "threads": 1 }, "service_settings": { "threads": 1, "delay_ms": 0 },
         "budget_ns": 0, "slice_ns": 100_000_000, "slices_per_block": 8, "warm_up_ns": 0,
         "blocks_min": 12, "blocks_max": 12, "pinning": { "server": [0], "generator": [1] },
         "rows": [row("a"), row("b")]

@@ -270,8 +270,8 @@ fn load_text(plan: &Plan) -> String {
          windows of {} ms",
         plan.load().connections,
         plan.load().threads,
-        plan.knobs.threads,
-        plan.knobs.delay_ms,
+        plan.service_settings.threads,
+        plan.service_settings.delay_ms,
         window_ns / 1_000_000
     )
 }

@@ -149,7 +149,7 @@ impl Report {
         let (name, messages) = row.published.as_deref().zip(messages_published(of))?;
         self.published.seconds(name, |cell| {
             (cell.n, cell.t_ms, cell.environment.as_str(), cell.threads)
-                == (messages, of.knobs.delay_ms, link, of.knobs.threads)
+                == (messages, of.service_settings.delay_ms, link, of.service_settings.threads)
         })
     }
 

@@ -23,7 +23,7 @@ impl Round {
 
 /// Why a sample says nothing of how fast the service is.
 pub fn trouble(plan: &GridPlan, sample: &Sample) -> Option<RowIssue> {
-    let threads = plan.knobs(Cell::of(sample)).threads;
+    let threads = plan.service_settings(Cell::of(sample)).threads;
     let saturates = plan.points[sample.point].offered.saturates();
     detect::of_whole_load(sample, &plan.pinning, threads, saturates)
 }

@@ -57,7 +57,7 @@ fn what_has_no_figure_has_its_reason() {
     let stuck = kept("rest-cpp-2020", 0.1, |plan, cell| {
         let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
         let outcome = match row {
-            "cpprestsdk:waiting" if point.knobs.threads < 10 => {
+            "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
                 let silent_ns = Some(5_000_000_000);
                 Outcome::Hung(Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() })
             }

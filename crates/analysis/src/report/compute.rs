@@ -328,7 +328,7 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
 /// Whether the throughput is the service's own, and what its time went into.
 fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
-    let shares = Shares::of(&slices, &plan.pinning, plan.knobs.threads);
+    let shares = Shares::of(&slices, &plan.pinning, plan.service_settings.threads);
     report.server_cpu_share = Some(shares.server);
     report.generator_cpu_share = Some(shares.generator);
     report.foreign_cpu_share = shares.foreign;
@@ -344,7 +344,7 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     }
     report.throughput_doubt = detect::throughput(&shares).map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_doubt.is_none() {
-        report.add(detect::not_server_bound(&shares, plan.knobs.delay_ms));
+        report.add(detect::not_server_bound(&shares, plan.service_settings.delay_ms));
     }
 }
 
@@ -407,8 +407,8 @@ fn load_text(plan: &Plan) -> String {
         "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
         plan.load().connections,
         plan.load().threads,
-        plan.knobs.threads,
-        plan.knobs.delay_ms,
+        plan.service_settings.threads,
+        plan.service_settings.delay_ms,
         plan.slice_ns / 1_000_000,
         plan.slices_per_block,
         latency::load_text(plan)

@@ -14,7 +14,7 @@ use tare_bench::{
     },
 };
 use tare_host::cpus::{self, Pinning, Times};
-use tare_service::knobs::Knobs;
+use tare_service::settings::ServiceSettings;
 
 fn row(label: &str, style: Style) -> PlannedRow {
     PlannedRow {
@@ -45,7 +45,7 @@ fn kept() -> Kept {
         reference: "raw-socket".to_owned(),
         seed: 42,
         loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 60_000_000_000,
         slice_ns: 100_000_000,
         slices_per_block: 2,

@@ -15,7 +15,7 @@ use tare_bench::{
     sample::{Distribution, HostUsage, LoadResult, Sample},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, knobs::Knobs};
+use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 /// A service, as far as a campaign can see one.
 #[derive(Debug, Clone, Copy)]
@@ -223,7 +223,7 @@ pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
         reference: rows[0].to_owned(),
         seed,
         loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 0,
         until: tare_bench::run::until::Until::Budget,
         slice_ns: 100_000_000,

@@ -14,7 +14,7 @@ use tare_bench::{
     slo::{Slo, SloPlan, judge::Searches, plan::Setting},
 };
 use tare_host::cpus::Pinning;
-use tare_service::{catalogue, knobs::Knobs};
+use tare_service::{catalogue, settings::ServiceSettings};
 
 use crate::machine::{self, Machine, Service};
 
@@ -27,7 +27,7 @@ fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
     let setting = Setting {
         contract: "hello".to_owned(),
         load: LoadSetting { connections: 64, threads: 1 },
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         starts,
         windows: 14,
         window: None,

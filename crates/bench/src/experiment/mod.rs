@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tare_service::knobs::Knobs;
+use tare_service::settings::ServiceSettings;
 
 pub use load::LoadSetting;
 pub(crate) use load::one_or_many;
@@ -37,7 +37,7 @@ pub struct Experiment {
     /// How requests arrive: at least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
     /// What every service is told.
-    pub knobs: Knobs,
+    pub service_settings: ServiceSettings,
     /// How blocks and slices are laid out.
     pub campaign: CampaignSetting,
     /// The open loops in which latency is measured, where it is.
@@ -197,7 +197,10 @@ impl Experiment {
             services: file.services,
             reference: file.reference,
             loads,
-            knobs: Knobs { threads: file.service.threads, delay_ms: file.service.delay_ms },
+            service_settings: ServiceSettings {
+                threads: file.service.threads,
+                delay_ms: file.service.delay_ms,
+            },
             campaign: CampaignSetting {
                 budget: file.campaign.budget.unsigned_abs(),
                 slice,

@@ -123,10 +123,10 @@ impl<'a> Bench<'a> {
             .as_ref()
             .map(|link| Link::create(&link.spec, &pinning.generator, self.seed(cell)))
             .transpose()?;
-        let knobs = self.plan.knobs(cell);
+        let service_settings = self.plan.service_settings(cell);
         let settings = launch::Settings {
             contract,
-            knobs: &knobs,
+            service_settings: &service_settings,
             cpus: &pinning.server,
             seed: self.seed(cell),
             // Of what is known to be wrong no right answer is waited for.
@@ -235,7 +235,7 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         let mut options = verify_options(&self.services[cell.row], self.seed(cell));
-        options.timeouts.answer += Duration::from_millis(stage.point.knobs.delay_ms);
+        options.timeouts.answer += Duration::from_millis(stage.point.service_settings.delay_ms);
         let transcript = at_the_service(stage.link.as_ref(), || {
             verify::verify_only(
                 &self.contracts[cell.point],

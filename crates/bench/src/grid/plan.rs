@@ -19,7 +19,7 @@ use crate::{
     },
 };
 use tare_host::{cpus::Pinning, link::LinkSpec};
-use tare_service::{catalogue::Row, contract::Contract, knobs::Knobs};
+use tare_service::{catalogue::Row, contract::Contract, settings::ServiceSettings};
 
 /// Shorter loads say nothing, however small the scale.
 const DURATION_NS_MIN: u64 = 1_000_000_000;
@@ -113,7 +113,8 @@ pub struct Point {
     /// Load before it.
     pub warm_up_ns: u64,
     /// What services are told.
-    pub knobs: Knobs,
+    #[serde(alias = "knobs")]
+    pub service_settings: ServiceSettings,
     /// The slow link, where there is one.
     pub link: Option<PlannedLink>,
     /// Places of the rows that take part.
@@ -183,7 +184,7 @@ impl Planned for GridPlan {
         if let Some(row) = unknown {
             return Err(format!("a point names row {row} of {}", self.rows.len()));
         }
-        let of_points = self.points.iter().map(|point| point.knobs.threads);
+        let of_points = self.points.iter().map(|point| point.service_settings.threads);
         if of_points.chain(self.rows.iter().filter_map(|row| row.threads)).any(|threads| threads == 0) {
             return Err("a service is told 0 threads".to_owned());
         }
@@ -233,7 +234,7 @@ impl GridPlan {
             wanted.flat_map(|part| points(part, &file.links, &words, wish, cpus.len())).collect();
         let most = |of: fn(&Point) -> usize| points.iter().map(of).max().unwrap_or(1);
         let (served, generated) =
-            (most(|point| point.knobs.threads), most(|point| point.offered.connections().threads));
+            (most(|point| point.service_settings.threads), most(|point| point.offered.connections().threads));
         let label =
             |word: &String| words.iter().position(|other| other == word).map(|at| rows[at].1.label.clone());
         GridPlan {
@@ -254,9 +255,12 @@ impl GridPlan {
     }
 
     /// What the service of a cell is told.
-    pub fn knobs(&self, cell: Cell) -> Knobs {
-        let knobs = &self.points[cell.point].knobs;
-        Knobs { threads: self.rows[cell.row].threads.unwrap_or(knobs.threads), ..knobs.clone() }
+    pub fn service_settings(&self, cell: Cell) -> ServiceSettings {
+        let service_settings = &self.points[cell.point].service_settings;
+        ServiceSettings {
+            threads: self.rows[cell.row].threads.unwrap_or(service_settings.threads),
+            ..service_settings.clone()
+        }
     }
 
     /// Most rounds of any point.
@@ -310,7 +314,7 @@ fn points(
                     published,
                     offered: published.scaled(wish),
                     warm_up_ns: part.warm_up.map_or(0, ns),
-                    knobs: Knobs { threads, delay_ms },
+                    service_settings: ServiceSettings { threads, delay_ms },
                     link: link.clone(),
                     rows: rows.clone(),
                 }));
@@ -488,11 +492,11 @@ impl Point {
     /// Time that a request takes at the least: round trips over the link, and its turn at the service's threads.
     pub fn request_ns_ideal(&self) -> u64 {
         let turns = match self.offered {
-            Offered::Batch { producers, .. } => producers.div_ceil(self.knobs.threads) as u64,
+            Offered::Batch { producers, .. } => producers.div_ceil(self.service_settings.threads) as u64,
             _ => 1,
         };
         let round_trips = if self.offered.opens_before() { 1 } else { 2 };
-        self.rtt_ns() * round_trips + turns * self.knobs.delay_ms * 1_000_000
+        self.rtt_ns() * round_trips + turns * self.service_settings.delay_ms * 1_000_000
     }
 
     /// The contract that is its load, of the whole one; absent if that lost a request since the plan was made.
@@ -566,7 +570,7 @@ fn ns(duration: jiff::SignedDuration) -> u64 {
 impl Point {
     /// The load and what services were told, in words.
     pub fn describe(&self) -> String {
-        let delay = match self.knobs.delay_ms {
+        let delay = match self.service_settings.delay_ms {
             0 => String::new(),
             ms => format!(" DELAY_MS={ms}"),
         };
@@ -579,7 +583,7 @@ impl Point {
         format!(
             "{}{warm_up}; THREADS={}{delay}; contract {}{link}; {rounds}",
             self.offered.describe(),
-            self.knobs.threads,
+            self.service_settings.threads,
             self.contract
         )
     }

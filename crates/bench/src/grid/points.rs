@@ -24,8 +24,8 @@ impl Where {
         let link = point.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
         self.part.as_ref().is_none_or(|part| *part == point.part)
             && self.messages.is_none_or(|messages| Some(messages) == messages_published(point))
-            && self.delay_ms.is_none_or(|delay_ms| delay_ms == point.knobs.delay_ms)
-            && self.threads.is_none_or(|threads| threads == point.knobs.threads)
+            && self.delay_ms.is_none_or(|delay_ms| delay_ms == point.service_settings.delay_ms)
+            && self.threads.is_none_or(|threads| threads == point.service_settings.threads)
             && self.link.as_ref().is_none_or(|name| name == link)
     }
 
@@ -35,8 +35,8 @@ impl Where {
         self.is(other)
             && (self.part.is_some() || point.part == other.part)
             && (self.messages.is_some() || messages_published(point) == messages_published(other))
-            && (self.delay_ms.is_some() || point.knobs.delay_ms == other.knobs.delay_ms)
-            && (self.threads.is_some() || point.knobs.threads == other.knobs.threads)
+            && (self.delay_ms.is_some() || point.service_settings.delay_ms == other.service_settings.delay_ms)
+            && (self.threads.is_some() || point.service_settings.threads == other.service_settings.threads)
             && (self.link.is_some() || link(point) == link(other))
     }
 }
@@ -54,7 +54,10 @@ pub fn point_name(point: &Point) -> String {
     match messages_published(point) {
         Some(messages) => {
             let link = point.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
-            format!("N={messages}, t={} ms, {link}, C={}", point.knobs.delay_ms, point.knobs.threads)
+            format!(
+                "N={messages}, t={} ms, {link}, C={}",
+                point.service_settings.delay_ms, point.service_settings.threads
+            )
         }
         None => point.part.clone(),
     }

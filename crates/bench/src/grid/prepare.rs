@@ -16,7 +16,7 @@ use tare_service::{
     catalogue::{Row, Service},
     contract::Contract,
     footprint::{Footprint, Kept, Releases},
-    knobs::Knobs,
+    settings::ServiceSettings,
 };
 
 /// Builds the rows of `plan` and enters the receipts; rows that cannot be built are excluded. `after` hears the name of each.
@@ -63,18 +63,18 @@ pub fn verify_all(
     interrupt: &AtomicBool,
     after: impl Fn(&str) + Sync,
 ) -> io::Result<()> {
-    let mut wanted: BTreeMap<(usize, &str), Knobs> = BTreeMap::new();
+    let mut wanted: BTreeMap<(usize, &str), ServiceSettings> = BTreeMap::new();
     for (place, point) in plan.points.iter().enumerate() {
         for row in plan.members(point) {
-            let knobs = plan.knobs(Cell { round: 0, point: place, row });
-            wanted.entry((row, &point.contract)).or_insert(knobs);
+            let service_settings = plan.service_settings(Cell { round: 0, point: place, row });
+            wanted.entry((row, &point.contract)).or_insert(service_settings);
         }
     }
     let mut candidates = Vec::new();
-    for ((row, contract), knobs) in &wanted {
+    for ((row, contract), service_settings) in &wanted {
         let (row, label) = (*row, plan.rows[*row].planned.label.as_str());
         let Some(contract) = contracts.get(*contract) else { continue };
-        candidates.push(Candidate { row, label, service: &rows[row].service, contract, knobs });
+        candidates.push(Candidate { row, label, service: &rows[row].service, contract, service_settings });
     }
     let found = prepare::verify_each(&candidates, plan.seed, supervisor, run, interrupt, after)?;
     for (row, excluded) in found.into_iter().filter_map(|(row, excluded)| Some((row, excluded?))) {

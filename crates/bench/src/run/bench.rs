@@ -104,7 +104,7 @@ impl<'a> Bench<'a> {
     fn launch(&self, row: usize, stem: &str, seed: u64) -> Result<Running, RowFailure> {
         let settings = Settings {
             contract: self.contract,
-            knobs: &self.plan.knobs,
+            service_settings: &self.plan.service_settings,
             cpus: &self.plan.pinning.server,
             seed,
             readiness: Readiness::AnswersRightly,

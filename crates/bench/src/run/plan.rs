@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::{Experiment, LatencySetting, LoadSetting, Point};
 use tare_service::{
     catalogue::{Row, Setting, Style},
-    knobs::Knobs,
+    settings::ServiceSettings,
 };
 
 use super::until::Until;
@@ -32,7 +32,8 @@ pub struct Plan {
     #[serde(rename = "load", with = "crate::experiment::one_or_many")]
     pub loads: Vec<LoadSetting>,
     /// What services are told.
-    pub knobs: Knobs,
+    #[serde(alias = "knobs")]
+    pub service_settings: ServiceSettings,
     /// No block is begun that would end after this.
     pub budget_ns: u64,
     /// Length of a slice.
@@ -179,7 +180,7 @@ impl Plan {
             reference: experiment.reference.clone(),
             seed,
             loads: experiment.loads.clone(),
-            knobs: experiment.knobs.clone(),
+            service_settings: experiment.service_settings.clone(),
             budget_ns: ns(campaign.budget),
             slice_ns: ns(campaign.slice),
             slices_per_block: campaign.slices_per_block,

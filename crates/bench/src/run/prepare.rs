@@ -21,7 +21,7 @@ use tare_service::{
     build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
     contract::Contract,
-    knobs::Knobs,
+    settings::ServiceSettings,
 };
 
 /// Services that are proved at the same time: most of proving is waiting for a clock to move.
@@ -86,7 +86,7 @@ pub struct Candidate<'a> {
     /// What it must honour.
     pub contract: &'a Contract,
     /// What it is told.
-    pub knobs: &'a Knobs,
+    pub service_settings: &'a ServiceSettings,
 }
 
 /// Proves every row of `plan` that was built, and excludes those that fail. Transcripts go to the run folder.
@@ -103,7 +103,13 @@ pub fn verify_all(
     for (row, (planned, chosen)) in plan.rows.iter().zip(rows).enumerate() {
         if planned.excluded.is_none() {
             let (label, service) = (planned.label.as_str(), &chosen.service);
-            candidates.push(Candidate { row, label, service, contract, knobs: &plan.knobs });
+            candidates.push(Candidate {
+                row,
+                label,
+                service,
+                contract,
+                service_settings: &plan.service_settings,
+            });
         }
     }
     let found = verify_each(&candidates, plan.seed, supervisor, run, interrupt, after)?;
@@ -149,14 +155,20 @@ fn verify_one(
     supervisor: &Supervisor,
     run: &Path,
 ) -> io::Result<Option<Excluded>> {
-    let Candidate { label, service, contract, knobs, .. } = *candidate;
+    let Candidate { label, service, contract, service_settings, .. } = *candidate;
     let failed = |reason: String| Some(Excluded { why: Exclusion::AgainstItsContract, reason });
     if !service.contracts.contains(&contract.name) {
         let reason = format!("does not declare the contract \"{}\"", contract.name);
         return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
     }
     let folder = super::folder::service_folder(run, label);
-    match prove_and_weigh(service, contract, &Proof { knobs, seed, port: None }, supervisor, &folder) {
+    match prove_and_weigh(
+        service,
+        contract,
+        &Proof { service_settings, seed, port: None },
+        supervisor,
+        &folder,
+    ) {
         Err(reason) => Ok(failed(reason)),
         Ok((transcript, sent)) => {
             if let Some(sent) = sent {

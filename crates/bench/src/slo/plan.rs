@@ -15,7 +15,7 @@ use crate::{
     },
 };
 use tare_host::cpus::Pinning;
-use tare_service::{catalogue::Row, knobs::Knobs};
+use tare_service::{catalogue::Row, settings::ServiceSettings};
 
 /// The version of `slo.json`.
 pub const FORMAT: &str = "1.0";
@@ -52,7 +52,7 @@ pub struct Setting {
     /// Connections, of which an open loop takes as many as it needs.
     pub load: LoadSetting,
     /// What services are told.
-    pub knobs: Knobs,
+    pub service_settings: ServiceSettings,
     /// Fresh starts of every service.
     pub starts: usize,
     /// Windows of one search.
@@ -84,7 +84,7 @@ impl SloPlan {
             reference: String::new(),
             seed: setting.seed,
             loads: vec![setting.load.clone()],
-            knobs: setting.knobs.clone(),
+            service_settings: setting.service_settings.clone(),
             budget_ns: 0,
             until: Until::Budget,
             slice_ns: CLOSED_SLICE_NS,

@@ -391,7 +391,7 @@ mod tests {
         slo::{Slo, plan::Setting},
     };
     use tare_host::cpus::Pinning;
-    use tare_service::knobs::Knobs;
+    use tare_service::settings::ServiceSettings;
 
     use tare_analysis::capacity;
 
@@ -408,7 +408,7 @@ mod tests {
         let setting = Setting {
             contract: "hello".to_owned(),
             load: LoadSetting { connections: 64, threads: 1 },
-            knobs: Knobs { threads: 1, delay_ms: 0 },
+            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
             starts,
             windows: 10,
             window: None,

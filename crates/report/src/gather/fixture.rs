@@ -17,7 +17,7 @@ use tare_host::{
     environment::Environment,
 };
 use tare_load::latency::Histogram;
-use tare_service::{catalogue::Style, knobs::Knobs};
+use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 /// Label, language, and throughput as a share of the reference's.
 pub const ROWS: [(&str, &str, f64); 4] =
@@ -54,7 +54,7 @@ fn plan() -> Plan {
         reference: "raw-socket".to_owned(),
         seed: 42,
         loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 60_000 * MS,
         slice_ns: 100 * MS,
         slices_per_block: 4,

@@ -21,7 +21,7 @@ pub(super) struct ContractFile {
     pub name: Spanned<String>,
     pub title: String,
     #[serde(default)]
-    pub knobs: BTreeMap<String, String>,
+    pub service: BTreeMap<String, String>,
     #[serde(default)]
     pub defaults: DefaultsFile,
     #[serde(default, rename = "request")]

@@ -41,7 +41,7 @@ fn contract(file: ContractFile, stem: &str) -> Found<Contract> {
         return Err((file.name.span().start, Problem::NothingToLoad));
     }
     let checks = checks(&file.checks)?;
-    Ok(Contract { name: stem.to_owned(), title: file.title, knobs: file.knobs, requests, bad, checks })
+    Ok(Contract { name: stem.to_owned(), title: file.title, service: file.service, requests, bad, checks })
 }
 
 fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Found<()> {

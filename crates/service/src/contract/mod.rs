@@ -35,7 +35,7 @@ pub struct Contract {
     /// One line for people.
     pub title: String,
     /// What the environment variables change under this contract: variable to sentence.
-    pub knobs: BTreeMap<String, String>,
+    pub service: BTreeMap<String, String>,
     /// The right requests and what must come back, in the order of the file.
     pub requests: Vec<Request>,
     /// The requests that must be answered with a status of the class 4xx.

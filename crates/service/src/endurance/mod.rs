@@ -46,10 +46,11 @@ pub fn run(
     folder: &Path,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Endurance, LaunchError> {
-    let Proof { knobs, seed, port } = *proof;
-    let settings = Settings { contract, knobs, cpus: &[], seed, readiness: Readiness::AnswersRightly, port };
+    let Proof { service_settings, seed, port } = *proof;
+    let settings =
+        Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::AnswersRightly, port };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
-    let trial = Trial { service, contract, threads: knobs.threads, seed, ready, interrupt };
+    let trial = Trial { service, contract, threads: service_settings.threads, seed, ready, interrupt };
     Ok(Endurance { contract: contract.name.clone(), stages: trial.all() })
 }
 

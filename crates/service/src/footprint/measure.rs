@@ -15,10 +15,10 @@ use super::Measured;
 use crate::{
     catalogue::Service,
     contract::Contract,
-    knobs::Knobs,
     launch::{self, LaunchError, Settings},
     probe::Readiness,
     prove::GRACE,
+    settings::ServiceSettings,
 };
 use tare_host::process::{Stopped, Supervisor};
 
@@ -60,9 +60,10 @@ pub struct Trial<'a> {
 /// Starts `service` [`STARTS`] times, one after the other. `Ok(None)` if it was interrupted.
 pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, MeasureError> {
     let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
-    let knobs = Knobs { threads: 1, delay_ms: 0 };
+    let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
     let readiness = Readiness::AnswersRightly;
-    let settings = Settings { contract, knobs: &knobs, cpus: &[], seed, readiness, port: None };
+    let settings =
+        Settings { contract, service_settings: &service_settings, cpus: &[], seed, readiness, port: None };
     let mut starts = Vec::new();
     for _ in 0..STARTS {
         if interrupt.load(Ordering::Relaxed) {

@@ -48,10 +48,10 @@ fn the_grid_of_2020_is_whole() {
     let plan = planned("rest-cpp-2020", &Wish::default());
     let of = |point: &Point| {
         let Offered::Batch { messages, .. } = point.offered else { panic!("{point:?}") };
-        (messages, point.knobs.delay_ms, point.link.is_some(), point.knobs.threads)
+        (messages, point.service_settings.delay_ms, point.link.is_some(), point.service_settings.threads)
     };
     let mut points: Vec<_> =
-        plan.points.iter().filter(|point| point.knobs.threads != plan.cpus).map(of).collect();
+        plan.points.iter().filter(|point| point.service_settings.threads != plan.cpus).map(of).collect();
     points.sort_unstable();
     let cells = plan.published.cells.iter();
     let mut expected: Vec<_> =
@@ -84,14 +84,18 @@ fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
     assert_eq!((sweep.points.len(), label.as_str()), (48, "asio"));
     let threads = Wish { threads: vec![3], ..Wish::default() };
     let plan = planned("rest-cpp-2020", &threads);
-    assert!(plan.points.iter().all(|point| point.knobs.threads == 3));
-    assert_eq!(planned("abstract-2018", &threads).points[0].knobs.threads, 8, "it has no axis of them");
+    assert!(plan.points.iter().all(|point| point.service_settings.threads == 3));
+    assert_eq!(
+        planned("abstract-2018", &threads).points[0].service_settings.threads,
+        8,
+        "it has no axis of them"
+    );
 }
 
 #[test]
 fn deadlines_come_from_the_plan() {
     let plan = planned("rest-cpp-2020", &Wish::default());
-    let is_slow = |point: &&Point| point.part == "slow link" && point.knobs.threads == 4;
+    let is_slow = |point: &&Point| point.part == "slow link" && point.service_settings.threads == 4;
     let slow = plan.points.iter().find(is_slow).unwrap().deadlines();
     let quick = plan.points[0].deadlines();
     // The slowest service that was published took 369 s there, and the quickest of all points 0.85 s.
@@ -108,7 +112,7 @@ fn a_plan_from_elsewhere_is_looked_at_too() {
     told.rows[0].threads = Some(0);
     assert_eq!(told.check(), Err("a service is told 0 threads".to_owned()));
     let mut told = plan;
-    told.points[0].knobs.threads = 0;
+    told.points[0].service_settings.threads = 0;
     assert_eq!(told.check(), Err("a service is told 0 threads".to_owned()));
 }
 

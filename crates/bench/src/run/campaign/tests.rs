@@ -156,7 +156,7 @@ fn plan(rows: usize, seed: u64) -> Plan {
         reference: "row0".to_owned(),
         seed,
         loads: vec![crate::experiment::LoadSetting { connections: 1, threads: 1 }],
-        knobs: tare_service::knobs::Knobs { threads: 1, delay_ms: 0 },
+        service_settings: tare_service::settings::ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 60_000_000_000,
         slice_ns: 100_000_000,
         slices_per_block: 4,

@@ -108,10 +108,11 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         experiment.loads[0].connections = connections.into();
     }
     if let Some(threads) = args.threads {
-        experiment.knobs.threads = threads.into();
+        experiment.service_settings.threads = threads.into();
         experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
     }
-    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.loads[0].threads);
+    let pinning =
+        Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads);
     let plan = Plan::new(&experiment, rows, args.campaign.seed(), pinning);
     let mut metrics = args.metric.clone();
     metrics.sort();

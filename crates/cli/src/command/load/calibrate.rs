@@ -19,7 +19,7 @@ use tare_load::{
     Settings, Stop,
     schedule::{Arrivals, Process, Profile},
 };
-use tare_service::{catalogue::RAW_SOCKET, knobs::Knobs, launch, probe::Readiness};
+use tare_service::{catalogue::RAW_SOCKET, launch, probe::Readiness, settings::ServiceSettings};
 
 use crate::{
     exit::Outcome,
@@ -103,10 +103,16 @@ pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> 
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
-    let knobs = Knobs { threads: 1, delay_ms: 0 };
+    let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
     let readiness = Readiness::AnswersRightly;
-    let settings =
-        launch::Settings { contract, knobs: &knobs, cpus: &pinning.server, seed: 0, readiness, port: None };
+    let settings = launch::Settings {
+        contract,
+        service_settings: &service_settings,
+        cpus: &pinning.server,
+        seed: 0,
+        readiness,
+        port: None,
+    };
     let folder = workspace.root.join(".tare").join("calibrate");
     let ready = launch::launch(reference, &settings, &supervisor, &folder, RAW_SOCKET)?;
     let bench = Bench {

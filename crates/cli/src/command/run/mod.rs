@@ -171,7 +171,8 @@ fn begin(
     if let Some(reference) = &args.reference {
         experiment.reference.clone_from(reference);
     }
-    let pinning = Pinning::choose(&cpus::available(), experiment.knobs.threads, experiment.loads[0].threads);
+    let pinning =
+        Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads);
     let mut plan = Plan::new(&experiment, &rows, args.campaign.seed(), pinning);
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
     if args.campaign.dry_run {

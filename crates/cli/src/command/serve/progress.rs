@@ -224,14 +224,14 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let knobs = json!({"threads": 1, "delay_ms": 0});
+        let service_settings = json!({"threads": 1, "delay_ms": 0});
         let load = json!({"connections": 1, "threads": 1});
         let row = |label: &str| {
             json!({"label": label, "service": label, "title": null, "language": "c", "framework": "none",
                 "licence": "MIT", "style": "framework", "settings": [], "version": null, "excluded": null})
         };
         let plan = json!({"experiment": "e", "title": "t", "question": "q", "contract": "hello", "reference": "a",
-            "seed": 1, "load": load, "knobs": knobs, "budget_ns": 60_000_000_000_u64, "slice_ns": 100_000_000,
+            "seed": 1, "load": load, "service_settings": service_settings, "budget_ns": 60_000_000_000_u64, "slice_ns": 100_000_000,
             "slices_per_block": 2, "warm_up_ns": 0, "blocks_min": 6, "blocks_max": 100,
             "pinning": {"server": [0], "generator": [1]}, "rows": [row("a"), row("b")]});
         serde_json::from_value(plan).unwrap()

@@ -14,7 +14,7 @@ use tare_bench::{
 use tare_host::cpus::{self, Pinning};
 use tare_load::schedule::parse;
 use tare_report::Document;
-use tare_service::{catalogue::Row, knobs::Knobs};
+use tare_service::{catalogue::Row, settings::ServiceSettings};
 
 use super::campaign;
 use super::run::{ended, kept_rows, session::Session};
@@ -120,7 +120,7 @@ fn begin(
     workspace.contract(&setting.contract)?;
     workspace.adopt(args.services.iter().map(String::as_str))?;
     let rows = workspace.rows(args.services.iter().map(String::as_str))?;
-    let pinning = Pinning::choose(&cpus::available(), setting.knobs.threads, setting.load.threads);
+    let pinning = Pinning::choose(&cpus::available(), setting.service_settings.threads, setting.load.threads);
     let (slo, plan) = SloPlan::new(slo, &setting, &rows, pinning);
     let slo = SloPlan { at_least, ..slo };
     eprintln!("{}", words(&slo, &plan));
@@ -165,7 +165,7 @@ fn setting(args: &Args) -> anyhow::Result<Setting> {
     Ok(Setting {
         contract: args.contract.clone(),
         load: LoadSetting { connections: args.connections, threads: 1 },
-        knobs: Knobs { threads: args.threads, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: args.threads, delay_ms: 0 },
         starts: args.starts,
         windows: args.windows,
         window,

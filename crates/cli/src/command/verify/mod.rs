@@ -22,8 +22,8 @@ use tare_service::{
     catalogue::Row,
     contract::{CheckId, Contract},
     endurance::Stage,
-    knobs::Knobs,
     prove::Proof,
+    settings::ServiceSettings,
 };
 
 use crate::{
@@ -103,7 +103,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         supervisor: &supervisor,
         site: Site::new(&supervisor, &interrupt),
         args: &args,
-        knobs: Knobs { threads: args.threads.into(), delay_ms: 0 },
+        service_settings: ServiceSettings { threads: args.threads.into(), delay_ms: 0 },
         seed: args.seed.unwrap_or_else(tare_host::seed::draw),
         folder: workspace.root.join(".tare").join("verify"),
         interrupt: Arc::clone(&interrupt),
@@ -169,7 +169,7 @@ struct Session<'a> {
     supervisor: &'a Supervisor,
     site: Site<'a>,
     args: &'a Args,
-    knobs: Knobs,
+    service_settings: ServiceSettings,
     seed: u64,
     folder: PathBuf,
     interrupt: Arc<AtomicBool>,
@@ -216,7 +216,7 @@ impl Session<'_> {
     }
 
     fn proof(&self) -> Proof<'_> {
-        Proof { knobs: &self.knobs, seed: self.seed, port: self.args.port }
+        Proof { service_settings: &self.service_settings, seed: self.seed, port: self.args.port }
     }
 
     /// Where the output of a row goes.

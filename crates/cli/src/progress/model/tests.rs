@@ -10,7 +10,7 @@ use tare_bench::{
     slo::Slo,
 };
 use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, knobs::Knobs};
+use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 use super::*;
 use crate::progress::view::tests::drawn;
@@ -39,7 +39,7 @@ fn header(labels: &[&str]) -> Header {
         reference: labels[0].to_owned(),
         seed: 1,
         loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 120_000_000_000,
         slice_ns: 100_000_000,
         slices_per_block: 4,

@@ -333,10 +333,12 @@ fn batches<'a>(grid: &Grid<'a>) -> Fields<'a> {
         }),
         field(column("messages", "messages", Unit::Count).hidden(), messages),
         field(column("delay_ns", "t", Unit::Nanoseconds).hidden(), |entry: &Entry| {
-            entry.point.point.knobs.delay_ms * 1_000_000
+            entry.point.point.service_settings.delay_ms * 1_000_000
         }),
         field(text("link", "link").hidden(), link),
-        field(column("threads", "C", Unit::Count).hidden(), |entry: &Entry| entry.point.point.knobs.threads),
+        field(column("threads", "C", Unit::Count).hidden(), |entry: &Entry| {
+            entry.point.point.service_settings.threads
+        }),
     ];
     fields.extend(beside(
         column("message_ns", "a message", Unit::Nanoseconds),

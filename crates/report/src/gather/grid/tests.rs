@@ -48,7 +48,7 @@ fn what_has_no_figure_has_its_state_and_reason() {
         let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
         let sample = measured(plan, cell);
         match row {
-            "cpprestsdk:waiting" if point.knobs.threads < 10 => {
+            "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
                 let silent_ns = Some(5_000_000_000);
                 let hung = Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() };
                 Sample { outcome: Outcome::Hung(hung), load: LoadResult::default(), ..sample }

@@ -1,6 +1,6 @@
 //! Whether runs can be compared, and what of them: asked before any figure is looked at, and answered by their heads alone.
 //!
-//! Three kinds of differences. What makes another *measurement* forbids: contract, load, knobs, reference, length of a slice,
+//! Three kinds of differences. What makes another *measurement* forbids: contract, load, service_settings, reference, length of a slice,
 //! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
 //! else is told.
 
@@ -87,8 +87,8 @@ fn asked() -> Vec<Asked> {
         ("contract", Weight::Forbids, |run| run.plan().contract.clone()),
         ("connections", Weight::Forbids, |run| connections(run)),
         ("generator threads", Weight::Forbids, |run| run.plan().load().threads.to_string()),
-        ("THREADS of services", Weight::Forbids, |run| run.plan().knobs.threads.to_string()),
-        ("DELAY_MS of services", Weight::Forbids, |run| run.plan().knobs.delay_ms.to_string()),
+        ("THREADS of services", Weight::Forbids, |run| run.plan().service_settings.threads.to_string()),
+        ("DELAY_MS of services", Weight::Forbids, |run| run.plan().service_settings.delay_ms.to_string()),
         ("reference", Weight::Forbids, |run| run.plan().reference.clone()),
         ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns)),
         ("CPUs of services and generator", Weight::Forbids, pinning),

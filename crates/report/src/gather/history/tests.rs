@@ -12,7 +12,7 @@ use tare_bench::{
     sample::{HostUsage, LoadResult, Sample as Slice},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, knobs::Knobs};
+use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 use super::*;
 use crate::document::{Table, Value};
@@ -45,7 +45,7 @@ fn plan(rows: &[Row], seed: u64) -> Plan {
         reference: "raw-socket".to_owned(),
         seed,
         loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        knobs: Knobs { threads: 1, delay_ms: 0 },
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         budget_ns: 60_000_000_000,
         slice_ns: 100_000_000,
         slices_per_block: 1,
@@ -255,8 +255,8 @@ fn another_measurement_is_refused_with_both_values() {
         (|plan| plan.contract = "rest".to_owned(), "contract: \"hello\" in A, \"rest\" in B"),
         (|plan| plan.loads[0].connections = 400, "connections: \"64\" in A, \"400\" in B"),
         (|plan| plan.loads[0].threads = 2, "generator threads: \"1\" in A, \"2\" in B"),
-        (|plan| plan.knobs.threads = 4, "THREADS of services: \"1\" in A, \"4\" in B"),
-        (|plan| plan.knobs.delay_ms = 5, "DELAY_MS of services: \"0\" in A, \"5\" in B"),
+        (|plan| plan.service_settings.threads = 4, "THREADS of services: \"1\" in A, \"4\" in B"),
+        (|plan| plan.service_settings.delay_ms = 5, "DELAY_MS of services: \"0\" in A, \"5\" in B"),
         (|plan| plan.slice_ns = 500_000_000, "length of a slice: \"100 ms\" in A, \"500 ms\" in B"),
         (|plan| plan.pinning.generator = vec![0], "\"1 and 1, apart\" in A, \"1 and 1, shared\" in B"),
     ];
