@@ -58,17 +58,17 @@
     ]
   );
   var DASHES = ["solid", [6, 3], [2, 3]];
-  var VERDICTS = /* @__PURE__ */ new Map([
-    ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
-    ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
-    ["inconclusive", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }]
-  ]);
-  function looks(order) {
+  var OF_TONE = {
+    good: { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" },
+    bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
+    open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
+  };
+  function looks(order, tones = /* @__PURE__ */ new Map()) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
       let at = places.get(name);
-      const verdict = at === void 0 ? VERDICTS.get(name) : void 0;
-      if (verdict) return verdict;
+      const tone = at === void 0 ? tones.get(name) : void 0;
+      if (tone) return OF_TONE[tone];
       if (at === void 0) {
         at = places.size;
         places.set(name, at);
@@ -135,6 +135,10 @@
     },
     share: (value2) => `${fixed(value2 * 100, 1)}%`,
     times: (value2) => `${digits(value2)}x`,
+    change: (value2) => {
+      const percent = (value2 - 1) * 100;
+      return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
+    },
     percentile: (value2) => `p${plain(Math.round(value2 * 1e8) / 1e6)}`,
     text: plain,
     flag: plain,
@@ -150,7 +154,7 @@
     return typeof value2 === "number" ? show(unit, value2) : value2;
   }
   function tick(unit, number2) {
-    if (number2 === 0) return "0";
+    if (number2 === 0 && unit !== "change") return "0";
     return show(unit, Number(number2.toPrecision(12))).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
   }
   function interval(column2, [low, high]) {
@@ -1228,7 +1232,8 @@
     const main = find(document, "#main");
     const first = data.sections[0];
     const order = first?.table ? column(first.table, names(first.table)) : [];
-    const look = looks([...new Set(order)]);
+    const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
+    const look = looks([...new Set(order)], tones);
     const some = make("div", { class: "some-only", role: "status", hidden: true });
     main.append(some);
     const updates = [];

@@ -1,6 +1,6 @@
 // The document of a page, as crates/report writes it, and how to find one's way in it.
 
-/** @typedef {"text"|"flag"|"count"|"number"|"per-second"|"nanoseconds"|"bytes"|"share"|"times"|"percentile"} Unit */
+/** @typedef {"text"|"flag"|"count"|"number"|"per-second"|"nanoseconds"|"bytes"|"share"|"times"|"change"|"percentile"} Unit */
 /** @typedef {null|string|number|boolean} Value */
 /** @typedef {"linear"|"log"|"percentile"|"names"} Scale */
 /**
@@ -14,7 +14,8 @@
  * @property {boolean} [facet]
  * @property {boolean} [hidden]
  */
-/** @typedef {{ caption: string, columns: Column[], rows: Value[][] }} Table */
+/** @typedef {"good"|"open"|"bad"} Tone */
+/** @typedef {{ caption: string, columns: Column[], rows: Value[][], tones?: Record<string, Tone> }} Table */
 /**
  * @typedef {object} Chart
  * @property {string} title

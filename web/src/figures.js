@@ -61,6 +61,10 @@ const SHOWN = {
   },
   share: (value) => `${fixed(value * 100, 1)}%`,
   times: (value) => `${digits(value)}x`,
+  change: (value) => {
+    const percent = (value - 1) * 100;
+    return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
+  },
   percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,
   text: plain,
   flag: plain,
@@ -93,7 +97,7 @@ export function shown(unit, value) {
  * @param {number} number
  */
 export function tick(unit, number) {
-  if (number === 0) return "0";
+  if (number === 0 && unit !== "change") return "0";
   return show(unit, Number(number.toPrecision(12))).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 

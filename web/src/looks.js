@@ -3,6 +3,7 @@
 
 import { svg } from "./dom.js";
 
+/** @import { Tone } from "./data.js" */
 /** @typedef {{ color: string, symbol: string, dash: "solid"|number[] }} Look */
 
 const COLORS = 7;
@@ -22,22 +23,25 @@ const DASHES = ["solid", [6, 3], [2, 3]];
 
 /**
  * What is no service but what came out of a comparison: the same colour and symbol in every page, in tables as in charts.
- * @type {Map<string, Look>}
+ * @type {Record<Tone, Look>}
  */
-const VERDICTS = new Map([
-  ["holds", { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" }],
-  ["does not hold", { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" }],
-  ["inconclusive", { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }],
-]);
+const OF_TONE = {
+  good: { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" },
+  bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
+  open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" },
+};
 
-/** @param {string[]} order Names in the order of the main table: the first ones are told apart most easily. */
-export function looks(order) {
+/**
+ * @param {string[]} order Names in the order of the main table: the first ones are told apart most easily.
+ * @param {Map<string, Tone>} [tones] Of the words that say how something came out.
+ */
+export function looks(order, tones = new Map()) {
   const places = new Map(order.map((name, at) => [name, at]));
   /** @param {string} name @returns {Look} */
   return (name) => {
     let at = places.get(name);
-    const verdict = at === undefined ? VERDICTS.get(name) : undefined;
-    if (verdict) return verdict;
+    const tone = at === undefined ? tones.get(name) : undefined;
+    if (tone) return OF_TONE[tone];
     if (at === undefined) {
       at = places.size;
       places.set(name, at);

@@ -45,7 +45,8 @@ function begin() {
   const main = find(document, "#main");
   const first = data.sections[0];
   const order = first?.table ? column(first.table, names(first.table)) : [];
-  const look = looks([...new Set(order)]);
+  const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
+  const look = looks([...new Set(order)], tones);
   const some = make("div", { class: "some-only", role: "status", hidden: true });
   main.append(some);
   /** @type {((visible: Set<string>|null) => void)[]} */

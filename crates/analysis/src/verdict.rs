@@ -64,13 +64,17 @@ pub enum TestOutcome {
     Skipped,
 }
 
-/// How a verdict is painted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a word is painted, in all forms alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tone {
+    /// As any other word.
+    #[default]
+    Plain,
     /// As it should be.
     Good,
-    /// To be looked at.
-    Doubtful,
+    /// Neither, or not known.
+    Open,
     /// As it should not be.
     Bad,
 }
@@ -104,6 +108,15 @@ impl Verdict {
         }
     }
 
+    /// `5 failed, 1 not built, 2 left out`: the gravest first, and together what is one word for a reader.
+    pub fn tally(verdicts: impl IntoIterator<Item = Verdict>, question: Question) -> String {
+        let mut verdicts: Vec<Verdict> = verdicts.into_iter().collect();
+        verdicts.sort_unstable_by(|a, b| b.cmp(a));
+        let words: Vec<&str> = verdicts.iter().map(|verdict| verdict.word(question)).collect();
+        let alike = words.chunk_by(|a, b| a == b);
+        alike.map(|words| format!("{} {}", words.len(), words[0])).collect::<Vec<_>>().join(", ")
+    }
+
     /// The stable name, for programs.
     pub fn name(self) -> &'static str {
         match self {
@@ -131,6 +144,7 @@ impl Verdict {
             (Verdict::Unfinished, _) => "not measured",
             (Verdict::Invalid, _) => "invalid",
             (Verdict::NotBuilt, _) => "not built",
+            (Verdict::ServiceFailed, Question::Row) => "failed",
             (Verdict::ServiceFailed, _) => "service failed",
             (Verdict::LeftOut(_), _) => "left out",
         }
@@ -153,7 +167,7 @@ impl Verdict {
         match self.test_outcome() {
             TestOutcome::Success => Tone::Good,
             TestOutcome::Failure => Tone::Bad,
-            TestOutcome::Error | TestOutcome::Skipped => Tone::Doubtful,
+            TestOutcome::Error | TestOutcome::Skipped => Tone::Open,
         }
     }
 }
@@ -162,8 +176,9 @@ impl Tone {
     /// The stable name, for a style sheet.
     pub fn name(self) -> &'static str {
         match self {
+            Tone::Plain => "",
             Tone::Good => "good",
-            Tone::Doubtful => "open",
+            Tone::Open => "open",
             Tone::Bad => "bad",
         }
     }
@@ -171,8 +186,9 @@ impl Tone {
     /// The ANSI code.
     pub fn ansi(self) -> &'static str {
         match self {
+            Tone::Plain => "",
             Tone::Good => "32",
-            Tone::Doubtful => "33",
+            Tone::Open => "33",
             Tone::Bad => "31",
         }
     }
@@ -230,6 +246,15 @@ mod tests {
         let names: BTreeSet<&str> = Verdict::ALL.iter().map(|verdict| verdict.name()).collect();
         assert_eq!(names.len(), Verdict::ALL.len(), "a name is one verdict's");
         assert!(Verdict::ALL.is_sorted(), "the list is in the order of gravity");
+    }
+
+    #[test]
+    fn a_tally_counts_words_and_begins_with_the_gravest() {
+        let left_out = [Absence::NotOnThisMachine, Absence::AnotherContract].map(Verdict::LeftOut);
+        let found =
+            [Verdict::ServiceFailed, left_out[0], Verdict::NotBuilt, left_out[1], Verdict::ServiceFailed];
+        assert_eq!(Verdict::tally(found, Question::Row), "2 failed, 1 not built, 2 left out");
+        assert_eq!(Verdict::tally([], Question::Row), "");
     }
 
     #[test]

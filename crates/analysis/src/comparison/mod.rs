@@ -9,7 +9,6 @@ use serde::Serialize;
 use tare_stats::Warning;
 
 pub use compute::compute;
-pub use text::change;
 
 use crate::{findings::Finding, verdict::Verdict};
 use tare_bench::run::{record::Ending, until::Metric};

@@ -1,7 +1,10 @@
 //! The words of a comparison.
 
 use super::{Comparison, Figure};
-use crate::{report::figures::times, verdict::Question};
+use crate::{
+    report::figures::{change, interval, parts},
+    verdict::Question,
+};
 
 impl Comparison {
     /// The verdict as the head of a text: `PASS`.
@@ -11,19 +14,12 @@ impl Comparison {
 }
 
 impl Figure {
-    /// `throughput: 0.90x (0.89x to 0.91x), bound 0.97x.`
+    /// `throughput: -10.1% (-11.0 .. -9.2%), bound -3.0%.`
     pub fn text(&self) -> Option<String> {
         let ends = self.low.zip(self.high);
-        let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", times(low), times(high)));
-        let bound = if self.decides { format!(", bound {}", times(self.bound)) } else { String::new() };
-        Some(format!("{}: {}{ends}{bound}.", self.name, times(self.ratio?)))
+        let ends =
+            ends.map(|(low, high)| format!(" ({})", interval(parts::change(low), parts::change(high))));
+        let bound = if self.decides { format!(", bound {}", change(self.bound)) } else { String::new() };
+        Some(format!("{}: {}{}{bound}.", self.name, change(self.ratio?), ends.unwrap_or_default()))
     }
-}
-
-/// A ratio as a change: `+3.1%`.
-pub fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    // No "-0.0%".
-    let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
-    format!("{percent:+.1}%")
 }

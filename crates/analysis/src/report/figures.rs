@@ -1,41 +1,91 @@
 //! Numbers as people read them: three or four digits and a unit, or a word for what was counted.
 
+/// A number as it is written, and the unit behind it: apart, since of an interval the unit is written once.
+pub type Parts = (String, &'static str);
+
 /// `183 k`, `1.24 M`, `512`.
 pub fn rate(per_second: f64) -> String {
-    match per_second {
-        value if value >= 999_500.0 => format!("{} M", digits(value / 1e6)),
-        value if value >= 999.5 => format!("{} k", digits(value / 1e3)),
-        value => digits(value),
-    }
+    joined(parts::rate(per_second))
 }
 
 /// `5.21 µs`, `44.0 ms`, `3.20 s`.
 pub fn time(ns: f64) -> String {
-    match ns {
-        value if value >= 999.5e6 => format!("{} s", digits(value / 1e9)),
-        value if value >= 999.5e3 => format!("{} ms", digits(value / 1e6)),
-        value if value >= 999.5 => format!("{} µs", digits(value / 1e3)),
-        value => format!("{} ns", digits(value)),
-    }
+    joined(parts::time(ns))
 }
 
 /// `3.41 MiB`.
 pub fn bytes(count: f64) -> String {
-    match count / 1024.0 {
-        kib if kib >= 1023.5 * 1024.0 => format!("{} GiB", digits(kib / 1024.0 / 1024.0)),
-        kib if kib >= 1023.5 => format!("{} MiB", digits(kib / 1024.0)),
-        kib => format!("{} KiB", digits(kib)),
-    }
+    joined(parts::bytes(count))
 }
 
 /// `29.5%`.
 pub fn percent(ratio: f64) -> String {
-    format!("{:.1}%", ratio * 100.0)
+    joined(parts::percent(ratio))
 }
 
 /// A ratio as a multiple: `1.24x`.
 pub fn times(ratio: f64) -> String {
-    format!("{}x", digits(ratio))
+    joined(parts::times(ratio))
+}
+
+/// A ratio as a change: `+3.1%`.
+pub fn change(ratio: f64) -> String {
+    joined(parts::change(ratio))
+}
+
+pub fn joined((digits, unit): Parts) -> String {
+    digits + unit
+}
+
+/// Both ends of an interval, with their unit once where it is the same: `99.5 .. 104.7%`.
+pub fn interval(low: Parts, high: Parts) -> String {
+    let low = if low.1 == high.1 { low.0 } else { joined(low) };
+    format!("{low} .. {}", joined(high))
+}
+
+/// The same as the functions above, in two parts.
+pub mod parts {
+    use super::{Parts, digits};
+
+    pub fn rate(per_second: f64) -> Parts {
+        match per_second {
+            value if value >= 999_500.0 => (digits(value / 1e6), " M"),
+            value if value >= 999.5 => (digits(value / 1e3), " k"),
+            value => (digits(value), ""),
+        }
+    }
+
+    pub fn time(ns: f64) -> Parts {
+        match ns {
+            value if value >= 999.5e6 => (digits(value / 1e9), " s"),
+            value if value >= 999.5e3 => (digits(value / 1e6), " ms"),
+            value if value >= 999.5 => (digits(value / 1e3), " µs"),
+            value => (digits(value), " ns"),
+        }
+    }
+
+    pub fn bytes(count: f64) -> Parts {
+        match count / 1024.0 {
+            kib if kib >= 1023.5 * 1024.0 => (digits(kib / 1024.0 / 1024.0), " GiB"),
+            kib if kib >= 1023.5 => (digits(kib / 1024.0), " MiB"),
+            kib => (digits(kib), " KiB"),
+        }
+    }
+
+    pub fn percent(ratio: f64) -> Parts {
+        (format!("{:.1}", ratio * 100.0), "%")
+    }
+
+    pub fn times(ratio: f64) -> Parts {
+        (digits(ratio), "x")
+    }
+
+    pub fn change(ratio: f64) -> Parts {
+        let percent = (ratio - 1.0) * 100.0;
+        // No "-0.0%".
+        let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
+        (format!("{percent:+.1}"), "%")
+    }
 }
 
 /// `1 block`, `3 blocks`: of what takes an "s" where there are several.
@@ -71,6 +121,13 @@ mod tests {
             [bytes(3.41 * 1048576.0), bytes(2048.0), bytes(1048400.0)],
             ["3.41 MiB", "2.00 KiB", "1.00 MiB"]
         );
+    }
+
+    #[test]
+    fn a_unit_of_both_ends_is_written_once() {
+        assert_eq!(interval(parts::percent(0.995), parts::percent(1.047)), "99.5 .. 104.7%");
+        assert_eq!(interval(parts::time(999e3), parts::time(2e6)), "999 µs .. 2.00 ms");
+        assert_eq!([change(0.9996), change(0.9), change(1.031)], ["+0.0%", "-10.0%", "+3.1%"]);
     }
 
     #[test]

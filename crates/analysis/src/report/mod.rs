@@ -1,5 +1,5 @@
 //! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
-//! How it looks is in `text` and `markdown`.
+//! How it looks is for `tare-report` to say.
 
 mod accounting;
 pub(crate) mod compute;
@@ -20,7 +20,10 @@ pub use compute::{compute, compute_at};
 pub use rounds::Dropped;
 pub use tiers::{Neighbours, Place, Tiers};
 
-use crate::{findings::Finding, verdict::Verdict};
+use crate::{
+    findings::Finding,
+    verdict::{Question, Verdict},
+};
 use tare_bench::run::{
     plan::{Excluded, PlannedRow},
     record::Ending,
@@ -169,13 +172,7 @@ pub enum State {
 impl State {
     /// What stands in place of figures.
     pub fn word(&self) -> &'static str {
-        match self {
-            State::Measured => "measured",
-            State::Invalid(_) => "invalid",
-            State::Failed(_) => "failed",
-            State::Excluded(_) => "left out",
-            State::Unmeasured => "unmeasured",
-        }
+        self.verdict().word(Question::Row)
     }
 
     /// What that means for who asked for figures.

@@ -127,7 +127,7 @@ fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
     send(tare.pid(), Signal::INT);
     let ran = tare.end().expect(130);
     assert!(ran.stdout.contains("\nInterrupted: "), "{ran}");
-    assert!(ran.stdout.contains("state: unmeasured, reason: no complete block"), "{ran}");
+    assert!(ran.stdout.contains("state: not measured, reason: no complete block"), "{ran}");
 }
 
 #[test]

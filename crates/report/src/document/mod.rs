@@ -8,8 +8,12 @@ mod table;
 use serde::Serialize;
 
 pub use chart::{Chart, Scale, Shape};
-pub use table::{ALWAYS, Column, Table, Tone, Unit, Value};
-pub use tare_analysis::{checks::Check, status::Status, verdict::Verdict};
+pub use table::{ALWAYS, Column, Table, Unit, Value};
+pub use tare_analysis::{
+    checks::Check,
+    status::Status,
+    verdict::{Tone, Verdict},
+};
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
 pub const FORMAT: &str = "1.0";

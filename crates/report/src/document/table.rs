@@ -1,11 +1,17 @@
 //! Tables: columns with a unit, rows of values. Numbers are whole in base units (nanoseconds, bytes, shares of 1); how a person
 //! reads them follows from the unit.
 
-use serde::{Serialize, Serializer};
-use tare_analysis::{findings::Finding, report::figures};
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+use tare_analysis::{
+    findings::Finding,
+    report::figures::{self, Parts, parts},
+    verdict::{Question, Tone, Verdict},
+};
 
 /// Columns, and rows of as many values.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// What the rows are, for a screen reader: `Services by throughput`.
     pub caption: String,
@@ -75,22 +81,10 @@ pub enum Unit {
     Share,
     /// A ratio, read as a multiple.
     Times,
+    /// A ratio, read as a change: 0.9 is `-10.0%`.
+    Change,
     /// A percentile, from 0 to 1, on an axis of nines.
     Percentile,
-}
-
-/// What a word says of what it stands beside: one colour in all forms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tone {
-    /// Nothing.
-    #[default]
-    Plain,
-    /// As it should be.
-    Good,
-    /// Neither, or not known.
-    Open,
-    /// Not as it should be.
-    Bad,
 }
 
 /// One cell.
@@ -106,6 +100,25 @@ pub enum Value {
     Number(f64),
     /// A flag.
     Flag(bool),
+}
+
+/// With the tones of its words, by which a page colours what it draws of them.
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let words = self.rows.iter().flatten().filter_map(|value| match value {
+            Value::Word(word, tone) if *tone != Tone::Plain => Some((*word, *tone)),
+            _ => None,
+        });
+        let tones: BTreeMap<&str, Tone> = words.collect();
+        let mut written = to.serialize_struct("Table", 4)?;
+        written.serialize_field("caption", &self.caption)?;
+        written.serialize_field("columns", &self.columns)?;
+        written.serialize_field("rows", &self.rows)?;
+        if !tones.is_empty() {
+            written.serialize_field("tones", &tones)?;
+        }
+        written.end()
+    }
 }
 
 impl Serialize for Value {
@@ -243,6 +256,7 @@ impl Unit {
             Unit::Bytes => "bytes",
             Unit::Share => "share",
             Unit::Times => "times",
+            Unit::Change => "change",
             Unit::Percentile => "percentile",
         }
     }
@@ -250,34 +264,37 @@ impl Unit {
     /// A number as people read it.
     #[must_use]
     pub fn show(self, number: f64) -> String {
+        figures::joined(self.parts(number))
+    }
+
+    /// Both ends of an interval, with their unit once where it is the same.
+    #[must_use]
+    pub fn show_interval(self, low: f64, high: f64) -> String {
+        figures::interval(self.parts(low), self.parts(high))
+    }
+
+    fn parts(self, number: f64) -> Parts {
         match self {
-            Unit::PerSecond => figures::rate(number),
-            Unit::Nanoseconds => figures::time(number),
-            Unit::Bytes => figures::bytes(number),
-            Unit::Share => figures::percent(number),
-            Unit::Times => figures::times(number),
+            Unit::PerSecond => parts::rate(number),
+            Unit::Nanoseconds => parts::time(number),
+            Unit::Bytes => parts::bytes(number),
+            Unit::Share => parts::percent(number),
+            Unit::Times => parts::times(number),
+            Unit::Change => parts::change(number),
             // Six digits behind the point: five nines, without what binary fractions add to them.
-            Unit::Percentile => format!("p{}", (number * 1e8).round() / 1e6),
-            Unit::Text | Unit::Flag | Unit::Count | Unit::Number => number.to_string(),
+            Unit::Percentile => (format!("p{}", (number * 1e8).round() / 1e6), ""),
+            Unit::Text | Unit::Flag | Unit::Count | Unit::Number => (number.to_string(), ""),
         }
     }
 }
 
-impl Unit {
-    /// Both ends of an interval, with their unit once where it is the same.
-    #[must_use]
-    pub fn show_interval(self, low: f64, high: f64) -> String {
-        let (low, high) = (self.show(low), self.show(high));
-        let is_digit = |c: char| c.is_ascii_digit() || c == '.';
-        let suffix = |text: &str| text.trim_start_matches(is_digit).len();
-        let (of_low, of_high) = (suffix(&low), suffix(&high));
-        let is_same = low[low.len() - of_low..] == high[high.len() - of_high..];
-        let low = if is_same { &low[..low.len() - of_low] } else { low.as_str() };
-        format!("{low} .. {high}")
-    }
-}
-
 impl Value {
+    /// A verdict as the answer to a question, in its colour.
+    #[must_use]
+    pub fn of_verdict(verdict: Verdict, question: Question) -> Value {
+        Value::Word(verdict.word(question), verdict.tone())
+    }
+
     /// As people read it in a column of `unit`.
     #[must_use]
     pub fn show(&self, unit: Unit) -> String {

@@ -22,7 +22,9 @@ use super::{
     fields::{Between, between, field, table},
     lay::{column, notes, quiet, text},
 };
-use crate::document::{Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Unit};
+use crate::document::{
+    Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
+};
 
 /// What is told of a search for capacity.
 pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
@@ -136,14 +138,10 @@ fn nothing(report: &SloReport) -> String {
     }
 }
 
-fn state(row: &SloRow) -> &'static str {
-    match row.state {
-        State::Measured if row.bound == Some(Bound::Below) => "holds no rate",
-        State::Measured => "measured",
-        State::Failed(_) => "failed",
-        State::Invalid(_) => "invalid",
-        State::Excluded(_) => "left out",
-        State::Unmeasured => "not measured",
+fn state(row: &SloRow) -> Value {
+    match row.bound {
+        Some(Bound::Below) if row.state == State::Measured => Value::Word("holds no rate", Tone::Open),
+        _ => super::lay::state(&row.state),
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     fields::{Between, between, field, table},
     lay::{column, notes, quiet, text},
 };
-use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit};
+use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
 /// What is told of a comparison, whose first load decides.
 pub fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
@@ -100,7 +100,7 @@ fn metrics(found: &Comparison) -> Section {
         field(text("metric", "metric"), |figure: &Figure| figure.name.clone()),
         field(column("decides", "decides", Unit::Flag).facet(), |figure: &Figure| figure.decides),
         field(text("verdict", "verdict").facet(), |figure: &Figure| {
-            figure.verdict.map(|verdict| verdict.word(Question::Gate))
+            figure.verdict.map(|verdict| Value::of_verdict(verdict, Question::Gate))
         }),
         field(text("baseline_text", &found.baseline.label), move |figure: &Figure| {
             shown(figure, figure.baseline)
@@ -118,10 +118,10 @@ fn metrics(found: &Comparison) -> Section {
         ),
         field(text("unit", "unit").hidden(), |figure: &Figure| unit_name(figure.metric)),
     ];
-    let of = column("ratio", "candidate / baseline", Unit::Times).help("Paired by block.");
+    let of = column("ratio", "change", Unit::Change).help("Candidate by baseline, paired by block.");
     fields.extend(between(of, ratio));
-    let bound = column("bound_ratio", "bound", Unit::Times).help(
-        "From this ratio on it is a regression: upwards where less is better, downwards where more is.",
+    let bound = column("bound_ratio", "bound", Unit::Change).help(
+        "From this change on it is a regression: upwards where less is better, downwards where more is.",
     );
     fields.push(field(bound, |figure: &Figure| figure.decides.then_some(figure.bound)));
     fields.push(field(column("confidence", "confidence", Unit::Share), |figure: &Figure| figure.confidence));
@@ -134,7 +134,7 @@ fn metrics(found: &Comparison) -> Section {
     }));
     let lead = format!(
         "The candidate passes where every metric that decides excludes a regression of {delta} with its whole interval. It fails \
-         where one of them is worse for certain, its whole interval on the worse side of 1x, and by {delta} or more as it is \
+         where one of them is worse for certain, its whole interval on the worse side of no change, and by {delta} or more as it is \
          estimated. The confidence is that over all looks together.",
         delta = percent(found.delta)
     );
@@ -190,9 +190,7 @@ fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
     let fields = vec![
         field(text("metric", "metric").facet(), |block: &Block| block.metric.clone()),
         field(column("block", "block", Unit::Count), |block: &Block| block.block),
-        field(column("ratio", "candidate / baseline", Unit::Times), |block: &Block| {
-            block.candidate / block.baseline
-        }),
+        field(column("ratio", "change", Unit::Change), |block: &Block| block.candidate / block.baseline),
         field(column("baseline", "baseline", Unit::Number).hidden(), |block: &Block| block.baseline),
         field(column("candidate", "candidate", Unit::Number).hidden(), |block: &Block| block.candidate),
         field(text("unit", "unit").hidden(), |block: &Block| block.unit),

@@ -3,11 +3,12 @@
 use tare_analysis::{
     findings::{Finding, RunIssue},
     published::Estimate,
-    report::Level,
+    report::{Level, State},
+    verdict::Question,
 };
 
 use super::fields::{Between, spare};
-use crate::document::{Column, Table, Unit};
+use crate::document::{Column, Table, Tone, Unit, Value};
 
 /// A column of numbers.
 pub fn column(key: &str, title: &str, unit: Unit) -> Column {
@@ -29,6 +30,14 @@ pub fn quiet(table: Table) -> Table {
 pub fn notes(findings: &[Finding]) -> Vec<String> {
     let is_damage = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
     findings.iter().filter(|found| !is_damage(found)).map(Finding::scoped).collect()
+}
+
+/// How a row stands. That it was measured is what a reader expects, and has no colour.
+pub fn state(of: &State) -> Value {
+    match of {
+        State::Measured => Value::Word(of.word(), Tone::Plain),
+        _ => Value::of_verdict(of.verdict(), Question::Row),
+    }
 }
 
 /// As a sentence begins.
@@ -61,7 +70,6 @@ impl From<&Level> for Between {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Value;
 
     #[test]
     fn a_sentence_begins_with_a_capital() {

@@ -10,9 +10,9 @@ mod text;
 
 use askama::Template;
 
-use tare_analysis::verdict::{Question, Tone, Verdict};
+use tare_analysis::verdict::Tone;
 
-use crate::document::{Check, Document, Kind, Section};
+use crate::document::{Check, Document, Section};
 use table::TableView;
 
 /// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: nobody
@@ -116,12 +116,8 @@ impl Page<'_> {
         )
     }
 
-    /// `11 measured, 1 service failed`.
     fn checks(&self) -> String {
-        let count = |verdict| self.document.checks.iter().filter(|check| check.verdict == verdict).count();
-        let all = Verdict::ALL.iter().rev().map(|verdict| (count(*verdict), self.word(*verdict)));
-        let told = all.filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
-        told.collect::<Vec<_>>().join(", ")
+        super::checks(self.document)
     }
 
     fn has_failed(&self) -> bool {
@@ -130,14 +126,7 @@ impl Page<'_> {
 
     /// A name for the style, and what a reader is told.
     fn verdict(&self, check: &Check) -> (&'static str, &'static str) {
-        (check.verdict.tone().name(), self.word(check.verdict))
-    }
-
-    fn word(&self, verdict: Verdict) -> &'static str {
-        verdict.word(match self.document.kind {
-            Kind::Comparison | Kind::Capacity => Question::Gate,
-            _ => Question::Row,
-        })
+        (check.verdict.tone().name(), check.verdict.word(super::question(self.document.kind)))
     }
 
     /// A name for the style, and what a reader is told.

@@ -20,8 +20,8 @@ pub fn brief(document: &Document) -> String {
         }
         out += &inside(part);
     }
-    let facts = document.facts.iter().filter(|fact| fact.brief);
-    ended(out + &list(document.notes.iter().map(|note| escape(note)).chain(facts.map(fact))))
+    let facts = super::facts(document).into_iter().filter(|fact| fact.brief);
+    ended(out + &list(document.notes.iter().map(|note| escape(note)).chain(facts.map(|one| fact(&one)))))
 }
 
 /// The document, its first section open and the others folded.
@@ -32,7 +32,7 @@ pub fn markdown(document: &Document) -> String {
     let main = sections.next();
     out += &main.map(inside).unwrap_or_default();
     let notes = document.notes.iter().map(|note| escape(note));
-    out += &list(notes.chain(document.facts.iter().map(fact)));
+    out += &list(notes.chain(super::facts(document).iter().map(fact)));
     for section in sections {
         // In a line of HTML nothing of Markdown counts.
         let title = visible(&section.title).replace('&', "&amp;").replace('<', "&lt;").replace('\n', " ");

@@ -16,9 +16,10 @@ pub mod text;
 /// Longer tables are no reading: the forms for programs have them.
 const ROWS_MAX: usize = 50;
 
+use tare_analysis::verdict::Question;
 use tare_host::spelling::suggestion;
 
-use crate::document::{Document, Section, Status, Table};
+use crate::document::{Document, Fact, Kind, Section, Status, Table, Verdict};
 
 /// One of the files that a form consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +79,26 @@ pub fn table<'d>(document: &'d Document, id: &str) -> Result<&'d Table, WriteErr
 /// The sections that have a table, with it.
 fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
     document.sections.iter().filter_map(|section| Some((section, section.table.as_ref()?)))
+}
+
+/// What the checks of a document ask.
+fn question(kind: Kind) -> Question {
+    match kind {
+        Kind::Comparison | Kind::Capacity => Question::Gate,
+        Kind::Campaign | Kind::Grid | Kind::History => Question::Row,
+    }
+}
+
+/// The facts of a document as a reader of text has them: what became of the checks first.
+fn facts(document: &Document) -> Vec<Fact> {
+    let checks = checks(document);
+    let checks = (!checks.is_empty()).then(|| Fact::new("Checks", checks).brief());
+    checks.into_iter().chain(document.facts.iter().cloned()).collect()
+}
+
+/// `11 measured, 1 failed`; empty where nothing was asked.
+fn checks(document: &Document) -> String {
+    Verdict::tally(document.checks.iter().map(|check| check.verdict), question(document.kind))
 }
 
 /// What must be said of a run that did not come to its end.

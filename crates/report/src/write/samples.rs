@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use tare_analysis::verdict::Absence;
 
 use crate::document::{
-    Chart, Check, Column, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Table, Unit, Value,
-    Verdict,
+    Chart, Check, Column, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Table, Tone, Unit,
+    Value, Verdict,
 };
 
 /// Names that somebody may give to a service to see what happens.
@@ -88,7 +88,7 @@ fn tiers() -> Section {
     let mut failed = vec![Value::None; table.columns.len()];
     failed[0] = "slow".into();
     failed[10] = false.into();
-    failed[11] = "failed: its answer was wrong".into();
+    failed[11] = Value::Word("failed: its answer was wrong", Tone::Bad);
     table.rows.push(failed);
     let alt = "Bars of the share of the reference's throughput; the longest is reference, 100%, the shortest fast, 81.2%.";
     Section::new("tiers", "Tiers", "Who can be told apart from whom.", table)

@@ -37,13 +37,7 @@ impl Look {
     }
 
     fn tone(self, tone: Tone, text: &str) -> String {
-        let code = match tone {
-            Tone::Plain => "",
-            Tone::Good => "32",
-            Tone::Open => "33",
-            Tone::Bad => "31",
-        };
-        self.paint(code, text)
+        self.paint(tone.ansi(), text)
     }
 
     /// Lines no longer than there is room, those after the first one under the text of the first.
@@ -135,9 +129,9 @@ fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String 
     if let Some(status) = status(document.status) {
         out += &format!("{}\n", look.paint("33", status));
     }
-    let facts: Vec<&Fact> = document.facts.iter().filter(|fact| is_shown(fact)).collect();
+    let facts: Vec<Fact> = super::facts(document).into_iter().filter(is_shown).collect();
     let width = facts.iter().map(|fact| width_of(&fact.label)).max().unwrap_or(0);
-    let line = |fact: &&Fact| {
+    let line = |fact: &Fact| {
         let label = format!("{:width$}  ", visible(&fact.label));
         look.paint("2", &label) + &look.wrapped(&label, &fact.text)
     };

@@ -1,8 +1,8 @@
 //! The effects of a comparison, against the bounds from which on they are regressions.
 
 use tare_analysis::{
-    comparison::{self, Comparison, Figure, change},
-    report::figures::{bytes, rate, time},
+    comparison::{self, Comparison, Figure},
+    report::figures::{bytes, change, rate, time},
     verdict::{Question, Verdict},
 };
 use tare_bench::{metric::Unit, run::folder::Kept};

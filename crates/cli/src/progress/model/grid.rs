@@ -104,7 +104,7 @@ impl Grid {
         let name = row.label.clone();
         if let Some(excluded) = &row.excluded {
             let state = format!("left out: {}", excluded.reason);
-            return Row { name, state, tone: Tone::Doubt, is_out: true, ..Row::default() };
+            return Row { name, state, tone: Tone::Open, is_out: true, ..Row::default() };
         }
         let dash = || "-".to_owned();
         let found = cell.and_then(|cell| if is_makespan { cell.makespan_ns } else { cell.per_second });

@@ -88,7 +88,7 @@ impl Shown<'_> {
                 marks: vec![1.0],
             }),
             state: doubt.unwrap_or_default().to_owned(),
-            tone: if doubt.is_some() { Tone::Doubt } else { Tone::Plain },
+            tone: if doubt.is_some() { Tone::Open } else { Tone::Plain },
             ..Row::default()
         }
     }
@@ -100,7 +100,7 @@ pub fn without_figures(state: &State) -> Option<(String, Tone)> {
         State::Measured | State::Unmeasured => None,
         State::Failed(reason) => Some((format!("failed: {reason}"), Tone::Bad)),
         State::Invalid(reason) => Some((format!("invalid: {reason}"), Tone::Bad)),
-        State::Excluded(excluded) => Some((format!("left out: {}", excluded.reason), Tone::Doubt)),
+        State::Excluded(excluded) => Some((format!("left out: {}", excluded.reason), Tone::Open)),
     }
 }
 

@@ -61,7 +61,7 @@ impl Widget for &View {
         let remarks = self.remarks.len().min(REMARKS_MAX).min(height / 6);
         lines.extend(self.table.lines(width, height.saturating_sub(lines.len() + remarks)));
         for remark in &self.remarks[..remarks] {
-            let word = Span::styled("warning: ", colour(Tone::Doubt));
+            let word = Span::styled("warning: ", colour(Tone::Open));
             let room = width.saturating_sub(word.width());
             lines.push(Line::from(vec![word, Span::raw(fitted(remark, room))]));
         }
@@ -231,7 +231,7 @@ fn colour(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
         Tone::Good => Style::new().fg(Color::Green),
-        Tone::Doubt => Style::new().fg(Color::Yellow),
+        Tone::Open => Style::new().fg(Color::Yellow),
         Tone::Bad => Style::new().fg(Color::Red),
     }
 }

@@ -5,6 +5,8 @@ mod draw;
 
 use std::time::Duration;
 
+pub use tare_analysis::verdict::Tone;
+
 /// All that is shown at one instant.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct View {
@@ -105,20 +107,6 @@ pub struct Row {
     pub is_now: bool,
     /// Where not all fit, those with more of it are shown.
     pub interest: u8,
-}
-
-/// A meaning that has a colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tone {
-    /// No colour.
-    #[default]
-    Plain,
-    /// As it should be.
-    Good,
-    /// Doubtful.
-    Doubt,
-    /// Failed.
-    Bad,
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ fn view() -> View {
         Row { name: "chi".to_owned(), cells: vec!["-".to_owned(); 6], ..Row::default() },
     ];
     (rows[2].is_now, rows[2].state, rows[2].interest) = (true, "measuring".to_owned(), 5);
-    (rows[3].state, rows[3].tone) = ("generator-bound".to_owned(), Tone::Doubt);
+    (rows[3].state, rows[3].tone) = ("generator-bound".to_owned(), Tone::Open);
     rows[4].interest = 4;
     View {
         title: "Quick: what does a framework cost?".to_owned(),

@@ -1,8 +1,11 @@
 //! What came out of a campaign, in a sentence or two: what is read first. It claims no order that the data do not support.
 
-use tare_analysis::report::{
-    Ratio, Report, RowReport, State, Tiers,
-    figures::{percent, rate, several, time, times},
+use tare_analysis::{
+    report::{
+        Ratio, Report, RowReport, State, Tiers,
+        figures::{rate, several, time},
+    },
+    verdict::{Question, Verdict},
 };
 use tare_bench::{metric::Metric, run::record::Ending};
 
@@ -38,8 +41,8 @@ fn nothing(report: &Report) -> String {
     if unmeasured > 0 && !report.rows.iter().any(is_wrong) {
         return format!("No figures for {}: no block is complete.", several(unmeasured, "service"));
     }
-    let gravest = WITHOUT.iter().find_map(|word| report.rows.iter().find(|row| row.state.word() == *word));
-    let row = gravest.unwrap_or(first);
+    let gravest = Verdict::of_all(report.rows.iter().map(|row| row.state.verdict()));
+    let row = report.rows.iter().find(|row| row.state.verdict() == gravest).unwrap_or(first);
     let reason = row.state.reason().unwrap_or_default();
     format!(
         "No figures for {}: {}. The gravest reason: {}: {}.",
@@ -50,15 +53,11 @@ fn nothing(report: &Report) -> String {
     )
 }
 
-/// The states of rows that have no figures, the gravest first.
-const WITHOUT: [&str; 4] = ["failed", "invalid", "left out", "unmeasured"];
-
 /// `1 failed, 2 left out`; absent if every row has figures.
 fn without(report: &Report) -> Option<String> {
-    let count = |word: &&str| report.rows.iter().filter(|row| row.state.word() == *word).count();
-    let counts = WITHOUT.iter().map(|word| (count(word), *word)).filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
+    let verdicts = report.rows.iter().map(|row| row.state.verdict());
+    let tally = Verdict::tally(verdicts.filter(|verdict| *verdict != Verdict::Pass), Question::Row);
+    (!tally.is_empty()).then_some(tally)
 }
 
 /// There is nothing to compare it with.
@@ -133,21 +132,15 @@ fn first(tiers: &Tiers, report: &Report) -> String {
 fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
     let row = report.rows.iter().find(|row| row.label == label)?;
     match by {
-        Metric::Throughput => row.ratio.as_ref().map(share),
-        _ => row.cpu_ratio.as_ref().map(multiple),
+        Metric::Throughput => row.ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Share)),
+        _ => row.cpu_ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Times)),
     }
 }
 
-fn share(ratio: &Ratio) -> String {
+fn with_interval(ratio: &Ratio, unit: Unit) -> String {
     let interval = ratio.low.zip(ratio.high);
-    let interval = interval.map(|(low, high)| format!(" ({:.1} .. {})", low * 100.0, percent(high)));
-    percent(ratio.ratio) + &interval.unwrap_or_default()
-}
-
-fn multiple(ratio: &Ratio) -> String {
-    let interval = ratio.low.zip(ratio.high);
-    let interval = interval.map(|(low, high)| format!(" ({low:.2} .. {})", times(high)));
-    times(ratio.ratio) + &interval.unwrap_or_default()
+    let interval = interval.map(|(low, high)| format!(" ({})", unit.show_interval(low, high)));
+    unit.show(ratio.ratio) + &interval.unwrap_or_default()
 }
 
 /// A figure of its own, where there is none of the reference's, and why not.

@@ -11,7 +11,7 @@ use crate::{
     document::{Chart, Document, Scale, Section, Shape, Unit},
     gather::{
         fields::{Field, between, field, span, table},
-        lay::{column, quiet, text},
+        lay::{column, quiet, state, text},
     },
 };
 
@@ -115,7 +115,7 @@ fn fields<'a>(reference: &'a str) -> Vec<Field<'a, Point<'a>>> {
         point.row.latency_ns_p99
     }));
     fields.push(field(column("blocks", "blocks", Unit::Count), |point: &Point| point.row.blocks));
-    fields.push(field(text("state", "state").facet(), |point: &Point| tiers::state(&point.row.state)));
+    fields.push(field(text("state", "state").facet(), |point: &Point| state(&point.row.state)));
     fields
 }
 

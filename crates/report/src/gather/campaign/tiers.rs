@@ -4,8 +4,11 @@ use tare_analysis::report::{Report, RowReport, State};
 use tare_bench::run::{folder::Kept, plan::PlannedRow};
 
 use crate::{
-    document::{Chart, Column, Section, Shape, Tone, Unit, Value},
-    gather::fields::{Between, Field, between, field, span, spare, table},
+    document::{Chart, Column, Section, Shape, Unit, Value},
+    gather::{
+        fields::{Between, Field, between, field, span, spare, table},
+        lay::state,
+    },
 };
 
 /// A row of the report, and what was planned of it.
@@ -193,15 +196,6 @@ fn extent<'a>() -> Vec<Field<'a, Row<'a>>> {
         field(text("reason", "reason").help("why there are no figures, or no throughput"), reason),
         field(text("warnings", "warnings"), warnings),
     ]
-}
-
-pub(super) fn state(of: &State) -> Value {
-    let tone = match of {
-        State::Measured => Tone::Plain,
-        State::Failed(_) => Tone::Bad,
-        State::Invalid(_) | State::Excluded(_) | State::Unmeasured => Tone::Open,
-    };
-    Value::Word(of.word(), tone)
 }
 
 /// `mismatch 12, reset 1`.

@@ -10,7 +10,10 @@ use tare_bench::run::folder::Kept;
 
 use crate::{
     document::{Chart, Column, Section, Shape, Unit},
-    gather::fields::{Field, field, six_digits, span, spare, table},
+    gather::{
+        fields::{Field, field, six_digits, span, spare, table},
+        lay::state,
+    },
 };
 
 const LEAD: &str = "Asked by thresholds that were fixed before there was a figure. Slices in which the machine did something else \
@@ -82,7 +85,7 @@ fn counts<'a>() -> Vec<Field<'a, Row<'a>>> {
     let text = |key, title| Column::new(key, title, Unit::Text);
     vec![
         field(text("label", "service"), |row: &Row| row.report.label.clone()),
-        field(text("state", "state").facet(), |row: &Row| row.report.state.word()),
+        field(text("state", "state").facet(), |row: &Row| state(&row.report.state)),
         field(text("reason", "reason"), |row: &Row| row.report.reason()),
         field(count("slices_counted", "slices counted"), |row: &Row| row.counted),
         field(

@@ -14,7 +14,7 @@ use super::{
     },
     Grid,
 };
-use crate::document::{Chart, Scale, Section, Shape, Unit};
+use crate::document::{Chart, Scale, Section, Shape, Unit, Value};
 
 /// A claim, its id, and what was found.
 type Judged<'a> = (&'a str, &'a ClaimReport);
@@ -68,8 +68,8 @@ fn decisive(claim: &ClaimReport) -> Option<String> {
     Some(format!("{}: {}{more}", first.what(), first.found()))
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    verdict.word(Question::Claim)
+fn word(verdict: Verdict) -> Value {
+    Value::of_verdict(verdict, Question::Claim)
 }
 
 /// A comparison of a claim.

@@ -1,9 +1,6 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
-use tare_analysis::{
-    comparison,
-    report::figures::{percent, several},
-};
+use tare_analysis::report::figures::{self, percent, several};
 use tare_bench::run::until::Metric;
 use tare_stats::RatioEstimate;
 
@@ -13,7 +10,7 @@ use super::{
     effects::{DECIDES, Effect, Verdict, floor},
     scope::Scope,
 };
-use crate::document::Status;
+use crate::document::{Status, Unit};
 use crate::gather::lay::capital;
 
 /// More than so many names make no sentence.
@@ -72,7 +69,7 @@ fn nothing(compared: &[&Effect]) -> String {
 /// Such as `1 level changed: axum +7.2% CPU/request from #7 on`.
 fn changed(scope: &Scope, changes: &[Change]) -> Option<String> {
     let named = changes.iter().map(|change| {
-        let by = comparison::change(change.ratio);
+        let by = figures::change(change.ratio);
         format!("{} {by} {} from {} on", change.row, change.metric.name(), scope.runs[change.run].name)
     });
     let levels = several(changes.len(), "level");
@@ -122,12 +119,9 @@ fn named(effect: &Effect) -> String {
 
 /// A ratio as a change with its interval: `-4.1% (-5.0 .. -3.2%)`.
 fn change(ratio: &RatioEstimate) -> String {
-    let of = comparison::change;
     let interval = ratio.low.zip(ratio.high);
-    let interval = interval
-        .map(|(low, high)| format!(" ({} .. {})", of(low).trim_end_matches('%'), of(high)))
-        .unwrap_or_default();
-    format!("{}{interval}", of(ratio.ratio))
+    let interval = interval.map(|(low, high)| format!(" ({})", Unit::Change.show_interval(low, high)));
+    figures::change(ratio.ratio) + interval.unwrap_or_default().as_str()
 }
 
 /// What a reader must know, the gravest first.

@@ -8,6 +8,7 @@ use super::{
     run::{Run, Sample},
     scope::Scope,
 };
+use crate::document::Tone;
 
 /// A difference is told where its p-value, adjusted for all that is asked, is at most this.
 pub const ALPHA: f64 = 0.05;
@@ -83,6 +84,17 @@ impl Effect {
             (Verdict::NotShown, _) => "not shown",
             (Verdict::Beside, _) => "beside",
             (Verdict::NotCompared, _) => "not compared",
+        }
+    }
+
+    /// Of a program that is another one; what moved by itself is no news of it.
+    pub fn tone(&self) -> Tone {
+        match self.verdict {
+            Verdict::Better => Tone::Good,
+            Verdict::Worse => Tone::Bad,
+            Verdict::Moved | Verdict::Within | Verdict::NotShown | Verdict::Beside | Verdict::NotCompared => {
+                Tone::Open
+            }
         }
     }
 

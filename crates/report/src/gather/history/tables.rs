@@ -67,7 +67,7 @@ fn effect_row(runs: &[Run], effect: &Effect) -> Vec<Value> {
     vec![
         effect.row.as_str().into(),
         effect.metric.name().into(),
-        effect.word().into(),
+        Value::Word(effect.word(), effect.tone()),
         ratio.map(|ratio| ratio.ratio).into(),
         ratio.and_then(|ratio| ratio.low).into(),
         ratio.and_then(|ratio| ratio.high).into(),

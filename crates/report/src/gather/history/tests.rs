@@ -15,7 +15,7 @@ use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 use super::*;
-use crate::document::{Table, Value};
+use crate::document::{Table, Tone, Value};
 
 /// A row of a run: its name, how many times the usual rate it has, and its build.
 type Row<'a> = (&'a str, f64, &'a str);
@@ -449,7 +449,10 @@ fn a_history_is_in_the_order_of_time_and_names_the_build_that_changed() {
     let document = of(ten());
     let of_fast = |key| cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], key);
     assert_eq!((of_fast("before"), of_fast("after")), (Value::from("#1 .. #6"), Value::from("#7 .. #10")));
-    assert_eq!((of_fast("unit"), of_fast("verdict")), (Value::from("runs"), Value::from("slower")));
+    assert_eq!(
+        (of_fast("unit"), of_fast("verdict")),
+        (Value::from("runs"), Value::Word("slower", Tone::Bad))
+    );
     let changed = |key| cell(&document, "changes", &[("row", "fast"), ("metric", "throughput")], key);
     assert_eq!((changed("run"), changed("build")), (Value::from("#7"), Value::from("changed with it")));
     assert!(table(&document, "changes").values("row").all(|row| row.text() == Some("fast")));

@@ -116,18 +116,6 @@ fn heads(table: &Table) -> Vec<Head<'_>> {
     shown.map(|(place, column)| Head { column, place, numeric: column.unit.is_numeric() }).collect()
 }
 
-/// A verdict has one colour in all pages, in tables as in charts (`VERDICTS` in `web/src/looks.js`).
-fn tone(column: &Column, text: &str) -> &'static str {
-    if column.key != "verdict" {
-        return "";
-    }
-    match text.to_lowercase().as_str() {
-        "holds" | "pass" | "faster" | "cheaper" => "good",
-        "does not hold" | "fail" | "slower" | "dearer" | "service failed" | "not built" => "bad",
-        _ => "open",
-    }
-}
-
 /// Places of columns that are not cells like others.
 struct Beside {
     /// It names rows.
@@ -152,8 +140,8 @@ fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowVie
                 return Cell { chip, ..cell };
             }
             let below = beside.below.iter().filter_map(|place| {
-                let text = row.get(*place)?.text()?;
-                Some((text, tone(&table.columns[*place], text)))
+                let value = row.get(*place)?;
+                Some((value.text()?, value.tone().name()))
             });
             Cell { names: true, below: below.collect(), ..cell }
         });
@@ -195,7 +183,7 @@ impl Cell<'_> {
             names: false,
             chip: false,
             below: Vec::new(),
-            tone: value.text().map_or("", |text| tone(column, text)),
+            tone: value.tone().name(),
             numeric: head.numeric,
             text: value.show(column.unit),
             value: match value {

@@ -3,7 +3,9 @@ use std::{fmt::Write as _, path::Path, process::Command};
 use tare_host::fixture;
 
 use super::*;
+use crate::document::Verdict;
 use crate::document::{Chart, Column, FORMAT, Fact, Kind, Shape, Status, Table, Unit, Value};
+use tare_analysis::verdict::Question;
 
 fn small() -> Document {
     let columns = vec![
@@ -97,8 +99,9 @@ fn a_verdict_has_its_colour_and_nothing_else_has_one() {
     let mut document = small();
     let columns = vec![Column::new("id", "id", Unit::Text), Column::new("verdict", "verdict", Unit::Text)];
     let mut table = Table::new("Claims", columns);
-    for word in ["holds", "does not hold", "inconclusive"] {
-        table.rows.push(vec![word.into(), word.into()]);
+    for verdict in [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive] {
+        let word = Value::of_verdict(verdict, Question::Claim);
+        table.rows.push(vec![word.text().unwrap().into(), word.clone()]);
     }
     document.sections.push(Section::new("claims", "Claims", "All.", table));
     let page = html(&document).unwrap();
@@ -169,6 +172,7 @@ fn the_script_shows_numbers_as_we_do() {
         Unit::Bytes,
         Unit::Share,
         Unit::Times,
+        Unit::Change,
         Unit::Percentile,
     ];
     let mut made = String::from("[");

@@ -105,7 +105,10 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => object.iter().for_each(|(key, inner)| {
             found.insert(key.clone());
-            keys(inner, found);
+            // Its keys are words of the table.
+            if key != "tones" {
+                keys(inner, found);
+            }
         }),
         Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
         _ => {}
@@ -136,6 +139,7 @@ fn the_schema_has_every_word() {
         Unit::Bytes,
         Unit::Share,
         Unit::Times,
+        Unit::Change,
         Unit::Percentile,
     ];
     let statuses = [Status::Complete, Status::Interrupted, Status::Running, Status::CutOff, Status::Unknown];
