@@ -17,12 +17,12 @@ use super::{
     evaluate::{Analysed, Evaluation, Evidence},
     trial::Trial,
 };
-use tare_analysis::judge::Jury;
+use tare_analysis::stop::PlannedRule;
 use tare_bench::run::{
     bench,
-    campaign::{self, Parts, Watch},
     folder::{self, FolderError, Header, RunFolder},
     plan::Plan,
+    schedule::{self, Parts, Watch},
 };
 use tare_host::{cpus::Pinning, environment::Environment, process::Supervisor};
 use tare_load::{Clock, Monotonic};
@@ -187,11 +187,15 @@ impl<'a> Bench<'a> {
         let interrupt = Arc::clone(&self.site.interrupt);
         let mut executor =
             bench::Bench::new(&header.plan, services, contract, self.site.supervisor, &run, interrupt);
-        let mut judge = Jury::of(&header);
+        let mut stop_rule = PlannedRule::of(&header);
         let mut watch = Meanwhile::new(watch, load.disturbance, &self.site.pinning.generator);
-        let parts =
-            Parts { executor: &mut executor, journal: &mut journal, watch: &mut watch, judge: &mut judge };
-        let ended = campaign::run(&header.plan, parts, &[]);
+        let parts = Parts {
+            executor: &mut executor,
+            journal: &mut journal,
+            watch: &mut watch,
+            stop_rule: &mut stop_rule,
+        };
+        let ended = schedule::run(&header.plan, parts, &[]);
         drop(watch);
         ended.map_err(|source| SelftestError::Keep { path: run.clone(), source })?;
         Ok(Evidence::Run(Box::new(Analysed::new(folder::read(&run)?, half.map(|half| half.how())))))

@@ -13,7 +13,7 @@ use std::{
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::action::Disturbance;
-use tare_bench::run::{campaign::Watch, record::Record};
+use tare_bench::run::{record::Record, schedule::Watch};
 use tare_host::process::Quota;
 use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
 
@@ -102,7 +102,7 @@ impl<'a, W> Meanwhile<'a, W> {
 }
 
 impl<W: Watch> Watch for Meanwhile<'_, W> {
-    fn heard(&mut self, record: &Record, left: Duration) {
+    fn on_record(&mut self, record: &Record, left: Duration) {
         // A trial that disturbs has a single row: behind its slice comes the next round.
         if let (Record::Sample(slice), Disturbance::Spinner) = (record, self.disturbance) {
             self.spinner = self.disturbance.is_in(slice.round + 1).then(|| Spinner::start(self.cpus));
@@ -110,7 +110,7 @@ impl<W: Watch> Watch for Meanwhile<'_, W> {
         if matches!(record, Record::Stopped(_)) {
             self.spinner = None;
         }
-        self.watch.heard(record, left);
+        self.watch.on_record(record, left);
     }
 }
 

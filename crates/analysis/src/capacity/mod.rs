@@ -11,14 +11,14 @@ use crate::{
     verdict::Verdict,
 };
 use tare_bench::run::{
-    campaign::Judge,
     folder::Kept,
     plan::{Plan, PlannedRow},
     record::{Ending, Record, ending},
+    schedule::StopRule,
 };
 use tare_bench::slo::{
     Found, SloPlan,
-    judge::{Searches, Start, Window},
+    searches::{Searches, Start, Window},
 };
 use tare_host::environment::Environment;
 
@@ -124,7 +124,7 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
     let mut searches = Searches::new(slo);
     let mut failures = BTreeMap::new();
     for record in &kept.records {
-        searches.heard(record);
+        searches.on_record(record);
         if let Record::Failed(failed) = record {
             let reason = || format!("start {}: {}", failed.block + 1, failed.reason);
             failures.entry(failed.row).or_insert_with(reason);

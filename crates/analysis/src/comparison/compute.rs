@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     findings::{Finding, Issue, RowIssue, RunIssue, Scope},
-    judge::series,
     report::{self, Report, RowReport, State},
+    stop::series,
     verdict::Verdict,
 };
 use tare_bench::run::{

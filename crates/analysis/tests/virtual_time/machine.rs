@@ -7,10 +7,10 @@ use rand_chacha::ChaCha8Rng;
 use tare_bench::{
     experiment::LoadSetting,
     run::{
-        campaign::{self, Executor, Judge, Offer, Parts, RowFailure, Watch},
         folder::{Header, Kept},
         plan::{Plan, PlannedRow},
         record::{Journal, Pilot, Record, Stopped},
+        schedule::{self, Executor, Parts, RowFailure, SliceLoad, StopRule, Watch},
     },
     sample::{Distribution, HostUsage, LoadResult, Sample},
 };
@@ -146,15 +146,15 @@ impl Executor for Machine {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
+    fn slice(&mut self, row: usize, _draw: u64, offer: SliceLoad) -> Result<Sample, RowFailure> {
         self.slices += 1;
         self.speed += self.drift_sd * self.normal();
         let service = self.services[row];
         let noise = self.processes[row] + self.speed + service.slice_sd * self.normal();
         let per_second = service.per_second * noise.exp();
         let slice = match offer {
-            Offer::Closed { .. } => self.closed(per_second),
-            Offer::Open { per_second: offered, .. } => self.open(per_second, offered),
+            SliceLoad::Closed { .. } => self.closed(per_second),
+            SliceLoad::Open { per_second: offered, .. } => self.open(per_second, offered),
         };
         self.pass(slice.load.elapsed_ns);
         Ok(slice)
@@ -187,14 +187,14 @@ impl Journal for Memory {
 struct Nobody;
 
 impl Watch for Nobody {
-    fn heard(&mut self, _record: &Record, _left: Duration) {}
+    fn on_record(&mut self, _record: &Record, _left: Duration) {}
 }
 
 /// A whole campaign, as its folder would give it back.
-pub fn campaign(plan: &Plan, machine: &mut Machine, judge: &mut impl Judge) -> Kept {
+pub fn campaign(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> Kept {
     let mut journal = Memory::default();
-    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Nobody, judge };
-    campaign::run(plan, parts, &[]).expect("memory does not fail");
+    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Nobody, stop_rule };
+    schedule::run(plan, parts, &[]).expect("memory does not fail");
     let header =
         Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());
     Kept { header, records: journal.0, damage: Vec::new(), goes_on: false }

@@ -11,7 +11,7 @@ use tare_analysis::{
 use tare_bench::{
     experiment::LoadSetting,
     run::{folder::Kept, plan::Plan, record::Record},
-    slo::{Slo, SloPlan, judge::Searches, plan::Setting},
+    slo::{Slo, SloPlan, plan::Setting, searches::Searches},
 };
 use tare_host::cpus::Pinning;
 use tare_service::{catalogue, settings::ServiceSettings};

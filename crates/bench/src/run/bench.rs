@@ -18,10 +18,10 @@ use tare_load::{
 };
 
 use super::{
-    campaign::{Executor, Offer, RowFailure},
     folder,
     plan::Plan,
     record::{self, Latency, Pilot},
+    schedule::{Executor, RowFailure, SliceLoad},
     steady::steady_from,
 };
 use crate::experiment::LoadSetting;
@@ -130,13 +130,13 @@ impl<'a> Bench<'a> {
     /// Where a plan has several loads, each slice begins with connections of its own, each with one answer before the window: a
     /// service must not hold connections of another load, each of which may have a thread there. Always, and not only where
     /// the load is another one, so that the slices of all loads begin alike.
-    fn connect(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<(), RowFailure> {
+    fn connect(&self, running: &mut Running, draw: u64, offer: SliceLoad) -> Result<(), RowFailure> {
         if self.plan.loads.len() == 1 {
             return Ok(());
         }
         let load = match offer {
-            Offer::Closed { load } => &self.plan.loads[load],
-            Offer::Open { .. } => self.plan.load(),
+            SliceLoad::Closed { load } => &self.plan.loads[load],
+            SliceLoad::Open { .. } => self.plan.load(),
         };
         running.ready.process.thaw().map_err(failure)?;
         running.generator.close();
@@ -225,8 +225,8 @@ impl<'a> Bench<'a> {
     }
 
     /// The load of one slice. The generator polls before an instant that is due only where it has CPUs of its own.
-    fn load_of(&self, offer: Offer) -> Result<Load, RowFailure> {
-        let (Offer::Open { per_second, .. }, Some(latency)) = (offer, &self.plan.latency) else {
+    fn load_of(&self, offer: SliceLoad) -> Result<Load, RowFailure> {
+        let (SliceLoad::Open { per_second, .. }, Some(latency)) = (offer, &self.plan.latency) else {
             return Ok(load(Schedule::SATURATE, self.plan.slice_ns));
         };
         // A service that answered nothing in its closed loop is asked something all the same.
@@ -240,7 +240,7 @@ impl<'a> Bench<'a> {
         drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death)))
     }
 
-    fn measure(&self, running: &mut Running, draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
+    fn measure(&self, running: &mut Running, draw: u64, offer: SliceLoad) -> Result<Sample, RowFailure> {
         self.connect(running, draw, offer)?;
         let load = self.load_of(offer)?;
         let pool = drive::pool(self.contract, running.ready.address, draw);
@@ -346,7 +346,7 @@ impl Executor for Bench<'_> {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
+    fn slice(&mut self, row: usize, draw: u64, offer: SliceLoad) -> Result<Sample, RowFailure> {
         let mut running = self.taken(row)?;
         let sample = self.measure(&mut running, draw, offer)?;
         self.running.insert(row, running);

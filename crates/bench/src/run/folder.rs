@@ -33,7 +33,7 @@ pub const FORMAT: &str = "2.0";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Slices in blocks: [`crate::run::campaign`].
+    /// Slices in blocks: [`crate::run::schedule`].
     #[default]
     Campaign,
     /// Cells in rounds: [`crate::grid`].

@@ -1,18 +1,18 @@
 //! A run: the plan, the blocks of interleaved slices, and the folder that keeps all of it.
 //!
-//! `plan` says what will be done, `prepare` builds and proves, `campaign` orders it in time (and knows nothing of
-//! processes), `starts` says how many blocks a process lasts, `bench` carries it out on this machine by what `launch` and
-//! `drive` know, `folder` and `record` keep it on disk.
+//! `plan` is what will be done, `prepare` builds and verifies, `schedule` orders it in time (and knows no process), `starts` decides for
+//! how many blocks a process is kept, `bench` runs it on this machine, `folder` and `record` store it, `loads` divides a run of
+//! several loads.
 
 pub mod about;
 pub mod bench;
-pub mod campaign;
 pub mod folder;
 pub mod loads;
-pub mod past;
 pub mod plan;
 pub mod prepare;
 pub mod record;
+pub mod resume;
+pub mod schedule;
 pub mod starts;
 mod steady;
 pub mod until;

@@ -1,5 +1,5 @@
 //! Until when a campaign goes on. The plan keeps it, so that whoever reads a run knows whether its end depended on what
-//! it had found, and how such looks were paid for. Decides nothing: that is for [`tare_analysis::judge`].
+//! it had found, and how such looks were paid for. Decides nothing: that is for [`tare_analysis::stop`].
 
 use serde::{Deserialize, Serialize};
 use tare_stats::Looks;

@@ -4,8 +4,8 @@ use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, ensure};
 use tare_bench::run::{
-    campaign::Watch,
     record::{Block, Record},
+    schedule::Watch,
 };
 use tare_host::{
     cpus::{self, Pinning},
@@ -159,7 +159,7 @@ struct TrialProgress<'a> {
 }
 
 impl Watch for TrialProgress<'_> {
-    fn heard(&mut self, record: &Record, left: Duration) {
+    fn on_record(&mut self, record: &Record, left: Duration) {
         if let Record::Block(Block { block, .. }) = record {
             let left = if left.is_zero() {
                 String::new()

@@ -7,9 +7,9 @@
 use std::time::{Duration, Instant};
 
 use tare_bench::run::{
-    campaign::Watch,
     plan::Plan,
     record::{Block, Record},
+    schedule::Watch,
 };
 
 use super::{
@@ -97,7 +97,7 @@ impl<'a> CampaignProgress<'a> {
 }
 
 impl Watch for CampaignProgress<'_> {
-    fn heard(&mut self, record: &Record, left: Duration) {
+    fn on_record(&mut self, record: &Record, left: Duration) {
         tell(self.progress, self.plan, record, left);
         let Some((stage, campaign)) = &mut self.stage else { return };
         campaign.hear(record.clone(), left);

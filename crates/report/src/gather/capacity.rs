@@ -8,12 +8,12 @@ use tare_analysis::{
     report::{Level, State},
 };
 use tare_bench::{
-    run::{about::About, campaign::Judge, folder::Kept, record::Record},
+    run::{about::About, folder::Kept, record::Record, schedule::StopRule},
     sample::Sample,
     slo::{
         Found, SloPlan,
-        judge::{Searches, Start},
         objective::due,
+        searches::{Searches, Start},
     },
 };
 
@@ -205,7 +205,7 @@ fn capacity(report: &SloReport) -> Section {
 /// All starts, by row, as the search heard them.
 fn heard<'a>(slo: &'a SloPlan, kept: &Kept) -> Searches<'a> {
     let mut searches = Searches::new(slo);
-    kept.records.iter().for_each(|record| searches.heard(record));
+    kept.records.iter().for_each(|record| searches.on_record(record));
     searches
 }
 
@@ -424,7 +424,7 @@ mod tests {
         for block in 0..starts {
             let order = (0..labels.len()).collect();
             let mut hear = |record: Record, searches: &mut Searches| {
-                searches.heard(&record);
+                searches.on_record(&record);
                 records.push(record);
             };
             hear(Record::Block(Block { block, order, elapsed_ns: 0 }), &mut searches);

@@ -5,9 +5,9 @@ use std::path::Path;
 use tare_analysis::{
     checks,
     comparison::{Comparison, Contender, Figure},
-    judge::series,
     loads,
     report::Report,
+    stop::series,
     verdict::Question,
 };
 use tare_bench::{

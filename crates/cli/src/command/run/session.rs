@@ -6,18 +6,18 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use tare_analysis::judge::Jury;
+use tare_analysis::stop::PlannedRule;
 use tare_bench::{
     run::{
         bench::Bench,
-        campaign::{self, Judge, Parts},
         folder::{self, FolderError, Header, Kept, Planned, RunFolder},
         plan::{Plan, PlannedRow},
         prepare,
         record::{Ended, Ending, Journal, Record, ending},
+        schedule::{self, Parts, StopRule},
         until::Until,
     },
-    slo::{SloPlan, judge::Searches},
+    slo::{SloPlan, searches::Searches},
 };
 use tare_host::{environment::Environment, process::Supervisor};
 use tare_report::Document;
@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
                 .kept(journal.append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))),
             false => {
                 let campaign = || Campaign::new(header, None, past);
-                self.conduct(plan, self.bench(plan)?, journal, &mut Jury::of(header), past, campaign)
+                self.conduct(plan, self.bench(plan)?, journal, &mut PlannedRule::of(header), past, campaign)
             }
         };
         ended?;
@@ -223,13 +223,13 @@ impl<'a> Session<'a> {
         plan: &'c Plan,
         mut bench: Bench,
         mut journal: RunFolder,
-        judge: &mut impl Judge,
+        stop_rule: &mut impl StopRule,
         past: &[Record],
         campaign: impl FnOnce() -> Campaign<'c>,
     ) -> anyhow::Result<()> {
         let watch = &mut CampaignProgress::new(&self.progress, plan, campaign);
-        let parts = Parts { executor: &mut bench, journal: &mut journal, watch, judge };
-        let ended = campaign::run(plan, parts, past);
+        let parts = Parts { executor: &mut bench, journal: &mut journal, watch, stop_rule };
+        let ended = schedule::run(plan, parts, past);
         self.progress.finish();
         self.kept(ended.map(drop))
     }

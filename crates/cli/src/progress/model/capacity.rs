@@ -11,8 +11,8 @@ use tare_bench::{
     run::{folder::Kept, plan::Plan},
     slo::{
         Found, Search, SloPlan,
-        judge::{Searches, Start},
         search::CEILING,
+        searches::{Searches, Start},
     },
 };
 

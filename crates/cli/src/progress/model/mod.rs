@@ -16,14 +16,14 @@ use std::{
 use tare_analysis::report::figures::rate;
 use tare_bench::{
     run::{
-        campaign::Judge,
         folder::{Header, Kept},
         plan::Plan,
         record::{Block, Pilot, Record},
+        schedule::StopRule,
         until::Until,
     },
     sample::Sample,
-    slo::{SloPlan, judge::Searches},
+    slo::{SloPlan, searches::Searches},
 };
 
 pub use grid::Grid;
@@ -122,7 +122,7 @@ impl<'a> Campaign<'a> {
     pub fn hear(&mut self, record: Record, left: Duration) {
         self.left = left;
         if let Question::Capacity { searches, .. } = &mut self.question {
-            searches.heard(&record);
+            searches.on_record(&record);
         }
         let label = |row: usize| self.kept.header.plan.rows[row].label.clone();
         match &record {

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use tare_analysis::{
-    judge::series,
     report::{self, Report, RowReport, State, slices},
+    stop::series,
 };
 use tare_bench::{
     run::{

@@ -1,4 +1,4 @@
-//! The order of a campaign in time: blocks of fresh starts, rounds of short slices in random order, until the budget is
+//! The order of an interleaved experiment in time: blocks of fresh starts, rounds of short slices in random order, until the budget is
 //! spent. Knows no process, no socket and no clock of its own: an [`Executor`] does what it says, so that all of it can
 //! be tested without time.
 
@@ -12,25 +12,25 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    past::Past,
     plan::Plan,
     record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
+    resume::ResumeState,
     starts::{Start, blocks_per_start},
 };
 use crate::{experiment::Point, sample::Sample};
 
-/// Carries out what the campaign orders. Rows are given by their place in the plan. Whatever call fails for a row has
+/// Does what the schedule says. Rows are given by their place in the plan. Whatever call fails for a row has
 /// stopped that row's service before it returns.
 pub trait Executor {
-    /// A fresh process that is loaded until it is steady, and stopped. The row is the campaign's to fill in.
+    /// A fresh process that is loaded until it is steady, and stopped. The row is filled in by the schedule.
     fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure>;
     /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
     fn start(&mut self, row: usize, block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure>;
     /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
     fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure>;
-    /// Thawed, loaded for the length of a slice, frozen again. Places and numbers are the campaign's to fill in.
-    fn slice(&mut self, row: usize, draw: u64, offer: Offer) -> Result<Sample, RowFailure>;
-    /// Stopped for good; `block` names the files it leaves. Places and numbers are the campaign's to fill in.
+    /// Thawed, loaded for the length of a slice, frozen again. Places and numbers are filled in by the schedule.
+    fn slice(&mut self, row: usize, draw: u64, offer: SliceLoad) -> Result<Sample, RowFailure>;
+    /// Stopped for good; `block` names the files it leaves. Places and numbers are filled in by the schedule.
     fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure>;
     /// Time that only moves forward.
     fn now_ns(&self) -> u64;
@@ -40,7 +40,7 @@ pub trait Executor {
 
 /// How requests arrive in a slice.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Offer {
+pub enum SliceLoad {
     /// Each connection sends its next request once the last one is answered.
     Closed {
         /// The place of the load in the plan.
@@ -55,39 +55,39 @@ pub enum Offer {
     },
 }
 
-impl Offer {
+impl SliceLoad {
     /// The place of the point in the plan.
     pub fn point(self, plan: &Plan) -> usize {
         match self {
-            Offer::Closed { load } => plan.point_of_load(load),
-            Offer::Open { point, .. } => point + 1,
+            SliceLoad::Closed { load } => plan.point_of_load(load),
+            SliceLoad::Open { point, .. } => point + 1,
         }
     }
 
     /// Requests a second that are due, where that is not for the service to decide.
     pub fn per_second(self) -> Option<f64> {
         match self {
-            Offer::Closed { .. } => None,
-            Offer::Open { per_second, .. } => Some(per_second),
+            SliceLoad::Closed { .. } => None,
+            SliceLoad::Open { per_second, .. } => Some(per_second),
         }
     }
 }
 
-/// Why a row is out of the campaign.
+/// Why a row takes no further part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFailure(pub String);
 
-/// Hears of every record after it was kept, and of the time left: for progress on a screen.
+/// Is given every record after it was stored, and the time left: for progress on a screen.
 pub trait Watch {
-    /// A record was kept; so much of the campaign may still be to come.
-    fn heard(&mut self, record: &Record, left: Duration);
+    /// A record was stored; so much of the run may still be to come.
+    fn on_record(&mut self, record: &Record, left: Duration);
 }
 
-/// Tells when the question is answered. It hears of every record after it was kept, those of an earlier part of the
-/// campaign first.
-pub trait Judge {
-    /// A record was kept.
-    fn heard(&mut self, record: &Record);
+/// Decides when the question is answered. It is given every record after it was stored, those of an earlier part of the run
+/// first.
+pub trait StopRule {
+    /// A record was stored.
+    fn on_record(&mut self, record: &Record);
     /// Asked after each block: whether there is nothing more to find out.
     fn is_decided(&mut self) -> bool;
     /// Asked before each slice of an open loop: the rate, for a row by its place and what it answered a second in the closed
@@ -97,39 +97,41 @@ pub trait Judge {
     }
 }
 
-/// Nobody asks for more than that the budget is spent.
-impl Judge for () {
-    fn heard(&mut self, _: &Record) {}
+/// The budget alone ends the run.
+impl StopRule for () {
+    fn on_record(&mut self, _: &Record) {}
 
     fn is_decided(&mut self) -> bool {
         false
     }
 }
 
-/// Whom a campaign works with.
+/// What a schedule works with.
 #[derive(Debug)]
 pub struct Parts<'a, E, J, W, D> {
     /// Does what it says.
     pub executor: &'a mut E,
-    /// Keeps what happens.
+    /// Stores what happens.
     pub journal: &'a mut J,
-    /// Shows it.
+    /// Shows progress.
     pub watch: &'a mut W,
-    /// Ends it early.
-    pub judge: &'a mut D,
+    /// Ends the run early.
+    pub stop_rule: &'a mut D,
 }
 
-/// Runs a campaign to its end. `past` are the records of an earlier part of it that was cut off; none for a new one.
-/// `Err` only where the journal could not be kept.
-pub fn run<E: Executor, J: Journal, W: Watch, D: Judge>(
+/// Runs an interleaved experiment to its end. `past` are the records of an earlier part of it that was cut off; none for a new one.
+///
+/// # Errors
+/// If a record cannot be stored.
+pub fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     plan: &Plan,
     parts: Parts<'_, E, J, W, D>,
     past: &[Record],
 ) -> io::Result<Ending> {
     let began_ns = parts.executor.now_ns();
-    past.iter().for_each(|record| parts.judge.heard(record));
-    let past = Past::of(plan, past);
-    Campaign {
+    past.iter().for_each(|record| parts.stop_rule.on_record(record));
+    let past = ResumeState::of(plan, past);
+    Runner {
         plan,
         parts,
         running: BTreeSet::new(),
@@ -141,12 +143,12 @@ pub fn run<E: Executor, J: Journal, W: Watch, D: Judge>(
     .run()
 }
 
-struct Campaign<'a, E, J, W, D> {
+struct Runner<'a, E, J, W, D> {
     plan: &'a Plan,
     parts: Parts<'a, E, J, W, D>,
     /// Rows that have a process: those of this block, and those whose process lasts for several.
     running: BTreeSet<usize>,
-    past: Past,
+    past: ResumeState,
     /// Of each row, in the closed loops of this block, under the first load.
     capacity: BTreeMap<usize, Capacity>,
     began_ns: u64,
@@ -174,7 +176,7 @@ impl Capacity {
     }
 }
 
-impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
+impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     fn run(mut self) -> io::Result<Ending> {
         let outcome = self.blocks();
         // Whatever happened, nothing that was started is left running.
@@ -194,7 +196,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             }
             let block = self.past.blocks;
             self.block(block)?;
-            self.stop(block, |campaign, row| !campaign.lasts_beyond(row, block))?;
+            self.stop(block, |runner, row| !runner.lasts_beyond(row, block))?;
             self.past.blocks += 1;
             self.blocks_ns = self.elapsed_ns() - self.past.pilots_ns;
         }
@@ -244,7 +246,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             Some(Ending::NothingLeft)
         } else if done >= self.plan.blocks_max {
             Some(Ending::BlocksMax)
-        } else if self.past.blocks > 0 && self.parts.judge.is_decided() {
+        } else if self.past.blocks > 0 && self.parts.stop_rule.is_decided() {
             Some(Ending::Decided)
         } else if done >= self.plan.blocks_min && self.elapsed_ns() + self.block_ns() > self.plan.budget_ns {
             Some(Ending::BudgetSpent)
@@ -330,7 +332,7 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
         for round in 0..self.plan.slices_per_block {
             pairs.shuffle(random);
             for &(row, load) in &pairs {
-                self.slice(row, block, round, rand::Rng::next_u64(random), Offer::Closed { load })?;
+                self.slice(row, block, round, rand::Rng::next_u64(random), SliceLoad::Closed { load })?;
             }
         }
         *order = pairs.into_iter().filter(|(_, load)| *load == 0).map(|(row, _)| row).collect();
@@ -348,15 +350,22 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
             for &((point, rate), row) in &pairs {
                 let capacity = self.capacity.get(&row).map_or(0.0, Capacity::per_second);
                 let draw = rand::Rng::next_u64(random);
-                if let Some(per_second) = self.parts.judge.rate(row, *rate, capacity) {
-                    self.slice(row, block, round, draw, Offer::Open { point, per_second })?;
+                if let Some(per_second) = self.parts.stop_rule.rate(row, *rate, capacity) {
+                    self.slice(row, block, round, draw, SliceLoad::Open { point, per_second })?;
                 }
             }
         }
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, block: usize, round: usize, draw: u64, offer: Offer) -> io::Result<()> {
+    fn slice(
+        &mut self,
+        row: usize,
+        block: usize,
+        round: usize,
+        draw: u64,
+        offer: SliceLoad,
+    ) -> io::Result<()> {
         if self.past.out.contains(&row) || self.parts.executor.interrupted() {
             return Ok(());
         }
@@ -395,8 +404,8 @@ impl<E: Executor, J: Journal, W: Watch, D: Judge> Campaign<'_, E, J, W, D> {
     fn keep(&mut self, record: Record) -> io::Result<()> {
         self.parts.journal.append(&record)?;
         let left_ns = self.plan.left_ns(self.past.blocks, self.elapsed_ns(), self.block_ns());
-        self.parts.judge.heard(&record);
-        self.parts.watch.heard(&record, Duration::from_nanos(left_ns));
+        self.parts.stop_rule.on_record(&record);
+        self.parts.watch.on_record(&record, Duration::from_nanos(left_ns));
         Ok(())
     }
 }

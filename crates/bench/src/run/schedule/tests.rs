@@ -18,7 +18,7 @@ struct Fake {
     interrupt_after_slices: usize,
     warm_ups: Vec<(usize, u64)>,
     woken: Vec<usize>,
-    offers: Vec<(usize, Offer)>,
+    offers: Vec<(usize, SliceLoad)>,
 }
 
 impl Fake {
@@ -69,7 +69,7 @@ impl Executor for Fake {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, _draw: u64, offer: Offer) -> Result<Sample, RowFailure> {
+    fn slice(&mut self, row: usize, _draw: u64, offer: SliceLoad) -> Result<Sample, RowFailure> {
         self.offers.push((row, offer));
         assert!(self.running.contains(&row));
         self.slices += 1;
@@ -127,11 +127,11 @@ fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> io::Result<End
 }
 
 fn resume(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> io::Result<Ending> {
-    super::run(plan, Parts { executor, journal, watch: &mut (), judge: &mut () }, past)
+    super::run(plan, Parts { executor, journal, watch: &mut (), stop_rule: &mut () }, past)
 }
 
 impl Watch for () {
-    fn heard(&mut self, _record: &Record, _left: Duration) {}
+    fn on_record(&mut self, _record: &Record, _left: Duration) {}
 }
 
 fn plan(rows: usize, seed: u64) -> Plan {
@@ -407,8 +407,8 @@ fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_referen
 /// Decides after so many blocks.
 struct After(usize, usize);
 
-impl Judge for After {
-    fn heard(&mut self, record: &Record) {
+impl StopRule for After {
+    fn on_record(&mut self, record: &Record) {
         self.1 += usize::from(matches!(record, Record::Block(_)));
     }
 
@@ -420,14 +420,15 @@ impl Judge for After {
 #[test]
 fn a_judge_ends_a_campaign_when_the_question_is_answered() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
-    let mut judge = After(3, 0);
-    let parts = Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), judge: &mut judge };
+    let mut stop_rule = After(3, 0);
+    let parts =
+        Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), stop_rule: &mut stop_rule };
     assert_eq!(super::run(&plan(3, 1), parts, &[]).unwrap(), Ending::Decided);
     assert_eq!(slices_of(&journal.records)[&0], 3 * 4);
     // What was heard in the past counts as well.
-    let mut judge = After(3, 0);
+    let mut stop_rule = After(3, 0);
     let (mut fake, mut rest) = (Fake::new(), Memory::default());
-    let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), judge: &mut judge };
+    let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), stop_rule: &mut stop_rule };
     assert_eq!(super::run(&plan(3, 1), parts, &journal.records).unwrap(), Ending::Decided);
     assert_eq!(rest.records.len(), 1);
 }
@@ -441,10 +442,10 @@ fn open_loops_follow_the_closed_ones_at_rates_of_all_and_of_each() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     run(&plan, &mut fake, &mut journal).unwrap();
     let (closed, open) = fake.offers[..3 * 4 + 3 * 2 * 3].split_at(3 * 4);
-    assert!(closed.iter().all(|(_, offer)| *offer == Offer::Closed { load: 0 }));
+    assert!(closed.iter().all(|(_, offer)| *offer == SliceLoad::Closed { load: 0 }));
     let offered = |row: usize, wanted: usize| -> Vec<f64> {
         let rates = open.iter().filter_map(|(who, offer)| match offer {
-            Offer::Open { point, per_second } if *who == row && *point == wanted => Some(*per_second),
+            SliceLoad::Open { point, per_second } if *who == row && *point == wanted => Some(*per_second),
             _ => None,
         });
         rates.collect()
@@ -463,8 +464,9 @@ fn the_loads_of_all_rows_are_interleaved_in_each_round() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     run(&plan, &mut fake, &mut journal).unwrap();
     let rounds: Vec<_> = fake.offers.chunks(2 * 3).take(4).collect();
-    let all =
-        |round: &[(usize, Offer)]| round.iter().map(|offer| format!("{offer:?}")).collect::<BTreeSet<_>>();
+    let all = |round: &[(usize, SliceLoad)]| {
+        round.iter().map(|offer| format!("{offer:?}")).collect::<BTreeSet<_>>()
+    };
     assert!(rounds.iter().all(|round| all(round).len() == 6 && all(round) == all(rounds[0])));
     assert!(rounds.iter().any(|round| *round != rounds[0]), "in another order");
     let starts = journal.records.iter().filter(|record| matches!(record, Record::Started(_))).count();

@@ -6,15 +6,15 @@ use tare_stats::{log_ratios, ranking::rank};
 
 use super::series;
 use tare_bench::run::{
-    campaign::Judge,
     plan::Plan,
     record::Record,
+    schedule::StopRule,
     until::{Tiers, planned},
 };
 
 /// Ends a campaign once its tiers are clear.
 #[derive(Debug)]
-pub struct UntilTiers {
+pub struct TiersRule {
     plan: Plan,
     tiers: Tiers,
     records: Vec<Record>,
@@ -41,10 +41,10 @@ impl Standing {
     }
 }
 
-impl UntilTiers {
+impl TiersRule {
     /// For this plan, which asks for `tiers`.
-    pub fn new(plan: &Plan, tiers: &Tiers) -> UntilTiers {
-        UntilTiers { plan: plan.clone(), tiers: tiers.clone(), records: Vec::new(), blocks: 0 }
+    pub fn new(plan: &Plan, tiers: &Tiers) -> TiersRule {
+        TiersRule { plan: plan.clone(), tiers: tiers.clone(), records: Vec::new(), blocks: 0 }
     }
 
     /// What the records so far say, at the looks that they have reached. A pair that an earlier look has told apart stays
@@ -114,8 +114,8 @@ fn pairs(labels: &[String]) -> BTreeSet<(String, String)> {
     (0..labels.len()).flat_map(after).collect()
 }
 
-impl Judge for UntilTiers {
-    fn heard(&mut self, record: &Record) {
+impl StopRule for TiersRule {
+    fn on_record(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
         // The first load decides.
         self.records.extend(record.at_load(&self.plan, 0));
@@ -137,42 +137,42 @@ mod tests {
         },
     };
 
-    fn judge() -> UntilTiers {
+    fn stop_rule() -> TiersRule {
         let tiers = Tiers { metric: Metric::Throughput, delta: 0.03, looks: looks(40), alpha: ALPHA };
-        UntilTiers::new(&fixture::plan(&["a", "b", "c"]), &tiers)
+        TiersRule::new(&fixture::plan(&["a", "b", "c"]), &tiers)
     }
 
-    fn after(blocks: usize, levels: &[f64]) -> (UntilTiers, Option<usize>) {
-        let mut judge = judge();
+    fn after(blocks: usize, levels: &[f64]) -> (TiersRule, Option<usize>) {
+        let mut stop_rule = stop_rule();
         let decided = (1..=blocks).find(|blocks| {
-            fixture::block(blocks - 1, levels).iter().for_each(|record| judge.heard(record));
-            judge.is_decided()
+            fixture::block(blocks - 1, levels).iter().for_each(|record| stop_rule.on_record(record));
+            stop_rule.is_decided()
         });
-        (judge, decided)
+        (stop_rule, decided)
     }
 
     #[test]
     fn it_ends_where_every_pair_is_clear() {
-        let (judge, decided) = after(40, &[1.0, 1.0, 0.5]);
+        let (stop_rule, decided) = after(40, &[1.0, 1.0, 0.5]);
         assert_eq!(decided, Some(12));
-        let standing = judge.standing();
+        let standing = stop_rule.standing();
         assert_eq!((standing.separated.len(), standing.equal.len(), standing.look), (2, 1, Some(12)));
         assert!(standing.equal.contains(&("a".to_owned(), "b".to_owned())));
     }
 
     #[test]
     fn a_pair_that_is_about_delta_apart_is_neither() {
-        let (judge, decided) = after(39, &[1.0, 0.97, 0.5]);
-        assert!(decided.is_some(), "so near it is told apart: {:?}", judge.standing());
-        let (judge, decided) = after(11, &[1.0, 1.0, 0.5]);
-        assert_eq!((decided, judge.standing().look, judge.standing().open.len()), (None, None, 3));
+        let (stop_rule, decided) = after(39, &[1.0, 0.97, 0.5]);
+        assert!(decided.is_some(), "so near it is told apart: {:?}", stop_rule.standing());
+        let (stop_rule, decided) = after(11, &[1.0, 1.0, 0.5]);
+        assert_eq!((decided, stop_rule.standing().look, stop_rule.standing().open.len()), (None, None, 3));
     }
 
     #[test]
     fn a_row_that_failed_is_no_pair() {
-        let (mut judge, _) = after(15, &[1.0, 1.0, 0.5]);
-        judge.heard(&Record::Failed(Failed { block: 15, row: 2, reason: "was killed".to_owned() }));
-        let standing = judge.standing();
+        let (mut stop_rule, _) = after(15, &[1.0, 1.0, 0.5]);
+        stop_rule.on_record(&Record::Failed(Failed { block: 15, row: 2, reason: "was killed".to_owned() }));
+        let standing = stop_rule.standing();
         assert_eq!((standing.separated.len() + standing.equal.len() + standing.open.len()), 1);
     }
 }

@@ -2,24 +2,24 @@
 
 use crate::{comparison, verdict::Verdict};
 use tare_bench::run::{
-    campaign::Judge,
     folder::{Header, Kept},
     record::Record,
+    schedule::StopRule,
     until::Until,
 };
 
 /// Ends a campaign at the first of its planned looks that passes or fails the candidate. It decides by what
 /// [`comparison::compute`] makes of the records, which is what a reader is shown.
 #[derive(Debug)]
-pub struct UntilGate {
+pub struct GateRule {
     kept: Kept,
     blocks: usize,
 }
 
-impl UntilGate {
+impl GateRule {
     /// For a run with this head.
-    pub fn new(header: &Header) -> UntilGate {
-        UntilGate {
+    pub fn new(header: &Header) -> GateRule {
+        GateRule {
             kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new(), goes_on: true },
             blocks: 0,
         }
@@ -33,8 +33,8 @@ impl UntilGate {
     }
 }
 
-impl Judge for UntilGate {
-    fn heard(&mut self, record: &Record) {
+impl StopRule for GateRule {
+    fn on_record(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
         // The first load decides.
         self.kept.records.extend(record.at_load(&self.kept.header.plan, 0));
@@ -58,13 +58,13 @@ mod tests {
     use super::*;
     use tare_bench::{fixture, run::record::Failed};
 
-    /// Blocks until the judge has had enough.
+    /// Blocks until it is decided.
     fn blocks_needed(ratio: f64) -> Option<usize> {
         let header = fixture::compared();
-        let mut judge = UntilGate::new(&header);
+        let mut stop_rule = GateRule::new(&header);
         (1..=40).find(|blocks| {
-            fixture::block(blocks - 1, &[1.0, ratio]).iter().for_each(|record| judge.heard(record));
-            judge.is_decided()
+            fixture::block(blocks - 1, &[1.0, ratio]).iter().for_each(|record| stop_rule.on_record(record));
+            stop_rule.is_decided()
         })
     }
 
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn a_row_that_fails_ends_it_at_once() {
-        let mut judge = UntilGate::new(&fixture::compared());
-        fixture::block(0, &[1.0, 1.0]).iter().for_each(|record| judge.heard(record));
-        assert!(!judge.is_decided());
-        judge.heard(&Record::Failed(Failed { block: 1, row: 0, reason: "was killed".to_owned() }));
-        assert!(judge.is_decided());
+        let mut stop_rule = GateRule::new(&fixture::compared());
+        fixture::block(0, &[1.0, 1.0]).iter().for_each(|record| stop_rule.on_record(record));
+        assert!(!stop_rule.is_decided());
+        stop_rule.on_record(&Record::Failed(Failed { block: 1, row: 0, reason: "was killed".to_owned() }));
+        assert!(stop_rule.is_decided());
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Search, SloPlan, objective::due, search::Outcome};
 use crate::{
     experiment::Point,
-    run::{campaign::Judge, record::Record},
+    run::{record::Record, schedule::StopRule},
     sample::Sample,
 };
 
@@ -83,8 +83,8 @@ impl<'a> Searches<'a> {
     }
 }
 
-impl Judge for Searches<'_> {
-    fn heard(&mut self, record: &Record) {
+impl StopRule for Searches<'_> {
+    fn on_record(&mut self, record: &Record) {
         match record {
             Record::Block(block) => self.block = block.block,
             Record::Sample(sample) => {

@@ -1,12 +1,12 @@
-//! What a campaign knows of itself: from the records of a part that was cut off, and from then on.
+//! How far a run has come: read from the records of a part that was cut off, and kept up to date from then on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{plan::Plan, record::Record, starts::Start};
 
-/// Where a campaign stands.
+/// How far a run has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Past {
+pub struct ResumeState {
     /// Blocks that have begun. One that was cut off is not taken up again: its processes are dead, and what was measured
     /// of it counts as far as its rounds are whole.
     pub blocks: usize,
@@ -16,14 +16,14 @@ pub struct Past {
     pub starts: BTreeMap<usize, Start>,
     /// Time that passed before the first block.
     pub pilots_ns: u64,
-    /// Time that the campaign took, up to the last record that tells it.
+    /// Time that the run took, up to the last record that has it.
     pub elapsed_ns: u64,
 }
 
-impl Past {
+impl ResumeState {
     /// Read from records in their order.
-    pub fn of(plan: &Plan, records: &[Record]) -> Past {
-        let mut past = Past::default();
+    pub fn of(plan: &Plan, records: &[Record]) -> ResumeState {
+        let mut past = ResumeState::default();
         for record in records {
             match record {
                 Record::Pilot(pilot) => drop(past.starts.insert(pilot.row, Start::of(plan, pilot))),

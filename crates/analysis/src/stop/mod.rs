@@ -1,0 +1,51 @@
+//! When a run has the answer to its question. A stopping rule is a function of the records alone, and looks only where the plan
+//! says: a run that is resumed or replayed gets the same answer.
+
+mod gate;
+pub mod series;
+mod tiers;
+
+pub use gate::GateRule;
+pub use tiers::{Standing, TiersRule};
+
+use tare_bench::run::{folder::Header, record::Record, schedule::StopRule, until::Until};
+
+/// The stopping rule of a plan.
+#[derive(Debug)]
+pub enum PlannedRule {
+    /// The budget ends it.
+    Budget,
+    /// See [`GateRule`].
+    Gate(Box<GateRule>),
+    /// See [`TiersRule`].
+    Tiers(Box<TiersRule>),
+}
+
+impl PlannedRule {
+    /// For a run with this head.
+    pub fn of(header: &Header) -> PlannedRule {
+        match &header.plan.until {
+            Until::Budget => PlannedRule::Budget,
+            Until::Gate(_) => PlannedRule::Gate(Box::new(GateRule::new(header))),
+            Until::Tiers(tiers) => PlannedRule::Tiers(Box::new(TiersRule::new(&header.plan, tiers))),
+        }
+    }
+}
+
+impl StopRule for PlannedRule {
+    fn on_record(&mut self, record: &Record) {
+        match self {
+            PlannedRule::Budget => {}
+            PlannedRule::Gate(rule) => rule.on_record(record),
+            PlannedRule::Tiers(rule) => rule.on_record(record),
+        }
+    }
+
+    fn is_decided(&mut self) -> bool {
+        match self {
+            PlannedRule::Budget => false,
+            PlannedRule::Gate(rule) => rule.is_decided(),
+            PlannedRule::Tiers(rule) => rule.is_decided(),
+        }
+    }
+}
