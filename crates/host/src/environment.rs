@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, fs, io::Read, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+use crate::process::Isolation;
+
 /// Kernel settings that are known to influence a benchmark over loopback.
 const SYSCTLS: &[&str] = &[
     "kernel/randomize_va_space",
@@ -41,11 +43,15 @@ pub struct Environment {
     pub irq_time_apart: Option<bool>,
     /// How services are isolated from each other, one sentence for each means.
     pub isolation: Vec<String>,
+    /// Where the CPU time of a service is read, without the place of its group, which is another one on every machine.
+    /// Absent from older runs.
+    #[serde(default)]
+    pub cpu_time: Option<String>,
 }
 
 impl Environment {
     /// Reads /proc and /sys. What cannot be read stays empty.
-    pub fn read(isolation: Vec<String>) -> Environment {
+    pub fn read(isolation: Option<&Isolation>) -> Environment {
         let uname = rustix::system::uname();
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let sysctl = |name: &&str| {
@@ -64,7 +70,8 @@ impl Environment {
             sysctls: SYSCTLS.iter().filter_map(sysctl).collect(),
             irq_time_apart: kernel_config(&uname.release().to_string_lossy())
                 .map(|config| config.lines().any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")),
-            isolation,
+            isolation: isolation.map(Isolation::lines).unwrap_or_default(),
+            cpu_time: isolation.map(|isolation| isolation.accounting.source().to_owned()),
         }
     }
 }
@@ -100,7 +107,7 @@ mod tests {
     fn fields_of_the_kernels_files_are_read() {
         assert_eq!(memory_bytes("MemTotal:       24639332 kB\nMemFree: 1 kB"), 24639332 * 1024);
         assert_eq!(field("processor\t: 0\nmodel name\t: A B\n", "model name", ':'), "A B");
-        let here = Environment::read(Vec::new());
+        let here = Environment::read(None);
         assert!(here.kernel.starts_with("Linux ") && here.cpus > 0 && here.memory_bytes > 0, "{here:?}");
     }
 
@@ -121,15 +128,16 @@ mod tests {
 
     #[test]
     fn a_setting_has_dots_in_its_name_and_blanks_in_its_value() {
-        let here = Environment::read(vec!["killing: one by one".to_owned()]);
+        let here = Environment::read(Some(&Isolation::none("a test")));
         let ports = here.sysctls.get("net.ipv4.ip_local_port_range").expect("every Linux has it");
         assert!(ports.split(' ').all(|port| port.parse::<u16>().is_ok()), "{ports:?}");
-        assert_eq!(here.isolation, ["killing: one by one"]);
+        assert!(here.isolation[0].starts_with("freezing: SIGSTOP"), "{:?}", here.isolation);
+        assert_eq!(here.cpu_time.as_deref(), Some("CPU clocks of the live processes"));
     }
 
     #[test]
     fn the_environment_of_an_older_run_is_read() {
-        let here = Environment::read(Vec::new());
+        let here = Environment::read(None);
         let mut json = serde_json::to_value(&here).unwrap();
         assert_eq!(serde_json::from_value::<Environment>(json.clone()).unwrap(), here);
         json.as_object_mut().unwrap().remove("irq_time_apart");

@@ -204,9 +204,8 @@ impl<'a> Bench<'a> {
     fn header(&self, mut plan: Plan) -> Header {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         plan.rows.iter_mut().for_each(|row| row.version = Some(version.clone()));
-        let isolation = self.site.supervisor.isolation().describe().into_iter();
-        let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
-        Header::new(&version, self.site.began.clone(), plan, Environment::read(isolation))
+        let environment = Environment::read(Some(self.site.supervisor.isolation()));
+        Header::new(&version, self.site.began.clone(), plan, environment)
     }
 }
 

@@ -53,8 +53,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     workspace::print_broken(&workspace);
     let (services, fix) = missing(&workspace.catalogue);
     let mut kernel = machine::examine(&cpus::available());
-    let isolation = Vec::new();
-    let environment = Environment::read(isolation);
+    let environment = Environment::read(None);
     // Last: nothing that was asked before may depend on the user namespace that it may enter.
     kernel.push(machine::enter_and_try_slow_link());
     let report = Report { environment, kernel, services, fix };

@@ -112,8 +112,7 @@ fn certify(
 ) -> anyhow::Result<Certificate> {
     let reference = workspace.catalogue.get(catalogue::RAW_SOCKET).context("there is no reference")?;
     let supervisor = workspace::supervisor()?;
-    let isolation = supervisor.isolation().describe().into_iter();
-    let environment = Environment::read(isolation.map(|(what, how)| format!("{what}: {how}")).collect());
+    let environment = Environment::read(Some(supervisor.isolation()));
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let mut bench = Bench::new(Site {

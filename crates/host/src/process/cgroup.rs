@@ -59,6 +59,17 @@ pub struct Isolation {
     pub killing: Killing,
 }
 
+impl Accounting {
+    /// Which counter it is.
+    pub fn source(&self) -> &'static str {
+        match self {
+            Accounting::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
+            Accounting::V2(_) => "cgroup v2 cpu.stat (microseconds)",
+            Accounting::None(_) => "CPU clocks of the live processes",
+        }
+    }
+}
+
 impl Isolation {
     /// Finds the best means that this machine allows.
     pub fn detect() -> Self {
@@ -91,6 +102,11 @@ impl Isolation {
         }
     }
 
+    /// A sentence for each means.
+    pub fn lines(&self) -> Vec<String> {
+        self.describe().into_iter().map(|(what, how)| format!("{what}: {how}")).collect()
+    }
+
     /// One pair of subject and description for each means.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let freezer = match &self.freezer {
@@ -99,10 +115,11 @@ impl Isolation {
             Freezer::None(reason) => format!("SIGSTOP and SIGCONT, as no freezer is usable: {reason}"),
         };
         let accounting = match &self.accounting {
-            Accounting::V1(folder) => format!("cgroup v1 cpuacct.usage (nanoseconds) in {folder:?}"),
-            Accounting::V2(folder) => format!("cgroup v2 cpu.stat (microseconds) in {folder:?}"),
+            Accounting::V1(folder) | Accounting::V2(folder) => {
+                format!("{} in {folder:?}", self.accounting.source())
+            }
             Accounting::None(reason) => {
-                format!("CPU clocks of the live processes, as no group accounting is usable: {reason}")
+                format!("{}, as no group accounting is usable: {reason}", self.accounting.source())
             }
         };
         let killing = match &self.killing {
@@ -140,8 +157,7 @@ impl Isolation {
 
 impl fmt::Display for Isolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<_> = self.describe().into_iter().map(|(what, how)| format!("{what}: {how}")).collect();
-        f.write_str(&lines.join("; "))
+        f.write_str(&self.lines().join("; "))
     }
 }
 

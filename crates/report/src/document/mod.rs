@@ -106,6 +106,9 @@ pub struct Section {
     pub charts: Vec<Chart>,
     /// None where the run kept nothing of the kind: then a note says why.
     pub table: Option<Table>,
+    /// Notes that tell of what cannot be read of the folder.
+    #[serde(skip)]
+    pub damage: Vec<String>,
     /// It is part of the short form, as the first section is.
     #[serde(skip)]
     pub brief: bool,
@@ -126,6 +129,7 @@ impl Section {
             title: title.to_owned(),
             lead: lead.to_owned(),
             notes: Vec::new(),
+            damage: Vec::new(),
             charts: Vec::new(),
             table: None,
             brief: false,

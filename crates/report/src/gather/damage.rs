@@ -10,7 +10,7 @@ use tare_bench::run::{
     folder::{FolderError, Head, is_being_written, is_readable, other_format, why_none},
 };
 
-use super::{GatherError, campaign};
+use super::GatherError;
 use crate::document::{Document, FORMAT, Fact, Kind, Status};
 
 /// Names of paths, as the end of a sentence.
@@ -21,7 +21,7 @@ pub fn listed(paths: &[PathBuf]) -> String {
 
 /// With all damage told once, and as damage alone: a kind of run may have taken it for notes too.
 pub fn told(mut document: Document, mut found: Vec<String>) -> Document {
-    found.extend(document.sections.iter().filter_map(campaign::lost_histograms).map(ToOwned::to_owned));
+    found.extend(document.sections.iter().flat_map(|section| section.damage.iter().cloned()));
     for sentence in found {
         if !document.damage.contains(&sentence) {
             document.damage.push(sentence);

@@ -93,9 +93,8 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn header<P: Planned>(&self, plan: P, began: jiff::Timestamp) -> Header<P> {
-        let isolation = self.supervisor.isolation().describe().into_iter();
-        let isolation = isolation.map(|(what, how)| format!("{what}: {how}")).collect();
-        Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, Environment::read(isolation))
+        let environment = Environment::read(Some(self.supervisor.isolation()));
+        Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, environment)
     }
 
     /// The folder of a new run, and what its report tells besides figures.

@@ -29,14 +29,6 @@ const FIRST: usize = 8;
 const LEAD: &str = "How many answers took how long at most, over all blocks of a row: each step to the right on the axis has a \
                     tenth of the answers beyond it. A curve ends where fewer than ten answers are beyond.";
 
-/// In the note by which it is known that some are lost.
-const LOST: &str = "latency histograms cannot be read; the first: ";
-
-/// That some histograms cannot be read, as the section says it: of the folder it is damage.
-pub fn lost_histograms(section: &Section) -> Option<&str> {
-    section.notes.iter().map(String::as_str).find(|note| note.contains(LOST))
-}
-
 /// The histograms of a run, those of all blocks of a row added up: by row and load.
 pub struct Curves<'a> {
     found: BTreeMap<(&'a str, String), Histogram>,
@@ -69,7 +61,9 @@ impl<'a> Curves<'a> {
         }
         if let Some((first, reason)) = lost.first() {
             let of_all = if lost.len() == files { "all".to_owned() } else { format!("{} of", lost.len()) };
-            curves.damage.push(format!("{of_all} {files} {LOST}{first}: {reason}"));
+            curves.damage.push(format!(
+                "{of_all} {files} latency histograms cannot be read; the first: {first}: {reason}"
+            ));
         }
         curves
     }
@@ -142,12 +136,14 @@ pub fn curves(report: &Report, curves: &Curves) -> Section {
     if steps.is_empty() {
         let none = "no row with figures has a whole block, whose end writes the histograms".to_owned();
         let why = if curves.damage.is_empty() { vec![none] } else { curves.damage.clone() };
-        return Section { notes: why, ..Section::without("latency", "Latency", LEAD) };
+        let damage = curves.damage.clone();
+        return Section { notes: why, damage, ..Section::without("latency", "Latency", LEAD) };
     }
     let charts: Vec<Chart> = loads.iter().filter_map(|load| chart(load, &steps)).collect();
     let mut section = Section::new("latency", "Latency", LEAD, steps_table(steps));
     section.charts = charts;
     section.notes.clone_from(&curves.damage);
+    section.damage.clone_from(&curves.damage);
     with_doubts(section, report)
 }
 

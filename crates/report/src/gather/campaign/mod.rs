@@ -23,7 +23,6 @@ use super::lay::notes;
 
 pub use answer::either;
 pub use environment::{checkout, command, facts, machine, section as environment};
-pub use latency::lost_histograms;
 
 /// What is told of a run, and of each of its loads.
 pub fn of_loads(kept: &Kept, run: &Path) -> Document {

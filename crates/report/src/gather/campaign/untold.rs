@@ -6,13 +6,11 @@ use crate::{
     gather::fields::{field, table},
 };
 
-use super::lost_histograms;
-
 const LEAD: &str = "What a run of this kind may tell, and why this one does not.";
 
 /// The sections that have a table, and one that names the others. What is damaged stays where it is looked for.
 pub fn gathered(sections: Vec<Section>) -> Vec<Section> {
-    let is_told = |section: &Section| section.table.is_some() || lost_histograms(section).is_some();
+    let is_told = |section: &Section| section.table.is_some() || !section.damage.is_empty();
     let (mut told, untold): (Vec<Section>, Vec<Section>) = sections.into_iter().partition(is_told);
     if untold.is_empty() {
         return told;

@@ -153,12 +153,8 @@ fn softirq(run: &Run) -> String {
     .to_owned()
 }
 
-/// Without the place of the group: that is another one on every machine.
 fn cpu_time(run: &Run) -> String {
-    let lines = &run.kept.header.environment.isolation;
-    let line = lines.iter().find_map(|line| line.strip_prefix("cpu time: "));
-    let source = line.map(|line| line.split(" in \"").next().unwrap_or(line));
-    source.unwrap_or(NOT_KNOWN).to_owned()
+    run.kept.header.environment.cpu_time.clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
 fn sysctls(run: &Run) -> String {

@@ -81,6 +81,7 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
         system: "Debian".to_owned(),
         irq_time_apart: Some(false),
         isolation: vec!["cpu time: cgroup v2 cpu.stat in \"/sys/fs/cgroup\"".to_owned()],
+        cpu_time: Some("cgroup v2 cpu.stat".to_owned()),
         ..Environment::default()
     };
     let header = Header::new("0.1.0", format!("2026-01-{day:02}T03:04:05Z"), plan(rows, day), environment);
