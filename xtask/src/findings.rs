@@ -23,7 +23,7 @@ const LINE_CHARS: usize = 120;
 
 /// What the user asks for
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Folders of runs of published experiments, such as runs/TIME-restinio-2017; those of one experiment go into its
     /// page one after another
     #[arg(required = true, value_name = "RUN")]
@@ -49,7 +49,7 @@ struct Findings {
 }
 
 /// Fills the pages, and prints their names. Nothing is written if any run has an error.
-pub fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     for (path, page) in filled(root, &arguments.runs)? {
         fs::write(root.join(&path), page).with_context(|| format!("cannot write '{path}'"))?;
         println!("wrote {path}");

@@ -1,6 +1,7 @@
 //! `cargo xtask`: the chores of the project. A table of contents; each command has its own file.
 //!
 //! Knows the layout of the repository, and nothing of what Tare does with it.
+#![warn(unreachable_pub)]
 
 mod findings;
 mod new_service;

@@ -21,7 +21,7 @@ const COPIED: [&str; 4] = ["[version]", "[[requires]]", "[[build]]", "[run]"];
 
 /// What the user asks for
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Folder of the language: cpp, go, node, python, rust, or a new one
     language: String,
     /// Name of the service, unique over all languages
@@ -32,7 +32,7 @@ pub struct Arguments {
 }
 
 /// Writes the skeleton and prints the next steps.
-pub fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { language, name, like } = arguments;
     check_word("language", language)?;
     check_word("name", name)?;

@@ -7,14 +7,14 @@ use anyhow::{Context, Result};
 
 /// A service that is already there.
 #[derive(Debug)]
-pub struct Service {
+pub(crate) struct Service {
     pub language: String,
     pub name: String,
     pub folder: PathBuf,
 }
 
 /// Every folder services/LANGUAGE/NAME, with a manifest or not, in the order of their names.
-pub fn all(root: &Path) -> Result<Vec<Service>> {
+pub(crate) fn all(root: &Path) -> Result<Vec<Service>> {
     let mut found = Vec::new();
     for language in folders(&root.join("services"))? {
         for folder in folders(&language)? {

@@ -26,7 +26,7 @@ const STORED_RUNS: &str = "record/";
 
 /// One line to correct.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub(crate) struct Finding {
     path: String,
     line: usize,
     what: String,
@@ -47,7 +47,7 @@ impl fmt::Display for Finding {
 
 /// A text file: its path from the top of the repository, with slashes, and its content.
 #[derive(Debug)]
-pub struct File {
+pub(crate) struct File {
     path: String,
     text: String,
 }
@@ -69,7 +69,7 @@ impl File {
 }
 
 /// Prints every finding; the exit status is 1 if there is any.
-pub fn run(root: &Path) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let paths = listed(root)?;
     let files: Vec<File> = paths.iter().filter_map(|path| read_text(root, path)).collect();
     let findings = check(&paths, &files);

@@ -89,7 +89,7 @@ impl ExchangePool {
 
     /// The longest body that is expected, as far as it is known.
     #[must_use]
-    pub fn body_bytes_max(&self) -> usize {
+    pub(crate) fn body_bytes_max(&self) -> usize {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
             ExpectedBody::Json(_) | ExpectedBody::Any => 0,

@@ -204,6 +204,9 @@ pub struct Unreconciled {
 
 impl Tally {
     /// Proves that every request sent has exactly one outcome.
+    ///
+    /// # Errors
+    /// The outcomes do not add up to the requests that were sent.
     pub fn reconcile(&self) -> Result<(), Unreconciled> {
         let (sent, answered, failed, in_flight) =
             (self.sent, self.answered, self.failed.total(), self.in_flight);

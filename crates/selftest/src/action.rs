@@ -9,11 +9,11 @@ use tare_bench::{
 use tare_service::document::DocumentError;
 
 /// The name of the reference's row, and of a second row of the same.
-pub const RAW_SOCKET: &str = "raw-socket";
+pub(crate) const RAW_SOCKET: &str = "raw-socket";
 /// The same program under another name.
-pub const TWIN: &str = "twin";
+pub(crate) const TWIN: &str = "twin";
 /// The row with the fault.
-pub const SUBJECT: &str = "subject";
+pub(crate) const SUBJECT: &str = "subject";
 
 /// The gate fails from this regression on: below the smallest weight that a trial adds.
 const DELTA: f64 = 0.01;
@@ -66,7 +66,7 @@ pub enum Disturbance {
 
 impl Disturbance {
     /// Whether it is there in this round of a block.
-    pub fn is_in(self, round: usize) -> bool {
+    pub(crate) fn is_in(self, round: usize) -> bool {
         match self {
             Disturbance::None => false,
             Disturbance::HalfACpu => true,
@@ -77,7 +77,7 @@ impl Disturbance {
 
 impl LoadRun {
     /// One block of short closed loops of a single row.
-    pub fn of_one(fault: &str) -> LoadRun {
+    pub(crate) fn of_one(fault: &str) -> LoadRun {
         LoadRun {
             contract: "hello",
             rows: vec![(SUBJECT, fault.to_owned())],
@@ -110,6 +110,9 @@ impl LoadRun {
     }
 
     /// The same as the text of an experiment file, so that `run::plan` plans it as any other.
+    ///
+    /// # Errors
+    /// The text of the experiment is not valid, which a test excludes for every trial.
     pub fn experiment(&self, name: &str, title: &str) -> Result<Experiment, DocumentError> {
         let labels: Vec<String> = self.rows.iter().map(|(label, _)| format!("{label:?}")).collect();
         let ms = |time: Duration| time.as_millis();

@@ -92,12 +92,18 @@ pub struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// A bench without evidence.
+    ///
+    /// # Errors
+    /// The contract that is compiled in is not valid.
     pub fn new(site: Site<'a>) -> Result<Bench<'a>, SelftestError> {
         let own_contract = Contract::parse(CONTRACT, Path::new("selftest.toml"))?;
         Ok(Bench { site, own_contract, last: None })
     }
 
     /// Runs a trial. If its action is that of the trial before, it evaluates the same evidence.
+    ///
+    /// # Errors
+    /// The trial could not be run: its contract is missing, its experiment is not valid, or its evidence cannot be stored.
     pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<Finding, SelftestError> {
         let began_ns = Monotonic.now_ns();
         let interrupted = || Evaluation::not_tried("interrupted");

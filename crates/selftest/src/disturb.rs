@@ -19,18 +19,18 @@ use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
 
 /// Half a CPU for the subject: by the kernel's quota, or else by sleeping.
 #[derive(Debug)]
-pub struct HalfACpu {
+pub(crate) struct HalfACpu {
     quota: Result<Quota, String>,
 }
 
 impl HalfACpu {
     /// Makes the cgroup that has the quota, if the kernel has one.
-    pub fn new() -> HalfACpu {
+    pub(crate) fn new() -> HalfACpu {
         HalfACpu { quota: Quota::new(QUOTA_US, PERIOD_US) }
     }
 
     /// The fault that the subject is started with.
-    pub fn fault(&self) -> String {
+    pub(crate) fn fault(&self) -> String {
         match &self.quota {
             Ok(Quota::Group(group)) => format!("throttled={}", group.display()),
             Ok(Quota::Own(folder)) => format!("throttled=own:{}", folder.display()),
@@ -39,7 +39,7 @@ impl HalfACpu {
     }
 
     /// How it is done, for the certificate.
-    pub fn how(&self) -> String {
+    pub(crate) fn how(&self) -> String {
         match &self.quota {
             Ok(Quota::Group(_)) => "by cpu.cfs_quota_us".to_owned(),
             Ok(Quota::Own(_)) => "by cpu.max".to_owned(),
@@ -52,14 +52,14 @@ impl HalfACpu {
 
 /// A thread that does nothing but work, until it is dropped.
 #[derive(Debug)]
-pub struct Spinner {
+pub(crate) struct Spinner {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Spinner {
     /// Starts it on these CPUs.
-    pub fn start(cpus: &[usize]) -> Spinner {
+    pub(crate) fn start(cpus: &[usize]) -> Spinner {
         let stop = Arc::new(AtomicBool::new(false));
         let mut set = CpuSet::new();
         cpus.iter().for_each(|cpu| set.set(*cpu));
@@ -87,7 +87,7 @@ impl Drop for Spinner {
 
 /// Starts and ends a spinner between rounds, and passes every record on.
 #[derive(Debug)]
-pub struct Meanwhile<'a, W> {
+pub(crate) struct Meanwhile<'a, W> {
     watch: &'a mut W,
     disturbance: Disturbance,
     cpus: &'a [usize],
@@ -96,7 +96,7 @@ pub struct Meanwhile<'a, W> {
 
 impl<'a, W> Meanwhile<'a, W> {
     /// On these CPUs.
-    pub fn new(watch: &'a mut W, disturbance: Disturbance, cpus: &'a [usize]) -> Meanwhile<'a, W> {
+    pub(crate) fn new(watch: &'a mut W, disturbance: Disturbance, cpus: &'a [usize]) -> Meanwhile<'a, W> {
         Meanwhile { watch, disturbance, cpus, spinner: None }
     }
 }

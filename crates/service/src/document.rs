@@ -38,12 +38,18 @@ impl DocumentError {
 }
 
 /// Reads the file at `path` as text.
+///
+/// # Errors
+/// The file does not exist, cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> Result<String, DocumentError> {
     std::fs::read_to_string(path).map_err(|source| DocumentError::Read { path: path.to_owned(), source })
 }
 
 /// Parses `text`, naming `path` in every error. `format` is the `major.minor` that this program reads: a document
 /// that says another one is refused with a sentence before anything else in it is looked at.
+///
+/// # Errors
+/// The text is not TOML, has another format, or has a key or a value that `T` does not have; the error names the line.
 pub fn parse<T: DeserializeOwned>(path: &Path, text: &str, format: &str) -> Result<T, DocumentError> {
     check_format(path, text, format)?;
     toml::from_str(text).map_err(|error| describe(path, text, &error))

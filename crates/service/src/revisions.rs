@@ -57,6 +57,9 @@ pub enum RevisionError {
 }
 
 /// The two ends of `main..HEAD`; one that is left out is HEAD, as in git.
+///
+/// # Errors
+/// The text has no `..`, has three dots, or an end that git would take for an option.
 pub fn range(text: &str) -> Result<[String; 2], RevisionError> {
     let wrong = || RevisionError::Range(text.to_owned());
     let (baseline, candidate) = text.split_once("..").filter(|_| text != "..").ok_or_else(wrong)?;
@@ -68,6 +71,9 @@ pub fn range(text: &str) -> Result<[String; 2], RevisionError> {
 }
 
 /// The commit that is checked out around `folder`, and whether files that git knows have changed since.
+///
+/// # Errors
+/// The folder is in no repository, or the repository has no commit.
 pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
     let commit = git(folder, &["rev-parse", "--verify", "HEAD"])?;
     let changes = git(folder, &["status", "--porcelain", "--untracked-files=no"])?;
@@ -76,6 +82,9 @@ pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
 
 /// Takes the repository around `service`, a folder in it, out at revision `name`, below `into`; what was taken out
 /// before is taken as it is, with what has been built in it.
+///
+/// # Errors
+/// git does not know the revision, the revision does not have the service, or its files cannot be written.
 pub fn take_out(service: &Path, name: &str, into: &Path) -> Result<Revision, RevisionError> {
     let ask = |words: &[&str]| git(service, words);
     let commit =

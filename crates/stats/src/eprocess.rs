@@ -22,7 +22,7 @@ use crate::signed_rank::{self, Estimate, Interval, Method};
 use crate::warning;
 
 /// How eagerly the five parts of the money bet: from effects of a fifth of the spread to those above it.
-pub const STRENGTHS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+pub(crate) const STRENGTHS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
 /// What a run of any length has shown so far.
 #[derive(Debug, Clone, PartialEq)]

@@ -114,7 +114,7 @@ impl Looks {
 
     /// Number of blocks of the look after `n` blocks; `None` after the last.
     #[must_use]
-    pub fn next_after(&self, n: usize) -> Option<usize> {
+    pub(crate) fn next_after(&self, n: usize) -> Option<usize> {
         self.looks.iter().map(|look| look.n).find(|&look| look > n)
     }
 

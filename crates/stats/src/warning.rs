@@ -16,22 +16,22 @@ use crate::summary;
 /// The MAD is the plain one, without the factor 1.4826, so this is about 6.7 standard deviations of normal data. False
 /// alarms on normal data, by 20,000 simulations: 2.8% of samples with n = 6, 1.2% with n = 10, 0.2% with n = 20. With 5
 /// MADs it would be 16%, 14% and 12%: a warning that is always there is not read.
-pub const OUTLIER_MADS: f64 = 10.0;
+pub(crate) const OUTLIER_MADS: f64 = 10.0;
 
 /// Fewest values for which an outlier is looked for: with less the MAD is no scale.
-pub const OUTLIER_N_MIN: usize = 6;
+pub(crate) const OUTLIER_N_MIN: usize = 6;
 
 /// Drift is reported where the trend test's p-value is at most this.
-pub const DRIFT_P_MAX: f64 = 0.01;
+pub(crate) const DRIFT_P_MAX: f64 = 0.01;
 
 /// Blocks that resemble their neighbours are reported where the test's p-value is at most this.
 ///
 /// False alarms of this and of drift together, by 10,000 simulations: 0.6% of samples with n = 8, 1.5% with n = 12, 1.9%
 /// with n = 40. What it finds: [`crate::signed_rank`].
-pub const SERIAL_P_MAX: f64 = 0.01;
+pub(crate) const SERIAL_P_MAX: f64 = 0.01;
 
 /// Ties are reported where at least this share of the values equals another value.
-pub const TIES_SHARE_MIN: f64 = 0.25;
+pub(crate) const TIES_SHARE_MIN: f64 = 0.25;
 
 /// A doubt about an estimate. Places count from 0, in the order in which the values were given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

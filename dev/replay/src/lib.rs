@@ -7,6 +7,7 @@
 //!
 //! If two names stand for one service, the name of a drawn value is drawn as well. Otherwise a difference that the few blocks
 //! of the run have by chance would be true in every run resampled from them.
+#![warn(clippy::missing_errors_doc, unreachable_pub)]
 
 mod verdict;
 

@@ -22,7 +22,7 @@ struct Release {
     pubtime: Option<String>,
 }
 
-pub fn ask(folder: &Path, name: &str) -> Result<Answer> {
+pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let lock = fs::read_to_string(folder.join("Cargo.lock")).context("it has no Cargo.lock")?;
     let used = used(&lock, name).with_context(|| format!("Cargo.lock has no {name}"))?;
     let printed = client::run(folder, &["cargo", "update", "--dry-run", "--verbose"])?;

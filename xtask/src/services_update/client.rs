@@ -8,17 +8,17 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// How long one question may take.
-pub const SECONDS: u32 = 60;
+pub(super) const SECONDS: u32 = 60;
 
 /// What a client printed.
 #[derive(Debug)]
-pub struct Printed {
+pub(super) struct Printed {
     pub stdout: String,
     pub stderr: String,
 }
 
 /// What the words print when they are run in the folder, if they succeed.
-pub fn run(folder: &Path, words: &[&str]) -> Result<Printed> {
+pub(super) fn run(folder: &Path, words: &[&str]) -> Result<Printed> {
     let output = Command::new("timeout")
         .args(["--foreground", "--kill-after=5", &SECONDS.to_string()])
         .args(words)

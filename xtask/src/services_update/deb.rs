@@ -9,7 +9,7 @@ use jiff::fmt::rfc2822;
 
 use super::{Answer, client};
 
-pub fn ask(folder: &Path, name: &str) -> Result<Answer> {
+pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let policy = client::run(folder, &["apt-cache", "policy", name])?.stdout;
     let used = line(&policy, "Installed:").with_context(|| format!("apt knows no {name}"))?;
     let newest = line(&policy, "Candidate:").with_context(|| format!("apt knows no {name}"))?;

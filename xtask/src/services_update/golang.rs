@@ -19,7 +19,7 @@ struct Latest {
     time: Option<String>,
 }
 
-pub fn ask(folder: &Path, module: &str) -> Result<Answer> {
+pub(super) fn ask(folder: &Path, module: &str) -> Result<Answer> {
     let go_mod = fs::read_to_string(folder.join("go.mod")).context("it has no go.mod")?;
     let used = used(&go_mod, module).with_context(|| format!("go.mod has no {module}"))?;
     let printed = client::run(folder, &["go", "list", "-m", "-json", &format!("{module}@latest")])?;

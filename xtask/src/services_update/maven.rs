@@ -17,7 +17,7 @@ const PRE_RELEASES: &str =
 /// No error to the plugin, which then answers from what it knew before.
 const UNREACHED: &str = "Could not transfer metadata";
 
-pub fn ask(folder: &Path, name: &str) -> Result<Answer> {
+pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let only = format!("-DdependencyIncludes={name}");
     let quiet = ["mvn", "--batch-mode", "--no-transfer-progress", "--update-snapshots", GOAL];
     let within = ["-DprocessDependencyManagement=false", "-Dverbose=true", PRE_RELEASES, &only];

@@ -43,7 +43,7 @@ struct Answer {
 }
 
 /// Asks for every service, prints the table, and writes services/releases.toml.
-pub fn run(root: &Path) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let path = root.join("services/releases.toml");
     let earlier = releases::read(&path)?;
     let pinned = services::all(root)?.iter().map(pinned::read).collect::<Result<Vec<_>>>()?;

@@ -17,7 +17,7 @@ struct View {
     time: BTreeMap<String, String>,
 }
 
-pub fn ask(folder: &Path, name: &str) -> Result<Answer> {
+pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let lock = fs::read_to_string(folder.join("package-lock.json")).context("it has no package-lock.json")?;
     let used = used(&lock, name).with_context(|| format!("package-lock.json has no {name}"))?;
     // By default it retries for minutes, then answers from its cache, and reports that only at this level.

@@ -10,7 +10,7 @@ use crate::services::Service;
 
 /// A service and the package whose releases count for it.
 #[derive(Debug)]
-pub struct Pinned {
+pub(super) struct Pinned {
     pub name: String,
     pub folder: PathBuf,
     /// Absent where the framework comes with its language
@@ -18,7 +18,7 @@ pub struct Pinned {
 }
 
 /// Reads the manifest.
-pub fn read(service: &Service) -> Result<Pinned> {
+pub(super) fn read(service: &Service) -> Result<Pinned> {
     let path = service.folder.join("service.toml");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read '{}'", path.display()))?;
     let package = package(&text).with_context(|| path.display().to_string())?;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::{Answer, client};
 
-pub fn ask(folder: &Path, name: &str) -> Result<Answer> {
+pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let lock = fs::read_to_string(folder.join("requirements.txt")).context("it has no requirements.txt")?;
     let used = used(&lock, name).with_context(|| format!("requirements.txt has no {name}"))?;
     let built = folder.join(".venv/bin/python").exists();

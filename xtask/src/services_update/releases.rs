@@ -30,7 +30,7 @@ struct File {
 /// One package.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Release {
+pub(super) struct Release {
     package: String,
     used: String,
     newest: String,
@@ -39,7 +39,7 @@ pub struct Release {
 }
 
 /// What was written the last time; nothing if there was none.
-pub fn read(path: &Path) -> Result<Vec<Release>> {
+pub(super) fn read(path: &Path) -> Result<Vec<Release>> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -55,7 +55,7 @@ fn parse(text: &str) -> Result<Vec<Release>> {
 }
 
 /// The answers of today, and for packages that gave none what was known before. Packages of no service are dropped.
-pub fn merge(
+pub(super) fn merge(
     earlier: &[Release],
     pinned: &[Pinned],
     answers: &[Result<Answer>],
@@ -83,7 +83,7 @@ pub fn merge(
 }
 
 /// Writes the file whole, or leaves it as it was.
-pub fn write(path: &Path, releases: &[Release]) -> Result<()> {
+pub(super) fn write(path: &Path, releases: &[Release]) -> Result<()> {
     let unfinished = path.with_extension("toml.part");
     let written = fs::write(&unfinished, render(releases)).and_then(|()| fs::rename(&unfinished, path));
     written.with_context(|| format!("cannot write '{}'", path.display()))

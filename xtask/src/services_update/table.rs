@@ -10,7 +10,7 @@ const MOVES: &str = "to move a lock, in its folder: cargo update; go get -u; npm
     requirements.in and the command on top of requirements.txt; for maven pom.xml; apt-get upgrade";
 
 /// A line a service, one that counts, and one with the commands that move a lock.
-pub fn render(pinned: &[Pinned], answers: &[Result<Answer>]) -> String {
+pub(super) fn render(pinned: &[Pinned], answers: &[Result<Answer>]) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(pinned.iter().zip(answers).map(|(service, answer)| row(service, answer)));
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or_default();

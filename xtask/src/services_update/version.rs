@@ -3,18 +3,18 @@
 use jiff::civil::Date;
 
 /// The numbers in a version, which order the releases of one package.
-pub fn numbers(version: &str) -> Vec<u64> {
+pub(super) fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
 /// Whether the registry has something newer than what is used. A registry's newest may be older: where a major version
 /// is out but not yet the one that everybody gets.
-pub fn is_newer(newest: &str, used: &str) -> bool {
+pub(super) fn is_newer(newest: &str, used: &str) -> bool {
     numbers(newest) > numbers(used)
 }
 
 /// The day of a timestamp such as `2026-04-14T07:55:20Z`.
-pub fn day(timestamp: &str) -> Option<Date> {
+pub(super) fn day(timestamp: &str) -> Option<Date> {
     timestamp.get(..10)?.parse().ok()
 }
 

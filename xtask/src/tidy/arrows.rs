@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 8] = [
 const DEVELOPERS: [&str; 2] = ["crosscheck", "replay"];
 
 /// One finding for each line that uses a crate of the same layer or of a higher one.
-pub fn check(file: &File) -> Vec<Finding> {
+pub(super) fn check(file: &File) -> Vec<Finding> {
     let Some(own) = owner(&file.path) else { return Vec::new() };
     let named: fn(&str) -> Vec<&str> = match (file.extension(), file.name()) {
         ("rs", _) => named_in_rust,

@@ -12,7 +12,7 @@ const BOOK: &str = "docs/";
 const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// All rules over all files. A repository without a guide has nothing to find.
-pub fn check(files: &[File]) -> Vec<Finding> {
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let Some(summary) = files.iter().find(|file| file.path == SUMMARY) else { return Vec::new() };
     let named: BTreeSet<String> =
         links(&summary.text).filter_map(|(_, target)| markdown::path_of(SUMMARY, &target)).collect();

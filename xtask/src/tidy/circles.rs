@@ -19,7 +19,7 @@ const KNOWN: [&str; 3] =
 type Module = Vec<String>;
 
 /// One circle for each group of modules that form one, with the lines that close it.
-pub fn check(files: &[File]) -> Vec<Finding> {
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<Source>> = BTreeMap::new();
     for file in files {
         if let Some((name, source)) = Source::of(file) {

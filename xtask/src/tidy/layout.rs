@@ -13,7 +13,7 @@ const DOCUMENTED: [&str; 2] = ["crates/load/src/lib.rs", "crates/stats/src/lib.r
 const SKELETON: &str = concat!("FILL", "-IN");
 
 /// All rules over the repository.
-pub fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
+pub(super) fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().filter_map(undocumented).collect();
     let mut languages: BTreeMap<&str, &str> = BTreeMap::new();
     for (language, name) in service_folders(paths) {

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{File, Finding};
 
 /// The anchors of every page, by its path.
-pub type Anchors = BTreeMap<String, BTreeSet<String>>;
+pub(super) type Anchors = BTreeMap<String, BTreeSet<String>>;
 
 /// The anchors of all pages among `files`.
-pub fn anchors(files: &[File]) -> Anchors {
+pub(super) fn anchors(files: &[File]) -> Anchors {
     let pages = files.iter().filter(|file| file.extension() == "md");
     pages.map(|page| (page.path.clone(), headings(&page.text).collect())).collect()
 }
 
 /// Checks the links of one page against `paths`, all files of the repository, and `anchors`.
-pub fn check(file: &File, paths: &BTreeSet<String>, anchors: &Anchors) -> Vec<Finding> {
+pub(super) fn check(file: &File, paths: &BTreeSet<String>, anchors: &Anchors) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, target) in links(&file.text) {
         if path_of(&file.path, &target).is_none_or(|path| !exists(&path, paths)) {
@@ -32,7 +32,7 @@ pub fn check(file: &File, paths: &BTreeSet<String>, anchors: &Anchors) -> Vec<Fi
 }
 
 /// Every relative link of a page, with its line.
-pub fn links(text: &str) -> impl Iterator<Item = (usize, String)> {
+pub(super) fn links(text: &str) -> impl Iterator<Item = (usize, String)> {
     outside_of_code(text).flat_map(|(line, text)| {
         let found: Vec<_> =
             targets(&text).into_iter().filter(|target| is_relative(target)).map(str::to_owned).collect();
@@ -41,7 +41,7 @@ pub fn links(text: &str) -> impl Iterator<Item = (usize, String)> {
 }
 
 /// The path of the file that `target` names, seen from the page `from`; nothing for one outside of the repository.
-pub fn path_of(from: &str, target: &str) -> Option<String> {
+pub(super) fn path_of(from: &str, target: &str) -> Option<String> {
     let target = target.split('#').next().unwrap_or_default();
     if target.is_empty() {
         return Some(from.to_owned());

@@ -14,7 +14,7 @@ const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX
 const MACHINE_PATHS: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
 
 /// All rules for one text file.
-pub fn check(file: &File) -> Vec<Finding> {
+pub(super) fn check(file: &File) -> Vec<Finding> {
     let short_lines = ["rs", "toml", "md"].contains(&file.extension()) && !quotes(&file.path);
     let table = |line: &str| file.extension() == "md" && line.trim_start().starts_with('|');
     let mut findings: Vec<Finding> = rust(file);
@@ -61,7 +61,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-pub fn has_word(line: &str, word: &str) -> bool {
+pub(super) fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word)
         .any(|(at, _)| !line[..at].ends_with(is_word) && !line[at + word.len()..].starts_with(is_word))
 }

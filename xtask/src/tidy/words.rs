@@ -41,7 +41,7 @@ struct Word {
 }
 
 /// All files against the list. A repository without one refuses no word.
-pub fn check(files: &[File]) -> Vec<Finding> {
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let Some(file) = files.iter().find(|file| file.path == LIST) else { return Vec::new() };
     match toml::from_str::<List>(&file.text) {
         Ok(list) => {

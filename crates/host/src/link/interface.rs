@@ -21,7 +21,7 @@ const KNOWN: c_int = 0x04 | 0x02;
 
 /// An existing interface.
 #[derive(Debug)]
-pub struct Interface {
+pub(super) struct Interface {
     name: &'static str,
     socket: OwnedFd,
 }
@@ -31,7 +31,7 @@ pub struct Interface {
 ///
 /// # Errors
 /// The device is missing or may not be opened, or the kernel refuses the interface.
-pub fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
+pub(super) fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let tun =
         rustix::fs::open(TUN_DEVICE, flags, Mode::empty()).map_err(|error| LinkError::Tun(error.into()))?;
@@ -46,7 +46,7 @@ impl Interface {
     ///
     /// # Errors
     /// No socket for requests can be made.
-    pub fn of(name: &'static str) -> Result<Interface, LinkError> {
+    pub(super) fn of(name: &'static str) -> Result<Interface, LinkError> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None);
         let socket =
@@ -58,7 +58,7 @@ impl Interface {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn up(&self) -> Result<(), LinkError> {
+    pub(super) fn up(&self) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         self.ask("read", libc::SIOCGIFFLAGS, &mut request)?;
         // SAFETY: the kernel has just filled in this member of the union.
@@ -71,7 +71,7 @@ impl Interface {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn address(&self, address: Ipv4Addr, mask: Ipv4Addr) -> Result<(), LinkError> {
+    pub(super) fn address(&self, address: Ipv4Addr, mask: Ipv4Addr) -> Result<(), LinkError> {
         for (what, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, mask)] {
             let mut request = request_for(self.name);
             request.ifr_ifru.ifru_addr = socket_address(value);
@@ -84,7 +84,7 @@ impl Interface {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn mtu(&self, bytes: usize) -> Result<(), LinkError> {
+    pub(super) fn mtu(&self, bytes: usize) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         request.ifr_ifru.ifru_mtu = bytes as c_int;
         self.ask("given its MTU", libc::SIOCSIFMTU, &mut request)
@@ -94,7 +94,7 @@ impl Interface {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn route(&self, host: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), LinkError> {
+    pub(super) fn route(&self, host: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), LinkError> {
         // SAFETY: a plain structure of integers and pointers, for which zeros are valid.
         let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
         route.rt_dst = socket_address(host);
@@ -108,7 +108,7 @@ impl Interface {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn neighbour(&self, address: Ipv4Addr, hardware: [u8; 6]) -> Result<(), LinkError> {
+    pub(super) fn neighbour(&self, address: Ipv4Addr, hardware: [u8; 6]) -> Result<(), LinkError> {
         // SAFETY: as above.
         let mut entry: libc::arpreq = unsafe { std::mem::zeroed() };
         entry.arp_pa = socket_address(address);
@@ -135,7 +135,7 @@ impl Interface {
 ///
 /// # Errors
 /// The setting does not exist or may not be written.
-pub fn set(setting: &str, value: &str) -> Result<(), LinkError> {
+pub(super) fn set(setting: &str, value: &str) -> Result<(), LinkError> {
     let path = format!("/proc/sys/net/{setting}");
     fs::write(&path, value).map_err(|source| LinkError::Setting { path, source })
 }
@@ -144,7 +144,7 @@ pub fn set(setting: &str, value: &str) -> Result<(), LinkError> {
 ///
 /// # Errors
 /// The kernel's table of interfaces cannot be read.
-pub fn unsent(name: &'static str) -> Result<u64, LinkError> {
+pub(super) fn unsent(name: &'static str) -> Result<u64, LinkError> {
     let failed = |source| LinkError::Interface { name, step: "read", source };
     // Not /proc/self, which shows the namespace of the main thread.
     let table = fs::read_to_string("/proc/thread-self/net/dev").map_err(failed)?;

@@ -76,7 +76,7 @@ impl<P> Line<P> {
     }
 
     /// The instant at which the next packet comes out.
-    pub fn next_ns(&self) -> Option<u64> {
+    pub(crate) fn next_ns(&self) -> Option<u64> {
         self.on_the_way.front().map(|(due_ns, _)| *due_ns)
     }
 

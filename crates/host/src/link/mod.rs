@@ -27,7 +27,8 @@ use interface::{Interface, NAME};
 pub use namespace::Namespace;
 use pump::Pump;
 pub use pump::WayCounters;
-pub use spec::{LinkSpec, LinkSpecError, MTU, Queue, Way};
+pub(crate) use spec::MTU;
+pub use spec::{LinkSpec, LinkSpecError, Queue, Way};
 
 /// Address of the server's end of the link.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 31, 0, 1);

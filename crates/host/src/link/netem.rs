@@ -30,7 +30,7 @@ const NO_RATE_BITS: u64 = 1_000_000_000_000;
 ///
 /// # Errors
 /// A namespace cannot be entered, or `tc` fails; the text is its first line.
-pub fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<(), String> {
+pub(super) fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<(), String> {
     for (namespace, way) in [(client, &spec.up), (server, &spec.down)] {
         let added =
             namespace.within(|| tc(&[words(&["qdisc", "add", "dev", NAME, "root"]), netem(way)].concat()));
@@ -43,7 +43,7 @@ pub fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<()
 ///
 /// # Errors
 /// `tc` fails, or lists no netem queue.
-pub fn counted() -> Result<[u64; 3], LinkError> {
+pub(super) fn counted() -> Result<[u64; 3], LinkError> {
     let failed =
         |why: String| LinkError::Interface { name: NAME, step: "read", source: io::Error::other(why) };
     let json = tc(&words(&["-s", "-j", "qdisc", "show", "dev", NAME])).map_err(failed)?;

@@ -17,7 +17,7 @@ const HEADER_BYTES: usize = 16;
 
 /// One end of a pair.
 #[derive(Debug, Clone, Copy)]
-pub struct End {
+pub(super) struct End {
     /// The interface's name.
     pub name: &'static str,
     /// Its Ethernet address.
@@ -28,7 +28,7 @@ pub struct End {
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(), LinkError> {
+pub(super) fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(), LinkError> {
     let body = pair_of(here, there, namespace.as_raw_fd());
     let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
     request(flags, &body).map_err(|source| LinkError::Interface { name: here.name, step: "made", source })
@@ -38,7 +38,7 @@ pub fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(), Link
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn queue(name: &'static str, packets: u32) -> Result<(), LinkError> {
+pub(super) fn queue(name: &'static str, packets: u32) -> Result<(), LinkError> {
     let name_and_end = [name.as_bytes(), b"\0"].concat();
     let body = [
         interface_header(),

@@ -57,7 +57,7 @@ pub struct WayCounters {
 
 /// The running thread. It ends when this is dropped.
 #[derive(Debug)]
-pub struct Pump {
+pub(super) struct Pump {
     counters: Arc<Mutex<[WayCounters; 2]>>,
     bell: Arc<OwnedFd>,
     started: Started,
@@ -77,7 +77,7 @@ impl Pump {
     ///
     /// # Errors
     /// The thread cannot be started or pinned.
-    pub fn start(
+    pub(super) fn start(
         spec: &LinkSpec,
         [client, server]: [OwnedFd; 2],
         cpus: &[usize],
@@ -110,7 +110,7 @@ impl Pump {
     }
 
     /// The counters of both directions: up, then down.
-    pub fn counters(&self) -> [WayCounters; 2] {
+    pub(super) fn counters(&self) -> [WayCounters; 2] {
         lock(&self.counters).clone()
     }
 
@@ -118,18 +118,18 @@ impl Pump {
     ///
     /// # Errors
     /// The thread has ended.
-    pub fn cpu_ns(&self) -> io::Result<u64> {
+    pub(super) fn cpu_ns(&self) -> io::Result<u64> {
         crate::process::thread_cpu_ns(self.started.thread_id)
     }
 
     /// Its thread id in the kernel.
     #[cfg(test)]
-    pub fn thread_id(&self) -> u32 {
+    pub(crate) fn thread_id(&self) -> u32 {
         self.started.thread_id
     }
 
     /// Why the thread has no real-time priority, if it has none.
-    pub fn no_priority(&self) -> Option<&io::Error> {
+    pub(super) fn no_priority(&self) -> Option<&io::Error> {
         self.started.no_priority.as_ref()
     }
 }

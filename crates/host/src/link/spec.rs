@@ -8,7 +8,7 @@ use tare_load::schedule::parse::parse_duration;
 use crate::spelling::suggestion;
 
 /// The largest IP packet on the link.
-pub const MTU: usize = 1500;
+pub(crate) const MTU: usize = 1500;
 
 /// The keys. With the prefix `up-` or `down-` a key applies to one direction.
 const KEYS: [&str; 6] = ["delay", "jitter", "reorder", "loss", "rate", "queue"];

@@ -22,7 +22,7 @@ pub(super) struct Trace {
 
 impl Trace {
     /// Every live process of the group.
-    pub fn live(&self) -> Vec<u32> {
+    pub(super) fn live(&self) -> Vec<u32> {
         if self.folders.is_empty() {
             return fallback::members(&self.name, self.pgid);
         }
@@ -35,7 +35,7 @@ impl Trace {
 
     /// Kills every process of the group, frozen or not, removes its cgroups, and returns the processes that are still
     /// alive after `patience`.
-    pub fn destroy(&self, patience: Duration) -> Vec<u32> {
+    pub(super) fn destroy(&self, patience: Duration) -> Vec<u32> {
         /// The group must be found empty twice: during exec a process shows no environment for an instant.
         const EMPTY_CHECKS: u32 = 2;
         let deadline = Instant::now() + patience;
@@ -67,7 +67,7 @@ impl Trace {
     }
 
     /// A cgroup that cannot be removed is left to the next sweep: nothing runs in it, so it does no harm.
-    pub fn remove_folders(&self) {
+    pub(super) fn remove_folders(&self) {
         for folder in &self.folders {
             let _ = folder::remove(folder);
         }
@@ -93,7 +93,7 @@ enum Usage {
 
 impl Group {
     /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the watchdog can be informed first.
-    pub fn plan(isolation: &Isolation) -> Self {
+    pub(super) fn plan(isolation: &Isolation) -> Self {
         let name = cgroup::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
         let freezer = match &isolation.freezer {
@@ -112,7 +112,7 @@ impl Group {
     ///
     /// # Errors
     /// The first cgroup that cannot be made, with the reason.
-    pub fn make(&self) -> Result<Vec<File>, (PathBuf, io::Error)> {
+    pub(super) fn make(&self) -> Result<Vec<File>, (PathBuf, io::Error)> {
         let enter = |folder: &PathBuf| {
             fs::create_dir(folder)?;
             fs::OpenOptions::new().write(true).open(folder.join("cgroup.procs"))
@@ -125,7 +125,7 @@ impl Group {
     }
 
     /// Requests that all processes stand still.
-    pub fn freeze(&self) -> io::Result<()> {
+    pub(super) fn freeze(&self) -> io::Result<()> {
         match &self.freezer {
             Some(folder) => folder::freeze(folder),
             None => {
@@ -136,7 +136,7 @@ impl Group {
     }
 
     /// Whether all of them do.
-    pub fn is_frozen(&self) -> io::Result<bool> {
+    pub(super) fn is_frozen(&self) -> io::Result<bool> {
         match &self.freezer {
             Some(folder) => folder::is_frozen(folder),
             None => Ok(self.trace.live().iter().all(|&pid| fallback::is_stopped(pid))),
@@ -144,7 +144,7 @@ impl Group {
     }
 
     /// Lets all processes run again.
-    pub fn thaw(&self) -> io::Result<()> {
+    pub(super) fn thaw(&self) -> io::Result<()> {
         match &self.freezer {
             Some(folder) => folder::thaw(folder),
             None => {
@@ -155,7 +155,7 @@ impl Group {
     }
 
     /// Sends a signal to the process group in one call. A process that has left the group does not get it.
-    pub fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&self, signal: Signal) {
         if let Some(pgid) = self.trace.pgid {
             fallback::signal_group(pgid, signal);
         }
@@ -168,7 +168,7 @@ impl Group {
     }
 
     /// The CPU time of the group so far.
-    pub fn cpu_ns(&self) -> io::Result<u64> {
+    pub(super) fn cpu_ns(&self) -> io::Result<u64> {
         match &self.usage {
             Some(Usage::Nanoseconds(file)) => parse(file, |text| text.trim().parse().ok()),
             Some(Usage::Microseconds(file)) => parse(file, |text| {

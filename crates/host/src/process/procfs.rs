@@ -62,7 +62,7 @@ impl Stat {
 
     /// Whether it has ended and is only waiting to be reaped. (A process whose main thread has ended while others run has
     /// the same state, but more than one thread.)
-    pub fn is_dead(&self) -> bool {
+    pub(super) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X') && self.threads <= 1
     }
 }

@@ -12,7 +12,7 @@ mod uring;
 
 pub use choice::{ChosenDriver, DriverChoice, DriverKind, UnknownDriver};
 pub use epoll::Epoll;
-pub use uring::Uring;
+pub(crate) use uring::Uring;
 
 use std::ops::Range;
 use std::sync::Arc;

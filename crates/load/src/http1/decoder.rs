@@ -71,6 +71,9 @@ impl Decoder {
 
     /// The next event, taking its bytes from the front of `input`; `None` when more are needed (`input` is then
     /// empty) or when the response is over and [`Decoder::start`] was not called (`input` is left alone).
+    ///
+    /// # Errors
+    /// The bytes are not a response of HTTP/1.0 or HTTP/1.1, or exceed a limit of the decoder.
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, ParseError> {
         self.begun |= !input.is_empty();
         match self.state {
@@ -98,7 +101,10 @@ impl Decoder {
         }
     }
 
-    /// Tells that no more bytes will come: completes a body that lasts to the close.
+    /// No more bytes will come: completes a body that lasts to the close.
+    ///
+    /// # Errors
+    /// The response is not complete, and its body does not last to the close.
     pub fn eof(&mut self) -> Result<(), ParseError> {
         if self.state != State::UntilClose {
             return Err(ParseError::Truncated);

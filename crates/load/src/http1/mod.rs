@@ -17,11 +17,11 @@ pub use head::{Framing, Head};
 /// The longest status line and headers together.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The most header fields.
-pub const HEADERS_MAX: usize = 128;
+pub(crate) const HEADERS_MAX: usize = 128;
 /// The longest line before a chunk: its size and extensions.
-pub const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
 /// The longest trailer section.
-pub const TRAILER_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const TRAILER_BYTES_MAX: usize = 64 * 1024;
 
 /// Why bytes are not a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -98,8 +98,11 @@ impl Response {
 }
 
 /// Reads one response from the beginning of `bytes`: `None` when it needs more, else the response and how many
-/// bytes it took. `eof` tells that no more will come: it ends a body that lasts to the close, and makes
+/// bytes it took. `eof` is true if no more will come: it ends a body that lasts to the close, and makes
 /// anything else unfinished an error.
+///
+/// # Errors
+/// The bytes are not a response, or `eof` is true and the response is not complete.
 pub fn parse_response(
     bytes: &[u8],
     request_is_head: bool,

@@ -21,6 +21,9 @@ const NS_PER_MS: f64 = 1e6;
 impl Histogram {
     /// The percentile distribution, in milliseconds. Values have 6 decimals and not wrk2's 3, which would leave two
     /// digits of the latencies of loopback; readers split at white space.
+    ///
+    /// # Errors
+    /// `to` cannot be written to.
     pub fn write_hgrm(&self, to: &mut impl Write) -> io::Result<()> {
         writeln!(
             to,
@@ -69,6 +72,9 @@ impl<W: Write> IntervalLog<W> {
     }
 
     /// Writes the head; times are counted from `started_at`.
+    ///
+    /// # Errors
+    /// The log cannot be written to.
     pub fn begin(&mut self, started_at: SystemTime, comment: &str) -> io::Result<()> {
         let epoch_s = started_at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let mut head = String::new();
@@ -84,6 +90,9 @@ impl<W: Write> IntervalLog<W> {
 
     /// Adds an interval, as one write of a whole line. A tag has neither commas nor white space; readers that are not
     /// asked for it pass over a tagged line.
+    ///
+    /// # Errors
+    /// The log cannot be written to.
     pub fn write(
         &mut self,
         histogram: &Histogram,

@@ -12,10 +12,10 @@ use std::io;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 /// Values below are counted as this one.
-pub const LOWEST_NS: u64 = 1;
+pub(crate) const LOWEST_NS: u64 = 1;
 /// Values above are counted as this one (the histogram saturates, it never grows and never fails). It is the
 /// top of the last bucket, so that a minute is still told from more.
-pub const HIGHEST_NS: u64 = (1 << 36) - 1;
+pub(crate) const HIGHEST_NS: u64 = (1 << 36) - 1;
 /// Two values that differ by less than a thousandth may be reported as equal.
 const SIGNIFICANT_DIGITS: u8 = 3;
 /// What the V2 encoding begins with, and the length of its head: the length of what follows is its second word.
@@ -122,6 +122,9 @@ impl Histogram {
     }
 
     /// Reads what [`Histogram::serialize`] wrote.
+    ///
+    /// # Errors
+    /// The bytes were cut off, or are not a histogram of this precision and range.
     pub fn deserialize(bytes: &[u8]) -> Result<Self, DeserializeError> {
         // The library reserves as much memory as the head asks for, whatever follows.
         let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

@@ -38,7 +38,7 @@ impl Schedule {
     /// Whether an answer is followed by the next request at once, so that the saturating loop pays for no draw.
     #[must_use]
     #[inline]
-    pub fn is_immediate(&self) -> bool {
+    pub(crate) fn is_immediate(&self) -> bool {
         matches!(self, Schedule::Closed { think } if think.is_none())
     }
 }

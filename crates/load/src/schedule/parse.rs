@@ -53,6 +53,9 @@ const DURATION_UNITS: [(&str, u64); 7] = [
 ];
 
 /// A count in wrk's units: `500`, `10k`, `1.5M`. Always whole: `1.5` is an error.
+///
+/// # Errors
+/// The text is not a whole number of requests in these units.
 pub fn parse_count(text: &str) -> Result<u64, ParseError> {
     let read = || {
         let number = Number::split(text)?;
@@ -63,6 +66,9 @@ pub fn parse_count(text: &str) -> Result<u64, ParseError> {
 }
 
 /// A rate in requests per second, in the units of [`parse_count`] but not always whole.
+///
+/// # Errors
+/// The text is not a finite rate in these units.
 pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
     let read = || {
         let number = Number::split(text)?;
@@ -75,6 +81,9 @@ pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
 }
 
 /// A duration: `500ms`, `2s`, `1m`, `1.5h`; without a unit in seconds, like wrk. Cut off below a nanosecond.
+///
+/// # Errors
+/// The text is not a duration in these units, or a longer one than fits.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
     let read = || {
         let number = Number::split(text)?;

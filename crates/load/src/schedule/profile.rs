@@ -83,16 +83,25 @@ impl Segment {
 
 impl Profile {
     /// The same rate for ever.
+    ///
+    /// # Errors
+    /// The rate is zero, negative, not finite, or above one request per nanosecond.
     pub fn constant(rate_per_s: f64) -> Result<Profile, ProfileError> {
         Self::build(&[], rate_per_s)
     }
 
     /// From one rate to another along a line, and then at the second for ever.
+    ///
+    /// # Errors
+    /// A rate is negative, not finite or too high, both are zero, or `over` is zero or longer than 584 years.
     pub fn ramp(from_per_s: f64, to_per_s: f64, over: Duration) -> Result<Profile, ProfileError> {
         Self::build(&[(from_per_s, to_per_s, over)], to_per_s)
     }
 
     /// One rate after another. The last one lasts for ever, whatever its duration.
+    ///
+    /// # Errors
+    /// There is no step, a rate is negative, not finite or too high, all are zero, or a duration is zero or too long.
     pub fn steps(steps: &[(f64, Duration)]) -> Result<Profile, ProfileError> {
         let (&(last_per_s, _), first) = steps.split_last().ok_or(ProfileError::NoSteps)?;
         let pieces: Vec<_> =

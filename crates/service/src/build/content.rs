@@ -29,7 +29,7 @@ const VARIABLES: [&str; 14] = [
 
 /// The files of one folder, relative to it, in the order of their names.
 #[derive(Debug)]
-pub struct Sources {
+pub(super) struct Sources {
     root: PathBuf,
     files: Vec<PathBuf>,
 }
@@ -40,7 +40,7 @@ impl Sources {
     /// # Errors
     ///
     /// When the folder cannot be read.
-    pub fn list(root: &Path) -> io::Result<Sources> {
+    pub(super) fn list(root: &Path) -> io::Result<Sources> {
         let mut walk = WalkBuilder::new(root);
         walk.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
         let mut files = Vec::new();
@@ -60,7 +60,7 @@ impl Sources {
     /// # Errors
     ///
     /// When a file cannot be read.
-    pub fn hash(&self, content: &mut Content) -> io::Result<()> {
+    pub(super) fn hash(&self, content: &mut Content) -> io::Result<()> {
         for name in &self.files {
             let path = self.root.join(name);
             let metadata = path.symlink_metadata()?;
@@ -82,7 +82,7 @@ impl Sources {
     /// # Errors
     ///
     /// When a file cannot be read or written.
-    pub fn copy(&self, folder: &Path) -> io::Result<Sources> {
+    pub(super) fn copy(&self, folder: &Path) -> io::Result<Sources> {
         for name in &self.files {
             let (from, to) = (self.root.join(name), folder.join(name));
             fs::create_dir_all(to.parent().unwrap_or(folder))?;
@@ -99,7 +99,7 @@ impl Sources {
     /// # Errors
     ///
     /// When the folder cannot be read.
-    pub fn bytes_beyond(&self) -> io::Result<u64> {
+    pub(super) fn bytes_beyond(&self) -> io::Result<u64> {
         let own: HashSet<PathBuf> = self.files.iter().map(|name| self.root.join(name)).collect();
         bytes(&self.root, |path| !own.contains(path))
     }
@@ -110,7 +110,7 @@ impl Sources {
 /// # Errors
 ///
 /// When a folder cannot be read.
-pub fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
+pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
     let mut seen = HashSet::new();
     let mut bytes = 0;
     for entry in WalkBuilder::new(folder).standard_filters(false).build() {
@@ -125,18 +125,18 @@ pub fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
 
 /// BLAKE3 over parts; the length of each goes first, so that no two lists of parts look alike.
 #[derive(Debug, Default)]
-pub struct Content(blake3::Hasher);
+pub(super) struct Content(blake3::Hasher);
 
 impl Content {
     /// The versions that the toolchain reports.
-    pub fn of_toolchain(text: &str) -> Content {
+    pub(super) fn of_toolchain(text: &str) -> Content {
         let mut content = Content::default();
         content.put(text.as_bytes());
         content
     }
 
     /// Adds the variables that compilers read, where they are set.
-    pub fn put_environment(&mut self) {
+    pub(super) fn put_environment(&mut self) {
         for name in VARIABLES {
             if let Some(value) = env::var_os(name) {
                 self.put(b"/variable").put(name.as_bytes()).put(value.as_encoded_bytes());
@@ -145,13 +145,13 @@ impl Content {
     }
 
     /// Adds a part.
-    pub fn put(&mut self, part: &[u8]) -> &mut Content {
+    pub(super) fn put(&mut self, part: &[u8]) -> &mut Content {
         self.0.update(&(part.len() as u64).to_le_bytes()).update(part);
         self
     }
 
     /// The hash, in hexadecimal digits.
-    pub fn finish(&self) -> String {
+    pub(super) fn finish(&self) -> String {
         self.0.finalize().to_hex().to_string()
     }
 }

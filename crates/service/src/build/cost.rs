@@ -32,7 +32,7 @@ pub(super) struct Network(Mutex<()>);
 
 impl Network {
     /// Runs `work` while no other build uses the network. Also returns the bytes that were received meanwhile.
-    pub fn alone<T>(&self, work: impl FnOnce() -> T) -> (T, Option<u64>) {
+    pub(super) fn alone<T>(&self, work: impl FnOnce() -> T) -> (T, Option<u64>) {
         let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = received_bytes();
         let done = work();

@@ -31,14 +31,14 @@ enum Found {
 
 impl Job<'_> {
     /// A service that builds nothing runs where it lies, and has no files to hash: its folder may be anything.
-    pub fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
+    pub(super) fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
         let content = Content::of_toolchain(self.toolchain).finish();
         let version = version::read(self.service, self.output, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
     }
 
-    pub fn in_the_store(&self, force: bool) -> Result<Built, BuildError> {
+    pub(super) fn in_the_store(&self, force: bool) -> Result<Built, BuildError> {
         let root = &self.service.build_root;
         let unreadable = |source| BuildError::Record { path: root.clone(), source };
         let sources = Sources::list(root).map_err(unreadable)?;

@@ -46,8 +46,10 @@ impl fmt::Display for Missing {
     }
 }
 
-/// What every requirement of `service` printed, joined: it belongs to the build's content. The first that
-/// is not met is an error.
+/// What every requirement of `service` printed, joined: it belongs to the build's content.
+///
+/// # Errors
+/// The first requirement that this machine does not meet.
 pub fn check(service: &Service) -> Result<String, Missing> {
     all_met(&service.requires, &service.folder)
 }

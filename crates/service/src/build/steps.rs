@@ -18,7 +18,7 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits};
 const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// All steps of `service` in its place; what they print goes to `log`.
-pub fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, BuildError> {
+pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, BuildError> {
     let mut cost = Cost::NONE;
     File::create(log).map_err(|source| BuildError::Record { path: log.to_owned(), source })?;
     for step in &service.build {

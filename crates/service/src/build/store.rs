@@ -178,12 +178,12 @@ impl Slot {
 
 impl Reserved {
     /// What was finished while this waited for the lock, or before.
-    pub fn find(&self) -> Option<(Entry, Place)> {
+    pub(super) fn find(&self) -> Option<(Entry, Place)> {
         self.slot.find()
     }
 
     /// A new folder for an attempt; those that do not count are removed.
-    pub fn begin(&self) -> io::Result<PathBuf> {
+    pub(super) fn begin(&self) -> io::Result<PathBuf> {
         self.slot.sweep()?;
         let last = self.slot.attempts()?.into_iter().map(|(number, _)| number).max();
         let attempt = self.slot.path(&(last.unwrap_or(0) + 1).to_string());
@@ -192,7 +192,7 @@ impl Reserved {
     }
 
     /// Makes `entry` the one that counts.
-    pub fn finish(&self, entry: &Entry) -> io::Result<Place> {
+    pub(super) fn finish(&self, entry: &Entry) -> io::Result<Place> {
         entry.write(&self.slot.path(ENTRY))?;
         self.slot.sweep()?;
         let found = self.slot.find().ok_or_else(|| io::Error::other("the entry is gone"))?;

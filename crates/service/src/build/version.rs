@@ -10,7 +10,7 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits};
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Runs the `[version]` command; what it prints goes through the file `output`.
-pub fn read(service: &Service, output: &Path, site: &Site<'_>) -> Result<String, BuildError> {
+pub(super) fn read(service: &Service, output: &Path, site: &Site<'_>) -> Result<String, BuildError> {
     let wrong = |reason: String| BuildError::Version { command: service.version_command.join(" "), reason };
     let launch = Launch {
         name: service.name.clone(),

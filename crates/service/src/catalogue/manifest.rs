@@ -6,12 +6,12 @@ use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 
 /// The version of the manifest format that this program reads.
-pub const FORMAT: &str = "1.0";
+pub(super) const FORMAT: &str = "1.0";
 
 /// A manifest as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Manifest {
+pub(super) struct Manifest {
     #[serde(rename = "format")]
     _format: String,
     /// Equals the folder's name.
@@ -87,7 +87,7 @@ impl Style {
 /// `[version]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Version {
+pub(super) struct Version {
     /// Prints the version and nothing else.
     pub command: Vec<String>,
 }
@@ -121,7 +121,7 @@ pub struct Step {
 /// `[run]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Run {
+pub(super) struct Run {
     /// Program and arguments; runs in the service's folder.
     pub command: Vec<String>,
     /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
@@ -173,7 +173,7 @@ pub enum ToleratedCheck {
 /// `[[variant]]`: another row from the same folder and the same build.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Variant {
+pub(super) struct Variant {
     /// Its row is called `SERVICE:NAME`.
     pub name: String,
     /// How it differs, in a few words.

@@ -80,7 +80,7 @@ impl Service {
     /// The command that serves `contract`. Most services serve all of their contracts at once. An outside program may
     /// not, if two contracts want different answers to one request, and the built-in reference has only one response: these
     /// get an argument that names the contract.
-    pub fn command_for(&self, contract: &str) -> Vec<String> {
+    pub(crate) fn command_for(&self, contract: &str) -> Vec<String> {
         let arguments = self.arguments.get(contract).into_iter().flatten();
         self.command.iter().chain(arguments).cloned().collect()
     }
@@ -91,7 +91,7 @@ impl Service {
     }
 
     /// Its folder, relative to all that it is built from.
-    pub fn within_build_root(&self) -> &Path {
+    pub(crate) fn within_build_root(&self) -> &Path {
         self.folder.strip_prefix(&self.build_root).unwrap_or(Path::new(""))
     }
 }
@@ -125,6 +125,9 @@ pub struct Broken {
 
 impl Catalogue {
     /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names.
+    ///
+    /// # Errors
+    /// `ROOT/services` cannot be listed. A wrong manifest is no error: it is in `broken`.
     pub fn load(root: &Path, contracts: &[&str], raw_socket: RawSocket) -> Result<Catalogue, DocumentError> {
         let mut catalogue =
             Catalogue { services: vec![built_in_raw_socket(root, raw_socket)], broken: Vec::new() };

@@ -12,6 +12,9 @@ use crate::document::DocumentError;
 impl Catalogue {
     /// Takes in the service that `word` names, if it is a path (`./mine`, `../a/b:variant`, `./mine@2`), and gives back
     /// its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
+    ///
+    /// # Errors
+    /// The folder does not exist, or its manifest is not valid.
     pub fn adopt(&mut self, word: &str, contracts: &[&str]) -> Result<String, DocumentError> {
         if !word.contains('/') || self.get(word).is_some() {
             return Ok(word.to_owned());

@@ -41,7 +41,10 @@ impl SelectError {
     }
 }
 
-/// The rows that `words` name, in their order; what a group repeats is left out, what is named twice is an error.
+/// The rows that `words` name, in their order; what a group repeats is left out.
+///
+/// # Errors
+/// A word names no service or group, a service whose manifest is not valid, or a row that is there already.
 pub fn select<'a>(
     catalogue: &Catalogue,
     words: impl IntoIterator<Item = &'a str>,

@@ -59,7 +59,7 @@ impl Filled {
     }
 
     /// The request with another version or with more headers, which replace the contract's of the same name.
-    pub fn bytes_with(&self, version: &str, host: &str, more: &[(&str, &str)]) -> Vec<u8> {
+    pub(crate) fn bytes_with(&self, version: &str, host: &str, more: &[(&str, &str)]) -> Vec<u8> {
         let mut text = format!("{} {} {version}\r\nHost: {host}\r\n", self.method, self.target);
         let replaced = |name: &str| more.iter().any(|(more, _)| more.eq_ignore_ascii_case(name));
         let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -20,7 +20,8 @@ pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
 pub use exchange::{Filled, LabelLength};
 pub use fixed::fixed_response;
-pub use placeholder::{Kind, LABEL_LENGTH_MAX, Placeholder, PlaceholderError, Template, Values};
+pub(crate) use placeholder::LABEL_LENGTH_MAX;
+pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
 
 use crate::document;
 

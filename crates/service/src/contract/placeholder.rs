@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use rand::{Rng, RngExt};
 
 /// The length of the longest label.
-pub const LABEL_LENGTH_MAX: usize = 24;
+pub(crate) const LABEL_LENGTH_MAX: usize = 24;
 const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.

@@ -8,7 +8,11 @@ use tare_host::process::Asked;
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// What a program prints, whatever its status: some know a part of what they are asked. Empty if it cannot be run.
-pub fn ask<A: AsRef<OsStr>>(folder: &Path, program: &str, arguments: impl IntoIterator<Item = A>) -> String {
+pub(super) fn ask<A: AsRef<OsStr>>(
+    folder: &Path,
+    program: &str,
+    arguments: impl IntoIterator<Item = A>,
+) -> String {
     let mut command = Command::new(program);
     // Words that are parsed must not depend on the language of the user.
     command.args(arguments).current_dir(folder).env("LC_ALL", "C");

@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId};
 use super::{Dependencies, Found, ask::ask, executable_bytes};
 use crate::catalogue::Service;
 
-pub fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Found {
     let artefact_bytes = executable_bytes(service);
     let Some(metadata) = metadata(service) else { return Found { artefact_bytes, ..Found::default() } };
     let name = service.package.as_ref().map(|package| package.name());

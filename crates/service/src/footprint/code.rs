@@ -51,7 +51,7 @@ impl Code {
 }
 
 /// The files of code below a folder, each with its language.
-pub fn sources(folder: &Path) -> Vec<(PathBuf, LanguageType)> {
+pub(super) fn sources(folder: &Path) -> Vec<(PathBuf, LanguageType)> {
     let walk = WalkBuilder::new(folder).hidden(false).require_git(false).build().flatten();
     let files = walk.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let known = files.filter_map(|entry| {

@@ -10,7 +10,7 @@ use std::{
 use super::{Dependencies, Found, ask::ask, executable, executable_bytes, linked, size};
 use crate::catalogue::{Requirement, Service};
 
-pub fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Found {
     let own = service.package.as_ref().filter(|package| package.ty() == "deb").map(|package| package.name());
     let direct = asked_for(&service.requires);
     let class_path = class_path(service);

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use super::{Dependencies, Found, ask::ask, executable, executable_bytes};
 use crate::catalogue::Service;
 
-pub fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Found {
     let direct = fs::read_to_string(service.folder.join("go.mod")).ok().map(|text| direct(&text));
     let linked = executable(service).and_then(|program| {
         let words = [Path::new("version"), Path::new("-m"), &program];

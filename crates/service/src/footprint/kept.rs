@@ -55,6 +55,9 @@ impl Kept {
     }
 
     /// Keeps them, whole or not at all: written beside and renamed.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
     pub fn put(&self, service: &Service, content: &str, measured: &Measured) -> io::Result<()> {
         let record = Record {
             format: FORMAT.to_owned(),

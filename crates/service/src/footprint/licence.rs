@@ -80,12 +80,13 @@ impl Licence {
 }
 
 /// Whether a text is a valid SPDX expression, as manifests must have.
-pub fn is_spdx(text: &str) -> bool {
+#[cfg(test)]
+pub(super) fn is_spdx(text: &str) -> bool {
     Expression::parse(text).is_ok()
 }
 
 /// The SPDX expression that a text means, if it means one.
-pub fn normalise(text: &str) -> Option<String> {
+pub(super) fn normalise(text: &str) -> Option<String> {
     let lower = text.trim().to_lowercase();
     let name = lower.strip_prefix("the ").unwrap_or(&lower);
     if let Some((_, id)) = NAMES.iter().find(|(known, _)| *known == name) {

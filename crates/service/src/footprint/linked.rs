@@ -21,7 +21,7 @@ const RUNTIME: [&str; 12] = [
 ];
 
 /// The files that the loader would load; none for a program that is linked statically.
-pub fn libraries(program: &Path) -> Vec<PathBuf> {
+pub(super) fn libraries(program: &Path) -> Vec<PathBuf> {
     parse(&ask(Path::new("/"), "ldd", [program]))
 }
 

@@ -15,7 +15,7 @@ use crate::catalogue::Service;
 const PARENTS: usize = 8;
 
 /// `version` is what the build reports: POMs of several versions may lie in the repository.
-pub fn read(service: &Service, version: Option<&str>) -> Found {
+pub(super) fn read(service: &Service, version: Option<&str>) -> Found {
     let direct = fs::read_to_string(service.folder.join("pom.xml")).ok().and_then(|text| direct(&text));
     let repository = env::home_dir().map(|home| home.join(".m2").join("repository"));
     let licence = || {

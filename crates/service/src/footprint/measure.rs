@@ -23,7 +23,7 @@ use crate::{
 use tare_host::process::{Stopped, Supervisor};
 
 /// Fresh starts; the figures are their medians. Odd, so that the median is one that happened.
-pub const STARTS: usize = 3;
+pub(crate) const STARTS: usize = 3;
 /// Memory is read this long after the first answer: lazy initialisation is done by then.
 const IDLE: Duration = Duration::from_secs(1);
 /// How often a wait checks for an interrupt.
@@ -57,7 +57,10 @@ pub struct Trial<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
-/// Starts `service` [`STARTS`] times, one after the other. `Ok(None)` if it was interrupted.
+/// Starts `service` several times, one after the other. `Ok(None)` if it was interrupted.
+///
+/// # Errors
+/// The service does not start, gives no correct answer, dies, or does not stop cleanly.
 pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, MeasureError> {
     let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
     let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };

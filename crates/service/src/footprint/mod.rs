@@ -26,7 +26,9 @@ use serde::{Deserialize, Serialize};
 
 pub use code::Code;
 pub use kept::{Kept, Measured};
-pub use licence::{Licence, Source, is_spdx};
+#[cfg(test)]
+use licence::is_spdx;
+pub use licence::{Licence, Source};
 pub use releases::{Release, Releases};
 
 use crate::{

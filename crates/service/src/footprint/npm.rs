@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Dependencies, Found, code, size};
 use crate::catalogue::{PackageUrl, Service};
 
-pub fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Found {
     look(&service.folder, &service.place, service.package.as_ref())
 }
 

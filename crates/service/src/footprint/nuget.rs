@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Dependencies, Found, size};
 use crate::catalogue::Service;
 
-pub fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Found {
     let direct = project(&service.folder).and_then(|path| direct(&fs::read_to_string(path).ok()?));
     let assets = ["obj", "build/obj"].map(|folder| service.place.join(folder).join("project.assets.json"));
     let assets = assets.iter().find_map(|path| fs::read(path).ok());
@@ -25,7 +25,7 @@ pub fn read(service: &Service) -> Found {
 }
 
 /// The project file of a folder, where it has one.
-pub fn project(folder: &Path) -> Option<PathBuf> {
+pub(super) fn project(folder: &Path) -> Option<PathBuf> {
     let mut files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     files.find(|path| path.extension().is_some_and(|kind| kind == "csproj" || kind == "fsproj"))
 }

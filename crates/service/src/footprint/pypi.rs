@@ -12,7 +12,7 @@ use crate::catalogue::Service;
 /// Classifiers that mean one licence; "BSD License" and "Apache Software License" do not.
 const CLASSIFIER: &str = "License :: OSI Approved :: ";
 
-pub fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Found {
     look(&service.folder, &service.place, service.package.as_ref().map(|package| package.name()))
 }
 

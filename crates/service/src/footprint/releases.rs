@@ -41,7 +41,10 @@ pub struct Release {
 }
 
 impl Releases {
-    /// Reads `ROOT/services/releases.toml`. A missing file is no error, a wrong one is.
+    /// Reads `ROOT/services/releases.toml`. Without the file nothing is known.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not valid.
     pub fn load(root: &Path) -> Result<Releases, DocumentError> {
         let path = root.join("services").join("releases.toml");
         if !path.exists() {

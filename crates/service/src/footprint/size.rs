@@ -5,17 +5,17 @@ use std::{collections::HashSet, fs, os::unix::fs::MetadataExt, path::Path};
 use ignore::WalkBuilder;
 
 /// The bytes of a file, through a symbolic link; absent if it is not there.
-pub fn of(path: &Path) -> u64 {
+pub(super) fn of(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 /// The bytes of a file, or of all files below a folder.
-pub fn of_any(path: &Path) -> u64 {
+pub(super) fn of_any(path: &Path) -> u64 {
     if path.is_dir() { tree(path) } else { of(path) }
 }
 
 /// The bytes of all files below a folder. One with several names counts once, and symbolic links do not count.
-pub fn tree(folder: &Path) -> u64 {
+pub(super) fn tree(folder: &Path) -> u64 {
     let mut seen = HashSet::new();
     let files = WalkBuilder::new(folder).standard_filters(false).build().flatten();
     let sizes = files.filter_map(|entry| {

@@ -2,7 +2,7 @@
 
 /// What becomes of one request.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Reply<'a> {
+pub(super) enum Reply<'a> {
     /// These bytes are sent.
     Send(&'a [u8]),
     /// These bytes are sent, if there are any, and the connection is closed.
@@ -10,14 +10,14 @@ pub enum Reply<'a> {
 }
 
 /// How requests are answered by one thread.
-pub trait Behaviour {
+pub(super) trait Behaviour {
     /// The answer to a request; `request` has the bytes that were read last.
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
 }
 
 /// The raw socket itself.
 #[derive(Debug)]
-pub struct Plain;
+pub(super) struct Plain;
 
 impl Behaviour for Plain {
     fn answer<'a>(&'a mut self, _: &[u8], response: &'a [u8]) -> Reply<'a> {

@@ -141,7 +141,7 @@ pub(super) struct Faulty {
 }
 
 impl Faulty {
-    pub fn new(fault: Fault) -> Faulty {
+    pub(super) fn new(fault: Fault) -> Faulty {
         let slowness = match fault {
             Fault::Slower(share) => Some(Slowness::new(share)),
             _ => None,

@@ -6,14 +6,14 @@ const END: &[u8] = b"\r\n\r\n";
 
 /// What the bytes so far ended with, as far as it may be the start of an end.
 #[derive(Debug, Default)]
-pub struct Heads {
+pub(super) struct Heads {
     kept: [u8; END.len() - 1],
     count: usize,
 }
 
 impl Heads {
     /// How many heads end in `bytes`, which follow those of the last call.
-    pub fn count(&mut self, bytes: &[u8]) -> usize {
+    pub(super) fn count(&mut self, bytes: &[u8]) -> usize {
         if self.count == 0 {
             return self.count_in(bytes);
         }

@@ -30,11 +30,17 @@ const LOOK_UP: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_n
 const READ_BYTES: usize = 16 * 1024;
 
 /// Answers on 127.0.0.1:`port` with `threads` threads until `stop` is set.
+///
+/// # Errors
+/// The port cannot be listened on, or a thread fails.
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
     serve_with(port, threads, response, || Plain, stop)
 }
 
 /// The same server with a known fault, for trials of the instrument.
+///
+/// # Errors
+/// As [`serve`], or the limit on CPU time cannot be put into force.
 pub fn serve_with_fault(
     port: u16,
     threads: usize,

@@ -18,7 +18,7 @@ const STEPS: u64 = 20_000;
 
 /// Costs nothing until it knows what a request costs, then a share of that for each.
 #[derive(Debug)]
-pub struct Slowness {
+pub(super) struct Slowness {
     share: f64,
     requests: u64,
     span_began_ns: u64,
@@ -29,13 +29,13 @@ pub struct Slowness {
 
 impl Slowness {
     /// `share` 0.03 makes each request cost 3% more.
-    pub fn new(share: f64) -> Slowness {
+    pub(super) fn new(share: f64) -> Slowness {
         let none = || Vec::with_capacity(SPANS);
         Slowness { share, requests: 0, span_began_ns: 0, costs_ns: none(), loops_ns: none(), steps: 0 }
     }
 
     /// A request is answered.
-    pub fn one_more(&mut self) {
+    pub(super) fn one_more(&mut self) {
         if self.costs_ns.len() < SPANS {
             self.calibrate();
         } else {

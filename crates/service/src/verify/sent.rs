@@ -80,8 +80,10 @@ impl Sent {
     }
 }
 
-/// Sends every request of the load twice, on one connection if the service keeps it, as a load does. An answer that is
-/// wrong is an error: its bytes could not be compared with those of a right one.
+/// Sends every request of the load twice, on one connection if the service keeps it, as a load does.
+///
+/// # Errors
+/// The service cannot be reached, or an answer is wrong: its bytes could not be compared with those of a correct one.
 pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Result<Vec<Sent>, String> {
     let mut bench = Bench::new(contract, target, options);
     let mut rng = bench.rng(CheckId::Response);

@@ -2,20 +2,20 @@
 
 /// A path as its names, and the line of its last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path {
+pub(super) struct Path {
     pub parts: Vec<String>,
     pub line: usize,
 }
 
 /// The source without comments and without its module of tests; lines keep their numbers.
-pub fn code(source: &str) -> String {
+pub(super) fn code(source: &str) -> String {
     let tests = source.find("#[cfg(test)]\nmod tests {").unwrap_or(source.len());
     let lines = source[..tests].lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Every path of an import, `pub` or not.
-pub fn imports(code: &str) -> Vec<Path> {
+pub(super) fn imports(code: &str) -> Vec<Path> {
     let mut found = Vec::new();
     let mut start = 0;
     for line in code.split_inclusive('\n') {
@@ -31,7 +31,7 @@ pub fn imports(code: &str) -> Vec<Path> {
 }
 
 /// Every path that begins with `crate`, `super` or `self`.
-pub fn mentions(code: &str) -> Vec<Path> {
+pub(super) fn mentions(code: &str) -> Vec<Path> {
     let mut found = Vec::new();
     for word in ["crate::", "super::", "self::"] {
         for (at, _) in code.match_indices(word) {

@@ -1,7 +1,7 @@
 //! What people read in Rust source: its comments and its string literals.
 
 /// Comments and string literals, each character where it was; the code between them is blank.
-pub fn of(source: &str) -> String {
+pub(super) fn of(source: &str) -> String {
     let mut left = source;
     let mut prose = String::with_capacity(source.len());
     while let Some(first) = left.chars().next() {

@@ -111,7 +111,7 @@ struct Socket {
 }
 
 /// Connections behind one ring.
-pub struct Uring {
+pub(crate) struct Uring {
     // Declared first, so that it is dropped before the memory that is registered with it.
     ring: IoUring,
     buffers: Buffers,

@@ -19,7 +19,7 @@ const BURN: Duration = Duration::from_micros(100);
 
 /// What all connections share.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     pub mode: Mode,
     routes: Routes,
     requests: AtomicU64,
@@ -40,14 +40,14 @@ fn burn() {
 }
 
 impl Server {
-    pub fn new(mode: Mode, routes: Routes, threads: u32) -> Self {
+    pub(crate) fn new(mode: Mode, routes: Routes, threads: u32) -> Self {
         let count = || AtomicU64::new(0);
         let (requests, open, refused) = (count(), count(), count());
         Self { mode, routes, requests, open, refused, seats: Mutex::new(threads), stood_up: Condvar::new() }
     }
 
     /// Answers until the other side closes, or the mode does.
-    pub fn serve(&self, stream: TcpStream) -> io::Result<()> {
+    pub(crate) fn serve(&self, stream: TcpStream) -> io::Result<()> {
         self.open.fetch_add(1, Ordering::SeqCst);
         let served = match self.mode {
             Mode::StarvesCrowd => self.serve_seated(stream),

@@ -2,7 +2,7 @@
 
 /// One whole request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub(crate) struct Request {
     pub method: String,
     pub path: String,
     pub query: String,
@@ -13,7 +13,7 @@ pub struct Request {
 
 /// What the bytes so far amount to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub(crate) enum Parsed {
     /// More is needed.
     Partial,
     /// A request, and how many bytes it took.
@@ -26,7 +26,7 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Looks for one request at the start of the bytes.
-pub fn parse(bytes: &[u8]) -> Parsed {
+pub(crate) fn parse(bytes: &[u8]) -> Parsed {
     let Some(head_length) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
         return if bytes.len() > HEAD_BYTES_MAX { Parsed::Malformed } else { Parsed::Partial };
     };
@@ -71,7 +71,7 @@ fn parse_head(head: &str) -> Option<(Request, usize)> {
 
 /// What is to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub(crate) struct Response {
     pub status: u16,
     pub content_type: &'static str,
     pub body: Vec<u8>,
@@ -79,7 +79,7 @@ pub struct Response {
 
 /// How it is written, right or wrong.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Framing {
+pub(crate) struct Framing {
     pub close: bool,
     pub say_keep_alive: bool,
     pub without_body: bool,
@@ -88,16 +88,16 @@ pub struct Framing {
 }
 
 impl Response {
-    pub fn text(status: u16, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn text(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, content_type: "text/plain; charset=utf-8", body: body.into() }
     }
 
-    pub fn json(body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn json(body: impl Into<Vec<u8>>) -> Self {
         Self { status: 200, content_type: "application/json", body: body.into() }
     }
 
     /// The bytes on the wire.
-    pub fn write(&self, framing: Framing) -> Vec<u8> {
+    pub(crate) fn write(&self, framing: Framing) -> Vec<u8> {
         let reason = match self.status {
             200 => "OK",
             400 => "Bad Request",

@@ -4,6 +4,7 @@
 //! It reads everything else from PORT, THREADS and DELAY_MS, like every service. It has a thread for each connection;
 //! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` it stands in for tare, as
 //! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
+#![warn(unreachable_pub)]
 
 mod connection;
 mod http;

@@ -6,7 +6,7 @@ macro_rules! modes {
     ($($mode:ident $name:literal $what:literal)*) => {
         /// What is wrong with the service.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Mode {
+        pub(crate) enum Mode {
             $(#[doc = $what] $mode,)*
         }
 
@@ -51,7 +51,7 @@ modes! {
 
 impl Mode {
     /// The mode of this name, or one line that names all.
-    pub fn parse(name: &str) -> Result<Self, String> {
+    pub(crate) fn parse(name: &str) -> Result<Self, String> {
         let found = TABLE.iter().find(|(_, known, _)| *known == name);
         found.map(|(mode, ..)| *mode).ok_or_else(|| {
             let names: Vec<&str> = TABLE.iter().map(|(_, known, _)| *known).collect();
@@ -60,7 +60,7 @@ impl Mode {
     }
 
     /// The table, one line a mode.
-    pub fn help() -> String {
+    pub(crate) fn help() -> String {
         let mut text = String::from("FAKE=MODE makes this service misbehave:\n");
         for (_, name, what) in TABLE {
             let _ = writeln!(text, "  {name:<24}{what}");

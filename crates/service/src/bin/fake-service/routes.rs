@@ -12,7 +12,7 @@ const COUNT_MAX: usize = 1_000_000;
 
 /// All that answers depend on.
 #[derive(Debug)]
-pub struct Routes {
+pub(crate) struct Routes {
     mode: Mode,
     bare: bool,
     delay: Duration,
@@ -24,7 +24,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    pub fn new(mode: Mode, bare: bool, threads: u32, delay_ms: u32) -> Self {
+    pub(crate) fn new(mode: Mode, bare: bool, threads: u32, delay_ms: u32) -> Self {
         Self {
             mode,
             bare,
@@ -37,7 +37,7 @@ impl Routes {
     }
 
     /// The answer, as the mode has it.
-    pub fn answer(&self, request: &Request) -> Response {
+    pub(crate) fn answer(&self, request: &Request) -> Response {
         let mut response = self.route(request);
         if self.mode == Mode::No404 && matches!(response.status, 404 | 405) {
             response = Response::text(200, "OK");
