@@ -115,9 +115,17 @@ fn stall(quick: bool) -> Trial {
 }
 
 fn faults() -> Vec<Trial> {
-    let loaded = |fault: &str| Action::Load(LoadRun::of_one(fault));
+    [caches(), wrong_lengths(), closes()].into_iter().flatten().collect()
+}
+
+/// One block of a server with a fault.
+fn loaded(fault: &str) -> Action {
+    Action::Load(LoadRun::of_one(fault))
+}
+
+fn caches() -> [Trial; 2] {
     let late = LoadRun { contract: "selftest", ..LoadRun::of_one("caches=1000") };
-    vec![
+    [
         Trial::new(
             "cache",
             "a server answers the first request correctly, and sends that answer to every later request",
@@ -134,14 +142,11 @@ fn faults() -> Vec<Trial> {
             Action::Load(late),
             evaluate::late_cache,
         ),
-        Trial::new(
-            "dropper",
-            "a server closes 1% of its connections without an answer",
-            "1% of the requests fail, and the row is marked as failing",
-            3,
-            loaded("drops=1%"),
-            evaluate::dropper,
-        ),
+    ]
+}
+
+fn wrong_lengths() -> [Trial; 2] {
+    [
         Trial::new(
             "wrong-length",
             "a server sends one byte more than its Content-Length says",
@@ -157,6 +162,19 @@ fn faults() -> Vec<Trial> {
             3,
             loaded("wrong-length=1%"),
             evaluate::some_wrong_lengths,
+        ),
+    ]
+}
+
+fn closes() -> [Trial; 2] {
+    [
+        Trial::new(
+            "dropper",
+            "a server closes 1% of its connections without an answer",
+            "1% of the requests fail, and the row is marked as failing",
+            3,
+            loaded("drops=1%"),
+            evaluate::dropper,
         ),
         Trial::new(
             "slow-close",

@@ -128,3 +128,26 @@ fn known_failure(known: &catalogue::KnownFailure) -> Option<(CheckId, String)> {
     };
     Some((check, known.why.clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::catalogue::{KnownFailure, ToleratedCheck};
+
+    #[test]
+    fn every_tolerated_check_of_verify_is_passed_on_by_its_name() {
+        for tolerated in
+            [ToleratedCheck::Pipelined, ToleratedCheck::KeepAlive, ToleratedCheck::ConnectionClose]
+        {
+            let (check, why) =
+                known_failure(&KnownFailure { check: tolerated, why: "so".to_owned() }).unwrap();
+            assert_eq!(
+                (serde_json::to_value(tolerated).unwrap(), why),
+                (serde_json::json!(check.name()), "so".to_owned())
+            );
+        }
+        let crowd = KnownFailure { check: ToleratedCheck::Crowd, why: String::new() };
+        assert_eq!(known_failure(&crowd), None, "a stage of endurance, no check");
+    }
+}

@@ -60,3 +60,23 @@ fn tun_advice(error: &io::Error) -> &'static str {
         _ => "check that the kernel has CONFIG_TUN",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_for_no_tun_device_has_its_remedy() {
+        for (kind, remedy) in [
+            (io::ErrorKind::NotFound, "modprobe tun"),
+            (io::ErrorKind::PermissionDenied, "chmod 0666 /dev/net/tun"),
+            (io::ErrorKind::Unsupported, "CONFIG_TUN"),
+        ] {
+            let error = LinkError::Tun(kind.into()).to_string();
+            assert!(
+                error.starts_with("no interface can be made of /dev/net/tun (") && error.contains(remedy),
+                "{error}"
+            );
+        }
+    }
+}

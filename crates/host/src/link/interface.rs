@@ -191,6 +191,8 @@ fn ioctl<T>(file: &OwnedFd, what: c_ulong, argument: &mut T) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -200,5 +202,42 @@ mod tests {
         assert_eq!(unsent_in(table, "link0"), Some(77));
         assert_eq!(unsent_in(table, "link"), None);
         assert_eq!(unsent_in("", "lo"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_drops_of_an_interface_are_its_own(
+            name in "[a-z]{1,6}[0-9]{0,2}", counters in proptest::collection::vec(any::<u32>(), 16), gap in " {0,5}",
+        ) {
+            let columns: Vec<String> = counters.iter().map(ToString::to_string).collect();
+            let other = format!("  x{name}: {}\n", "7 ".repeat(16));
+            let table = format!("Inter-|\n face |bytes\n{other}{gap}{name}:{gap}{}\n", columns.join(" "));
+            prop_assert_eq!(unsent_in(&table, &name), Some(u64::from(counters[11])));
+        }
+
+        #[test]
+        fn no_table_is_too_much(table in "(lo:| |[0-9]{1,21}|é|\n){0,40}") {
+            let _any = unsent_in(&table, "lo");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_and_still_ends() {
+        let request = request_for(&"x".repeat(40));
+        assert_eq!(request.ifr_name[libc::IFNAMSIZ - 1], 0);
+        assert!(request.ifr_name[..libc::IFNAMSIZ - 1].iter().all(|byte| *byte == b'x' as c_char));
+    }
+
+    #[test]
+    fn an_address_is_in_network_order_behind_its_port() {
+        let address = socket_address(Ipv4Addr::new(10, 1, 2, 3));
+        assert_eq!(i32::from(address.sa_family), libc::AF_INET);
+        assert_eq!(address.sa_data[..7], [0, 0, 10, 1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn a_setting_that_does_not_exist_is_named() {
+        let error = set("ipv4/no_such_setting", "1").unwrap_err().to_string();
+        assert!(error.starts_with("\"/proc/sys/net/ipv4/no_such_setting\" cannot be set ("), "{error}");
     }
 }

@@ -414,5 +414,16 @@ mod tests {
                 let _any = format!("{key}={value}").parse::<LinkSpec>();
             }
         }
+
+        #[test]
+        fn the_order_of_the_terms_does_not_matter(up in way(), down in way(), by in 0_usize..12) {
+            let link = LinkSpec { up, down };
+            let text = link.to_string();
+            let mut terms: Vec<&str> = text.split(',').collect();
+            let by = by % terms.len();
+            terms.rotate_left(by);
+            prop_assert_eq!(terms.join(",").parse::<LinkSpec>(), Ok(link));
+            prop_assert_eq!(link.rtt_ns(), up.delay_ns + down.delay_ns);
+        }
     }
 }

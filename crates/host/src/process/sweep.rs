@@ -65,3 +65,45 @@ fn trace(found: &mut BTreeMap<String, Trace>, name: String) -> &mut Trace {
 fn is_orphan(name: &str) -> bool {
     cgroup::maker(name).is_some_and(|pid| !procfs::is_alive(pid))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::{
+        os::unix::process::{CommandExt, ExitStatusExt},
+        process::Command,
+    };
+
+    #[test]
+    fn a_group_is_an_orphan_once_its_maker_is_dead() {
+        let mut maker = Command::new("sleep").arg("60").spawn().unwrap();
+        let name = format!("tare-{}-1", maker.id());
+        assert!(!is_orphan(&name));
+        maker.kill().unwrap();
+        maker.wait().unwrap();
+        assert!(is_orphan(&name));
+        assert!(!is_orphan("user.slice") && !is_orphan(&cgroup::new_name()));
+    }
+
+    #[test]
+    fn a_process_of_a_dead_maker_is_killed_and_that_of_a_live_one_is_not() {
+        let mut maker = Command::new("true").spawn().unwrap();
+        maker.wait().unwrap();
+        let orphaned = format!("tare-{}-7", maker.id());
+        let start =
+            |name: &str| Command::new("sleep").arg("60").env(MARK, name).process_group(0).spawn().unwrap();
+        let (mut orphan, mut other) = (start(&orphaned), start(&cgroup::new_name()));
+        let marked = || procfs::environment(orphan.id(), MARK).as_deref() == Some(&orphaned);
+        let end = std::time::Instant::now() + Duration::from_secs(10);
+        while !marked() && std::time::Instant::now() < end {
+            std::thread::yield_now();
+        }
+        let swept = sweep(&Isolation::none("a test"));
+        assert!(swept.groups.contains(&orphaned) && swept.pids.contains(&orphan.id()), "{swept:?}");
+        assert_eq!(orphan.wait().unwrap().signal(), Some(9));
+        assert_eq!(other.try_wait().unwrap(), None, "its maker is this process");
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}

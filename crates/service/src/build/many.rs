@@ -84,3 +84,22 @@ fn memory_bytes_available() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_build_is_taken_once_and_the_first_needs_no_memory() {
+        let queue = Mutex::new(Queue { next: 0, running: 0 });
+        assert_eq!(take(&queue, 2), Some(0));
+        queue.lock().unwrap().running = 0;
+        assert_eq!((take(&queue, 2), take(&queue, 2)), (Some(1), None));
+        assert_eq!(queue.lock().unwrap().running, 1, "the end of the list starts nothing");
+    }
+
+    #[test]
+    fn every_linux_reports_its_available_memory() {
+        assert!(memory_bytes_available().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}

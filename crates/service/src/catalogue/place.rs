@@ -39,3 +39,27 @@ impl PartialEq for Place {
         self.folder == other.folder
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_leased_until_its_last_clone_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in-use");
+        let lease = Lock::open(&path).unwrap();
+        lease.try_shared().unwrap();
+        let place = Place::leased(folder.path().to_owned(), lease);
+        let clone = place.clone();
+        assert_eq!(
+            (&place, place.join("x")),
+            (&Place::new(folder.path().to_owned()), folder.path().join("x"))
+        );
+        let is_free = || Lock::open(&path).unwrap().is_had_alone().unwrap();
+        drop(place);
+        assert!(!is_free());
+        drop(clone);
+        assert!(is_free());
+    }
+}

@@ -81,76 +81,78 @@ impl CheckId {
 
     /// The check in words.
     pub fn text(self) -> CheckText {
-        let (name, does, proves) = match self {
-            CheckId::Response => (
-                "response",
-                "sends every request of the contract once, each on its own connection",
-                "status, content type, headers, length and body are what the contract says",
-            ),
-            CheckId::Fresh => (
-                "fresh",
-                "sends every request that has placeholders many times, each time filled anew; labels of 1 to 24 characters",
-                "the answer is made from the request: it is neither cached nor cut to one length",
-            ),
-            CheckId::Fragments => (
-                "fragments",
-                "sends every request cut in two at each place where parsers stumble, and once byte by byte",
-                "the service waits for the end of the request, however TCP cuts it",
-            ),
-            CheckId::KeepAlive => (
-                "keep-alive",
-                "sends 200 requests one after the other on one connection",
-                "the connection is kept, so that a load measures requests and not connections",
-            ),
-            CheckId::Pipelined => (
-                "pipelined",
-                "sends two requests in one write, different ones where the contract has them",
-                "both are answered, in the order in which they were sent",
-            ),
-            CheckId::ConnectionClose => (
-                "connection-close",
-                "sends every request of the load with `Connection: close`",
-                "it is answered, and then the service closes the connection, without a reset",
-            ),
-            CheckId::Http10 => (
-                "http-1-0",
-                "sends every request of the load as HTTP/1.0 without `Connection`",
-                "it is answered unchunked, and then the service closes the connection",
-            ),
-            CheckId::Head => (
-                "head",
-                "sends every GET of the load as HEAD",
-                "the status is that of GET, no body follows, and a Content-Length is that of GET",
-            ),
-            CheckId::NotFound => (
-                "not-found",
-                "asks for two random paths",
-                "what the contract does not know is answered with 404: there is a router",
-            ),
-            CheckId::WrongMethod => (
-                "wrong-method",
-                "sends a method that the contract does not know to every path of the load",
-                "it is answered with 405 or 404: the router looks at the method",
-            ),
-            CheckId::BadInput => (
-                "bad-input",
-                "sends every [[bad]] request of the contract, then a right one",
-                "wrong input is answered with 4xx, and the service works on",
-            ),
-            CheckId::Date => (
-                "date",
-                "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
-                "a Date that is sent is valid and moves: the head of the answer is not a constant",
-            ),
-            CheckId::Alive => (
-                "alive",
-                "sends the first request again after all other checks",
-                "nothing that was sent broke the service",
-            ),
-        };
-        CheckText { name, does, proves }
+        TEXTS[self as usize]
     }
 }
+
+/// Of each check, in the order of [`CheckId::ALL`].
+const TEXTS: [CheckText; CheckId::ALL.len()] = [
+    CheckText {
+        name: "response",
+        does: "sends every request of the contract once, each on its own connection",
+        proves: "status, content type, headers, length and body are what the contract says",
+    },
+    CheckText {
+        name: "fresh",
+        does: "sends every request that has placeholders many times, each time filled anew; labels of 1 to 24 characters",
+        proves: "the answer is made from the request: it is neither cached nor cut to one length",
+    },
+    CheckText {
+        name: "fragments",
+        does: "sends every request cut in two at each place where parsers stumble, and once byte by byte",
+        proves: "the service waits for the end of the request, however TCP cuts it",
+    },
+    CheckText {
+        name: "keep-alive",
+        does: "sends 200 requests one after the other on one connection",
+        proves: "the connection is kept, so that a load measures requests and not connections",
+    },
+    CheckText {
+        name: "pipelined",
+        does: "sends two requests in one write, different ones where the contract has them",
+        proves: "both are answered, in the order in which they were sent",
+    },
+    CheckText {
+        name: "connection-close",
+        does: "sends every request of the load with `Connection: close`",
+        proves: "it is answered, and then the service closes the connection, without a reset",
+    },
+    CheckText {
+        name: "http-1-0",
+        does: "sends every request of the load as HTTP/1.0 without `Connection`",
+        proves: "it is answered unchunked, and then the service closes the connection",
+    },
+    CheckText {
+        name: "head",
+        does: "sends every GET of the load as HEAD",
+        proves: "the status is that of GET, no body follows, and a Content-Length is that of GET",
+    },
+    CheckText {
+        name: "not-found",
+        does: "asks for two random paths",
+        proves: "what the contract does not know is answered with 404: there is a router",
+    },
+    CheckText {
+        name: "wrong-method",
+        does: "sends a method that the contract does not know to every path of the load",
+        proves: "it is answered with 405 or 404: the router looks at the method",
+    },
+    CheckText {
+        name: "bad-input",
+        does: "sends every [[bad]] request of the contract, then a right one",
+        proves: "wrong input is answered with 4xx, and the service works on",
+    },
+    CheckText {
+        name: "date",
+        does: "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
+        proves: "a Date that is sent is valid and moves: the head of the answer is not a constant",
+    },
+    CheckText {
+        name: "alive",
+        does: "sends the first request again after all other checks",
+        proves: "nothing that was sent broke the service",
+    },
+];
 
 impl fmt::Display for CheckId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

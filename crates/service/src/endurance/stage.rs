@@ -158,4 +158,15 @@ mod tests {
             assert_eq!(serde_json::to_value(stage).unwrap(), serde_json::json!(stage.name()));
         }
     }
+
+    #[test]
+    fn failures_of_requests_and_of_connections_are_counted_together() {
+        let mut tally = Tally { sent: 5, answered: 3, connects: 2, ..Tally::default() };
+        tally.failed.add(tare_load::Failure::Reset);
+        tally.connection_failed.add(tare_load::Failure::Reset);
+        tally.connection_failed.add(tare_load::Failure::Refused);
+        let figures = Figures::of(&tally, 9);
+        let failed = [("refused".to_owned(), 1), ("reset".to_owned(), 2)].into();
+        assert_eq!(figures, Figures { elapsed_ns: 9, sent: 5, answered: 3, connects: 2, failed });
+    }
 }

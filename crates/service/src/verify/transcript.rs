@@ -126,3 +126,39 @@ fn bounded(bytes: &[u8]) -> String {
         _ => escape(bytes),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(outcome: Outcome) -> CheckResult {
+        CheckResult { check: CheckId::Head, request: "a".to_owned(), outcome, note: None, wire: None }
+    }
+
+    #[test]
+    fn only_a_failure_fails_a_service() {
+        let (warn, skip) = (Outcome::Warn("w".to_owned()), Outcome::Skipped("s".to_owned()));
+        let mut transcript = Transcript { contract: "c".to_owned(), checks: vec![] };
+        transcript.checks = [Outcome::Pass, warn, skip].map(result).to_vec();
+        assert!(transcript.passed() && transcript.reason().is_none());
+        assert_eq!(transcript.warnings().count(), 1);
+        transcript.checks.push(result(Outcome::Fail("f".to_owned())));
+        transcript.checks.push(result(Outcome::Fail("g".to_owned())));
+        assert_eq!(transcript.reason().as_deref(), Some("c: head of \"a\": f (and 1 more)"));
+        let json = serde_json::to_string(&transcript).unwrap();
+        assert_eq!(serde_json::from_str::<Transcript>(&json).unwrap(), transcript);
+    }
+
+    #[test]
+    fn a_transcript_of_an_older_tare_is_read() {
+        let json = r#"{ "check": "head", "request": "a", "outcome": "warn", "reason": "w" }"#;
+        assert_eq!(serde_json::from_str::<CheckResult>(json).unwrap(), result(Outcome::Warn("w".to_owned())));
+    }
+
+    #[test]
+    fn bytes_are_bounded_and_their_rest_is_counted() {
+        assert_eq!(bounded(b"a\r"), "a\\r");
+        assert_eq!(bounded(&[b'x'; WIRE_LENGTH_MAX]).len(), WIRE_LENGTH_MAX);
+        assert!(bounded(&[b'x'; WIRE_LENGTH_MAX + 7]).ends_with("x... (7 bytes more)"));
+    }
+}
