@@ -66,7 +66,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
         assert!(row["latency_ns_p99"].as_f64() >= row["latency_ns_p50"].as_f64(), "{label}");
         assert!(row["cpu_ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{label}");
     }
-    every_request_is_accounted_for(&journal(&run));
+    every_request_is_accounted_for(&journal(&run), 6 * 2 * LABELS.len());
     the_accounting_closes(&report);
 }
 
@@ -79,9 +79,9 @@ fn the_accounting_closes(report: &Value) {
 }
 
 /// Sent is answered, failed, and in flight at the end.
-fn every_request_is_accounted_for(records: &[Value]) {
+fn every_request_is_accounted_for(records: &[Value], count: usize) {
     let slices: Vec<&Value> = records.iter().filter(|record| record["kind"] == "sample").collect();
-    assert_eq!(slices.len(), 6 * 2 * LABELS.len());
+    assert_eq!(slices.len(), count);
     for slice in slices {
         let slice = &slice["load"];
         let count = |name: &str| slice[name].as_u64().unwrap();
@@ -108,6 +108,33 @@ fn a_service_weighs_as_much_as_itself() {
     let end = |name: &str| found[format!("{ratio}_{name}")].as_f64().unwrap();
     assert!(end("low") * 0.8 <= 1.0 && 1.0 <= end("high") * 1.25, "{found}");
     assert_eq!(fact(&report, "Blocks"), "6");
+}
+
+#[test]
+fn a_run_of_several_loads_measures_each_on_the_same_processes() {
+    let _alone = alone();
+    let workspace = workspace(2);
+    let words = ["run", "experiments/tiny.toml", "--services", "raw-socket,honest", "--connections", "2,8"];
+    let ran = workspace.tare(&words).expect_measured();
+    assert!(
+        ran.stdout.contains("\nServices, 8 connections\n") && ran.stdout.contains("\nConnections\n"),
+        "{ran}"
+    );
+    let run = workspace.run();
+    let report = parse(&fs::read_to_string(run.join("report.json")).unwrap());
+    for (section, count) in [("tiers", 2), ("tiers-8", 2), ("loads", 4)] {
+        let rows = rows(&report, section);
+        assert_eq!(rows.len(), count, "{section}");
+        assert!(rows.iter().all(|row| row["cpu_ns_per_request"].as_f64() > Some(0.0)), "{section}: {rows:?}");
+    }
+    let records = journal(&run);
+    let starts = records.iter().filter(|record| record["kind"] == "started").count();
+    assert_eq!(starts, 2 * 2, "both loads are those of one process");
+    let samples = || records.iter().filter(|record| record["kind"] == "sample");
+    let of = |point: u64| samples().filter(|sample| sample["point"] == point).count();
+    assert!(of(0) > 0 && of(0) == of(1) && of(0) + of(1) == samples().count());
+    assert!(samples().all(|sample| sample["load"]["connects"] == 0), "connected before the window");
+    every_request_is_accounted_for(&records, 2 * 2 * 2 * 2);
 }
 
 #[test]

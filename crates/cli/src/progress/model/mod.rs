@@ -132,7 +132,8 @@ impl<'a> Campaign<'a> {
             Record::Block(block) => self.begin(block),
             Record::Started(started) => drop(self.live.insert(label(started.row))),
             Record::Sample(slice) => {
-                self.phase = Phase::Measuring { row: label(slice.row), text: place(slice) };
+                self.phase =
+                    Phase::Measuring { row: label(slice.row), text: place(&self.kept.header.plan, slice) };
             }
             Record::Stopped(stopped) => {
                 self.live.remove(&label(stopped.row));
@@ -309,10 +310,14 @@ pub fn steady(pilot: &Pilot) -> String {
     }
 }
 
-fn place(slice: &Sample) -> String {
+fn place(plan: &Plan, slice: &Sample) -> String {
     let round = slice.round + 1;
+    let load = (0..plan.loads.len()).find(|load| plan.point_of_load(*load) == slice.point);
     match slice.load.offered_per_second {
-        None => format!("round {round}"),
+        None => match load.filter(|_| plan.loads.len() > 1) {
+            Some(load) => format!("round {round} of {}", plan.loads[load].label()),
+            None => format!("round {round}"),
+        },
         Some(per_second) => format!("round {round} at {}/s", rate(per_second)),
     }
 }
