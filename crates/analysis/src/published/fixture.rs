@@ -3,9 +3,9 @@
 use tare_bench::{
     grid::{
         Cell,
-        conduct::order,
         fixture::plan,
-        plan::{GridPlan, Offered, Wish},
+        plan::{GridPlan, Offered, Options},
+        schedule::order,
     },
     run::{
         folder::{Header, Kept},
@@ -80,7 +80,7 @@ pub fn measured(plan: &GridPlan, cell: Cell) -> Sample {
 
 /// A run of all rows, some of which this machine does not have.
 pub fn kept(name: &str, scale: f64, sample: impl Fn(&GridPlan, Cell) -> Sample) -> Kept<GridPlan> {
-    let mut plan = plan(name, &Wish { scale: Some(scale), ..Wish::default() });
+    let mut plan = plan(name, &Options { scale: Some(scale), ..Options::default() });
     for row in &mut plan.rows {
         row.planned.version = Some("1.2".to_owned());
         if ["kitura", "crow", "restbed", "simple-web-server"].contains(&row.planned.label.as_str()) {

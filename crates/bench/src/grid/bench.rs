@@ -14,9 +14,9 @@ use tare_load::{Clock, Generator, Interval, Load, Monotonic, Route, RunReport, S
 
 use super::{
     Cell,
-    conduct::Executor,
     deadline::Deadlines,
     plan::{GridPlan, Offered, Point},
+    schedule::Executor,
 };
 use crate::{
     run::{bench::SPIN, folder},

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     Grid, GridRow,
-    plan::{GridPlan, Wish},
+    plan::{GridPlan, Options},
 };
 use crate::figures::Figures;
 use tare_service::{
@@ -35,7 +35,7 @@ pub fn grid(name: &str) -> Grid {
 }
 
 /// The plan of all its rows, on two CPUs.
-pub fn plan(name: &str, wish: &Wish) -> GridPlan {
+pub fn plan(name: &str, options: &Options) -> GridPlan {
     let contracts = contracts();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
     let reference = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
@@ -46,5 +46,5 @@ pub fn plan(name: &str, wish: &Wish) -> GridPlan {
     };
     let rows: Vec<(usize, Row)> = grid.rows().iter().enumerate().map(row).collect();
     let figures = Figures::load(&root().join(format!("figures/{}.toml", grid.figures()))).unwrap();
-    GridPlan::new(&grid, &rows, figures, wish, 7, &[0, 1])
+    GridPlan::new(&grid, &rows, figures, options, 7, &[0, 1])
 }

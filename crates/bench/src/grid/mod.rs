@@ -5,7 +5,6 @@
 //! A round measures every cell once, in random order, those of one point side by side; rounds are what is independent.
 
 pub mod bench;
-pub mod conduct;
 mod deadline;
 mod file;
 #[cfg(any(test, feature = "fixture"))]
@@ -13,6 +12,7 @@ pub mod fixture;
 pub mod plan;
 pub mod points;
 pub mod prepare;
+pub mod schedule;
 
 pub use file::{FORMAT, Grid, GridRow, LOCAL, Layout, Series, is_grid, is_series};
 

@@ -194,7 +194,7 @@ impl Planned for GridPlan {
 
 /// What whoever starts a grid asks of it beside the file.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
+pub struct Options {
     /// The part of the published time, messages and connections; 1 where it is not given.
     pub scale: Option<f64>,
     /// Length of all loads that end by time.
@@ -215,7 +215,7 @@ impl GridPlan {
         grid: &Grid,
         rows: &[(usize, Row)],
         figures: Figures,
-        wish: &Wish,
+        options: &Options,
         seed: u64,
         cpus: &[usize],
     ) -> GridPlan {
@@ -229,9 +229,9 @@ impl GridPlan {
             counted: Counted::default(),
         });
         let words: Vec<&str> = rows.iter().map(|(place, _)| file.rows[*place].service.as_str()).collect();
-        let wanted = file.parts.iter().filter(|part| part.sweep == wish.sweep);
+        let wanted = file.parts.iter().filter(|part| part.sweep == options.sweep);
         let points: Vec<Point> =
-            wanted.flat_map(|part| points(part, &file.links, &words, wish, cpus.len())).collect();
+            wanted.flat_map(|part| points(part, &file.links, &words, options, cpus.len())).collect();
         let most = |of: fn(&Point) -> usize| points.iter().map(of).max().unwrap_or(1);
         let (served, generated) =
             (most(|point| point.service_settings.threads), most(|point| point.offered.connections().threads));
@@ -245,7 +245,7 @@ impl GridPlan {
             reference: file.reference.as_ref().and_then(label),
             published: figures,
             checks: file.checks.clone(),
-            scale: wish.scale.unwrap_or(1.0),
+            scale: options.scale.unwrap_or(1.0),
             seed,
             pinning: Pinning::choose(cpus, served, generated),
             cpus: cpus.len(),
@@ -290,19 +290,19 @@ fn points(
     part: &Part,
     links: &BTreeMap<String, LinkSpec>,
     words: &[&str],
-    wish: &Wish,
+    options: &Options,
     cpus: usize,
 ) -> Vec<Point> {
     let takes_part =
         |word: &str| part.services.is_empty() || part.services.iter().any(|service| service == word);
     let rows: Vec<usize> = (0..words.len()).filter(|row| takes_part(words[*row])).collect();
-    let threads = part.threads_told(wish, cpus);
+    let threads = part.threads_told(options, cpus);
     let mut points = Vec::new();
     for published in part.load.offered() {
         for &delay_ms in part.delay_ms.as_slice() {
             for name in part.link.as_slice() {
                 // Another link is not the published one, and is not called like it.
-                let link = links.get(name).map(|spec| match wish.link {
+                let link = links.get(name).map(|spec| match options.link {
                     None => PlannedLink { name: name.clone(), spec: *spec },
                     Some(spec) => PlannedLink { name: spec.to_string(), spec },
                 });
@@ -310,9 +310,9 @@ fn points(
                     part: part.name.clone(),
                     contract: part.contract.clone(),
                     requests: part.requests.clone(),
-                    rounds: wish.rounds.unwrap_or(part.rounds),
+                    rounds: options.rounds.unwrap_or(part.rounds),
                     published,
-                    offered: published.scaled(wish),
+                    offered: published.scaled(options),
                     warm_up_ns: part.warm_up.map_or(0, ns),
                     service_settings: ServiceSettings { threads, delay_ms },
                     link: link.clone(),
@@ -326,9 +326,9 @@ fn points(
 
 impl Part {
     /// What services are told by `THREADS`, each number once. Who asks for others means the axis, not a single number.
-    fn threads_told(&self, wish: &Wish, cpus: usize) -> Vec<usize> {
+    fn threads_told(&self, options: &Options, cpus: usize) -> Vec<usize> {
         let own = self.threads.as_slice();
-        let mut told: Vec<usize> = match wish.threads.as_slice() {
+        let mut told: Vec<usize> = match options.threads.as_slice() {
             asked if !asked.is_empty() && own.len() > 1 => asked.to_vec(),
             _ => own.iter().map(|threads| threads.number(cpus)).collect(),
         };
@@ -381,11 +381,12 @@ impl file::Load {
 
 impl Offered {
     /// The part of it that is asked for.
-    fn scaled(self, wish: &Wish) -> Offered {
-        let scale = wish.scale.unwrap_or(1.0);
+    fn scaled(self, options: &Options) -> Offered {
+        let scale = options.scale.unwrap_or(1.0);
         let number = |published: u64| ((published as f64 * scale).round() as u64).max(1);
         let time = |published: u64| {
-            wish.duration_ns
+            options
+                .duration_ns
                 .unwrap_or_else(|| ((published as f64 * scale) as u64).max(DURATION_NS_MIN.min(published)))
         };
         match self {

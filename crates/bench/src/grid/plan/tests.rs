@@ -7,7 +7,7 @@ use crate::grid::fixture::{ALL, contracts, grid, plan as planned, root};
 fn every_published_experiment_names_what_there_is() {
     for name in ALL {
         grid(name).check_contracts(&contracts()).unwrap();
-        let plan = planned(name, &Wish::default());
+        let plan = planned(name, &Options::default());
         assert!(plan.cells() > 0, "{name}");
         let figures = &plan.published;
         let rows = figures.rows.iter().map(|row| &row.service);
@@ -25,7 +25,7 @@ fn every_published_experiment_names_what_there_is() {
 #[test]
 fn every_claim_is_asked_for_and_every_check_is_of_a_claim() {
     for name in ALL {
-        let plan = planned(name, &Wish::default());
+        let plan = planned(name, &Options::default());
         let claims: Vec<&str> = plan.published.claims.iter().map(|claim| claim.id.as_str()).collect();
         for check in &plan.checks {
             assert!(claims.contains(&check.claim.as_str()), "{name}: no claim \"{}\"", check.claim);
@@ -45,7 +45,7 @@ fn every_claim_is_asked_for_and_every_check_is_of_a_claim() {
 /// 2020: N in {200, 1000} x t in {0, 200} x C in {28, 4} x {local, VPN}, without N = 200 at t = 0.
 #[test]
 fn the_grid_of_2020_is_whole() {
-    let plan = planned("rest-cpp-2020", &Wish::default());
+    let plan = planned("rest-cpp-2020", &Options::default());
     let of = |point: &Point| {
         let Offered::Batch { messages, .. } = point.offered else { panic!("{point:?}") };
         (messages, point.service_settings.delay_ms, point.link.is_some(), point.service_settings.threads)
@@ -62,27 +62,27 @@ fn the_grid_of_2020_is_whole() {
 
 #[test]
 fn a_scale_shortens_what_is_long_and_keeps_what_was_published() {
-    let wish = Wish { scale: Some(0.1), ..Wish::default() };
-    let plan = planned("rest-cpp-2020", &wish);
+    let options = Options { scale: Some(0.1), ..Options::default() };
+    let plan = planned("rest-cpp-2020", &options);
     let Offered::Batch { messages, .. } = plan.points[0].offered else { panic!() };
     let Offered::Batch { messages: published, .. } = plan.points[0].published else { panic!() };
     assert_eq!((messages, published, plan.scale), (100, 1000, 0.1));
-    let seconds = |wish: &Wish| match planned("abstract-2018", wish).points[0].offered {
+    let seconds = |options: &Options| match planned("abstract-2018", options).points[0].offered {
         Offered::Closed { duration_ns, .. } => duration_ns as f64 / 1e9,
         _ => panic!(),
     };
-    let tiny = Wish { scale: Some(1e-6), ..Wish::default() };
-    let exact = Wish { duration_ns: Some(2_500_000_000), ..Wish::default() };
-    let all = [seconds(&Wish::default()), seconds(&wish), seconds(&tiny), seconds(&exact)];
+    let tiny = Options { scale: Some(1e-6), ..Options::default() };
+    let exact = Options { duration_ns: Some(2_500_000_000), ..Options::default() };
+    let all = [seconds(&Options::default()), seconds(&options), seconds(&tiny), seconds(&exact)];
     assert_eq!(all, [600.0, 60.0, 1.0, 2.5]);
 }
 
 #[test]
 fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
-    let sweep = planned("restinio-2017", &Wish { sweep: true, ..Wish::default() });
+    let sweep = planned("restinio-2017", &Options { sweep: true, ..Options::default() });
     let label = &sweep.rows[sweep.points[0].rows[0]].planned.label;
     assert_eq!((sweep.points.len(), label.as_str()), (48, "asio"));
-    let threads = Wish { threads: vec![3], ..Wish::default() };
+    let threads = Options { threads: vec![3], ..Options::default() };
     let plan = planned("rest-cpp-2020", &threads);
     assert!(plan.points.iter().all(|point| point.service_settings.threads == 3));
     assert_eq!(
@@ -94,7 +94,7 @@ fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
 
 #[test]
 fn deadlines_come_from_the_plan() {
-    let plan = planned("rest-cpp-2020", &Wish::default());
+    let plan = planned("rest-cpp-2020", &Options::default());
     let is_slow = |point: &&Point| point.part == "slow link" && point.service_settings.threads == 4;
     let slow = plan.points.iter().find(is_slow).unwrap().deadlines();
     let quick = plan.points[0].deadlines();
@@ -106,7 +106,7 @@ fn deadlines_come_from_the_plan() {
 
 #[test]
 fn a_plan_from_elsewhere_is_looked_at_too() {
-    let plan = planned("restinio-2017", &Wish::default());
+    let plan = planned("restinio-2017", &Options::default());
     assert_eq!(plan.check(), Ok(()));
     let mut told = plan.clone();
     told.rows[0].threads = Some(0);

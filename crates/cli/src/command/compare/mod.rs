@@ -85,7 +85,7 @@ pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         "{}: contains a run already; choose another folder",
         run.display()
     );
-    let document = Session::new(&workspace, rows.into(), &run)?.carry_out(plan, began)?;
+    let document = Session::new(&workspace, rows.into(), &run)?.run_interleaved(plan, began)?;
     ended(&run, &document, format)
 }
 

@@ -182,7 +182,7 @@ fn begin(
     let began = jiff::Timestamp::now();
     let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&experiment.name, began));
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
-    let document = Session::new(workspace, rows, &run)?.carry_out(plan, began)?;
+    let document = Session::new(workspace, rows, &run)?.run_interleaved(plan, began)?;
     Ok(Some((run, document)))
 }
 
@@ -195,7 +195,7 @@ fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<Document> {
         "{run_path}: a search for capacity: `tare slo --resume {run_path}`"
     );
     let rows = kept_rows(workspace, &kept)?;
-    Session::new(workspace, rows, run)?.go_on(&kept)
+    Session::new(workspace, rows, run)?.resume(&kept)
 }
 
 /// The rows of a run that was kept, as far as their services are still there.

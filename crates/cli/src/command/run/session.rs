@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
     }
 
     /// A new run.
-    pub fn carry_out(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
+    pub fn run_interleaved(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         self.prepare(&mut plan)?;
         let header = self.header(plan, began);
         let journal = self.begin(&header, &header.plan.rows.iter().collect::<Vec<_>>())?;
@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
     ) -> anyhow::Result<Document> {
         let bench = self.bench(&header.plan)?.counting_within(slo.slo.limits_ns());
         let campaign = || Campaign::new(header, Some(slo), past);
-        let ended = self.conduct(&header.plan, bench, journal, &mut Searches::new(slo), past, campaign);
+        let ended = self.execute(&header.plan, bench, journal, &mut Searches::new(slo), past, campaign);
         ended?;
         page::keep(&self.run, |text| self.progress.keep(text))
     }
@@ -115,14 +115,14 @@ impl<'a> Session<'a> {
     }
 
     /// The rest of a run that was cut off.
-    pub fn go_on(&mut self, kept: &Kept) -> anyhow::Result<Document> {
+    pub fn resume(&mut self, kept: &Kept) -> anyhow::Result<Document> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run, kept)?;
         self.measure(&kept.header, journal, &kept.records)
     }
 
     /// The rest of a search for capacity that was cut off.
-    pub fn go_on_searching(&mut self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<Document> {
+    pub fn resume_search(&mut self, slo: &SloPlan, kept: &Kept) -> anyhow::Result<Document> {
         self.has_more_to_do(kept)?;
         let journal = RunFolder::reopen(&self.run, kept)?;
         self.look_for(slo, &kept.header, journal, &kept.records)
@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
                 .kept(journal.append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))),
             false => {
                 let campaign = || Campaign::new(header, None, past);
-                self.conduct(plan, self.bench(plan)?, journal, &mut PlannedRule::of(header), past, campaign)
+                self.execute(plan, self.bench(plan)?, journal, &mut PlannedRule::of(header), past, campaign)
             }
         };
         ended?;
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         Ok(Bench::new(plan, services, contract, &self.supervisor, &self.run, interrupt))
     }
 
-    fn conduct<'c>(
+    fn execute<'c>(
         &'c self,
         plan: &'c Plan,
         mut bench: Bench,

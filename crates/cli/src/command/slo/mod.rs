@@ -106,7 +106,7 @@ fn resume(workspace: &mut Workspace, run: &Path, at_least: Option<f64>) -> anyho
         slo.keep(run)?;
     }
     let rows = kept_rows(workspace, &kept)?;
-    Session::new(workspace, rows, run)?.go_on_searching(&slo, &kept)
+    Session::new(workspace, rows, run)?.resume_search(&slo, &kept)
 }
 
 /// A new search; nothing where only the plan was asked for.

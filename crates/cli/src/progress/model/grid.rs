@@ -7,7 +7,7 @@ use tare_analysis::{
     report::figures::{percent, rate, time},
 };
 use tare_bench::{
-    grid::{Cell, conduct, plan::GridPlan},
+    grid::{Cell, plan::GridPlan, schedule},
     run::{
         folder::{Header, Kept},
         record::Record,
@@ -35,7 +35,7 @@ impl Grid {
     pub fn new(header: &Header<GridPlan>, past: &[Record]) -> Grid {
         let kept = Kept { header: header.clone(), records: past.to_vec(), damage: Vec::new(), goes_on: true };
         let mut cells = BTreeMap::new();
-        for cell in conduct::order(&header.plan) {
+        for cell in schedule::order(&header.plan) {
             *cells.entry(cell.row).or_default() += 1;
         }
         let left = Duration::from_nanos(header.plan.expected_ns());

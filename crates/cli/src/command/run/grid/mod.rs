@@ -66,7 +66,7 @@ fn begin(
     began: jiff::Timestamp,
 ) -> anyhow::Result<Document> {
     ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
-    Session::new(workspace, rows, run)?.carry_out_grid(plan, began)
+    Session::new(workspace, rows, run)?.run_sequential(plan, began)
 }
 
 fn prepare_for_links(grid: &Grid, args: &Args) {
@@ -95,8 +95,8 @@ fn plan(
     let figures = Figures::load(&path)?;
     grid.check_claims(&figures)?;
     let rows = rows(workspace, grid, services)?;
-    let wish = args.grid.wish(scale)?;
-    let plan = GridPlan::new(grid, &rows, figures, &wish, args.campaign.seed(), &cpus::available());
+    let options = args.grid.options(scale)?;
+    let plan = GridPlan::new(grid, &rows, figures, &options, args.campaign.seed(), &cpus::available());
     if plan.points.is_empty() {
         bail!("{}: nothing is left to measure: it has no part for --sweep", grid.path.display());
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tare_bench::{
-    grid::{Cell, conduct::Watch, plan::GridPlan},
+    grid::{Cell, plan::GridPlan, schedule::Watch},
     run::{folder::Header, record::Record},
     sample::{Outcome, Sample},
 };

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use anyhow::{Context, ensure};
 use tare_analysis::published;
 use tare_bench::{
-    grid::{bench::Bench, conduct, plan::GridPlan, prepare},
+    grid::{bench::Bench, plan::GridPlan, prepare, schedule},
     run::{
         folder::{Header, Kept, RunFolder},
         plan::PlannedRow,
@@ -19,7 +19,7 @@ use crate::command::{report::page, run::session::Session};
 
 impl Session<'_> {
     /// A new run of a grid.
-    pub fn carry_out_grid(&mut self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Document> {
+    pub fn run_sequential(&mut self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         let builder = self.workspace.builder();
         self.progress.say("building");
         let Session { rows, supervisor, interrupt, progress, .. } = &mut *self;
@@ -72,7 +72,7 @@ impl Session<'_> {
         let interrupt = Arc::clone(&self.interrupt);
         let mut bench = Bench::new(plan, services, contracts, &self.supervisor, &self.run, interrupt);
         let mut watch = GridProgress::new(&self.progress, header, past);
-        let ended = conduct::conduct(plan, &mut bench, &mut journal, &mut watch, past);
+        let ended = schedule::run(plan, &mut bench, &mut journal, &mut watch, past);
         self.progress.finish();
         self.kept(ended.map(drop))?;
         page::keep(&self.run, |text| self.progress.keep(text))

@@ -1,7 +1,7 @@
 //! What can be said of a grid on the command line.
 
 use anyhow::ensure;
-use tare_bench::grid::plan::Wish;
+use tare_bench::grid::plan::Options;
 use tare_host::link::LinkSpec;
 
 /// Options of published experiments.
@@ -45,7 +45,7 @@ impl GridWords {
     }
 
     /// As a value, at this scale.
-    pub fn wish(&self, scale: Option<f64>) -> anyhow::Result<Wish> {
+    pub fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
         ensure!(
             scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0),
             "--scale: give more than 0 and at most 1"
@@ -54,7 +54,7 @@ impl GridWords {
         ensure!(self.threads.iter().all(|count| (1..=1024).contains(count)), "--threads: give 1 to 1024");
         ensure!(self.duration.is_none_or(|time| time.as_millis() >= 100), "--duration: give 100ms or more");
         let duration_ns = self.duration.map(|time| time.unsigned_abs().as_nanos() as u64);
-        Ok(Wish {
+        Ok(Options {
             scale,
             duration_ns,
             rounds: self.rounds,

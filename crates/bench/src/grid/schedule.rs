@@ -1,6 +1,6 @@
-//! The order of a grid in time: rounds, in each all points in random order, at each all services in random order. A service that
-//! got stuck at a point is not asked again there: each time would cost a deadline and tell the same. Knows no process, no socket
-//! and no clock of its own.
+//! The order of a sequential experiment in time: rounds, in each all points in random order, at each all services in random order. A
+//! service that hung at a point is not measured again there: each time would cost a deadline and show the same. Knows no process,
+//! no socket and no clock of its own.
 
 use std::{collections::BTreeSet, io, time::Duration};
 
@@ -24,7 +24,7 @@ pub trait Executor {
     fn interrupted(&self) -> bool;
 }
 
-/// Hears of what goes on: for progress on a screen.
+/// Is given what happens: for progress on a screen.
 pub trait Watch {
     /// A cell begins; about so much time is left.
     fn begins(&mut self, cell: Cell, done: usize, left: Duration);
@@ -33,7 +33,10 @@ pub trait Watch {
 }
 
 /// Measures all cells of `plan` that `past` does not have.
-pub fn conduct(
+///
+/// # Errors
+/// If a record cannot be stored.
+pub fn run(
     plan: &GridPlan,
     executor: &mut impl Executor,
     journal: &mut impl Journal,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    grid::{fixture::plan, plan::Wish},
+    grid::{fixture::plan, plan::Options},
     sample::Hung,
 };
 
@@ -51,13 +51,13 @@ impl Watch for Nobody {
 fn go_on(plan: &GridPlan, cells: usize, journal: &mut Memory) -> (Ending, Vec<Cell>) {
     let mut fake = Fake { left: cells, asked: Vec::new(), gets_stuck: None };
     let past = journal.0.clone();
-    let ending = conduct(plan, &mut fake, journal, &mut Nobody, &past).unwrap();
+    let ending = run(plan, &mut fake, journal, &mut Nobody, &past).unwrap();
     (ending, fake.asked)
 }
 
 #[test]
 fn a_round_has_every_cell_once_and_points_stay_together() {
-    let plan = plan("rest-cpp-2020", &Wish { rounds: Some(2), ..Wish::default() });
+    let plan = plan("rest-cpp-2020", &Options { rounds: Some(2), ..Options::default() });
     let order = order(&plan);
     assert_eq!(order.len(), plan.cells());
     assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), plan.cells());
@@ -72,7 +72,7 @@ fn a_round_has_every_cell_once_and_points_stay_together() {
 
 #[test]
 fn wherever_it_is_interrupted_a_grid_loses_at_most_the_cell_in_flight() {
-    let plan = plan("simple-web-server-2019", &Wish { rounds: Some(3), ..Wish::default() });
+    let plan = plan("simple-web-server-2019", &Options { rounds: Some(3), ..Options::default() });
     let (whole, in_order) = go_on(&plan, usize::MAX, &mut Memory::default());
     assert_eq!((whole, in_order.len()), (Ending::Complete, plan.cells()));
     for cut in 0..plan.cells() {
@@ -87,13 +87,13 @@ fn wherever_it_is_interrupted_a_grid_loses_at_most_the_cell_in_flight() {
 
 #[test]
 fn what_got_stuck_once_is_not_asked_again_at_that_point() {
-    let plan = plan("simple-web-server-2019", &Wish { rounds: Some(3), ..Wish::default() });
+    let plan = plan("simple-web-server-2019", &Options { rounds: Some(3), ..Options::default() });
     let mut fake = Fake { left: usize::MAX, asked: Vec::new(), gets_stuck: Some(1) };
     let mut journal = Memory::default();
-    conduct(&plan, &mut fake, &mut journal, &mut Nobody, &[]).unwrap();
+    run(&plan, &mut fake, &mut journal, &mut Nobody, &[]).unwrap();
     let of_row = |row: usize| fake.asked.iter().filter(|cell| cell.row == row).count();
     assert_eq!([of_row(0), of_row(1), of_row(2)], [3, 1, 3]);
     let mut rest = Fake { left: usize::MAX, asked: Vec::new(), gets_stuck: None };
-    conduct(&plan, &mut rest, &mut Memory::default(), &mut Nobody, &journal.0).unwrap();
+    run(&plan, &mut rest, &mut Memory::default(), &mut Nobody, &journal.0).unwrap();
     assert_eq!(rest.asked, [], "nor after it was gone on with");
 }
