@@ -4,6 +4,7 @@ pub mod analysis;
 pub mod capacity;
 pub mod checks;
 pub mod comparison;
+pub mod estimate;
 pub mod faults;
 pub mod findings;
 pub mod loads;

@@ -1,13 +1,14 @@
 //! From the records of a search to its figures. The unit is the fresh start: one search is one observation.
 
+use crate::estimate::Estimate;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tare_stats::{DEFAULT_CONFIDENCE, Estimate, Warning, signed_rank, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, Warning, signed_rank, summary, two_level};
 
 use crate::{
     findings::{Finding, RowIssue, RunIssue},
-    report::{Level, State, notes},
+    report::{State, notes},
     verdict::Verdict,
 };
 use tare_bench::run::{
@@ -62,11 +63,11 @@ pub struct SloRow {
     /// Whether there are figures, and why not.
     pub state: State,
     /// The highest rate that holds, in requests a second. None too where no rate held that was tried.
-    pub capacity: Option<Level>,
+    pub capacity: Option<Estimate>,
     /// What that is, where it is not between a rate that held and one that did not.
     pub bound: Option<Bound>,
     /// As a share of what the service answers in a closed loop, paired by start.
-    pub share: Option<Level>,
+    pub share: Option<Estimate>,
     /// What it answers in a closed loop.
     pub closed_per_second: Option<f64>,
     /// The 99th percentile of the answered requests at the highest rate that held; the median of the starts.
@@ -245,10 +246,10 @@ fn too_short(slo: &SloPlan, found: &[(&Start, Found)]) -> Option<RowIssue> {
 }
 
 /// On the scale of logarithms. From six starts by the signed-rank interval; with fewer Student's, which assumes more.
-fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Level> {
+fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Estimate> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let least = signed_rank::least_n(DEFAULT_CONFIDENCE)?;
-    let estimate: Estimate = if logarithms.len() < least {
+    let estimate = if logarithms.len() < least {
         let starts: Vec<[f64; 1]> = logarithms.iter().map(|logarithm| [*logarithm]).collect();
         two_level::interval(&starts, DEFAULT_CONFIDENCE).ok()?
     } else {
@@ -256,11 +257,7 @@ fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Level> {
     };
     let of_sample = |warning: &Warning| RowIssue::Sample { metric: None, warning: *warning };
     issues.extend(estimate.warnings.iter().map(of_sample));
-    Some(Level {
-        value: estimate.point.exp(),
-        low: estimate.interval.map(|interval| interval.low.exp()),
-        high: estimate.interval.map(|interval| interval.high.exp()),
-    })
+    Some(Estimate::exp(&estimate))
 }
 
 fn load_text(plan: &Plan) -> String {

@@ -5,11 +5,11 @@
 //! else cannot be told. Intervals are of 95% each, and not adjusted for their number: a claim of many comparisons may have one
 //! that is wrong by chance, so the comparisons are listed.
 
+use crate::estimate::Estimate;
 use serde::Serialize;
 
 use super::{
     CellReport, PointReport, Report,
-    estimate::Estimate,
     rounds::{Round, sound},
 };
 use crate::verdict::{Question, Verdict};
@@ -258,7 +258,7 @@ impl Asked<'_> {
         };
         // A count has no noise, so one round tells it.
         let estimate = match metric {
-            Metric::RepliesPerConnection if estimate.interval.is_none() => estimate.exact(),
+            Metric::RepliesPerConnection if estimate.interval().is_none() => estimate.exact(),
             _ => estimate,
         };
         asked.answered(Found::Figure(estimate), self.verdict(&estimate))
@@ -377,16 +377,14 @@ mod tests {
             "claim = \"x\"\nof = \"a\"\nmetric = \"throughput\"\nat-least = 1.0\nat-most = 2.0",
         )
         .unwrap();
-        let told =
-            |low, high| Asked(&check).verdict(&Estimate { value: 1.5, interval: Some((low, high)), n: 6 });
+        let told = |low, high| {
+            Asked(&check).verdict(&Estimate { low: Some(low), high: Some(high), ..Estimate::known(1.5) })
+        };
         assert_eq!(
             [told(1.0, 2.0), told(2.1, 3.0), told(0.5, 0.9), told(0.9, 1.5), told(0.5, 3.0)],
             [Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Inconclusive, Verdict::Inconclusive]
         );
-        assert_eq!(Asked(&check).verdict(&Estimate { value: 1.5, interval: None, n: 1 }), Verdict::Pass);
-        assert_eq!(
-            Asked(&check).verdict(&Estimate { value: 1.9, interval: None, n: 1 }),
-            Verdict::Inconclusive
-        );
+        assert_eq!(Asked(&check).verdict(&Estimate::known(1.5)), Verdict::Pass);
+        assert_eq!(Asked(&check).verdict(&Estimate::known(1.9)), Verdict::Inconclusive);
     }
 }

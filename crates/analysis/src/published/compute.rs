@@ -2,9 +2,10 @@
 
 use super::{
     CellReport, FORMAT, PointReport, Report, RowReport, check,
-    estimate::{Estimate, middle},
+    estimate::middle,
     rounds::{Round, sound},
 };
+use crate::estimate::Estimate;
 use crate::{
     findings::{Finding, RowIssue, RunIssue, SlowLink},
     report::notes::{damaged, noisy_host, share_taken},

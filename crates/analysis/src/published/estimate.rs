@@ -1,32 +1,17 @@
 //! A figure from the rounds of a cell, with its interval.
 
-use serde::Serialize;
 use tare_stats::{DEFAULT_CONFIDENCE, two_level};
+
+use crate::estimate::Estimate;
 
 /// A single round has no interval. Checks take it for known within this factor; tables show it without.
 pub const SINGLE_FACTOR: f64 = 1.25;
-
-/// An estimate from values of independent rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The middle: exp of the Hodges-Lehmann estimate of the logarithms, or of their mean below six rounds.
-    pub value: f64,
-    /// Of 95%; none from one round.
-    pub interval: Option<(f64, f64)>,
-    /// Rounds.
-    pub n: usize,
-}
 
 impl Estimate {
     /// From values above 0, one a round; absent if there is none.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-        let estimate = two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()?;
-        Some(Estimate {
-            value: estimate.point.exp(),
-            interval: estimate.interval.map(|interval| (interval.low.exp(), interval.high.exp())),
-            n: estimate.n,
-        })
+        two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
     }
 
     /// Of the ratio of two series of the same rounds.
@@ -40,13 +25,13 @@ impl Estimate {
 
     /// The same, known exactly.
     pub fn exact(self) -> Estimate {
-        Estimate { interval: Some((self.value, self.value)), ..self }
+        Estimate { low: Some(self.value), high: Some(self.value), ..self }
     }
 
     /// `3.21 (2.98 to 3.40)`.
     pub fn text(&self) -> String {
         let digits = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") };
-        match self.interval {
+        match self.interval() {
             Some((low, high)) if low == high => digits(self.value),
             Some((low, high)) => format!("{} ({} to {})", digits(self.value), digits(low), digits(high)),
             None => format!("{} (one round)", digits(self.value)),
@@ -55,7 +40,7 @@ impl Estimate {
 
     /// What the value is taken to lie within when a claim is checked.
     pub fn reach(&self) -> (f64, f64) {
-        self.interval.unwrap_or((self.value / SINGLE_FACTOR, self.value * SINGLE_FACTOR))
+        self.interval().unwrap_or((self.value / SINGLE_FACTOR, self.value * SINGLE_FACTOR))
     }
 }
 
@@ -76,13 +61,13 @@ mod tests {
         let base = series(&[100.0, 50.0, 200.0]);
         let subject = series(&[200.0, 102.0, 396.0]);
         let ratio = Estimate::of_ratio(&subject, &base).unwrap();
-        let (low, high) = ratio.interval.unwrap();
+        let (low, high) = ratio.interval().unwrap();
         assert!((ratio.value - 2.0).abs() < 0.01 && low > 1.9 && high < 2.1, "{ratio:?}");
         let one = Estimate::of_ratio(&subject[..1], &base).unwrap();
-        assert_eq!((one.value, one.interval, one.reach()), (2.0, None, (1.6, 2.5)));
+        assert_eq!((one.value, one.interval(), one.reach()), (2.0, None, (1.6, 2.5)));
         assert_eq!(Estimate::of_ratio(&subject[..1], &base[1..]), None, "no round has both");
         let six = Estimate::of(&[1.0, 1.1, 0.9, 1.05, 0.95, 1.0]).unwrap();
-        assert_eq!(six.interval.map(|(low, high)| (low < 1.0, high > 1.0)), Some((true, true)));
+        assert_eq!(six.interval().map(|(low, high)| (low < 1.0, high > 1.0)), Some((true, true)));
     }
 
     #[test]

@@ -25,10 +25,12 @@ use tare_bench::{
 };
 use tare_host::environment::Environment;
 
-use crate::findings::{Finding, RowIssue};
+use crate::{
+    estimate::Estimate,
+    findings::{Finding, RowIssue},
+};
 pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
 pub use compute::compute;
-pub use estimate::Estimate;
 pub use rounds::{Round, trouble};
 pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
 pub use tare_bench::grid::points::{messages_published, place, point_name};

@@ -1,3 +1,4 @@
+use crate::estimate::Estimate;
 use crate::verdict::Verdict;
 
 use super::{

@@ -1,5 +1,6 @@
 //! Records in, figures out.
 
+use crate::estimate::Estimate;
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +11,7 @@ use tare_stats::{
 };
 
 use super::{
-    FORMAT, Ratio, Report, RowReport, State,
+    FORMAT, Report, RowReport, State,
     accounting::CpuAccounting,
     latency, notes,
     rounds::Rounds,
@@ -363,7 +364,7 @@ fn relate(
     metric: Metric,
     looks: Option<&Looks>,
     issues: &mut Vec<RowIssue>,
-) -> Option<Ratio> {
+) -> Option<Estimate> {
     let pairs = blocks.iter().filter_map(|(number, block)| Some((block, reference.get(number)?)));
     let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
     let values = |of: &[&Block]| of.iter().map(|block| block.value(metric)).collect::<Vec<f64>>();
@@ -379,13 +380,7 @@ fn relate(
     // That there are too few blocks is true of every row at once: a note says it, once.
     let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
     issues.extend(own.map(|warning| RowIssue::Sample { metric: Some(metric), warning: *warning }));
-    Some(Ratio {
-        ratio: estimate.ratio,
-        low: estimate.low,
-        high: estimate.high,
-        confidence_attained: estimate.confidence_attained,
-        n: estimate.n,
-    })
+    Some(Estimate::from(&estimate))
 }
 
 /// Without a reference's throughput there is nothing to relate a throughput to.

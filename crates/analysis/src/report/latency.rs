@@ -5,8 +5,11 @@
 
 use tare_stats::{DEFAULT_CONFIDENCE, summary};
 
-use super::{Level, OpenLatency, compute::Blocks};
-use crate::findings::{Finding, detect};
+use super::{OpenLatency, compute::Blocks};
+use crate::{
+    estimate::Estimate,
+    findings::{Finding, detect},
+};
 use tare_bench::run::{
     plan::{LatencyPlan, Plan},
     record::Latency,
@@ -48,14 +51,9 @@ fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
 }
 
 /// On the scale of logarithms, on which latencies of blocks are nearest to symmetric.
-fn level(values: &[f64]) -> Option<Level> {
+fn level(values: &[f64]) -> Option<Estimate> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    let level = tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok()?;
-    Some(Level {
-        value: level.point.exp(),
-        low: level.interval.map(|interval| interval.low.exp()),
-        high: level.interval.map(|interval| interval.high.exp()),
-    })
+    tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }
 
 /// The open loops in words, for the head of the table.

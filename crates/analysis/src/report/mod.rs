@@ -21,6 +21,7 @@ pub use rounds::Dropped;
 pub use tiers::{Neighbours, Place, Tiers};
 
 use crate::{
+    estimate::Estimate,
     findings::Finding,
     verdict::{Question, Verdict},
 };
@@ -108,14 +109,14 @@ pub struct RowReport {
     /// Why there is no throughput, where there is a row.
     pub throughput_doubt: Option<Finding>,
     /// Throughput related to the reference's, paired by block.
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<Estimate>,
     /// CPU time of the service's processes for each answer; the median of the blocks.
     pub cpu_ns_per_request: Option<f64>,
     /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
     /// none where that is not known.
     pub cpu_ns_per_request_with_softirq: Option<f64>,
     /// CPU time for each answer, related to the reference's.
-    pub cpu_ratio: Option<Ratio>,
+    pub cpu_ratio: Option<Estimate>,
     /// The share of the measured time in which the service's CPUs were busy with it.
     pub server_cpu_share: Option<f64>,
     /// The same of the generator.
@@ -206,13 +207,13 @@ pub struct OpenLatency {
     /// Requests a second that were due; the median of the blocks.
     pub offered_per_second: f64,
     /// Half of the requests took at most this.
-    pub p50_ns: Level,
+    pub p50_ns: Estimate,
     /// 90%.
-    pub p90_ns: Level,
+    pub p90_ns: Estimate,
     /// 99%.
-    pub p99_ns: Level,
+    pub p99_ns: Estimate,
     /// 99.9%.
-    pub p999_ns: Level,
+    pub p999_ns: Estimate,
     /// Some requests were never answered, so that the quantiles are lower bounds.
     pub at_least: bool,
     /// How late the generator itself was: the greatest 99th percentile of its slices.
@@ -222,32 +223,6 @@ pub struct OpenLatency {
     /// Why it is not the service's latency, where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Finding>,
-}
-
-/// The level of one figure over the blocks, with its interval.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Level {
-    /// Its middle.
-    pub value: f64,
-    /// Lower end of the 95% interval; none with too few blocks.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-}
-
-/// A row related to the reference.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ratio {
-    /// 1 is the reference.
-    pub ratio: f64,
-    /// Lower end of the interval.
-    pub low: Option<f64>,
-    /// Upper end of the interval.
-    pub high: Option<f64>,
-    /// What the interval really covers.
-    pub confidence_attained: Option<f64>,
-    /// Blocks in which both were measured.
-    pub n: usize,
 }
 
 impl RowReport {
@@ -314,13 +289,13 @@ impl RowReport {
     /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.
     pub fn times_throughput(&self, reference: &str) -> Option<f64> {
         let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
-        self.ratio.as_ref().map(|ratio| ratio.ratio).or(own)
+        self.ratio.as_ref().map(|ratio| ratio.value).or(own)
     }
 
     /// CPU per request as a multiple of `raw-socket`'s, which is 1 for the reference itself.
     pub fn times_cpu(&self, reference: &str) -> Option<f64> {
         let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
-        self.cpu_ratio.as_ref().map(|ratio| ratio.ratio).or(own)
+        self.cpu_ratio.as_ref().map(|ratio| ratio.value).or(own)
     }
 }
 

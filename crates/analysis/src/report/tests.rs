@@ -1,4 +1,5 @@
 use super::*;
+use crate::estimate::Estimate;
 use crate::{
     checks,
     findings::{Finding, RowIssue, RunIssue},
@@ -167,13 +168,13 @@ pub(super) fn find<'a>(report: &'a Report, label: &str) -> &'a RowReport {
 #[test]
 fn the_ratio_is_paired_by_block_and_holds_the_truth() {
     let report = compute(&kept());
-    let ratio = find(&report, "half").ratio.clone().unwrap();
+    let ratio = find(&report, "half").ratio.unwrap();
     assert!(
-        (ratio.ratio - 0.5).abs() < 1e-9 && ratio.low.unwrap() <= 0.5 && ratio.high.unwrap() >= 0.5,
+        (ratio.value - 0.5).abs() < 1e-9 && ratio.low.unwrap() <= 0.5 && ratio.high.unwrap() >= 0.5,
         "{ratio:?}"
     );
-    let cpu = find(&report, "half").cpu_ratio.clone().unwrap();
-    assert!((cpu.ratio - 98.0 / 49.5).abs() < 1e-6, "{cpu:?}");
+    let cpu = find(&report, "half").cpu_ratio.unwrap();
+    assert!((cpu.value - 98.0 / 49.5).abs() < 1e-6, "{cpu:?}");
     assert_eq!(report.blocks, 8);
 }
 
@@ -205,7 +206,7 @@ fn a_generator_that_is_the_slower_one_gives_no_throughput() {
     }
     let report = compute(&kept);
     let half = find(&report, "half");
-    assert_eq!((half.requests_per_second, half.ratio.clone()), (None, None));
+    assert_eq!((half.requests_per_second, half.ratio), (None, None));
     assert_eq!(half.throughput_doubt.as_ref().map(Finding::code), Some("generator-bound"));
     assert!(half.cpu_ratio.is_some(), "CPU per request does not depend on who waits");
 }
@@ -232,8 +233,8 @@ fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
 
 /// A line for each row: what a table of it shows.
 fn figures(report: &Report) -> String {
-    let ratio = |ratio: &Option<Ratio>| {
-        ratio.as_ref().map(|ratio| format!("{:.4} {:?} {:?}", ratio.ratio, ratio.low, ratio.high))
+    let ratio = |ratio: &Option<Estimate>| {
+        ratio.as_ref().map(|ratio| format!("{:.4} {:?} {:?}", ratio.value, ratio.low, ratio.high))
     };
     let row = |row: &RowReport| {
         format!(
@@ -348,7 +349,7 @@ fn a_spinner_takes_throughput_and_leaves_cpu() {
     assert_eq!((half.requests_per_second, half.ratio.is_none()), (None, true));
     let doubt = half.throughput_doubt.as_ref().and_then(Finding::row_issue);
     assert!(matches!(doubt, Some(RowIssue::Interference { share: 0.25, .. })), "{doubt:?}");
-    assert!((half.cpu_ratio.as_ref().unwrap().ratio - 98.0 / 49.5).abs() < 1e-3);
+    assert!((half.cpu_ratio.as_ref().unwrap().value - 98.0 / 49.5).abs() < 1e-3);
     assert_eq!(half.verdict(), Verdict::Invalid);
 }
 

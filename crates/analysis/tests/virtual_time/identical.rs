@@ -1,6 +1,9 @@
 //! Two names for one service: how often a campaign says that they differ, and how often it finds a difference there is.
 
-use tare_analysis::report::{self, Ratio, Report};
+use tare_analysis::{
+    estimate::Estimate,
+    report::{self, Report},
+};
 use tare_bench::run::plan::Plan;
 
 use crate::machine::{Machine, Service, campaign, plan};
@@ -15,11 +18,11 @@ fn report(services: &[Service], drift_sd: f64, seed: u64) -> Report {
 }
 
 /// The row that is not the reference.
-fn ratio(report: &Report) -> &Ratio {
+fn ratio(report: &Report) -> &Estimate {
     report.rows.iter().find_map(|row| row.ratio.as_ref()).expect("it was measured")
 }
 
-fn separates(ratio: &Ratio) -> bool {
+fn separates(ratio: &Estimate) -> bool {
     ratio.low.is_some_and(|low| low > 1.0) || ratio.high.is_some_and(|high| high < 1.0)
 }
 
@@ -64,7 +67,7 @@ fn a_service_that_is_a_tenth_slower_is_found() {
     let found = separated(slower, 0.02, 100);
     assert!(found >= 90, "{found} of 100");
     let report = report(&[SERVICE, slower], 0.0, 7);
-    assert!((ratio(&report).ratio - 0.9).abs() < 0.03, "{:?}", ratio(&report));
+    assert!((ratio(&report).value - 0.9).abs() < 0.03, "{:?}", ratio(&report));
     assert_eq!((report.blocks, ratio(&report).n), (BLOCKS, BLOCKS));
 }
 

@@ -1,11 +1,12 @@
 //! A search for capacity under an SLO: what each service holds, and how the search came there.
 
 use std::{collections::BTreeMap, path::Path};
+use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
     capacity::{Bound, SloReport, SloRow},
     checks,
-    report::{Level, State},
+    report::State,
 };
 use tare_bench::{
     run::{about::About, folder::Kept, record::Record, schedule::StopRule},
@@ -19,7 +20,7 @@ use tare_bench::{
 
 use super::{
     campaign,
-    fields::{Between, between, field, table},
+    fields::{between, field, table},
     lay::{column, notes, quiet, text},
 };
 use crate::document::{
@@ -87,10 +88,10 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
 
 /// Who holds most, as far as that is told apart; who holds nothing.
 fn answer(report: &SloReport) -> String {
-    let holding: Vec<(&SloRow, &Level)> =
+    let holding: Vec<(&SloRow, &Estimate)> =
         report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
     let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
-    let level = |(row, level): &(&SloRow, &Level)| {
+    let level = |(row, level): &(&SloRow, &Estimate)| {
         let bound = if row.bound == Some(Bound::AtLeast) { "at least " } else { "" };
         let ends = level.low.zip(level.high);
         let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", rate(low), rate(high)));
@@ -122,7 +123,7 @@ fn answer(report: &SloReport) -> String {
 }
 
 /// Whether all of the one's interval is above all that the other may hold.
-fn is_above(one: &Level, (row, other): &(&SloRow, &Level)) -> bool {
+fn is_above(one: &Estimate, (row, other): &(&SloRow, &Estimate)) -> bool {
     let most = other.high.filter(|_| row.bound != Some(Bound::AtLeast));
     one.low.zip(most).is_some_and(|(low, high)| low > high)
 }
@@ -155,7 +156,7 @@ fn capacity(report: &SloReport) -> Section {
     let ns = Unit::Nanoseconds;
     let mut fields = vec![field(text("label", "service"), |row: &SloRow| row.label.clone())];
     fields.extend(between(column("capacity_per_second", "holds up to", Unit::PerSecond), |row: &SloRow| {
-        row.capacity.as_ref().map(Between::from)
+        row.capacity
     }));
     let at_least =
         column("at_least", "or more", Unit::Flag).help("In some start all rates held that were tried.");
@@ -163,7 +164,7 @@ fn capacity(report: &SloReport) -> Section {
         row.capacity.as_ref().map(|_| row.bound == Some(Bound::AtLeast))
     }));
     fields.extend(between(column("of_closed_share", "of closed loop", Unit::Share).bar(), |row: &SloRow| {
-        row.share.as_ref().map(Between::from)
+        row.share
     }));
     fields.push(field(column("closed_per_second", "closed loop", Unit::PerSecond), |row: &SloRow| {
         row.closed_per_second

@@ -1,6 +1,7 @@
 //! A against B within one campaign: the verdict, what it is made of, and then all that is told of the campaign.
 
 use std::path::Path;
+use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
     checks,
@@ -17,7 +18,7 @@ use tare_bench::{
 
 use super::{
     campaign,
-    fields::{Between, between, field, table},
+    fields::{between, field, table},
     lay::{column, notes, quiet, text},
 };
 use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
@@ -88,8 +89,8 @@ fn unit_name(metric: Metric) -> &'static str {
     }
 }
 
-fn ratio(figure: &Figure) -> Option<Between> {
-    Some(Between { value: figure.ratio?, low: figure.low, high: figure.high })
+fn ratio(figure: &Figure) -> Option<Estimate> {
+    Some(Estimate { low: figure.low, high: figure.high, ..Estimate::known(figure.ratio?) })
 }
 
 /// A line for each metric. Its figures have the unit of the metric: they are shown as text, and stand in the data as numbers.

@@ -1,6 +1,6 @@
 //! Tables from things: each column beside what is read from a thing for it.
 
-use tare_analysis::report::Ratio;
+use tare_analysis::estimate::Estimate;
 
 use crate::document::{Column, Table, Unit, Value};
 
@@ -12,27 +12,10 @@ pub fn field<'a, T, V: Into<Value>>(column: Column, value: impl Fn(&T) -> V + 'a
     Field(column, Box::new(move |thing| value(thing).into()))
 }
 
-/// A figure with the ends of its interval, which stand in columns of their own.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Between {
-    /// The figure.
-    pub value: f64,
-    /// Lower end.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-}
-
-impl From<&Ratio> for Between {
-    fn from(ratio: &Ratio) -> Between {
-        Between { value: ratio.ratio, low: ratio.low, high: ratio.high }
-    }
-}
-
 /// Three columns: a figure, and both ends of its interval.
 pub fn between<'a, T>(
     column: Column,
-    value: impl Fn(&T) -> Option<Between> + Clone + 'a,
+    value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
 ) -> [Field<'a, T>; 3] {
     let (low, high) = (format!("{}_low", column.key), format!("{}_high", column.key));
     let end =

@@ -2,12 +2,11 @@
 
 use tare_analysis::{
     findings::{Finding, RunIssue},
-    published::Estimate,
-    report::{Level, State},
+    report::State,
     verdict::Question,
 };
 
-use super::fields::{Between, spare};
+use super::fields::spare;
 use crate::document::{Column, Table, Tone, Unit, Value};
 
 /// A column of numbers.
@@ -46,27 +45,6 @@ pub fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-impl Between {
-    /// Divided by a number that is known.
-    pub fn over(self, known: f64) -> Between {
-        let over = |end: Option<f64>| end.map(|end| end / known);
-        Between { value: self.value / known, low: over(self.low), high: over(self.high) }
-    }
-}
-
-impl From<Estimate> for Between {
-    fn from(found: Estimate) -> Between {
-        let (low, high) = found.interval.unzip();
-        Between { value: found.value, low, high }
-    }
-}
-
-impl From<&Level> for Between {
-    fn from(level: &Level) -> Between {
-        Between { value: level.value, low: level.low, high: level.high }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,7 +63,5 @@ mod tests {
         let rows = vec![vec!["x".into(), Value::None], vec![Value::None, Value::None]];
         let shown = quiet(Table { rows, ..Table::new("Letters", columns) });
         assert_eq!([shown.columns[0].hidden, shown.columns[1].hidden], [false, true]);
-        let half = Between { value: 4.0, low: Some(2.0), high: None }.over(2.0);
-        assert_eq!(half, Between { value: 2.0, low: Some(1.0), high: None });
     }
 }

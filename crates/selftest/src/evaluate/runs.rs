@@ -1,9 +1,10 @@
 //! Trials under load: what the analysis of a run finds in a server with a fault.
 
+use tare_analysis::estimate::Estimate;
 use tare_analysis::{
     comparison::{Comparison, Figure},
     report::{
-        Ratio, RowReport, State,
+        RowReport, State,
         slices::{Fate, Weighed, slices},
     },
     validity::Disturbance as Disturbed,
@@ -77,7 +78,7 @@ fn the_same(run: &Analysed) -> Result<Evaluation, Evaluation> {
     Ok(with_figures(is_seen, found, &figures))
 }
 
-fn holds_1(ratio: &Ratio) -> bool {
+fn holds_1(ratio: &Estimate) -> bool {
     ratio.low.zip(ratio.high).is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
 }
 
@@ -116,9 +117,9 @@ fn cpu_of(comparison: &Comparison) -> Option<(&Comparison, &Figure)> {
     Some((comparison, comparison.figures.iter().find(|figure| figure.metric == Metric::Cpu)?))
 }
 
-fn ratio_of(figure: &Figure, blocks: usize) -> Ratio {
-    Ratio {
-        ratio: figure.ratio.unwrap_or(f64::NAN),
+fn ratio_of(figure: &Figure, blocks: usize) -> Estimate {
+    Estimate {
+        value: figure.ratio.unwrap_or(f64::NAN),
         low: figure.low,
         high: figure.high,
         confidence_attained: Some(figure.confidence),
@@ -126,17 +127,17 @@ fn ratio_of(figure: &Figure, blocks: usize) -> Ratio {
     }
 }
 
-fn shown(ratio: &Ratio) -> String {
+fn shown(ratio: &Estimate) -> String {
     match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => format!("{:.4} ({low:.4} to {high:.4})", ratio.ratio),
-        _ => format!("{:.4} (too few blocks for an interval)", ratio.ratio),
+        (Some(low), Some(high)) => format!("{:.4} ({low:.4} to {high:.4})", ratio.value),
+        _ => format!("{:.4} (too few blocks for an interval)", ratio.value),
     }
 }
 
-fn figures_of(name: &str, ratio: &Ratio) -> Vec<(String, f64)> {
+fn figures_of(name: &str, ratio: &Estimate) -> Vec<(String, f64)> {
     let ends = [("_low", ratio.low), ("_high", ratio.high)];
     let ends = ends.iter().filter_map(|(end, value)| Some((format!("{name}{end}"), (*value)?)));
-    [(name.to_owned(), ratio.ratio), ("blocks".to_owned(), ratio.n as f64)].into_iter().chain(ends).collect()
+    [(name.to_owned(), ratio.value), ("blocks".to_owned(), ratio.n as f64)].into_iter().chain(ends).collect()
 }
 
 fn with_figures(is_seen: bool, found: String, figures: &[(String, f64)]) -> Evaluation {

@@ -1,7 +1,8 @@
 use super::*;
+use crate::estimate::Estimate;
 use crate::findings::{Finding, KeptProcesses, RunIssue};
 use crate::report::{
-    Ratio, Report, State, compute, compute_at,
+    Report, State, compute, compute_at,
     tests::{find, kept_with},
 };
 use tare_bench::run::{
@@ -77,8 +78,8 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
     let blocks = |row: &RowReport| row.ratio.as_ref().map(|ratio| ratio.n);
     assert_eq!((blocks(twin), blocks(slow)), (Some(4), Some(12)));
     let width = |row: &str| {
-        let ratio = |kept: &Kept| find(&compute(kept), row).ratio.clone().unwrap();
-        let interval = |ratio: Ratio| ratio.high.unwrap() - ratio.low.unwrap();
+        let ratio = |kept: &Kept| find(&compute(kept), row).ratio.unwrap();
+        let interval = |ratio: Estimate| ratio.high.unwrap() - ratio.low.unwrap();
         interval(ratio(&kept)) / interval(ratio(&kept_with(&ROWS, 12)))
     };
     assert!(width("twin") > 1.2 && (width("slow") - 1.0).abs() < 1e-12, "{}", width("twin"));
@@ -137,9 +138,9 @@ fn looks_cost_blocks() {
     assert!(too_much(&compute(&decided)) && !too_much(&compute_at(&decided, Some(&looks))));
 
     let more = kept_with(&[("raw-socket", 1.0), ("slow", 0.5)], 25);
-    let width = |ratio: &Ratio| ratio.low.zip(ratio.high).map(|(low, high)| high / low).unwrap();
+    let width = |ratio: &Estimate| ratio.low.zip(ratio.high).map(|(low, high)| high / low).unwrap();
     let (fixed, looked) = (compute(&more), compute_at(&more, Some(&looks)));
-    let ratio = |report: &Report| find(report, "slow").ratio.clone().unwrap();
+    let ratio = |report: &Report| find(report, "slow").ratio.unwrap();
     assert_eq!((ratio(&fixed).n, ratio(&looked).n), (25, 20), "blocks after a look wait for the next");
     assert!(width(&ratio(&looked)) > width(&ratio(&fixed)));
     assert_eq!(looked.tiers.unwrap().rows[1].tier, 2);

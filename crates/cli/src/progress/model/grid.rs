@@ -1,9 +1,10 @@
 //! A published benchmark as it is made again: how many cells are done, and what is known at the point that is measured now.
 
 use std::{collections::BTreeMap, time::Duration};
+use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
-    published::{self, CellReport, Estimate, Report, RowReport},
+    published::{self, CellReport, Report, RowReport},
     report::figures::{percent, rate, time},
 };
 use tare_bench::{
@@ -118,7 +119,7 @@ impl Grid {
         let value = |found: Option<Estimate>, show: fn(f64) -> String| {
             found.map_or_else(dash, |found| show(found.value))
         };
-        let interval = found.and_then(|found| found.interval);
+        let interval = found.and_then(|found| found.interval());
         Row {
             name,
             cells: vec![

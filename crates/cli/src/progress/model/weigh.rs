@@ -1,8 +1,9 @@
 //! The table of a run.
 
+use tare_analysis::estimate::Estimate;
 use tare_analysis::findings::{Finding, RunIssue};
 use tare_analysis::report::{
-    self, Ratio, Report, RowReport, State,
+    self, Report, RowReport, State,
     figures::{percent, rate, time, times},
 };
 use tare_bench::run::folder::Kept;
@@ -21,11 +22,11 @@ pub fn table(kept: &Kept) -> (Table, Vec<String>) {
     (Table { name: "service", columns, scale, rows }, remarks(&report))
 }
 
-fn throughput(row: &RowReport) -> Option<&Ratio> {
+fn throughput(row: &RowReport) -> Option<&Estimate> {
     row.ratio.as_ref()
 }
 
-fn cpu(row: &RowReport) -> Option<&Ratio> {
+fn cpu(row: &RowReport) -> Option<&Estimate> {
     row.cpu_ratio.as_ref()
 }
 
@@ -33,14 +34,14 @@ fn cpu(row: &RowReport) -> Option<&Ratio> {
 struct Shown<'a> {
     reference: &'a str,
     title: &'static str,
-    of: fn(&RowReport) -> Option<&Ratio>,
+    of: fn(&RowReport) -> Option<&Estimate>,
     figure: fn(f64) -> String,
     ends: fn(f64, f64) -> String,
 }
 
 impl Shown<'_> {
     fn of(report: &Report) -> Shown<'_> {
-        let has = |of: fn(&RowReport) -> Option<&Ratio>| report.rows.iter().any(|row| of(row).is_some());
+        let has = |of: fn(&RowReport) -> Option<&Estimate>| report.rows.iter().any(|row| of(row).is_some());
         let reference = report.reference.as_str();
         match has(cpu) && !has(throughput) {
             false => Shown {
@@ -68,7 +69,7 @@ impl Shown<'_> {
         let figure = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(dash, show);
         let ratio = (self.of)(row);
         let own = (row.label == self.reference && row.cpu_ns_per_request.is_some()).then_some(1.0);
-        let value = ratio.map(|ratio| ratio.ratio).or(own);
+        let value = ratio.map(|ratio| ratio.value).or(own);
         let interval = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
         let doubt = row.throughput_doubt.as_ref().map(Finding::code);
         Row {

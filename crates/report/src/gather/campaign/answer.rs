@@ -1,8 +1,9 @@
 //! What came out of a campaign, in a sentence or two: what is read first. It claims no order that the data do not support.
 
+use tare_analysis::estimate::Estimate;
 use tare_analysis::{
     report::{
-        Ratio, Report, RowReport, State, Tiers,
+        Report, RowReport, State, Tiers,
         figures::{rate, several, time},
     },
     verdict::{Question, Verdict},
@@ -80,7 +81,7 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
         None => "no block has a figure of each".to_owned(),
     };
     let others = measured.iter().filter(|row| row.label != report.reference);
-    let ratios = others.filter_map(|row| Some((row.label.as_str(), row.ratio.as_ref()?.ratio)));
+    let ratios = others.filter_map(|row| Some((row.label.as_str(), row.ratio?.value)));
     let ratios = span(Unit::Share, ratios).map(|span| format!("{span} of {}'s throughput", report.reference));
     let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
     let rates = || span(Unit::PerSecond, rates).map(|span| format!("{span} requests/s"));
@@ -137,10 +138,10 @@ fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
     }
 }
 
-fn with_interval(ratio: &Ratio, unit: Unit) -> String {
+fn with_interval(ratio: &Estimate, unit: Unit) -> String {
     let interval = ratio.low.zip(ratio.high);
     let interval = interval.map(|(low, high)| format!(" ({})", unit.show_interval(low, high)));
-    unit.show(ratio.ratio) + &interval.unwrap_or_default()
+    unit.show(ratio.value) + &interval.unwrap_or_default()
 }
 
 /// A figure of its own, where there is none of the reference's, and why not.

@@ -14,7 +14,7 @@ use tare_load::latency::Histogram;
 
 use crate::{
     document::{Chart, Column, Scale, Section, Shape, Table, Unit},
-    gather::fields::{Between, between, field, span, table},
+    gather::fields::{between, field, span, table},
 };
 
 /// The load without a rate of its own.
@@ -226,16 +226,11 @@ pub fn against_load(report: &Report) -> Section {
             at.offered_per_second
         }),
     ];
-    let level = |level: &tare_analysis::report::Level| Between {
-        value: level.value,
-        low: level.low,
-        high: level.high,
-    };
     let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
-    fields.extend(between(ns("latency_ns_p50", "p50"), move |(_, at): &Point| Some(level(&at.p50_ns))));
-    fields.extend(between(ns("latency_ns_p90", "p90"), move |(_, at): &Point| Some(level(&at.p90_ns))));
-    fields.extend(between(ns("latency_ns_p99", "p99"), move |(_, at): &Point| Some(level(&at.p99_ns))));
-    fields.extend(between(ns("latency_ns_p999", "p99.9"), move |(_, at): &Point| Some(level(&at.p999_ns))));
+    fields.extend(between(ns("latency_ns_p50", "p50"), |(_, at): &Point| Some(at.p50_ns)));
+    fields.extend(between(ns("latency_ns_p90", "p90"), move |(_, at): &Point| Some(at.p90_ns)));
+    fields.extend(between(ns("latency_ns_p99", "p99"), move |(_, at): &Point| Some(at.p99_ns)));
+    fields.extend(between(ns("latency_ns_p999", "p99.9"), move |(_, at): &Point| Some(at.p999_ns)));
     fields.extend([
         field(ns("lag_ns_p99", "lag p99").help("how late the generator itself was"), |(_, at): &Point| {
             at.lag_ns_p99

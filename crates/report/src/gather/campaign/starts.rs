@@ -1,5 +1,6 @@
 //! Of starts: how services warm up, how long they take to answer, what memory they need.
 
+use tare_analysis::estimate::Estimate;
 use tare_analysis::report::{
     Report, RowReport, State,
     slices::{BlockFigures, blocks},
@@ -11,7 +12,7 @@ use tare_bench::run::{
 
 use crate::{
     document::{Chart, Column, Scale, Section, Shape, Unit},
-    gather::fields::{Between, between, field, six_digits, span, table},
+    gather::fields::{between, field, six_digits, span, table},
 };
 
 /// Series that are drawn at first.
@@ -103,12 +104,12 @@ struct Spread<'a> {
 
 impl Spread<'_> {
     /// The report's own median, between the least and the most.
-    fn between(&self, median: Option<f64>) -> Option<Between> {
+    fn between(&self, median: Option<f64>) -> Option<Estimate> {
         let end = |value: Option<&u64>| value.map(|value| *value as f64);
-        Some(Between {
-            value: median?,
+        Some(Estimate {
             low: end(self.values.iter().min()),
             high: end(self.values.iter().max()),
+            ..Estimate::known(median?)
         })
     }
 }

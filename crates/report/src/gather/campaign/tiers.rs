@@ -1,12 +1,13 @@
 //! The main table: every row that was asked for, those without figures with their reason.
 
+use tare_analysis::estimate::Estimate;
 use tare_analysis::report::{Report, RowReport, State};
 use tare_bench::run::{folder::Kept, plan::PlannedRow};
 
 use crate::{
     document::{Chart, Column, Section, Shape, Unit, Value},
     gather::{
-        fields::{Between, Field, between, field, span, spare, table},
+        fields::{Field, between, field, span, spare, table},
         lay::state,
     },
 };
@@ -105,15 +106,15 @@ fn facets<'a>(contract: &'a str) -> Vec<Field<'a, Row<'a>>> {
 }
 
 /// Related to the reference, which is 1 without an interval.
-pub(super) fn throughput(row: &RowReport, reference: &str) -> Option<Between> {
-    let own = row.times_throughput(reference).map(|value| Between { value, low: None, high: None });
-    row.ratio.as_ref().map(Between::from).or(own)
+pub(super) fn throughput(row: &RowReport, reference: &str) -> Option<Estimate> {
+    let own = row.times_throughput(reference).map(Estimate::known);
+    row.ratio.or(own)
 }
 
-pub(super) fn cpu(row: &RowReport, reference: &str) -> Option<Between> {
-    let own = || Between { value: 1.0, low: None, high: None };
+pub(super) fn cpu(row: &RowReport, reference: &str) -> Option<Estimate> {
+    let own = || Estimate::known(1.0);
     let is_reference = row.label == reference && row.cpu_ns_per_request.is_some();
-    row.cpu_ratio.as_ref().map(Between::from).or_else(|| is_reference.then(own))
+    row.cpu_ratio.or_else(|| is_reference.then(own))
 }
 
 fn figures<'a>(reference: &'a str) -> Vec<Field<'a, Row<'a>>> {
@@ -222,7 +223,7 @@ fn chart(report: &Report) -> Option<Chart> {
 /// What a request costs, and how many are answered.
 pub mod cost {
     use super::{
-        Between, Chart, Column, Report, RowReport, Section, Shape, State, Unit, between, cpu, field, span,
+        Chart, Column, Estimate, Report, RowReport, Section, Shape, State, Unit, between, cpu, field, span,
         table, throughput,
     };
     use crate::document::Scale;
@@ -283,7 +284,7 @@ pub mod cost {
         let spans = |unit: Unit, found: &[(String, f64)]| {
             span(unit, found.iter().map(|(label, value)| (label.as_str(), *value))).unwrap_or_default()
         };
-        let of = |found: Option<Between>| found.map(|found| found.value);
+        let of = |found: Option<Estimate>| found.map(|found| found.value);
         if are_related {
             let rates = spans(Unit::Share, &named(&|row| of(throughput(row, reference))));
             let costs = spans(Unit::Times, &named(&|row| of(cpu(row, reference))));

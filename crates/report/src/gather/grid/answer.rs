@@ -2,9 +2,10 @@
 //! tell. Medians alone rank nobody.
 
 use std::collections::BTreeSet;
+use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
-    published::{CellReport, Estimate, PUBLISHED, PointReport},
+    published::{CellReport, PUBLISHED, PointReport},
     report::figures::{rate, time, times},
     verdict::Verdict,
 };
@@ -113,7 +114,7 @@ fn of_rates(best_first: &[(&str, Estimate)], part: &str) -> String {
     match (tied.as_slice(), best_first) {
         (_, []) => String::new(),
         (_, [(label, only)]) => format!("Only {label} has a rate{part}: {}.", shown(only.value)),
-        _ if best_first.iter().all(|(_, rate)| rate.interval.is_none()) => {
+        _ if best_first.iter().all(|(_, rate)| rate.interval().is_none()) => {
             format!("One round is no ranking. Measured{part}: {all} requests/s.")
         }
         ([label], [(_, first), (other, second), ..]) => {
@@ -152,7 +153,7 @@ fn tied<'a>(
 ) -> Vec<&'a str> {
     let Some((_, first)) = best_first.first() else { return Vec::new() };
     let is_apart = |other: &Estimate| {
-        first.interval.zip(other.interval).is_some_and(|(one, other)| is_apart(one, other))
+        first.interval().zip(other.interval()).is_some_and(|(one, other)| is_apart(one, other))
     };
     let tied = best_first.iter().enumerate().filter(|(place, (_, other))| *place == 0 || !is_apart(other));
     tied.map(|(_, (label, _))| *label).collect()
@@ -173,7 +174,7 @@ fn shortest(grid: &Grid) -> Option<String> {
         .filter(|(_, times)| times.len() > 1)
         .collect();
     let winners: Vec<&str> = loads.iter().filter_map(|(_, times)| winner(times)).collect();
-    let has_interval = loads.iter().flat_map(|(_, times)| times).any(|(_, time)| time.interval.is_some());
+    let has_interval = loads.iter().flat_map(|(_, times)| times).any(|(_, time)| time.interval().is_some());
     let told = match loads.as_slice() {
         [] => None,
         _ if !has_interval => Some("One round is no ranking.".to_owned()),

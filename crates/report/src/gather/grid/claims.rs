@@ -9,7 +9,7 @@ use tare_bench::metric::{self, Metric};
 
 use super::{
     super::{
-        fields::{Between, between, field, table},
+        fields::{between, field, table},
         lay::{column, quiet, text},
     },
     Grid,
@@ -123,7 +123,7 @@ pub fn evidence(grid: &Grid) -> Option<Section> {
     ];
     let value =
         column("value", "found", Unit::Number).help("A ratio, milliseconds or a count, as the metric says.");
-    fields.extend(between(value.hidden(), |row: &Evidence| row.check.estimate().map(Between::from)));
+    fields.extend(between(value.hidden(), |row: &Evidence| row.check.estimate()));
     let bound = |key: &str, title: &str| column(key, title, Unit::Number);
     fields
         .push(field(bound("claimed_least", "claimed at least"), |row: &Evidence| row.check.claimed_at_least));

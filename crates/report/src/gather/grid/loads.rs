@@ -8,7 +8,7 @@ use tare_bench::{grid::plan::Offered, sample::LoadResult};
 
 use super::{
     super::{
-        fields::{Between, between, field, table},
+        fields::{between, field, table},
         lay::{capital, column, quiet, text},
     },
     Entry, Grid,
@@ -32,7 +32,7 @@ fn section(grid: &Grid, part: &str) -> Option<Section> {
     };
     let mut fields = vec![field(text("label", "service"), |entry: &Entry| entry.label().to_owned())];
     fields.extend(between(column("requests_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
-        entry.cell?.per_second.map(Between::from)
+        entry.cell?.per_second
     }));
     fields.push(field(column("cpu_ns_per_request", "CPU/request", ns), |entry: &Entry| {
         entry.cell?.cpu_ns_per_request.map(|found| found.value)
@@ -103,7 +103,7 @@ pub fn sweep(grid: &Grid) -> Option<Section> {
         }),
     ];
     fields.extend(between(column("requests_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
-        entry.cell?.per_second.map(Between::from)
+        entry.cell?.per_second
     }));
     fields.push(field(column("rounds", "rounds", Unit::Count), |entry: &Entry| {
         entry.cell.map_or(0, |cell| cell.rounds)

@@ -1,5 +1,6 @@
 //! The published table, ours beside it: a line for each service and load, in the columns that the published one has.
 
+use tare_analysis::estimate::Estimate;
 use tare_analysis::published::{PUBLISHED, messages_published};
 use tare_bench::{
     figures::{self, Seconds},
@@ -9,7 +10,7 @@ use tare_bench::{
 
 use super::{
     super::{
-        fields::{Between, Field, between, field, span, table},
+        fields::{Field, between, field, span, table},
         lay::{column, quiet, text},
     },
     Entry, Grid,
@@ -111,7 +112,7 @@ fn last<'a>(grid: &Grid) -> Fields<'a> {
 /// Here, as published, and the first over the second.
 fn beside<'a>(
     column: Column,
-    here: impl Fn(&Entry<'a>) -> Option<Between> + Clone + 'a,
+    here: impl Fn(&Entry<'a>) -> Option<Estimate> + Clone + 'a,
     there: impl Fn(&Entry<'a>) -> Option<f64> + Clone + 'a,
 ) -> Fields<'a> {
     let (key, unit, title) = (column.key.clone(), column.unit, column.title.clone());
@@ -171,7 +172,7 @@ fn pair<'a>(key: &str, title: &str, unit: Unit, (here, there): Pair) -> [(Column
 fn throughput<'a>(there: fn(&figures::Row) -> Option<f64>) -> Fields<'a> {
     beside(
         column("requests_per_second", "req/s", Unit::PerSecond),
-        |entry| entry.cell?.per_second.map(Between::from),
+        |entry| entry.cell?.per_second,
         move |entry| entry.published().and_then(there),
     )
 }
@@ -181,7 +182,7 @@ fn percentages<'a>(grid: &Grid<'a>) -> Fields<'a> {
     let mut fields = throughput(|row| row.value);
     fields.extend(beside(
         column("throughput_ratio", &format!("of {reference}"), Unit::Share).bar(),
-        |entry| entry.cell?.of_reference.map(Between::from),
+        |entry| entry.cell?.of_reference,
         |entry| Some(entry.published()?.percent? / 100.0),
     ));
     fields
@@ -319,7 +320,7 @@ fn batches<'a>(grid: &Grid<'a>) -> Fields<'a> {
         Offered::Batch { messages, .. } => Some(messages as f64),
         _ => None,
     };
-    let makespan = |entry: &Entry| entry.cell?.makespan_ns.map(Between::from);
+    let makespan = |entry: &Entry| entry.cell?.makespan_ns;
     let published = move |entry: &Entry| match report.published_seconds(&entry.point.point, entry.row)? {
         Seconds::Took(seconds) => Some(seconds * 1e9),
         Seconds::Never(_) => None,
