@@ -1,4 +1,4 @@
-//! Campaigns made of arithmetic: what a bench would have written.
+//! Runs made of arithmetic: what a measurement would have written.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

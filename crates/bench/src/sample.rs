@@ -44,7 +44,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hung {
-    /// No answer came for this long; none where answers came, but too slowly.
+    /// No answer came for this long; absent if answers came, but too slowly.
     pub silent_ns: Option<u64>,
     /// The time after which it was given up in any case.
     pub deadline_ns: u64,
@@ -182,7 +182,7 @@ pub struct ProcessFacts {
 pub struct LinkUsage {
     /// What makes it slow, and why that.
     pub kind: String,
-    /// CPU time of its own thread, on the generator's CPUs; none where the kernel does the work.
+    /// CPU time of its own thread, on the generator's CPUs; absent if the kernel does the work.
     pub cpu_ns: Option<u64>,
     /// Packets that came out, both ways.
     pub packets: u64,
@@ -250,12 +250,12 @@ impl Distribution {
         }
     }
 
-    /// None where nothing was timed.
+    /// Absent if nothing was timed.
     fn of_some(times: &Histogram) -> Option<Distribution> {
         (times.count() > 0).then(|| Distribution::of(times))
     }
 
-    /// The quantile at one of the probabilities that were kept; none where nothing was timed.
+    /// The quantile at one of the probabilities that were kept; absent if nothing was timed.
     pub fn ns_at(&self, probability: f64) -> Option<u64> {
         let found = self.quantiles_ns.iter().find(|(kept, _)| *kept == probability)?;
         Some(found.1).filter(|_| self.count > 0)

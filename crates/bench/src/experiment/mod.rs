@@ -36,7 +36,7 @@ pub struct Experiment {
     pub reference: String,
     /// How requests arrive: at least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
-    /// What every service is told.
+    /// The settings that every service is given.
     pub service_settings: ServiceSettings,
     /// How blocks and slices are laid out.
     pub campaign: CampaignSetting,
@@ -66,7 +66,7 @@ pub enum Point {
     PerSecond(f64),
     /// So much of what the service answered in the closed loop of the same block.
     OfCapacity(f64),
-    /// What is looked for while the campaign runs, see [`crate::slo`]; no experiment file has it.
+    /// What is looked for during the run, see [`crate::slo`]; no experiment file has it.
     Searched,
 }
 
@@ -90,7 +90,7 @@ impl Point {
     }
 }
 
-/// `[campaign]`.
+/// The blocks of an interleaved experiment.
 #[derive(Debug, Clone)]
 pub struct CampaignSetting {
     /// No block is begun that would end after this.
@@ -101,7 +101,7 @@ pub struct CampaignSetting {
     pub slices_per_block: usize,
     /// Load before the first slice of a fresh process; not recorded.
     pub warm_up: Duration,
-    /// The most of it: a pilot finds how much each service needs. All have the same where it is not given.
+    /// The most of it: a pilot finds how much each service needs. Without it all have the same.
     pub warm_up_max: Option<Duration>,
     /// Never fewer blocks than this, whatever the budget says.
     pub blocks_min: usize,

@@ -14,15 +14,15 @@ pub struct Check {
     /// At which points.
     #[serde(default)]
     pub points: Where,
-    /// The service that is asked about; `*` for each that was published and is here, but where it got stuck.
+    /// The service that is asked about; `*` for each that was published and is here, except one that hung.
     pub of: String,
     /// Left out of `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub but: Vec<String>,
-    /// It gets stuck, or it does not.
+    /// It hangs, or it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stuck: Option<bool>,
-    /// So many of its requests and connections fail.
+    /// This many of its requests and connections fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
     /// Its figure.

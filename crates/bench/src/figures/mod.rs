@@ -214,9 +214,9 @@ pub struct Aspect {
     pub service: String,
     /// Of the framework.
     pub licence: String,
-    /// Somebody's opinion, out of 5.
+    /// An opinion, out of 5.
     pub ease_of_including: u8,
-    /// Somebody's opinion, out of 5.
+    /// An opinion, out of 5.
     pub ease_of_using: u8,
 }
 

@@ -46,7 +46,7 @@ const CHECKS_AFTER_LOAD: [CheckId; 1] = [CheckId::Response];
 /// How long a service that says nothing is looked at, to see whether it does anything.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// Runs the cells of a grid.
+/// Runs the cells of a sequential experiment.
 #[derive(Debug)]
 pub struct Bench<'a> {
     plan: &'a GridPlan,

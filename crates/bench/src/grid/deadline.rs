@@ -18,7 +18,7 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
-    /// Of a cell in which each connection has so many requests, and a request takes this at the least.
+    /// Of a cell in which each connection has this many requests, and a request takes this at the least.
     pub fn new(request_ns_ideal: u64, requests_each: u64) -> Deadlines {
         Deadlines {
             silence_ns: SLACK_NS / 2 + TIMES * request_ns_ideal,

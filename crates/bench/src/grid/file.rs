@@ -1,5 +1,5 @@
-//! The experiment file of a grid, as it is written, and of a series of such files. Resolves no service and no number of CPUs;
-//! starts nothing.
+//! The file of a sequential experiment, as it is written, and of a series of such files. Resolves no service and no number
+//! of CPUs; starts nothing.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ pub const PUBLISHED: &str = "published";
 /// The part that is only done where `--sweep` asks for it: a matrix of threads and connections.
 pub const SWEEP: &str = "sweep";
 
-/// A grid, as the file says it.
+/// A sequential experiment, as the file says it.
 #[derive(Debug, Clone)]
 pub struct Grid {
     /// The file's stem.
@@ -86,7 +86,7 @@ pub struct GridRow {
     /// It is measured even where it fails its contract, because it was published so: its row says what is wrong with it.
     #[serde(default)]
     pub as_published: bool,
-    /// What it is told by `THREADS` at every point, where that is not what the others are told.
+    /// Its `THREADS` at every point, if that differs from the others'.
     pub threads: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ pub struct GridRow {
 pub(super) struct Part {
     pub name: String,
     pub contract: String,
-    /// The requests of it that are the load; those that the contract says where none is named.
+    /// The requests of it that are the load; without names, those that the contract says.
     #[serde(default)]
     pub requests: Vec<String>,
     /// How often each cell is measured.
@@ -104,7 +104,7 @@ pub(super) struct Part {
     /// Only where it is asked for, by `--sweep`.
     #[serde(default)]
     pub sweep: bool,
-    /// Services of the rows that take part; all where none is named.
+    /// Services of the rows that take part; without names, all.
     #[serde(default)]
     pub services: Vec<String>,
     /// Load before the measured one, in a closed loop over the same connections.
@@ -146,7 +146,7 @@ pub(super) enum Load {
     },
 }
 
-/// What a service is told by `THREADS`.
+/// `THREADS` of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Threads {
@@ -274,7 +274,7 @@ impl Grid {
     }
 }
 
-/// Several grids, one after another.
+/// Several sequential experiments, one after another.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Series {
@@ -313,7 +313,7 @@ impl Series {
     }
 }
 
-/// Whether the text at `path` is a grid, by the key that only such have. What is no TOML is for its reader to say.
+/// Whether the text at `path` is a sequential experiment, by the key that only such have. What is not TOML is reported by its reader.
 pub fn is_grid(path: &Path) -> bool {
     has_key(path, "part")
 }

@@ -1,6 +1,6 @@
-//! Experiments that are grids of cells: each cell is one service, started afresh, under one load until that has ended. So
+//! Sequential experiments: each cell is one service, started afresh, under one load until that has ended. So
 //! the published benchmarks were made, and so they are made again; what is compared in short interleaved slices is a
-//! campaign ([`crate::run`]).
+//! run ([`crate::run`]).
 //!
 //! A round measures every cell once, in random order, those of one point side by side; rounds are what is independent.
 

@@ -1,4 +1,4 @@
-//! The complete list of the points of a grid, made before anything is started and kept in `run.json`.
+//! The complete list of the points of a sequential experiment, made before anything is started and kept in `run.json`.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub struct GridPlanRow {
     pub published: Option<String>,
     /// It is measured even where it fails its contract.
     pub as_published: bool,
-    /// What it is told by `THREADS` at every point, where that is not what the others are told.
+    /// Its `THREADS` at every point, if that differs from the others'.
     #[serde(default)]
     pub threads: Option<usize>,
     /// What verify found wrong with a row that is measured all the same.
@@ -81,7 +81,7 @@ pub struct GridPlanRow {
     pub counted: Counted,
 }
 
-/// What can be counted in place of somebody's opinion of a framework: how much comes with it, and how much its user writes.
+/// What can be counted in place of an opinion of a framework: how much comes with it, and how much its user writes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
     /// Packages that the service asks for.
@@ -101,7 +101,7 @@ pub struct Point {
     pub part: String,
     /// Name of the contract.
     pub contract: String,
-    /// The requests of it that are the load; those that the contract says where none is named.
+    /// The requests of it that are the load; without names, those that the contract says.
     #[serde(default)]
     pub requests: Vec<String>,
     /// How often each of its cells is measured.
@@ -112,7 +112,7 @@ pub struct Point {
     pub offered: Offered,
     /// Load before it.
     pub warm_up_ns: u64,
-    /// What services are told.
+    /// The settings that services are given.
     #[serde(alias = "knobs")]
     pub service_settings: ServiceSettings,
     /// The slow link, where there is one.
@@ -156,14 +156,14 @@ pub enum Offered {
         /// How long requests are sent.
         duration_ns: u64,
     },
-    /// Connections one after another, each with so many requests.
+    /// Connections one after another, each with this many requests.
     Sessions {
         /// Connections in all.
         connections: u64,
         /// Requests on each.
         calls: u64,
     },
-    /// Producers that send so many messages each, each message on a connection of its own.
+    /// Producers that send this many messages each, each message on a connection of its own.
     Batch {
         /// Producers, side by side.
         producers: usize,
@@ -186,16 +186,16 @@ impl Planned for GridPlan {
         }
         let of_points = self.points.iter().map(|point| point.service_settings.threads);
         if of_points.chain(self.rows.iter().filter_map(|row| row.threads)).any(|threads| threads == 0) {
-            return Err("a service is told 0 threads".to_owned());
+            return Err("a service is given 0 threads".to_owned());
         }
         Ok(())
     }
 }
 
-/// What whoever starts a grid asks of it beside the file.
+/// What whoever starts a sequential experiment asks of it beside the file.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The part of the published time, messages and connections; 1 where it is not given.
+    /// The part of the published time, messages and connections; 1 by default.
     pub scale: Option<f64>,
     /// Length of all loads that end by time.
     pub duration_ns: Option<u64>,
@@ -254,7 +254,7 @@ impl GridPlan {
         }
     }
 
-    /// What the service of a cell is told.
+    /// The settings of the service of a cell.
     pub fn service_settings(&self, cell: Cell) -> ServiceSettings {
         let service_settings = &self.points[cell.point].service_settings;
         ServiceSettings {
@@ -278,7 +278,7 @@ impl GridPlan {
         self.points.iter().map(|point| self.members(point).count() * point.rounds).sum()
     }
 
-    /// Time that all of it takes, if services take no time to handle a request but what they are told.
+    /// Time that all of it takes, if services take no time to handle a request but their `DELAY_MS`.
     pub fn expected_ns(&self) -> u64 {
         let of = |point: &Point| point.expected_ns() * (self.members(point).count() * point.rounds) as u64;
         self.points.iter().map(of).sum()
@@ -325,7 +325,7 @@ fn points(
 }
 
 impl Part {
-    /// What services are told by `THREADS`, each number once. Who asks for others means the axis, not a single number.
+    /// `THREADS` of the points, each number once. Options replace the whole axis, not a single number.
     fn threads_told(&self, options: &Options, cpus: usize) -> Vec<usize> {
         let own = self.threads.as_slice();
         let mut told: Vec<usize> = match options.threads.as_slice() {
@@ -569,7 +569,7 @@ fn ns(duration: jiff::SignedDuration) -> u64 {
 }
 
 impl Point {
-    /// The load and what services were told, in words.
+    /// The load and what services were given, in words.
     pub fn describe(&self) -> String {
         let delay = match self.service_settings.delay_ms {
             0 => String::new(),

@@ -1,4 +1,4 @@
-//! Before a grid is measured: every row is built, and proved against each contract of the points that it takes part in.
+//! Before a sequential experiment is measured: every row is built, and proved against each contract of the points that it takes part in.
 
 use std::{collections::BTreeMap, io, path::Path, sync::atomic::AtomicBool};
 
@@ -19,7 +19,8 @@ use tare_service::{
     settings::ServiceSettings,
 };
 
-/// Builds the rows of `plan` and enters the receipts; rows that cannot be built are excluded. `after` hears the name of each.
+/// Builds the rows of `plan` and enters the reported versions; rows that cannot be built are excluded. `after` is called with
+/// the name of each.
 pub fn build_all(
     plan: &mut GridPlan,
     rows: &mut [Row],

@@ -13,9 +13,9 @@ use crate::{
     sample::{Outcome, Sample},
 };
 
-/// Carries out what the grid orders.
+/// Executes what the sequential experiment orders.
 pub trait Executor {
-    /// A fresh service, loaded until the load has ended, and stopped. None where the user interrupted it: half a cell is none.
+    /// A fresh service, loaded until the load has ended, and stopped. Absent if the user interrupted it: half a cell is none.
     /// Places are for the caller to fill in.
     fn cell(&mut self, cell: Cell) -> Option<Sample>;
     /// Time that only moves forward.
@@ -92,7 +92,7 @@ fn hung_at(sample: &Sample) -> Option<(usize, usize)> {
     matches!(sample.outcome, Outcome::Hung(_)).then_some((sample.point, sample.row))
 }
 
-/// All cells, in the order of the seed: the same however often a grid is cut off.
+/// All cells, in the order of the seed: the same however often a sequential experiment is cut off.
 pub fn order(plan: &GridPlan) -> Vec<Cell> {
     let mut cells = Vec::new();
     for round in 0..plan.rounds() {

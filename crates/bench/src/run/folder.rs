@@ -2,8 +2,8 @@
 //! table is made of is in it, so that it can be copied, compared and read again. The journal is appended to and
 //! flushed to the disk record by record: a run that is killed loses at most the slice in flight.
 //!
-//! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run that goes on
-//! is told from one that was cut off, and nobody goes on with a run that is being measured.
+//! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run in
+//! progress differs from one that was cut off, and a run that is being measured cannot be resumed.
 
 mod read;
 pub mod series;
@@ -141,7 +141,7 @@ pub enum FolderError {
         /// The version found.
         found: String,
     },
-    /// Somebody else writes into it.
+    /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
     Busy {
         /// The folder.
@@ -168,12 +168,12 @@ pub struct Kept<P = Plan> {
     pub records: Vec<Record>,
     /// What could not be read.
     pub damage: Vec<String>,
-    /// Somebody was writing into it when it was read: there will be more.
+    /// A process was writing into it when it was read: there will be more.
     pub goes_on: bool,
 }
 
 impl Kept {
-    /// What a reader is told of a campaign that has no end.
+    /// The sentence for a run that has no end.
     pub fn without_end(&self) -> Option<&'static str> {
         match (ending(&self.records), self.goes_on) {
             (Some(_), _) => None,
@@ -197,13 +197,13 @@ impl RunFolder {
         file.write_all((text + "\n").as_bytes()).and_then(|()| file.sync_all()).map_err(at(&head))?;
         let journal = journal_path(path);
         let file = OpenOptions::new().create_new(true).append(true).open(&journal).map_err(at(&journal))?;
-        // Nobody else can be writing a file that is new; whoever only looks is soon gone.
+        // No other process can be writing a new file; one that only looks is soon gone.
         let _ = file.lock();
         Ok(RunFolder { path: path.to_owned(), journal: file })
     }
 
-    /// Opens the journal of a run that was cut off, to go on with it after what was read of it. What was written of a record
-    /// that is not whole is taken back: it was never kept. A run that somebody else has gone on with since then is refused.
+    /// Opens the journal of a run that was cut off, to continue after what was read of it. What was written of a record
+    /// that is not whole is taken back: it was never kept. A run that another process has resumed since then is refused.
     ///
     /// # Errors
     /// Where another Tare writes or has written into it, where the run is of another format, or the file system says no.
@@ -244,7 +244,7 @@ pub fn journal_path(run: &Path) -> PathBuf {
     run.join("journal.ndjson")
 }
 
-/// Whether somebody measures into it now. False where it cannot be told.
+/// Whether a process measures into it now. False if that is not known.
 pub fn is_being_written(run: &Path) -> bool {
     let journal = File::open(journal_path(run));
     journal.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(told(), (true, Some("the run goes on")));
         journal.append(&interrupted).unwrap();
         assert_eq!(told(), (true, None), "its writer is only about to go");
-        // Somebody goes on with it.
+        // Another process resumes it.
         journal.append(&failed).unwrap();
         assert_eq!(told(), (true, Some("the run goes on")));
         journal.journal.write_all(b"{\"kind\":").unwrap();

@@ -31,7 +31,7 @@ pub struct Plan {
     /// How requests arrive: at least one closed loop, each a point of the plan. See [`super::loads`].
     #[serde(rename = "load", with = "crate::experiment::one_or_many")]
     pub loads: Vec<LoadSetting>,
-    /// What services are told.
+    /// The settings that services are given.
     #[serde(alias = "knobs")]
     pub service_settings: ServiceSettings,
     /// No block is begun that would end after this.
@@ -42,7 +42,7 @@ pub struct Plan {
     pub slices_per_block: usize,
     /// Load on a fresh process before its first slice.
     pub warm_up_ns: u64,
-    /// The most of it: a pilot finds how much each service needs. None where all have the same.
+    /// The most of it: a pilot finds how much each service needs. Absent if all have the same.
     #[serde(default)]
     pub warm_up_ns_max: Option<u64>,
     /// Most rows of one block, the reference among them.
@@ -135,9 +135,9 @@ pub struct PlannedRow {
     pub style: Style,
     /// What is not the framework's default.
     pub settings: Vec<Setting>,
-    /// The receipt, once it is built.
+    /// The version that the build reported, once it is built.
     pub version: Option<String>,
-    /// The content hash of its build: who goes on with a run goes on with the same.
+    /// The content hash of its build: a run is resumed with the same build.
     #[serde(default)]
     pub content: Option<String>,
     /// Why it takes no part, where it does not.
@@ -149,7 +149,7 @@ pub struct PlannedRow {
 pub struct Excluded {
     /// The kind of reason.
     pub why: Exclusion,
-    /// What a reader of the table is told.
+    /// What the reader of a table is shown.
     pub reason: String,
 }
 
@@ -157,7 +157,7 @@ pub struct Excluded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exclusion {
-    /// A toolchain or a library is missing: nobody's fault.
+    /// A toolchain or a library is missing: no fault of the service.
     NotOnThisMachine,
     /// It serves other contracts.
     AnotherContract,
@@ -211,7 +211,7 @@ impl Plan {
     }
 
     /// The rows of one block. A cycle of blocks measures every row once; where there are several groups, who is
-    /// together with whom is drawn anew for each cycle, so that no two rows are tied by the reference alone.
+    /// together is drawn anew for each cycle, so that no two rows are tied by the reference alone.
     pub fn group(&self, block: usize) -> Vec<usize> {
         let groups = self.groups();
         if groups == 1 {
@@ -237,7 +237,7 @@ impl Plan {
         (self.measured_ns() + self.warm_up_ns + START_NS) * self.group(0).len() as u64
     }
 
-    /// Time that a campaign may still take which has measured `done` blocks in `elapsed_ns`, where a block takes `block_ns`:
+    /// Time that a run may still take which has measured `done` blocks in `elapsed_ns`, where a block takes `block_ns`:
     /// the fewest blocks in any case, then to the budget or to the most blocks.
     pub fn left_ns(&self, done: usize, elapsed_ns: u64, block_ns: u64) -> u64 {
         let blocks_ns =

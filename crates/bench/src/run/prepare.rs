@@ -85,7 +85,7 @@ pub struct Candidate<'a> {
     pub service: &'a Service,
     /// What it must honour.
     pub contract: &'a Contract,
-    /// What it is told.
+    /// The settings that it is given.
     pub service_settings: &'a ServiceSettings,
 }
 

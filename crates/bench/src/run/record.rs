@@ -82,7 +82,7 @@ pub struct Stopped {
     pub rss_bytes_peak: Option<u64>,
     /// Voluntary and forced together.
     pub context_switches: Option<u64>,
-    /// Of all answers of the block, in the order of the plan's points; none where there was no answer.
+    /// Of all answers of the block, in the order of the plan's points; absent if there was no answer.
     pub latency: Vec<Option<Latency>>,
     /// How it stopped, where that was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +138,7 @@ pub enum Ending {
 }
 
 impl Record {
-    /// Whether every row and point that it names is one of so many.
+    /// Whether every row and point that it names is one of this many.
     pub(super) fn is_within(&self, rows: usize, points: usize) -> bool {
         match self {
             Record::Pilot(pilot) => pilot.row < rows,

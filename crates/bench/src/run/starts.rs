@@ -1,5 +1,5 @@
 //! How many blocks a process lasts. A service that is warm at once is started afresh for each; one that takes half a minute
-//! to warm up would spend a campaign on that, so its process is kept, frozen, for a few blocks. A start is then what is
+//! to warm up would spend a run on that, so its process is kept, frozen, for a few blocks. A start is then what is
 //! independent, and not a block (see `tare_stats::two_level`).
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     until::Until,
 };
 
-/// So many starts there must be in the budget: of fewer nobody knows how much they differ.
+/// The budget must have room for this many starts: fewer do not show how much they differ.
 const STARTS_MIN: usize = 4;
 /// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
 /// the first slices of three in eight services cost 7 to 16% more than their last.
@@ -50,7 +50,7 @@ impl Start {
 /// For how many blocks a process is kept that takes so much to start: sqrt(cost of a start / cost of a block), which is
 /// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
 ///
-/// One block where looks decide when the campaign ends: they are planned in blocks that are independent.
+/// One block where looks decide when the run ends: they are planned in blocks that are independent.
 pub fn blocks_per_start(plan: &Plan, start: Start) -> usize {
     if plan.until != Until::Budget {
         return 1;

@@ -15,10 +15,10 @@ use tare_stats::{EstimateError, summary};
 const FLOOR: f64 = 0.2;
 /// Two floors are the same within this share.
 const TOLERANCE: f64 = 0.05;
-/// It must have been steady for as long as it took to become so, and for so many windows.
+/// It must have been steady for as long as it took to become so, and for this many windows.
 const STEADY_WINDOWS_MIN: usize = 12;
 
-/// The first window that is as cheap as the floor of the curve's end. None where the curve has not stayed there for as
+/// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
 /// long as it took to come there, or its floor has moved since: the end may itself be on the way.
 pub fn steady_from(costs: &[f64]) -> Option<usize> {
     let level = floor(&costs[costs.len() / 2..]).ok()?;

@@ -1,4 +1,4 @@
-//! Until when a campaign goes on. The plan keeps it, so that whoever reads a run knows whether its end depended on what
+//! When a run ends. The plan keeps it, so that whoever reads a run knows whether its end depended on what
 //! it had found, and how such looks were paid for. Decides nothing: that is for [`tare_analysis::stop`].
 
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ pub use crate::metric::Metric;
 /// The overall error probability of a question.
 pub const ALPHA: f64 = 0.05;
 
-/// The looks at a campaign, as shares of its most blocks. The first comes when a clear difference can be seen at all;
+/// The looks at a run, as shares of its most blocks. The first comes when a clear difference can be seen at all;
 /// more of them would each leave less for the others.
 const SHARES: [f64; 5] = [0.3, 0.4, 0.5, 0.75, 1.0];
 
-/// What ends a campaign, beside its budget and its most blocks.
+/// What ends a run, beside its budget and its most blocks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Until {
@@ -22,7 +22,7 @@ pub enum Until {
     Budget,
     /// A comparison of the reference with one other row is decided.
     Gate(Gate),
-    /// All pairs of rows are told apart, or proved to be as good as equal.
+    /// All pairs of rows are separated, or shown to be equivalent.
     Tiers(Tiers),
 }
 
@@ -35,7 +35,7 @@ pub struct Gate {
     pub delta: f64,
     /// The metrics that decide. `alpha` is divided among them.
     pub metrics: Vec<Metric>,
-    /// After how many blocks the campaign is looked at.
+    /// After how many blocks the run is looked at.
     pub looks: Vec<usize>,
     /// Error probability over all looks and all metrics that decide.
     pub alpha: f64,
@@ -48,13 +48,13 @@ pub struct Tiers {
     pub metric: Metric,
     /// Two rows that differ by less than this are as good as equal.
     pub delta: f64,
-    /// After how many blocks the campaign is looked at.
+    /// After how many blocks the run is looked at.
     pub looks: Vec<usize>,
     /// Error probability over all looks and all pairs: once for "differ", once for "as good as equal".
     pub alpha: f64,
 }
 
-/// Looks at a campaign of at most so many blocks: 12, 16, 20, 30 and 40 of 40.
+/// Looks at a run of at most this many blocks: 12, 16, 20, 30 and 40 of 40.
 pub fn looks(blocks_max: usize) -> Vec<usize> {
     let at = |share: &f64| ((blocks_max as f64 * share).round() as usize).max(1);
     let mut looks: Vec<usize> = SHARES.iter().map(at).collect();

@@ -2,7 +2,7 @@
 //!
 //! An [`Slo`] says of every request whether it is good; a window of open-loop load at a rate is a number of requests and of
 //! bad ones. [`search`] says which rate to try next and, in the end, which one is the highest that holds; it knows numbers
-//! only. [`searches`] puts a search behind each row of each block of an ordinary campaign, so that a fresh start is one search
+//! only. [`searches`] puts a search behind each row of each block of an ordinary run, so that a fresh start is one search
 //! and the unit that statistics count. Nothing here starts or loads a service: that
 //! is `run`'s.
 

@@ -19,7 +19,7 @@ use tare_service::{catalogue::Row, settings::ServiceSettings};
 
 /// The version of `slo.json`.
 pub const FORMAT: &str = "1.0";
-/// A window is so many times as long as the longest time of the SLO: a rate that is a share of 1/100 above what a service
+/// A window is this many times as long as the longest time of the SLO: a rate that is a share of 1/100 above what a service
 /// can do takes that long to fill its queue.
 const WINDOW_PER_LIMIT: u64 = 100;
 const WINDOW_NS_MIN: u64 = 500_000_000;
@@ -51,13 +51,13 @@ pub struct Setting {
     pub contract: String,
     /// Connections, of which an open loop takes as many as it needs.
     pub load: LoadSetting,
-    /// What services are told.
+    /// The settings that services are given.
     pub service_settings: ServiceSettings,
     /// Fresh starts of every service.
     pub starts: usize,
     /// Windows of one search.
     pub windows: usize,
-    /// Length of one; a hundred times the longest time of the SLO, from 0.5 s to 10 s, where it is not given.
+    /// Length of one; a hundred times the longest time of the SLO, from 0.5 s to 10 s, by default.
     pub window: Option<Duration>,
     /// Load on a fresh process before anything counts.
     pub warm_up: Duration,

@@ -1,4 +1,4 @@
-//! The search for the highest rate that holds, within one fresh start: a state machine that is told what windows showed and
+//! The search for the highest rate that holds, within one fresh start: a state machine that is given what windows showed and
 //! says which rate is next. Knows no clock, no service and no chance.
 //!
 //! A rate holds if, over all that was asked at it, no more than the allowed share was bad. The share is pooled over
@@ -24,7 +24,7 @@ pub const CEILING: f64 = 1.1;
 pub const FLOOR: f64 = 0.01;
 /// Rates that differ by less than this factor are as good as one.
 pub const RESOLUTION: f64 = 1.02;
-/// After so many void windows in a row at one rate, the generator is held to be too slow for it.
+/// After this many void windows in a row at one rate, the generator is held to be too slow for it.
 const VOIDS_IN_ROW: usize = 2;
 
 /// What a window showed.
@@ -84,7 +84,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Of a service with this closed-loop capacity, for an SLO that allows these shares of bad requests, by so many windows
+    /// Of a service with this closed-loop capacity, for an SLO that allows these shares of bad requests, by this many windows
     /// that count.
     pub fn new(capacity_per_second: f64, allowed: Vec<f64>, windows: usize) -> Search {
         let capacity = capacity_per_second.max(1.0);

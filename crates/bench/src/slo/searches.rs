@@ -1,4 +1,4 @@
-//! One search for each row of each block, fed by the records of a campaign: while it runs, and again when the folder is
+//! One search for each row of each block, fed by the records of a run: while it runs, and again when the folder is
 //! read. So a table can only show what the records say.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Window {
     pub latency_ns_p99: u64,
 }
 
-/// All searches of a campaign.
+/// All searches of a run.
 #[derive(Debug, Clone)]
 pub struct Searches<'a> {
     plan: &'a SloPlan,

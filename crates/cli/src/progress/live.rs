@@ -35,7 +35,7 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// None where there is no terminal.
+    /// Absent if there is no terminal.
     pub fn open(progress: &'a Progress) -> Option<Stage<'a>> {
         progress.open().then(|| Stage { progress, began: Instant::now(), drawn: None, computed: None })
     }
@@ -72,7 +72,7 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// A campaign as it goes.
+/// A run in progress.
 #[derive(Debug)]
 pub struct CampaignProgress<'a> {
     progress: &'a Progress,
@@ -81,7 +81,7 @@ pub struct CampaignProgress<'a> {
 }
 
 impl<'a> CampaignProgress<'a> {
-    /// Of `campaign`, as far as it has come.
+    /// Of this run, as far as it has come.
     pub fn new(
         progress: &'a Progress,
         plan: &'a Plan,

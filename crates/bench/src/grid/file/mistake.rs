@@ -1,5 +1,5 @@
-//! What a grid's file says that cannot be meant, though each key of it can be read. A mistake is where it stands, as the text
-//! there begins, and what is wrong.
+//! Mistakes in the file of a sequential experiment whose keys can all be read: where each stands, as the text there begins,
+//! and what is wrong.
 
 use std::ops::RangeInclusive;
 use tare_host::spelling::suggestion;
@@ -11,7 +11,7 @@ type Mistake = (String, String);
 
 const ROUNDS: RangeInclusive<usize> = 1..=100;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
-/// What a service may be told by `THREADS`.
+/// The most that a service may be given by `THREADS`.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 /// Answers that a session or a batch may ask for, all together.
 const REQUESTS_MAX: u64 = 1 << 40;

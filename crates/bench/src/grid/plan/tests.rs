@@ -110,10 +110,10 @@ fn a_plan_from_elsewhere_is_looked_at_too() {
     assert_eq!(plan.check(), Ok(()));
     let mut told = plan.clone();
     told.rows[0].threads = Some(0);
-    assert_eq!(told.check(), Err("a service is told 0 threads".to_owned()));
+    assert_eq!(told.check(), Err("a service is given 0 threads".to_owned()));
     let mut told = plan;
     told.points[0].service_settings.threads = 0;
-    assert_eq!(told.check(), Err("a service is told 0 threads".to_owned()));
+    assert_eq!(told.check(), Err("a service is given 0 threads".to_owned()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{
     sample::Hung,
 };
 
-/// Answers every cell at once, and is interrupted after so many.
+/// Answers every cell at once, and is interrupted after this many.
 struct Fake {
     left: usize,
     asked: Vec<Cell>,
@@ -95,5 +95,5 @@ fn what_got_stuck_once_is_not_asked_again_at_that_point() {
     assert_eq!([of_row(0), of_row(1), of_row(2)], [3, 1, 3]);
     let mut rest = Fake { left: usize::MAX, asked: Vec::new(), gets_stuck: None };
     run(&plan, &mut rest, &mut Memory::default(), &mut Nobody, &journal.0).unwrap();
-    assert_eq!(rest.asked, [], "nor after it was gone on with");
+    assert_eq!(rest.asked, [], "nor after it was resumed");
 }

@@ -37,7 +37,7 @@ impl Head {
         Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
     }
 
-    /// What it is the head of; none where this program knows no such kind, or not this major version.
+    /// What it is the head of; absent if this program knows no such kind, or not this major version.
     pub fn kind(&self) -> Option<Kind> {
         let kind = self.value.get("kind").cloned();
         is_readable(&self.format).then_some(())?;
@@ -104,7 +104,7 @@ pub fn read_header<P: Planned>(path: &Path) -> Result<Header<P>, FolderError> {
     Ok(Head::read(path)?.into_header(path)?.0)
 }
 
-/// The bytes of the journal, none where there is no such file, and whether it was being written.
+/// The bytes of the journal, absent if there is no such file, and whether it was being written.
 fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
     // Asked first: a run that ends in between is what its records say.
     let goes_on = is_being_written(path);

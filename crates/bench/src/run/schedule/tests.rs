@@ -121,7 +121,7 @@ impl Journal for Memory {
     }
 }
 
-/// A campaign that nobody judges, from the start.
+/// A run without a stopping rule, from the start.
 fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> io::Result<Ending> {
     resume(plan, executor, journal, &[])
 }
@@ -404,7 +404,7 @@ fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_referen
     assert!(blocks.iter().collect::<BTreeSet<_>>().len() > 6, "company must change");
 }
 
-/// Decides after so many blocks.
+/// Decides after this many blocks.
 struct After(usize, usize);
 
 impl StopRule for After {

@@ -9,7 +9,7 @@ use tare_bench::{metric::Unit, run::folder::Kept};
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 
-/// As the last look made it: what lies between two looks is nobody's to judge by.
+/// As the last look made it: what lies between two looks decides nothing.
 pub fn table(kept: &Kept) -> (Table, String, Vec<String>) {
     let Some(found) = comparison::compute(kept) else { return Default::default() };
     let columns = [("baseline", 2), ("candidate", 3), ("change", 0), ("interval", 5), ("bound", 4)];

@@ -18,7 +18,7 @@ use tare_bench::{
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone, View};
 
-/// A grid, as far as it has come.
+/// A sequential experiment, as far as it has come.
 #[derive(Debug)]
 pub struct Grid {
     kept: Kept<GridPlan>,
@@ -43,7 +43,7 @@ impl Grid {
         Grid { report: published::compute(&kept), kept, cells, now: None, begun: 0, left }
     }
 
-    /// A cell begins after so many others; so much may still be to come.
+    /// A cell begins after this many others; so much may still be to come.
     pub fn begin(&mut self, cell: Cell, done: usize, left: Duration) {
         (self.now, self.begun, self.left) = (Some(cell), done + 1, left);
     }

@@ -1,4 +1,4 @@
-//! From the records of a campaign to a view of it. Pure: what the time is, is told.
+//! From the records of a run to a view of it. Pure: the time is an argument.
 //!
 //! What is being done comes from each record; what is known is computed by what computes the table at the end
 //! (`weigh`, `gate`, `capacity`: one for each question), and only when it is asked for.
@@ -39,7 +39,7 @@ mod interest {
     pub const NOW: u8 = 5;
 }
 
-/// A campaign, as far as it has come.
+/// A run, as far as it has come.
 #[derive(Debug)]
 pub struct Campaign<'a> {
     kept: Kept,

@@ -30,7 +30,7 @@ fn cpu(row: &RowReport) -> Option<&Estimate> {
     row.cpu_ratio.as_ref()
 }
 
-/// Which ratio to the reference: where throughput is nobody's own, CPU time is what is known.
+/// Which ratio to the reference: if no throughput is the service's own, that of CPU time.
 struct Shown<'a> {
     reference: &'a str,
     title: &'static str,

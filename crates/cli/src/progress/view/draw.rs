@@ -29,7 +29,7 @@ const DIM: Style = Style::new().add_modifier(Modifier::DIM);
 const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 
 impl View {
-    /// How many lines it fills, of so many at most.
+    /// How many lines it fills, of this many at most.
     pub fn height(&self, most: u16) -> u16 {
         let finding = usize::from(!self.finding.is_empty());
         let wanted = HEAD + finding + self.table.rows.len() + self.remarks.len().min(REMARKS_MAX);

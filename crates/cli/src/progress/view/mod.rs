@@ -33,7 +33,7 @@ pub struct Table {
     pub name: &'static str,
     /// Of the figures.
     pub columns: Vec<Column>,
-    /// Of the ranges; none where there are none to draw.
+    /// Of the ranges; absent if there are none to draw.
     pub scale: Option<Scale>,
     /// The best first.
     pub rows: Vec<Row>,
@@ -61,12 +61,12 @@ pub struct Scale {
     pub is_length: bool,
 }
 
-/// An interval reaches at most so many times as far as the greatest value: with few values it may be wider than all that it is
+/// An interval reaches at most this many times as far as the greatest value: with few values it may be wider than all that it is
 /// compared with.
 const REACH: f64 = 2.0;
 
 impl Scale {
-    /// From nothing to the greatest value (or to `least`), and beyond it as far as intervals go; none where that is nothing.
+    /// From nothing to the greatest value (or to `least`), and beyond it as far as intervals go; absent if that is nothing.
     pub fn length(rows: &[Row], least: f64, figure: fn(f64) -> String) -> Option<Scale> {
         let ranges = || rows.iter().filter_map(|row| row.range.as_ref());
         let values = ranges().filter_map(|range| range.value).fold(least, f64::max);
@@ -80,9 +80,9 @@ impl Scale {
 /// A value and its interval.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Range {
-    /// None where only the interval is known.
+    /// Absent if only the interval is known.
     pub value: Option<f64>,
-    /// None where there is none yet.
+    /// Absent if there is none yet.
     pub interval: Option<(f64, f64)>,
     /// Values to compare it with.
     pub marks: Vec<f64>,

@@ -61,7 +61,7 @@ fn view() -> View {
         },
         remarks: vec![
             "gin: generator-bound: the generator used 97% of its CPUs".to_owned(),
-            "machine-noisy: others took 9% of the measured CPUs".to_owned(),
+            "noisy host: other programs took 9% of the measured CPUs".to_owned(),
         ],
     }
 }

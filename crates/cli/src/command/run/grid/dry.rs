@@ -1,4 +1,4 @@
-//! `tare run --dry-run` of a grid: the complete list of what would be done.
+//! `tare run --dry-run` of a sequential experiment: the complete list of what would be done.
 
 use std::{fmt::Write, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `tare run` of a grid: a published benchmark, made again; and of a series of them.
+//! `tare run` of a sequential experiment: a published benchmark, made again; and of a series of them.
 
 mod dry;
 mod progress;
@@ -28,7 +28,7 @@ use crate::{
 };
 use tare_service::workspace::Workspace;
 
-/// Carries out the grid at `path`, or the rest of one that was cut off.
+/// Runs the sequential experiment at `path`, or the rest of one that was cut off.
 pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome> {
     args.refuse_those_of_campaigns()?;
     let grid = Grid::load(path)?;
@@ -47,7 +47,7 @@ pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome>
     ended(&run, &document, format)
 }
 
-/// Goes on with the grid in the folder `run`.
+/// Resumes the sequential experiment in the folder `run`.
 pub fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Result<Outcome> {
     let kept: Kept<GridPlan> = folder::read(run)?;
     if kept.header.plan.points.iter().any(|point| point.link.is_some()) {
@@ -124,7 +124,7 @@ fn rows(workspace: &Workspace, grid: &Grid, asked: &[String]) -> anyhow::Result<
     Ok(rows)
 }
 
-/// The rows of a grid that was kept, as far as their services are still there.
+/// The rows of a sequential experiment that was kept, as far as their services are still there.
 fn rows_of(workspace: &mut Workspace, kept: &Kept<GridPlan>) -> anyhow::Result<Vec<Row>> {
     let planned = kept.header.plan.rows.iter().map(|row| &row.planned);
     super::planned_rows(workspace, planned)

@@ -1,4 +1,4 @@
-//! A grid as it goes, on stderr.
+//! The progress of a sequential experiment, on stderr.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct GridProgress<'a> {
 }
 
 impl<'a> GridProgress<'a> {
-    /// Of the grid with this head, after `past`.
+    /// Of the sequential experiment with this head, after `past`.
     pub fn new(progress: &'a Progress, header: &'a Header<GridPlan>, past: &[Record]) -> GridProgress<'a> {
         let stage = Stage::open(progress).map(|stage| (stage, Grid::new(header, past)));
         GridProgress { progress, plan: &header.plan, stage }

@@ -38,7 +38,7 @@ struct Member {
     rows: Vec<Row>,
 }
 
-/// Carries out the series at `path`. An experiment that cannot be done does not keep the others from being done.
+/// Runs the series at `path`. An experiment that cannot be done does not keep the others from being done.
 pub fn run(global: &Global, args: &Args, path: &Path) -> anyhow::Result<Outcome> {
     args.refuse_those_of_campaigns()?;
     let series = Series::load(path)?;

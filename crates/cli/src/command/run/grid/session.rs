@@ -1,4 +1,4 @@
-//! A grid from its plan to its table: build, verify, measure, keep.
+//! A sequential experiment from its plan to its table: build, verify, measure, keep.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -18,7 +18,7 @@ use super::{dry, progress::GridProgress};
 use crate::command::{report::page, run::session::Session};
 
 impl Session<'_> {
-    /// A new run of a grid.
+    /// A new run of a sequential experiment.
     pub fn run_sequential(&mut self, mut plan: GridPlan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         let builder = self.workspace.builder();
         self.progress.say("building");
@@ -30,7 +30,7 @@ impl Session<'_> {
         let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
         prepare::verify_all(&mut plan, &self.rows, contracts, supervisor, &self.run, interrupt, proved)
             .with_context(|| format!("cannot write to {}", self.run.display()))?;
-        // What was not proved must not be gone on with as if it had been.
+        // What was not verified must not be resumed as if it had been.
         ensure!(
             !self.interrupt.load(Ordering::Relaxed),
             "interrupted before anything was measured: nothing is kept"

@@ -1,4 +1,4 @@
-//! What can be said of a grid on the command line.
+//! The options of a sequential experiment on the command line.
 
 use anyhow::ensure;
 use tare_bench::grid::plan::Options;
