@@ -1,4 +1,4 @@
-//! Writes a page of a made-up run, to look at: `cargo run --example page -- SERVICES PATH`. Its figures are of nobody.
+//! Writes a page of a made-up run, to look at: `cargo run --example page -- SERVICES PATH`. Its figures are invented.
 
 use tare_report::document::{
     Chart, Check, Column, Fact, Kind, Scale, Section, Shape, Status, Table, Unit, Value, Verdict,
@@ -66,7 +66,7 @@ fn sample(services: usize) -> Document {
         title: "Quick: one fixed line of text, one server thread".to_owned(),
         question: "What does the framework itself cost, against a raw socket that sends one fixed response?"
             .to_owned(),
-        answer: "asio serves 102% of the reference's requests (99.2% .. 104.7%), and cannot be told apart from it; flask \
+        answer: "asio serves 102% of the reference's requests (99.2% .. 104.7%), and cannot be separated from it; flask \
                  serves 2.5%."
             .to_owned(),
         began: "2026-11-21T14:20:05Z".to_owned(),
@@ -100,7 +100,7 @@ fn sample(services: usize) -> Document {
 
 fn main_table(services: usize, numbers: &mut Numbers) -> Section {
     let columns = vec![
-        Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be told apart."),
+        Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be separated."),
         Column::new("service", "Service", Unit::Text),
         Column::new("language", "Language", Unit::Text).facet(),
         Column::new("style", "Style", Unit::Text).facet(),
@@ -151,7 +151,7 @@ fn main_table(services: usize, numbers: &mut Numbers) -> Section {
         )
     };
     let lead = "Throughput of each service as a share of what the reference served in the same block. Services of one \
-                tier could not be told apart.";
+                tier could not be separated.";
     Section::new("tiers", "The table", lead, table)
         .chart(chart)
         .note("express was stopped in block 9: it answered 500.")

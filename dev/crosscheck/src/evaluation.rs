@@ -21,7 +21,7 @@ pub fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
     findings
 }
 
-/// None where no pair is whole.
+/// Absent if no pair is whole.
 fn evaluate_all(shape: &Shape, series: &Series) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for metric in Metric::ALL {
@@ -74,7 +74,7 @@ fn is_narrow(estimate: Option<&RatioEstimate>) -> bool {
     ends.is_some_and(|(low, high)| low >= 1.0 / FAR && high <= FAR)
 }
 
-/// The paired ratio: by signed ranks where there are rounds enough, else by Student's t. None where a value has no
+/// The paired ratio: by signed ranks where there are rounds enough, else by Student's t. Absent if a value has no
 /// logarithm: a median that a tool rounds to 0 ms.
 fn estimate(theirs: &[f64], ours: &[f64]) -> Option<RatioEstimate> {
     let logs = log_ratios(theirs, ours).ok()?;
@@ -93,7 +93,7 @@ mod tests {
     const CLOSED: Shape = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
     const USERS: Shape = Shape::Users { users: 40, wait_ms_min: 50, wait_ms_max: 150, seconds: 10 };
 
-    /// A saturated service that answers so many a second, to a client that is busy for `client` of the time.
+    /// A saturated service that answers this many a second, to a client that is busy for `client` of the time.
     fn sample(per_second: f64, client: f64, mean_ns: f64) -> Sample {
         let latency = Latency { mean_ns: Some(mean_ns), max_ns: Some(mean_ns * 20.0), ..Latency::default() };
         Sample {

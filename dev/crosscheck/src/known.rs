@@ -35,7 +35,7 @@ pub struct Case<'a> {
     pub theirs: f64,
     /// Median of our engine.
     pub ours: f64,
-    /// Theirs as a multiple of ours, where that can be told.
+    /// Theirs as a multiple of ours, where that can be reported.
     pub estimate: Option<&'a RatioEstimate>,
 }
 
@@ -57,7 +57,7 @@ pub struct Known {
 const THROUGHPUT: &[Metric] = &[Metric::Throughput];
 const LATENCY: &[Metric] = &[Metric::Mean, Metric::P50, Metric::P99];
 
-/// All of them; the first that shows is told.
+/// All of them; the first that shows is printed.
 pub const KNOWN: [Known; 11] = [
     Known {
         id: "rounded",

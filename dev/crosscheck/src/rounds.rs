@@ -31,7 +31,7 @@ pub struct Sample {
     pub server_cpu_ns: u64,
     /// CPUs that the service may use.
     pub server_cpus: usize,
-    /// Segments with data that the kernel sent meanwhile, of whomever: what nobody's counting has a say in.
+    /// Segments with data that the kernel sent meanwhile, by all: no program's own count changes it.
     pub segments: Option<u64>,
     /// The part of the measured CPUs' time that others took meanwhile; absent if the kernel does not tell.
     pub foreign_share: Option<f64>,
@@ -65,7 +65,7 @@ impl Sample {
         self.server_cpu_ns as f64 / self.served.max(1) as f64
     }
 
-    /// Segments with data for a request: two where request and response are one each, and nobody else is at work.
+    /// Segments with data for a request: two where request and response are one each, and no other program is at work.
     pub fn segments_per_request(&self) -> Option<f64> {
         self.segments.map(|segments| segments as f64 / self.served.max(1) as f64)
     }
@@ -104,7 +104,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Whether others took the CPUs, by the limit of a campaign's slices.
+    /// Whether others took the CPUs, by the limit of a run's slices.
     fn is_disturbed(&self) -> bool {
         let taken = |sample: &Sample| sample.foreign_share.is_some_and(|share| share > SLICE_TAKEN_SHARE_MAX);
         taken(&self.theirs) || taken(&self.ours)
@@ -155,7 +155,7 @@ pub trait Bench {
     fn interrupted(&self) -> bool;
 }
 
-/// So many rounds of each tool. One with a fault is left out from there on; a pair that was cut off does not count.
+/// This many rounds of each tool. One with a fault is left out from there on; a pair that was cut off does not count.
 pub fn run(
     tools: &[Tool],
     rounds: usize,

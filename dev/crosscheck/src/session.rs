@@ -37,7 +37,7 @@ use tare_service::{
     verify,
 };
 
-/// What locust is told to do.
+/// The options of locust.
 const LOCUSTFILE: &str = include_str!("locustfile.py");
 /// How long a tool may take beyond four times what it is meant to: locust has a second of Python before.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -56,7 +56,7 @@ pub struct Plan {
     pub pace: Pace,
     /// Load on the fresh process before anything counts.
     pub warm_up: Duration,
-    /// What the service is told.
+    /// The settings of the service.
     pub service_settings: ServiceSettings,
     /// Where it and the generators run.
     pub pinning: Pinning,
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// All rounds of all tools; `watch` hears of each before it begins.
+    /// All rounds of all tools; `watch` is called for each before it begins.
     pub fn rounds(&mut self, watch: impl FnMut(usize, Tool)) -> Vec<Series> {
         let tools: Vec<Tool> = self.plan.tools.iter().map(|found| found.tool).collect();
         let (rounds, seed) = (self.plan.rounds, self.plan.seed);

@@ -14,7 +14,7 @@ const WAIT_MS: (u64, u64) = (50, 150);
 const CALLS: u64 = 200;
 /// How long answers are waited for after a load.
 const DRAIN: Duration = Duration::from_secs(2);
-/// A load by number has so many times as long as it is expected to take, and [`WITHIN`].
+/// A load by number has this many times as long as it is expected to take, and [`WITHIN`].
 const WITHIN_TIMES: u32 = 4;
 const WITHIN: Duration = Duration::from_secs(10);
 
@@ -22,7 +22,7 @@ const WITHIN: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shape {
-    /// So many connections, each with its next request at once, for a time.
+    /// This many connections, each with its next request at once, for a time.
     Closed {
         /// Of all threads.
         connections: usize,

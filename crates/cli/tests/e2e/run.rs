@@ -72,7 +72,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
 
 /// Nearly: a run of two seconds has few ticks.
 fn the_accounting_closes(report: &Value) {
-    let parts = rows(report, "books");
+    let parts = rows(report, "cpu-accounting");
     let all = parts.iter().find(|row| row["part"] == "all of these").unwrap();
     assert!((all["share"].as_f64().unwrap() - 1.0).abs() < 0.3, "{parts:?}");
     assert_eq!(rows(report, "tiers").len(), LABELS.len());

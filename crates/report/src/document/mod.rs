@@ -1,5 +1,5 @@
 //! A document: sections with a table each, and a chart that is a view of that table. It is data, versioned, and the same for
-//! all kinds of runs, so that whoever writes it down as a page, as Markdown or for a notebook knows nothing of campaigns.
+//! all kinds of runs, so that whoever writes it down as a page, as Markdown or for a notebook knows nothing of runs.
 
 mod chart;
 mod check;
@@ -18,7 +18,7 @@ pub use tare_analysis::{
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
 pub const FORMAT: &str = "1.0";
 
-/// What a reader is told of one run, or of several.
+/// What a reader is shown of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
     /// [`FORMAT`].
@@ -57,7 +57,7 @@ pub enum Kind {
     Grid,
     /// A search for capacity under an SLO.
     Capacity,
-    /// A against B within one campaign.
+    /// A against B within one run.
     Comparison,
     /// Run against run, or a history of runs.
     History,
@@ -68,7 +68,7 @@ impl Kind {
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Kind::Campaign => "campaign",
+            Kind::Campaign => "interleaved experiment",
             Kind::Grid => "published experiment",
             Kind::Capacity => "capacity under an SLO",
             Kind::Comparison => "comparison",
@@ -102,9 +102,9 @@ pub struct Section {
     pub lead: String,
     /// A sentence each.
     pub notes: Vec<String>,
-    /// Views of the table: none where figures say enough.
+    /// Views of the table: absent if figures say enough.
     pub charts: Vec<Chart>,
-    /// None where the run kept nothing of the kind: then a note says why.
+    /// Absent if the run kept nothing of the kind: then a note says why.
     pub table: Option<Table>,
     /// Notes that tell of what cannot be read of the folder.
     #[serde(skip)]

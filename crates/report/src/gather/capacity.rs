@@ -27,7 +27,7 @@ use crate::document::{
     Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
 };
 
-/// What is told of a search for capacity.
+/// What is reported of a search for capacity.
 pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
     let plan = &kept.header.plan;
     let about = About::read(run).ok().flatten();
@@ -86,7 +86,7 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
     facts
 }
 
-/// Who holds most, as far as that is told apart; who holds nothing.
+/// Who holds most, as far as that is separated; who holds nothing.
 fn answer(report: &SloReport) -> String {
     let holding: Vec<(&SloRow, &Estimate)> =
         report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
@@ -110,7 +110,7 @@ fn answer(report: &SloReport) -> String {
             format!("{label} holds most, up to {held}; next is {} with {}", next.0.label, level(next))
         }
         (tied, _) => {
-            format!("{} holds most, not told apart; {label} holds up to {held}", campaign::either(tied))
+            format!("{} holds most, not separable; {label} holds up to {held}", campaign::either(tied))
         }
     };
     let hopeless = report.rows.iter().filter(|row| row.bound == Some(Bound::Below));
@@ -402,7 +402,7 @@ mod tests {
 
     const NS: u64 = 1_000_000_000;
 
-    /// A search over services that answer up to so many requests in time, and none of what is beyond.
+    /// A search over services that answer up to this many requests in time, and none of what is beyond.
     fn searched(services: &[(&str, f64)], starts: usize) -> (SloPlan, Kept) {
         let setting = Setting {
             contract: "hello".to_owned(),
@@ -444,7 +444,7 @@ mod tests {
         (slo, Kept { header, records, damage: Vec::new(), goes_on: false })
     }
 
-    /// A second at a rate, with so many late answers.
+    /// A second at a rate, with this many late answers.
     fn slice(row: usize, block: usize, rate: f64, offered_per_second: Option<f64>, late: u64) -> Record {
         let answered = rate as u64;
         let p99_ns = if late > 0 { 20_000_000 } else { 4_000_000 };
@@ -500,12 +500,12 @@ mod tests {
         begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 6), "quick holds most, up to ");
         begins(
             of(&[("one", 8_000.0), ("two", 8_010.0)], 6),
-            "one or two holds most, not told apart; one holds up to ",
+            "one or two holds most, not separable; one holds up to ",
         );
         let endless = of(&[("endless", 1e9), ("without-end", 1e9), ("slow", 3_000.0)], 6);
-        begins(endless, "endless or without-end holds most, not told apart; ");
+        begins(endless, "endless or without-end holds most, not separable; ");
         // One start has no interval.
-        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 1), "quick or slow holds most, not told apart; ");
+        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 1), "quick or slow holds most, not separable; ");
     }
 
     #[test]

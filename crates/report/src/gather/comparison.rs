@@ -1,4 +1,4 @@
-//! A against B within one campaign: the verdict, what it is made of, and then all that is told of the campaign.
+//! A against B within one run: the verdict, what it is made of, and then all that is reported of the run.
 
 use std::path::Path;
 use tare_analysis::estimate::Estimate;
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
-/// What is told of a comparison, whose first load decides.
+/// What is reported of a comparison, whose first load decides.
 pub fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
     let loads = loads::compute(kept);
     let mut document = document(found, &kept.at_load(0), &loads[0].report, run);
@@ -31,7 +31,7 @@ pub fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
     document
 }
 
-/// What is told of a comparison under one load.
+/// What is reported of a comparison under one load.
 pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
     let campaign = campaign::document(kept, report, run);
     let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use crate::{document::Verdict, gather::golden::text};
 
-    /// So many blocks of `a` and of `b`, which has `ratio` times its rate.
+    /// This many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> Kept {
         let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
         let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Without the sections of the campaign, which have their own tests.
+    /// Without the sections of the run, which have their own tests.
     fn told(kept: &Kept) -> Document {
         let found = compute(kept).unwrap();
         let mut document =

@@ -62,7 +62,7 @@ pub fn unknown(head: &Head) -> String {
     format!("run.json {what}: its figures are not shown; use the tare that wrote it{wrote}")
 }
 
-/// A folder without a head that can be read: something else, or a run of which nothing can be told.
+/// A folder without a head that can be read: something else, or a run of which nothing can be reported.
 pub fn without_a_head(run: &Path, error: FolderError) -> Result<Document, GatherError> {
     match why_none(run) {
         Some(reason) => Err(GatherError::NotARun { path: run.to_owned(), reason }),
@@ -79,7 +79,7 @@ pub fn of_a_series(run: &Path, error: FolderError) -> GatherError {
     GatherError::Series { path: run.to_owned(), reason: reason(error), members }
 }
 
-/// What can be told of a run whose plan or records this program cannot read: who it says it is.
+/// What can be reported of a run whose plan or records this program cannot read: who it says it is.
 pub fn head_only(run: &Path, head: &Head, reason: String) -> Document {
     let text = |keys: &[&str]| head.text(keys).map(ToOwned::to_owned);
     let name = run.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Run folders for tests: a campaign with a bit of everything, the same to the byte each time.
+//! Run folders for tests: a run with a bit of everything, the same to the byte each time.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -75,7 +75,7 @@ fn plan() -> Plan {
     }
 }
 
-/// A campaign of so many blocks: two rows that cannot be told apart, two others, one that died, one that is not there; pilots,
+/// A run of this many blocks: two rows that cannot be separated, two others, one that died, one that is not there; pilots,
 /// open loops, and a round in which the machine did something else.
 pub fn kept(blocks: usize) -> Kept {
     let environment = Environment {
@@ -213,7 +213,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
     }
 }
 
-/// Writes a campaign as a run folder, its histograms with it.
+/// Writes a run as a run folder, its histograms with it.
 pub fn write(kept: &Kept, run: &Path) {
     fs::write(run.join("run.json"), serde_json::to_vec_pretty(&kept.header).unwrap()).unwrap();
     let lines: Vec<String> =

@@ -1,4 +1,4 @@
-//! What grids, searches, comparisons and histories lay their tables and sentences out with, above [`super::fields`].
+//! What all kinds of documents lay their tables and sentences out with, above [`super::fields`].
 
 use tare_analysis::{
     findings::{Finding, RunIssue},

@@ -25,7 +25,7 @@ use tare_host::spelling::suggestion;
 
 use crate::{Document, kept};
 
-/// Why nothing can be told of a folder.
+/// Why nothing can be reported of a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum GatherError {
     /// It cannot be read, or is no run folder.
@@ -95,8 +95,8 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     Ok(damage::told(not_passed_before_its_end(document), kept.damage))
 }
 
-/// What is told of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is told
-/// of as far as it can be read, and the document says what is missing.
+/// What is reported of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is
+/// shown as far as it can be read, and the document says what is missing.
 pub fn gather(run: &Path) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return grid::series(run).map_err(|error| damage::of_a_series(run, error));
@@ -138,9 +138,8 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
     let mut found = kept.damage.clone();
     let slo = SloPlan::read(run).unwrap_or_else(|error| {
         let reason = damage::reason(error);
-        found.push(format!(
-            "what was searched for cannot be read, and the run is shown as a campaign: {reason}"
-        ));
+        found
+            .push(format!("what was searched for cannot be read, and the run is shown without it: {reason}"));
         None
     });
     if let Some(slo) = slo {

@@ -82,7 +82,7 @@ fn a_campaign_as_a_document() {
         "memory",
         "start-up",
         "validity",
-        "books",
+        "cpu-accounting",
         "pairs",
         "environment",
         "untold",
@@ -91,7 +91,7 @@ fn a_campaign_as_a_document() {
     insta::assert_snapshot!(outline(&document, 8));
 }
 
-/// What may be told of every campaign, and is neither told nor said to be missing.
+/// What may be reported of every run, and is neither told nor said to be missing.
 fn missing(document: &Document) -> Vec<&'static str> {
     let all = [
         "Cost and throughput",
@@ -101,10 +101,10 @@ fn missing(document: &Document) -> Vec<&'static str> {
         "Warm-up",
         "Memory",
         "Start-up",
-        "Aspects",
-        "Wire parity",
+        "Footprint",
+        "Bytes on the wire",
         "Validity",
-        "Books",
+        "CPU accounting",
         "Environment",
     ];
     let untold = document.sections.iter().filter(|section| section.id == "untold");
@@ -115,7 +115,7 @@ fn missing(document: &Document) -> Vec<&'static str> {
     all.into_iter().filter(|title| told(title) == is_named(title)).collect()
 }
 
-/// A run of a time before books, aspects and answers were kept has one section that says so, and none that is empty.
+/// A run of a time before CPU accounting, footprint and answers were kept has one section that says so, and none that is empty.
 #[test]
 fn what_a_run_does_not_tell_is_named_in_one_section() {
     let mut kept = kept(8);
@@ -134,11 +134,14 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
     assert!(document.sections.iter().all(|section| section.table.is_some()));
     let untold = document.sections.last().unwrap();
     let named: Vec<&str> = untold.table.as_ref().unwrap().values("what").filter_map(Value::text).collect();
-    assert_eq!(named, ["Latency against load", "Warm-up", "Aspects", "Wire parity", "Books"]);
+    assert_eq!(
+        named,
+        ["Latency against load", "Warm-up", "Footprint", "Bytes on the wire", "CPU accounting"]
+    );
     assert_eq!(missing(&document), Vec::<&str>::new());
 }
 
-/// The answer to a campaign that was changed like this.
+/// The answer to a run that was changed like this.
 fn answer_of(change: impl FnOnce(&mut Kept)) -> String {
     let mut kept = kept(8);
     change(&mut kept);
@@ -177,7 +180,7 @@ fn only(kept: &mut Kept, rows: &[&str]) {
     });
 }
 
-/// So many times as many answers.
+/// This many times as many answers.
 fn scale(kept: &mut Kept, row: &str, factor: f64) {
     for slice in slices(kept, row) {
         for count in [&mut slice.load.sent, &mut slice.load.answered, &mut slice.load.answered_in_window] {
@@ -209,7 +212,7 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("two next to the reference", |kept| {
             scale(kept, "asio", 0.7);
         }),
-        ("nothing told apart", |kept| only(kept, &["raw-socket", "asio"])),
+        ("nothing separable", |kept| only(kept, &["raw-socket", "asio"])),
         ("the reference alone is first", |kept| {
             only(kept, &["raw-socket", "axum"]);
         }),
@@ -398,7 +401,7 @@ fn a_kept_table_that_differs_is_a_note() {
     assert_eq!(note(), None, "it is another table as long as the run goes on");
     drop(writer);
     journal(run.path(), |text| text + "{");
-    assert_eq!(note(), None, "damage is told as such");
+    assert_eq!(note(), None, "damage is reported as such");
 }
 
 #[test]
@@ -471,7 +474,7 @@ fn aspects_and_answers_are_shown_where_the_run_kept_them() {
 }
 
 proptest! {
-    /// Whatever the counts of a run are, what is told of it can be written down.
+    /// Whatever the counts of a run are, what is reported of it can be written down.
     #[test]
     fn every_document_of_any_counts_is_sound(
         blocks in 0_usize..8,

@@ -15,7 +15,7 @@ use tare_analysis::verdict::Tone;
 use crate::document::{Check, Document, Section};
 use table::TableView;
 
-/// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: nobody
+/// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: few
 /// reads them from top to bottom, and a browser lays out what it is given.
 pub const TABLE_ROWS_MAX: usize = 300;
 
@@ -66,7 +66,7 @@ pub fn html(document: &Document) -> Result<String, askama::Error> {
     page(document, None)
 }
 
-/// The same page, as a server shows it: it knows the way back to the list, and may be told to look again.
+/// The same page, as a server shows it: it knows the way back to the list, and may be reported to look again.
 ///
 /// # Errors
 /// As [`html`].
@@ -124,12 +124,12 @@ impl Page<'_> {
         self.document.checks.iter().any(|check| check.verdict.tone() == Tone::Bad)
     }
 
-    /// A name for the style, and what a reader is told.
+    /// A name for the style, and the word that is shown.
     fn verdict(&self, check: &Check) -> (&'static str, &'static str) {
         (check.verdict.tone().name(), check.verdict.word(super::question(self.document.kind)))
     }
 
-    /// A name for the style, and what a reader is told.
+    /// A name for the style, and the word that is shown.
     fn status(&self) -> (&'static str, &'static str) {
         (self.document.status.name(), self.document.status.text())
     }

@@ -85,7 +85,7 @@ impl<'t> Layout<'t> {
     }
 }
 
-/// What rows are filtered by is a word, however long somebody made it.
+/// What rows are filtered by is a word, however long it was made.
 pub fn has_sentences(table: &Table, place: usize) -> bool {
     let column = &table.columns[place];
     let is_text = column.unit == Unit::Text && !column.facet;

@@ -12,7 +12,7 @@ use super::html;
 pub struct Listed {
     /// What its folder is called.
     pub name: String,
-    /// Where its page is; none where it can have none.
+    /// Where its page is; absent if it can have none.
     pub link: Option<String>,
     /// Its head line.
     pub title: String,
@@ -22,7 +22,7 @@ pub struct Listed {
     pub kind: String,
     /// How far it came.
     pub state: State,
-    /// What came out, or why nothing can be told.
+    /// What came out, or why nothing can be reported.
     pub text: String,
     /// All that is in its folder; none while it grows.
     pub bytes: Option<u64>,
@@ -106,7 +106,7 @@ mod tests {
             link: Some(format!("/run/{name}")),
             title: "Title".to_owned(),
             began: "2026-11-21T14:20:05.078Z".to_owned(),
-            kind: "campaign".to_owned(),
+            kind: "interleaved experiment".to_owned(),
             state,
             text: "Text.".to_owned(),
             bytes: Some(2_000_000),

@@ -10,11 +10,11 @@ use crate::document::{
     Value, Verdict,
 };
 
-/// Names that somebody may give to a service to see what happens.
+/// Hostile names of services.
 pub const HOSTILE: [&str; 6] =
     ["<script>alert(1)</script>", "=cmd|' /C calc'!A0", "a|b\nc", "עברית", "\u{1b}[31mred\u{0}", "]]>&`*_"];
 
-/// A campaign of three services, all units, a section without a table and one that is too long for a README.
+/// A run of three services, all units, a section without a table and one that is too long for a README.
 pub fn campaign() -> Document {
     Document {
         format: FORMAT,
@@ -91,13 +91,14 @@ fn tiers() -> Section {
     failed[11] = Value::Word("failed: its answer was wrong", Tone::Bad);
     table.rows.push(failed);
     let alt = "Bars of the share of the reference's throughput; the longest is reference, 100%, the shortest fast, 81.2%.";
-    Section::new("tiers", "Tiers", "Who can be told apart from whom.", table)
+    Section::new("tiers", "Tiers", "Which services can be separated.", table)
         .chart(Chart::new(Shape::Bars, "times", "label", alt))
         .note("slow is out: its answer was wrong")
 }
 
 fn without() -> Section {
-    Section::without("aspects", "Aspects", "What a service is besides fast.").note("the run kept none of it")
+    Section::without("aspects", "Footprint", "What a service is besides fast.")
+        .note("the run kept none of it")
 }
 
 fn slices(count: u64) -> Section {

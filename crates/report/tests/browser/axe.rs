@@ -8,7 +8,7 @@ use tare_host::fixture::skip;
 
 use crate::{browser::Browser, pages};
 
-/// None where it is not installed: told by name.
+/// Absent if it is not installed: skipped by name.
 fn axe() -> Option<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/axe-core/axe.min.js");
     let found = fs::read_to_string(&file).ok();

@@ -51,7 +51,7 @@ pub struct Browser {
 pub type Size = (u32, u32);
 
 impl Browser {
-    /// None where there is no browser on this machine: that is told by name, and a failure where nothing may be skipped.
+    /// Absent if there is no browser on this machine: it is skipped by name, and a failure where nothing may be skipped.
     pub fn open() -> Option<Browser> {
         if !["chromium", "chromedriver", "setpriv"]
             .into_iter()

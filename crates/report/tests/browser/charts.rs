@@ -30,7 +30,7 @@ fn every_chart_has_its_table_and_a_text_for_who_cannot_see_it() {
     }
 }
 
-/// Where points may be: the middles of symbols, and a grid for lines that have none.
+/// Where points may be: the middles of symbols, and a sequential experiment for lines that have none.
 const CANDIDATES: &str = "
     const plot = document.querySelectorAll('figure.chart')[args[0]].querySelector('.plot');
     plot.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -86,9 +86,9 @@ fn who_points_at_a_chart_is_told_the_value_its_interval_and_n() {
     }
 }
 
-/// Some row of the table says all that was told, and has no more to tell.
+/// Some row of the table has all that was shown.
 fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
-    let entries = told[1].as_array().ok_or("nothing is told")?;
+    let entries = told[1].as_array().ok_or("nothing is shown")?;
     let says = |row: &[Value], entry: &Json| {
         table.columns.iter().enumerate().any(|(place, column)| {
             let interval = interval_text(table, column, row);
@@ -109,7 +109,7 @@ fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
         let text = row[place].show(table.columns[place].unit);
         let said = name.contains(&text) || entries.iter().any(|entry| entry[1] == json!(text));
         if !said && row[place] != Value::None {
-            return Err(format!("{key} is not told"));
+            return Err(format!("{key} is not shown"));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::{
 const PROBLEMS: &str = include_str!("geometry.js");
 /// A desk, a tablet, a phone.
 const SIZES: [Size; 3] = [(1400, 900), (800, 1000), (390, 844)];
-/// A picture of more is of use to nobody.
+/// A larger picture is of no use.
 const PICTURE_HEIGHT_MAX: u32 = 12_000;
 
 /// Charts are drawn when they come into sight: each of them does.
@@ -49,7 +49,7 @@ fn draw_all(browser: &Browser, scheme: &str) {
     browser.until(SEE_ALL, &[]);
 }
 
-/// Nothing is tested by a picture, and all of them take minutes: they are made for somebody who wants to look.
+/// Nothing is tested by a picture, and all of them take minutes: they are made on request.
 fn wants_pictures() -> bool {
     std::env::var_os("TARE_PICTURES").is_some()
 }
@@ -79,7 +79,7 @@ const WIDE: &str = "
         .map(box => [box.id, box.querySelector('table').offsetWidth, box.clientWidth])
         .filter(([, wide, room]) => wide > room)";
 
-/// Nobody looks for columns beyond an edge, and a printer cuts them off.
+/// Columns beyond an edge are not found, and a printer cuts them off.
 #[test]
 fn on_a_desk_and_on_paper_tables_are_as_wide_as_their_frames() {
     let Some(browser) = Browser::open() else { return };

@@ -117,7 +117,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
     }
 }
 
-/// White space is not told apart by HTML.
+/// HTML does not distinguish white space.
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }

@@ -1,4 +1,4 @@
-//! It opens from a disk, and asks nobody for anything.
+//! It opens from a disk, and requests nothing.
 
 use crate::{browser::Browser, pages};
 

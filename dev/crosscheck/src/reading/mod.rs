@@ -1,4 +1,4 @@
-//! What a tool printed, as figures. Each is a pure function over text that somebody else wrote: anything may stand there.
+//! What a tool printed, as figures. Each is a pure function over foreign text: anything may stand there.
 
 mod h2load;
 mod httperf;

@@ -1,4 +1,4 @@
-//! What came out of a campaign, in a sentence or two: what is read first. It claims no order that the data do not support.
+//! What came out of a run, in a sentence or two: what is read first. It claims no order that the data do not support.
 
 use tare_analysis::estimate::Estimate;
 use tare_analysis::{
@@ -25,7 +25,7 @@ pub fn answer(report: &Report) -> String {
     };
     let blocks = several(report.blocks, "block");
     match report.ending {
-        // One that goes on looks like one that was cut off.
+        // One in progress looks like one that was cut off.
         None => format!("So far, after {blocks}. {said}."),
         Some(Ending::Interrupted) => format!("Interrupted after {blocks}. {said}."),
         Some(_) => format!("{said}."),
@@ -122,9 +122,9 @@ fn first(tiers: &Tiers, report: &Report) -> String {
             let shown = tied.iter().find(|label| **label != reference).unwrap_or(&tied[0]);
             if tied.len() == tiers.rows.len() {
                 let best = best.to_lowercase();
-                return format!("No service is told apart as the {best}; {shown} has {}", told(shown));
+                return format!("No service is shown to be the {best}; {shown} has {}", told(shown));
             }
-            format!("{lead}{}, not told apart; {shown} has {}", either(tied), told(shown))
+            format!("{lead}{}, not separable; {shown} has {}", either(tied), told(shown))
         }
     }
 }
@@ -179,7 +179,7 @@ fn extent(tiers: &Tiers, report: &Report) -> String {
     format!("{} over {}{by}{without}", several(count, "tier"), several(tiers.rows.len(), "service"))
 }
 
-/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: those of whom one is first, and it is not known which.
+/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, and it is not known which.
 pub fn either(labels: &[&str]) -> String {
     match labels {
         [] => String::new(),

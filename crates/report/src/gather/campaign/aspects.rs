@@ -17,7 +17,7 @@ const LEAD: &str = "What services are besides fast: licence, packages, code that
 type Row<'a> = (&'a RowReport, &'a Footprint);
 
 pub fn section(report: &Report, run: &Path) -> Section {
-    let without = |why: &str| Section::without("aspects", "Aspects", LEAD).note(why);
+    let without = |why: &str| Section::without("aspects", "Footprint", LEAD).note(why);
     let about = match About::read(run) {
         Ok(Some(about)) => about,
         Ok(None) => return without("this run did not keep the aspects of its services (\"about.json\")"),
@@ -34,7 +34,7 @@ pub fn section(report: &Report, run: &Path) -> Section {
         ["licence_contradiction", "newest", "idle_start_up_ns", "idle_rss_bytes", "download_bytes"];
     Section::new(
         "aspects",
-        "Aspects",
+        "Footprint",
         LEAD,
         spare(table("Services besides their speed", fields, rows), &optional),
     )

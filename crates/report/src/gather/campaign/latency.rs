@@ -88,7 +88,7 @@ fn read(path: &Path) -> Result<Histogram, String> {
     Histogram::deserialize(&bytes).map_err(|error| error.to_string())
 }
 
-/// 0, 10%, .. 90%, then 95%, 99%, 99.5%, 99.9% and so on, as far as so many answers support.
+/// 0, 10%, .. 90%, then 95%, 99%, 99.5%, 99.9% and so on, as far as this number of answers support.
 fn percentiles(count: u64) -> Vec<f64> {
     let tenths = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9];
     // As quotients, which are the nearest numbers to 0.95 and 0.99; a difference from 1 is not.

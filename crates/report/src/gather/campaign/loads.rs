@@ -24,7 +24,7 @@ struct Point<'a> {
     row: &'a RowReport,
 }
 
-/// Adds what is told of several loads to the document of the first one; nothing if there is one.
+/// Adds what is reported of several loads to the document of the first one; nothing if there is one.
 pub fn enter(document: &mut Document, loads: &[AtLoad], kept: &Kept) {
     let [first, others @ ..] = loads else { return };
     if others.is_empty() {

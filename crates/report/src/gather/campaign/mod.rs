@@ -1,4 +1,4 @@
-//! A campaign: tiers of services, and what they are made of. A file for each section, or for a few of a kind.
+//! A run: tiers of services, and what they are made of. A file for each section, or for a few of a kind.
 
 mod answer;
 mod aspects;
@@ -24,7 +24,7 @@ use super::lay::notes;
 pub use answer::either;
 pub use environment::{checkout, command, facts, machine, section as environment};
 
-/// What is told of a run, and of each of its loads.
+/// What is reported of a run, and of each of its loads.
 pub fn of_loads(kept: &Kept, run: &Path) -> Document {
     let loads = analysis::compute(kept);
     let mut document = document(&kept.at_load(0), &loads[0].report, run);
@@ -33,7 +33,7 @@ pub fn of_loads(kept: &Kept, run: &Path) -> Document {
     document
 }
 
-/// What is told of one load.
+/// What is reported of one load.
 pub fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
     Document {
         format: FORMAT,

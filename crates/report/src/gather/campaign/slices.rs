@@ -56,7 +56,7 @@ pub fn section<'a>(kept: &'a Kept, report: &Report) -> Section {
     }
     let cpus = kept.header.plan.pinning.all().len();
     let charts = charts(&entries, cpus);
-    let table = spare(entries_table(entries, cpus), &["block_began_ns", "foreign_cpu_share", "why"]);
+    let table = spare(entries_table(entries, cpus), &["block_began_ns", "interference_share", "why"]);
     let mut section = Section::new("slices", "Slices", LEAD, table);
     section.charts = charts;
     section
@@ -98,7 +98,7 @@ fn entries_table(entries: Vec<Entry>, cpus: usize) -> Table {
             load.latency.ns_at(0.99).filter(|_| load.answered > 0)
         }),
         field(
-            number("foreign_cpu_share", "others", Unit::Share)
+            number("interference_share", "others", Unit::Share)
                 .help(
                     "of the measured CPUs; idle time is counted in ticks of 10 ms: of a short slice it is coarse, and may be \
                      more than there was",
@@ -148,7 +148,7 @@ fn charts(entries: &[Entry], cpus: usize) -> Vec<Chart> {
         chart("cpu_ns_per_request", "CPU per request", Unit::Nanoseconds, &|weighed| {
             weighed.cpu_ns_per_request()
         }),
-        chart("foreign_cpu_share", "Taken by others", Unit::Share, &|weighed| {
+        chart("interference_share", "Taken by others", Unit::Share, &|weighed| {
             weighed.foreign_cpu_share(cpus)
         }),
     ];

@@ -18,7 +18,7 @@ use crate::{
 /// Series that are drawn at first.
 const FIRST: usize = 8;
 
-const WARM_UP_LEAD: &str = "A fresh process under load, before the campaign: what a request costs, in windows of one length. A \
+const WARM_UP_LEAD: &str = "A fresh process under load, before the first block: what a request costs, in windows of one length. A \
                             service is loaded for so long before its first slice that its curve is flat.";
 
 /// One window of a pilot.

@@ -20,7 +20,7 @@ struct Row<'a> {
 
 const TIERS_LEAD: &str = "One row a service. Rows of one tier are not separated from the first of it: the data support no finer order.";
 
-const UNRANKED_LEAD: &str = "One row a service, in the order of what was measured. That is no ranking: which rows can be told \
+const UNRANKED_LEAD: &str = "One row a service, in the order of what was measured. That is no ranking: which rows can be separated \
                              apart is not known.";
 
 const ALONE_LEAD: &str = "One row a service.";
@@ -56,7 +56,7 @@ pub fn section(kept: &Kept, report: &Report) -> Section {
     };
     match &report.tiers {
         Some(tiers) if tiers.are_known() && tiers.not_separated.is_empty() => {
-            section.note("all rows that stand side by side are told apart")
+            section.note("all adjacent rows are separated")
         }
         _ => section,
     }

@@ -1,4 +1,4 @@
-//! What a run does not tell, in one section: a run of an older tare, or one that was asked for little, would have a heading and a
+//! What a run does not show, in one section: a run of an older tare, or one that was asked for little, would have a heading and a
 //! sentence for each.
 
 use crate::{
@@ -21,9 +21,9 @@ pub fn gathered(sections: Vec<Section>) -> Vec<Section> {
     ];
     told.push(Section::new(
         "untold",
-        "What this run does not tell",
+        "What this run does not show",
         LEAD,
-        table("What is not told", fields, untold),
+        table("What is missing", fields, untold),
     ));
     told
 }

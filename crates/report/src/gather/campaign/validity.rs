@@ -1,4 +1,4 @@
-//! Whether the figures mean what they say: what was left out, the generator's own share, counts that must agree, and the books
+//! Whether the figures mean what they say: what was left out, the generator's own share, counts that must agree, and the accounting
 //! of the CPUs' time.
 
 use tare_analysis::report::{
@@ -64,7 +64,7 @@ pub fn section(kept: &Kept, report: &Report) -> Section {
         "cpu_pressure_share",
         "softirq_share",
         "steal_share",
-        "foreign_cpu_share",
+        "interference_share",
         "in_flight_counted",
         "in_flight_law",
         "in_flight_law_share",
@@ -115,7 +115,7 @@ fn shares<'a>() -> Vec<Field<'a, Row<'a>>> {
         field(share("generator_headroom_share", "headroom", "what the generator had left"), |row: &Row| {
             row.report.generator_cpu_share.map(|share| (1.0 - share).max(0.0))
         }),
-        field(share("foreign_cpu_share", "others", "of the measured CPUs: taken by others"), |row: &Row| {
+        field(share("interference_share", "others", "of the measured CPUs: taken by others"), |row: &Row| {
             row.report.foreign_cpu_share
         }),
         field(share("steal_share", "stolen", "of the measured CPUs: taken by a hypervisor"), |row: &Row| {
@@ -128,7 +128,7 @@ fn shares<'a>() -> Vec<Field<'a, Row<'a>>> {
         field(share("throttled_share", "throttled", "a quota kept it from running"), |row: &Row| {
             row.report.throttled_share
         }),
-        field(share("cpu_pressure_share", "pressure", "somebody waited for a CPU"), |row: &Row| {
+        field(share("cpu_pressure_share", "pressure", "a process waited for a CPU"), |row: &Row| {
             row.report.cpu_pressure_share
         }),
     ]
@@ -152,14 +152,14 @@ fn flight<'a>(connections: usize) -> Vec<Field<'a, Row<'a>>> {
     ]
 }
 
-const BOOKS_LEAD: &str = "Where the time of the measured CPUs went, by three counts that know nothing of each other: the \
+const ACCOUNTING_LEAD: &str = "Where the time of the measured CPUs went, by three counts that know nothing of each other: the \
                           scheduler's clocks, the kernel's ticks, and the clock on the wall.";
 
-/// The books of the CPUs' time.
+/// Where the CPUs' time went.
 pub fn books(report: &Report) -> Section {
     let Some(accounting) = &report.cpu_accounting else {
-        return Section::without("books", "Books", BOOKS_LEAD)
-            .note("the slices of this run have no books: it was made before they were kept, or nothing was measured");
+        return Section::without("cpu-accounting", "CPU accounting", ACCOUNTING_LEAD)
+            .note("the slices of this run have no CPU accounting: nothing was measured, or it was made by an earlier version");
     };
     let CpuAccounting { all_ns, server_ns, generator_ns, others_ns, idle_ns, steal_ns, softirq_ns, .. } =
         *accounting;
@@ -185,19 +185,23 @@ pub fn books(report: &Report) -> Section {
         false => "they do not close",
     };
     let show = |share: f64| Unit::Share.show(share);
-    Section::new("books", "Books", BOOKS_LEAD, table("Time of the measured CPUs", fields, parts)).note(
-        format!(
-            "{verdict}: the parts are {} of the whole, and may be off by {}",
-            show(1.0 + accounting.residual_share),
-            show(accounting.tolerance_share)
-        ),
+    Section::new(
+        "cpu-accounting",
+        "CPU accounting",
+        ACCOUNTING_LEAD,
+        table("Time of the measured CPUs", fields, parts),
     )
+    .note(format!(
+        "{verdict}: the parts are {} of the whole, and may be off by {}",
+        show(1.0 + accounting.residual_share),
+        show(accounting.tolerance_share)
+    ))
 }
 
-const PAIRS_LEAD: &str = "Rows that stand side by side and cannot be told apart, and how many more blocks would separate them if \
+const PAIRS_LEAD: &str = "Adjacent rows that are not separated, and how many more blocks would separate them if \
                           they differ by as much as it seems.";
 
-/// Pairs that the data cannot tell apart, where there are some. Why there are no tiers, or that all are told apart, stands below
+/// Pairs that the data cannot tell apart, where there are some. Why there are no tiers, or that all are separated, stands below
 /// the main table.
 pub fn pairs(report: &Report) -> Option<Section> {
     let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;
@@ -213,9 +217,9 @@ pub fn pairs(report: &Report) -> Option<Section> {
     ];
     let title = "Pairs that are not separated, the soonest first";
     let table = table(title, fields, &tiers.not_separated);
-    let section = Section::new("pairs", "What cannot be told apart", PAIRS_LEAD, table).brief();
+    let section = Section::new("pairs", "What is not separated", PAIRS_LEAD, table).brief();
     Some(section.note(format!(
-        "of all such pairs, the {} that would be told apart soonest",
+        "of all such pairs, the {} that would be separated soonest",
         tiers.not_separated.len()
     )))
 }

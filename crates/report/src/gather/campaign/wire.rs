@@ -35,7 +35,7 @@ pub fn section(kept: &Kept, report: &Report, run: &Path) -> Section {
     let first = answers.first().map(|answer| answer.sent.request.clone());
     let Some(first) = first else {
         let why = lost.unwrap_or("this run did not keep what its services send".to_owned());
-        return Section::without("wire", "Wire parity", LEAD).note(why);
+        return Section::without("wire", "Bytes on the wire", LEAD).note(why);
     };
     let heads = answers.iter().filter(|answer| answer.sent.request == first);
     let heads = heads.map(|answer| (answer.label.as_str(), answer.sent.head_bytes as f64));
@@ -46,13 +46,13 @@ pub fn section(kept: &Kept, report: &Report, run: &Path) -> Section {
     let chart = Chart::new(Shape::Bars, "head_bytes", "label", &alt);
     let only = Some(["request".to_owned(), first.clone()]);
     let chart = Chart { title: format!("Bytes of the head, {first}"), only, ..chart };
-    let section = Section::new("wire", "Wire parity", LEAD, answers_table(answers)).chart(chart);
+    let section = Section::new("wire", "Bytes on the wire", LEAD, answers_table(answers)).chart(chart);
     lost.into_iter().fold(section, Section::note)
 }
 
 fn answers_table(answers: Vec<Answer>) -> Table {
     let text = |key, title| Column::new(key, title, Unit::Text);
-    // Tens of bytes, which nobody reads in KiB.
+    // Tens of bytes: KiB would be of no use.
     let bytes = |key, title| Column::new(key, title, Unit::Count);
     let names = |answer: &Answer| {
         let named = answer.sent.headers.iter().map(|field| match field.varies {

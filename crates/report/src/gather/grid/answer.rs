@@ -1,5 +1,5 @@
 //! The answer of a published experiment in a sentence or two: how its claims fared, and who is fastest here as far as intervals
-//! tell. Medians alone rank nobody.
+//! tell. Medians alone are no ranking.
 
 use std::collections::BTreeSet;
 use tare_analysis::estimate::Estimate;
@@ -123,13 +123,13 @@ fn of_rates(best_first: &[(&str, Estimate)], part: &str) -> String {
         }
         (tied, _) if tied.len() == best_first.len() => {
             format!(
-                "None of {} services is told apart as the fastest here{part}: {all} requests/s.",
+                "None of {} services is shown to be the fastest here{part}: {all} requests/s.",
                 tied.len()
             )
         }
         (tied, [(label, first), ..]) => {
             let first = shown(first.value);
-            format!("Fastest here{part}: {}, not told apart; {label} has {first}.", either(tied))
+            format!("Fastest here{part}: {}, not separable; {label} has {first}.", either(tied))
         }
     }
 }
@@ -145,8 +145,8 @@ fn figures<'a>(
     right.filter_map(|(row, cell)| Some((row.label.as_str(), of(cell)?))).collect()
 }
 
-/// The first, and all that are not told apart from it: those of which `is_apart` does not hold of both intervals. A figure of one
-/// round has none, and is told apart from nothing.
+/// The first, and all that are not separated from it: those of which `is_apart` does not hold of both intervals. A figure of one
+/// round has none, and is separated from nothing.
 fn tied<'a>(
     best_first: &[(&'a str, Estimate)],
     is_apart: fn((f64, f64), (f64, f64)) -> bool,
@@ -185,7 +185,7 @@ fn shortest(grid: &Grid) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" "))
 }
 
-/// The one that is told apart from all others.
+/// The one that is separated from all others.
 fn winner<'a>(shortest_first: &[(&'a str, Estimate)]) -> Option<&'a str> {
     let tied = tied(shortest_first, is_shorter);
     tied.first().copied().filter(|_| tied.len() == 1)
@@ -200,11 +200,11 @@ fn of_one_load(point: &PointReport, shortest_first: &[(&str, Estimate)]) -> Stri
     let at = load(&point.point);
     match tied(shortest_first, is_shorter).as_slice() {
         [_] => format!("Shortest time here at {at}: {label} with {took}."),
-        tied => format!("Shortest time here at {at}: {}, not told apart; {label} has {took}.", either(tied)),
+        tied => format!("Shortest time here at {at}: {}, not separable; {label} has {took}.", either(tied)),
     }
 }
 
-/// `Shortest time here: restinio at 3 of 13 loads, pistache at 1; not told apart at 9.`
+/// `Shortest time here: restinio at 3 of 13 loads, pistache at 1; not separable at 9.`
 fn of_loads(loads: usize, winners: &[&str]) -> String {
     let mut wins: Vec<(&str, usize)> = Vec::new();
     for winner in winners {
@@ -215,12 +215,12 @@ fn of_loads(loads: usize, winners: &[&str]) -> String {
     }
     wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let Some(((most, count), others)) = wins.split_first() else {
-        return format!("Shortest time here: not told apart at any of {loads} loads.");
+        return format!("Shortest time here: not separable at any of {loads} loads.");
     };
     let others: String = others.iter().map(|(label, count)| format!(", {label} at {count}")).collect();
     let untold = match loads - winners.len() {
         0 => String::new(),
-        untold => format!("; not told apart at {untold}"),
+        untold => format!("; not separable at {untold}"),
     };
     format!("Shortest time here: {most} at {count} of {loads} loads{others}{untold}.")
 }

@@ -60,5 +60,5 @@ pub fn section(grid: &Grid) -> Option<Section> {
     let lead = "What comes with a framework and what its user writes, as far as it can be counted; beside it what was published, \
                 opinions among it.";
     let shown = quiet(table("Aspects of the services", fields, rows.iter().cloned()));
-    (!shown.rows.is_empty()).then(|| Section::new("aspects", "Aspects", lead, shown))
+    (!shown.rows.is_empty()).then(|| Section::new("aspects", "Footprint", lead, shown))
 }

@@ -81,7 +81,7 @@ struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// What is measured; nothing where it is whether a service gets stuck, or fails.
+    /// What is measured; nothing where it is whether a service hangs, or fails.
     fn metric(&self) -> Option<String> {
         self.check.metric.map(|metric| self.check.metric_words(metric))
     }

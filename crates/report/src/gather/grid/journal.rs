@@ -78,13 +78,13 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// A share of the time of so many CPUs.
+    /// A share of the time of this many CPUs.
     fn share(&self, cpu_ns: f64, cpus: usize) -> Option<f64> {
         let elapsed_ns = self.measured()?.elapsed_ns as f64;
         (elapsed_ns > 0.0 && cpus > 0).then(|| cpu_ns / elapsed_ns / cpus as f64)
     }
 
-    /// The share of so many CPUs that others took.
+    /// The share of this many CPUs that others took.
     fn others_share(&self, cpus: usize) -> Option<f64> {
         self.measured().filter(|of| of.elapsed_ns >= OTHERS_KNOWN_FROM_NS)?;
         self.share(self.sample.host.foreign_cpu_ns?.max(0) as f64, cpus)
@@ -208,7 +208,7 @@ pub fn validity(grid: &Grid) -> Option<Section> {
             round.share(round.sample.host.link.as_ref()?.cpu_ns? as f64, generated)
         }),
         field(
-            column("foreign_cpu_share", "others", Unit::Share).help(
+            column("interference_share", "others", Unit::Share).help(
                 "Neither service nor generator nor link, on their CPUs; none of cells of less than 100 ms.",
             ),
             |round: &Round| round.others_share(grid.plan.pinning.all().len()),
@@ -233,7 +233,7 @@ pub fn validity(grid: &Grid) -> Option<Section> {
     Some(match rounds.iter().filter(is_short).count() {
         0 => section,
         short => section.note(format!(
-            "what others took is not told of {short} of {} cells, which are shorter than 100 ms: idle time is counted in \
+            "what others took is not known of {short} of {} cells, which are shorter than 100 ms: idle time is counted in \
              ticks of 10 ms",
             rounds.len()
         )),

@@ -39,7 +39,7 @@ impl At<'_> {
     }
 }
 
-/// None where a layout says nothing of latency.
+/// Absent if a layout says nothing of latency.
 pub fn section(grid: &Grid) -> Option<Section> {
     let part = |part: &str| part != SWEEP;
     let has_latency = matches!(grid.report.layout, Layout::Percentiles | Layout::Latency);

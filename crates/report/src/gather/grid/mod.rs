@@ -32,7 +32,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 pub use series::document as series;
 
-/// What is told of a grid.
+/// What is reported of a sequential experiment.
 pub fn document(kept: &Kept<GridPlan>, report: &Report, run: &Path) -> Document {
     let grid = Grid { plan: &kept.header.plan, report, kept };
     let sections = [
@@ -169,7 +169,7 @@ impl<'a> Entry<'a> {
         let mut remarks = Vec::new();
         if let Some(cell) = self.cell {
             remarks.extend([&cell.stuck, &cell.failed].into_iter().flatten().cloned());
-            // Failures that took a round away are told with it.
+            // Failures that took a round away are reported with it.
             let of_answers = cell.trouble.as_ref().or(cell.failures.as_ref());
             remarks.extend(of_answers.map(ToString::to_string));
         }

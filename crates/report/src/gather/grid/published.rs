@@ -21,7 +21,7 @@ type Fields<'a> = Vec<Field<'a, Entry<'a>>>;
 
 const MS: f64 = 1e6;
 
-/// None where only a sweep was measured.
+/// Absent if only a sweep was measured.
 pub fn section(grid: &Grid) -> Option<Section> {
     let entries = grid.entries(|part| part == PUBLISHED || grid.is_of_batches());
     let first = entries.first()?;

@@ -29,7 +29,7 @@ struct At<'a> {
     second: Second,
 }
 
-/// The round in the middle of each cell; of one that got stuck the first of those.
+/// The round in the middle of each cell; of one that hung the first of those.
 pub fn section(grid: &Grid) -> Option<Section> {
     let mut rows = Vec::new();
     for entry in grid.entries(|_| true) {

@@ -32,12 +32,12 @@ struct Member {
 enum Found {
     /// It has no folder yet.
     NotBegun,
-    /// Why nothing can be told of it.
+    /// Why nothing can be reported of it.
     Unreadable(String),
     Told(Box<Report>, Status, Vec<String>),
 }
 
-/// What is told of a folder with a `series.json`.
+/// What is reported of a folder with a `series.json`.
 pub fn document(run: &Path) -> Result<Document, FolderError> {
     let (head, mut damage) = SeriesHead::read(run)?;
     let members: Vec<Member> = head.members.iter().map(|name| Member::read(run, name)).collect();
@@ -136,7 +136,7 @@ impl Found {
         match head.kind() {
             None => return Found::Unreadable(damage::unknown(&head)),
             Some(Folder::Campaign) => {
-                return Found::Unreadable("it is a campaign, and no published experiment".to_owned());
+                return Found::Unreadable("it is an interleaved experiment, and no published one".to_owned());
             }
             Some(Folder::Grid) => {}
         }

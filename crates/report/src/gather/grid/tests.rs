@@ -66,7 +66,7 @@ fn what_has_no_figure_has_its_state_and_reason() {
     let verdict = |row: &str| found.checks.iter().find(|check| check.name == row).unwrap().verdict;
     assert_eq!(verdict("pistache"), Verdict::ServiceFailed);
     assert_eq!(verdict("cpp-httplib"), Verdict::Pass);
-    assert_eq!(verdict("cpprestsdk:waiting"), Verdict::Pass, "it got stuck as it was published to");
+    assert_eq!(verdict("cpprestsdk:waiting"), Verdict::Pass, "it hung, as was published");
     let states = |section: &str| -> Vec<String> {
         let section = found.sections.iter().find(|found| found.id == section).unwrap();
         let mut states: Vec<String> = section
@@ -147,13 +147,13 @@ fn what_others_took_of_a_short_cell_is_not_known() {
     let validity = |elapsed_ns: u64| {
         let document = told(&disturbed(elapsed_ns, 25_000_000));
         let section = document.sections.into_iter().find(|section| section.id == "validity").unwrap();
-        let others = section.table.unwrap().values("foreign_cpu_share").next().unwrap().clone();
+        let others = section.table.unwrap().values("interference_share").next().unwrap().clone();
         (others, section.notes)
     };
     assert_eq!(validity(100_000_000), (Value::Number(0.125), Vec::new()));
     let (others, notes) = validity(10_000_000);
     assert_eq!((others, notes.len()), (Value::None, 1));
-    assert!(notes[0].starts_with("what others took is not told of 11 of 11 cells, "), "{notes:?}");
+    assert!(notes[0].starts_with("what others took is not known of 11 of 11 cells, "), "{notes:?}");
 }
 
 /// The last sentences of the answer, of a run in which rows got the figures of others; none for one that failed.
@@ -179,12 +179,12 @@ fn who_is_first_is_said_as_far_as_intervals_tell() {
         ("a clear winner", rates(6, Some)),
         ("two are first", rates(6, |row| Some(row.max(1)))),
         ("four are first", rates(6, |row| Some(row.max(3)))),
-        ("nothing is told apart", rates(6, |_| Some(0))),
+        ("nothing is separable", rates(6, |_| Some(0))),
         ("one service", rates(6, |row| (row == 1).then_some(row))),
         ("failures only", rates(6, |_| None)),
         ("one round", rates(1, Some)),
         ("batches with a clear winner", times(6, Some)),
-        ("batches of which nothing is told apart", times(6, |_| Some(0))),
+        ("batches of which nothing is separable", times(6, |_| Some(0))),
         ("batches of one service", times(6, |row| (row == 2).then_some(row))),
         ("batches of failures only", times(6, |_| None)),
         ("batches of one round", times(1, Some)),

@@ -13,7 +13,7 @@ use super::{
 use crate::document::{Status, Unit};
 use crate::gather::lay::capital;
 
-/// More than so many names make no sentence.
+/// More names than this make no sentence.
 const NAMED_MAX: usize = 5;
 
 /// What came out.

@@ -1,8 +1,8 @@
 //! Whether runs can be compared, and what of them: asked before any figure is looked at, and answered by their heads alone.
 //!
-//! Three kinds of differences. What makes another *measurement* forbids: contract, load, service_settings, reference, length of a slice,
+//! Three kinds of differences. What makes another *measurement* forbids: contract, load, service settings, reference, length of a slice,
 //! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
-//! else is told.
+//! else is reported.
 
 use tare_bench::run::{plan::LatencyPlan, until::Metric};
 
@@ -11,7 +11,7 @@ use super::run::Run;
 /// What a difference does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// It is told.
+    /// It is reported.
     Told,
     /// One metric is not compared.
     Metric(Metric),
@@ -38,7 +38,7 @@ impl Weight {
     /// For the table.
     pub fn text(self) -> String {
         match self {
-            Weight::Told => "is told".to_owned(),
+            Weight::Told => "is reported".to_owned(),
             Weight::Metric(metric) => format!("{} is not compared", metric.name()),
             Weight::Machine => "two machines: ratios to the reference alone".to_owned(),
             Weight::Forbids => "not comparable".to_owned(),
@@ -126,7 +126,7 @@ fn pinning(run: &Run) -> String {
     format!("{} and {}, {apart}", pinning.server.len(), pinning.generator.len())
 }
 
-/// Name, major and minor: what a distribution changes within one of them is told, and no other machine.
+/// Name, major and minor: what a distribution changes within one of them is reported, and does not make another machine.
 fn kernel(run: &Run) -> String {
     let kernel = &run.kept.header.environment.kernel;
     let (name, release) = kernel.split_once(' ').unwrap_or((kernel, ""));

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::document::Tone;
 
-/// A difference is told where its p-value, adjusted for all that is asked, is at most this.
+/// A difference is reported if its p-value, adjusted for all that is asked, is at most this.
 pub const ALPHA: f64 = 0.05;
 
 /// What decides; the others stand beside.

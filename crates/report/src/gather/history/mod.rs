@@ -53,7 +53,7 @@ fn because(left_out: &[String]) -> String {
 /// Several runs in one document.
 #[derive(Debug)]
 pub struct History {
-    /// What is told of them.
+    /// What is reported of them.
     pub document: Document,
     /// Where the last one lies that it tells of: of two the second, else the newest.
     pub last: PathBuf,

@@ -56,7 +56,7 @@ pub enum ReadError {
     Folder(#[from] FolderError),
     /// It has no blocks that could be compared.
     #[error(
-        "{place}: is a published experiment, whose claims are its comparison: run against run takes campaigns"
+        "{place}: is a published experiment, whose claims are its comparison: only interleaved experiments are compared run against run"
     )]
     Grid {
         /// The folder.
@@ -64,7 +64,7 @@ pub enum ReadError {
     },
     /// It has another question.
     #[error(
-        "{place}: is a search for capacity, whose rates depend on what it finds: run against run takes campaigns"
+        "{place}: is a search for capacity, whose rates depend on what it finds: only interleaved experiments are compared run against run"
     )]
     Capacity {
         /// The folder.
@@ -73,7 +73,7 @@ pub enum ReadError {
 }
 
 impl Run {
-    /// Reads a campaign, as far as this program knows what is in it.
+    /// Reads a run, as far as this program knows what is in it.
     pub fn read(path: &Path) -> Result<Run, ReadError> {
         let head = Head::read(path)?;
         let place = path.display().to_string();

@@ -22,7 +22,7 @@ pub fn effects(scope: &Scope, all: &[Effect]) -> Section {
         text("row", "Service"),
         text("metric", "Metric").facet(),
         text("verdict", "Verdict").facet().help(
-            "What is told at 5% over all rows, throughput and CPU/request together (Holm); p99 and RSS stand beside",
+            "What is reported at 5% over all rows, throughput and CPU/request together (Holm); p99 and RSS stand beside",
         ),
         share("effect", "After by before")
             .interval("effect_low", "effect_high")
@@ -337,7 +337,7 @@ pub fn environments(scope: &Scope) -> Section {
         text("began", "Began"),
         Column::new("blocks", "Blocks", Unit::Count),
         text("ending", "Ended"),
-        Column::new("foreign_cpu_share", "CPU of others", Unit::Share),
+        Column::new("interference_share", "CPU of others", Unit::Share),
         Column::new("reference_requests_per_second", "Reference's requests/s", Unit::PerSecond)
             .help("The machine's state at that time: what relating to the reference takes out"),
         Column::new("reference_cpu_ns_per_request", "Reference's CPU/request", Unit::Nanoseconds),

@@ -71,7 +71,7 @@ fn wobble(seed: u64, block: usize, of: u64) -> f64 {
     (word >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
 }
 
-/// So many blocks of these rows at that time, on a machine at `speed`. All rows of a block share a disturbance of 10%; each has
+/// This many blocks of these rows at that time, on a machine at `speed`. All rows of a block share a disturbance of 10%; each has
 /// 1% of its own.
 fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
     let environment = Environment {

@@ -13,9 +13,9 @@ const CROWDED_COLUMNS_MIN: usize = 9;
 pub struct TableView<'a> {
     pub table: &'a Table,
     pub heads: Vec<Head<'a>>,
-    /// None where the table is so long that the script makes it.
+    /// Absent if the table is so long that the script makes it.
     pub rows: Option<Vec<RowView<'a>>>,
-    /// It has so many columns that each of them must be narrow.
+    /// It has this many columns that each of them must be narrow.
     pub crowded: bool,
     /// It is closed at first, since its charts say more.
     pub folded: bool,

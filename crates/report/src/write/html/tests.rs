@@ -9,7 +9,7 @@ use tare_analysis::verdict::Question;
 
 fn small() -> Document {
     let columns = vec![
-        Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be told apart."),
+        Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be separated."),
         Column::new("service", "Service", Unit::Text),
         Column::new("language", "Language", Unit::Text).facet(),
         Column::new("of_reference", "Of reference", Unit::Share).bar().interval("low", "high"),
@@ -117,7 +117,7 @@ fn a_verdict_has_its_colour_and_nothing_else_has_one() {
 #[test]
 fn what_has_nothing_to_show_is_one_list_at_the_end() {
     let mut document = small();
-    document.sections.push(Section::without("wire", "Wire parity", "Bytes.").note("No bytes."));
+    document.sections.push(Section::without("wire", "Bytes on the wire", "Bytes.").note("No bytes."));
     let last = document.sections[0].clone();
     document.sections.push(Section { id: "again".to_owned(), ..last });
     let page = html(&document).unwrap();

@@ -8,7 +8,7 @@ fn at(width: usize) -> Look {
     Look { width: Some(width), colours: false }
 }
 
-/// A campaign, one of whose services has reasons in place of figures, and another remarks beside them.
+/// A run, one of whose services has reasons in place of figures, and another remarks beside them.
 fn with_remarks() -> Document {
     let mut document = campaign();
     let table = document.sections[0].table.as_mut().unwrap();
