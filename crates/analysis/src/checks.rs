@@ -6,8 +6,9 @@ use serde::Serialize;
 use crate::{
     capacity::{SloReport, SloRow},
     comparison::{Comparison, Figure},
+    figures::rate,
     published::{self, CellReport},
-    report::{Report, RowReport, figures::rate},
+    report::{Report, RowReport},
     status::Status,
     verdict::Verdict,
 };

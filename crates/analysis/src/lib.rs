@@ -1,15 +1,18 @@
 //! The records of a run in, figures, intervals, findings and verdicts out. Pure but for the reading of run folders.
 
+mod accounting;
 pub mod analysis;
 pub mod capacity;
 pub mod checks;
 pub mod comparison;
 pub mod estimate;
 pub mod faults;
+pub mod figures;
 pub mod findings;
 pub mod loads;
 pub mod published;
 pub mod report;
+pub mod series;
 pub mod status;
 pub mod stop;
 pub mod validity;

@@ -5,6 +5,7 @@
 //! *row* whose counts cannot be true has no figures. A *cell* that measured something else than its column says has the
 //! reason in place of its number.
 
+use serde::Serialize;
 use tare_bench::sample::Sample;
 use tare_host::cpus::{Pinning, TICK_NS};
 
@@ -71,6 +72,33 @@ impl Disturbance {
             Disturbance::Stolen => "the hypervisor took CPU time",
             Disturbance::Inconsistent => "the generator's counts contradict each other",
         }
+    }
+}
+
+/// What was left out because the machine was disturbed, by thresholds that do not know a result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    /// Rounds left out, of all rows alike: what is compared was measured side by side.
+    pub rounds: usize,
+    /// Of so many.
+    pub of_rounds: usize,
+    /// Slices in them in which others took the CPUs.
+    pub slices_taken: usize,
+    /// Slices in which a hypervisor took them.
+    pub slices_stolen: usize,
+    /// Slices whose counts contradict each other.
+    pub slices_inconsistent: usize,
+    /// Blocks that keep all their rounds, since more than half were disturbed.
+    pub blocks_disturbed: usize,
+}
+
+impl Dropped {
+    pub(crate) fn count(&mut self, why: Disturbance) {
+        *match why {
+            Disturbance::Taken => &mut self.slices_taken,
+            Disturbance::Stolen => &mut self.slices_stolen,
+            Disturbance::Inconsistent => &mut self.slices_inconsistent,
+        } += 1;
     }
 }
 

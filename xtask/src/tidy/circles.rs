@@ -11,10 +11,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::{File, Finding};
 use paths::{Path, imports, mentions};
 
-/// Circles that are still there, each by the crate and the first module of it that tidy names. A new one is not to be added.
-const KNOWN: [&str; 3] =
-    ["crates/analysis comparison", "crates/analysis findings", "crates/analysis report::compute"];
-
 /// A module, as the names from the root of its crate.
 type Module = Vec<String>;
 
@@ -26,7 +22,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
             crates.entry(name).or_default().push(source);
         }
     }
-    crates.into_iter().flat_map(|(name, sources)| circles(name, &sources)).collect()
+    crates.into_values().flat_map(|sources| circles(&sources)).collect()
 }
 
 /// The code of one module.
@@ -106,7 +102,7 @@ impl Names {
 /// Which siblings a module uses, each with the first place where it does.
 type Uses = BTreeMap<Module, BTreeMap<Module, (String, usize)>>;
 
-fn circles(name: &str, sources: &[Source]) -> Vec<Finding> {
+fn circles(sources: &[Source]) -> Vec<Finding> {
     let names = Names::of(sources);
     let mut uses = Uses::new();
     for source in sources {
@@ -122,10 +118,7 @@ fn circles(name: &str, sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for start in uses.keys() {
         let Some(circle) = shortest_back(&uses, start) else { continue };
-        let is_known = KNOWN.contains(&format!("{name} {}", start.join("::")).as_str());
-        if is_known {
-            seen.extend(circle);
-        } else if circle.iter().all(|module| seen.insert(module.clone())) {
+        if circle.iter().all(|module| seen.insert(module.clone())) {
             findings.push(finding(&uses, &circle));
         }
     }

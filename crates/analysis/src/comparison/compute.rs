@@ -9,7 +9,7 @@ use super::{
 use crate::{
     findings::{Finding, Issue, RowIssue, RunIssue, Scope},
     report::{self, Report, RowReport, State},
-    stop::series,
+    series,
     verdict::Verdict,
 };
 use tare_bench::run::{

@@ -2,7 +2,7 @@
 
 use super::{Comparison, Figure};
 use crate::{
-    report::figures::{change, interval, parts},
+    figures::{change, interval, parts},
     verdict::Question,
 };
 

@@ -7,7 +7,7 @@ use tare_bench::metric::Metric;
 use tare_stats::Warning;
 
 use super::Severity;
-use crate::report::{CpuAccounting, Dropped};
+use crate::{accounting::CpuAccounting, validity::Dropped};
 
 /// Of a row, of one of its cells, or of a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ use tare_bench::metric::Metric;
 use tare_stats::Warning;
 
 use super::*;
-use crate::report::{CpuAccounting, Dropped};
+use crate::{accounting::CpuAccounting, validity::Dropped};
 
 /// One of each kind.
 fn of_rows() -> Vec<RowIssue> {

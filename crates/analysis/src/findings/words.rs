@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, fmt};
 
 use super::{KeptProcesses, RowIssue, RunIssue, Scope, SlowLink};
-use crate::report::{
-    CpuAccounting, Dropped,
+use crate::{
+    accounting::CpuAccounting,
     figures::{percent, several, time},
+    validity::Dropped,
 };
 use tare_bench::metric::Metric;
 use tare_stats::Warning;

@@ -5,7 +5,7 @@ use std::fmt;
 use tare_bench::metric::{Metric, Unit};
 
 use super::check::{CheckReport, Divisor, Found, Nothing};
-use crate::report::figures::time;
+use crate::figures::time;
 
 impl CheckReport {
     /// What is compared, at which point: `throughput of restinio / asio in "published"`.

@@ -5,7 +5,7 @@
 
 use tare_stats::{DEFAULT_CONFIDENCE, summary};
 
-use super::{OpenLatency, compute::Blocks};
+use super::{OpenLatency, blocks::Blocks};
 use crate::{
     estimate::Estimate,
     findings::{Finding, detect},

@@ -1,9 +1,8 @@
 //! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
 //! How it looks is for `tare-report` to say.
 
-mod accounting;
+pub(crate) mod blocks;
 pub(crate) mod compute;
-pub mod figures;
 mod latency;
 pub(crate) mod notes;
 pub(crate) mod rounds;
@@ -15,10 +14,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use accounting::CpuAccounting;
 pub use compute::{compute, compute_at};
-pub use rounds::Dropped;
 pub use tiers::{Neighbours, Place, Tiers};
+
+pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
 
 use crate::{
     estimate::Estimate,

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use crate::faults::{self, Fault};
 use crate::findings::RunIssue;
-use crate::validity::{DROPPED_SHARE_MAX, Disturbance, disturbance};
+use crate::validity::{DROPPED_SHARE_MAX, Disturbance, Dropped, disturbance};
 use tare_bench::{
     run::{plan::Plan, record::Record},
     sample::Sample,
@@ -19,23 +17,6 @@ pub(crate) struct Rounds {
     /// Of the whole ones.
     without: BTreeMap<usize, BTreeSet<usize>>,
     pub dropped: Dropped,
-}
-
-/// What was left out because the machine was disturbed, by thresholds that do not know a result.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Dropped {
-    /// Rounds left out, of all rows alike: what is compared was measured side by side.
-    pub rounds: usize,
-    /// Of so many.
-    pub of_rounds: usize,
-    /// Slices in them in which others took the CPUs.
-    pub slices_taken: usize,
-    /// Slices in which a hypervisor took them.
-    pub slices_stolen: usize,
-    /// Slices whose counts contradict each other.
-    pub slices_inconsistent: usize,
-    /// Blocks that keep all their rounds, since more than half were disturbed.
-    pub blocks_disturbed: usize,
 }
 
 impl Rounds {
@@ -102,16 +83,6 @@ impl Rounds {
         let begun = self.whole.len();
         issues.extend((cut > 0 && reference_blocks > 0).then_some(RunIssue::BlocksCut { cut, begun }));
         issues
-    }
-}
-
-impl Dropped {
-    fn count(&mut self, why: Disturbance) {
-        *match why {
-            Disturbance::Taken => &mut self.slices_taken,
-            Disturbance::Stolen => &mut self.slices_stolen,
-            Disturbance::Inconsistent => &mut self.slices_inconsistent,
-        } += 1;
     }
 }
 

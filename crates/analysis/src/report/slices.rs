@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    compute::{Block, blocks_of},
+    blocks::{Block, blocks_of},
     rounds::Rounds,
 };
 use crate::validity::{self, Disturbance};

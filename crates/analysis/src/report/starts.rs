@@ -7,7 +7,7 @@ use crate::findings::{KeptProcesses, RowIssue, RunIssue};
 
 use super::{
     RowReport, State,
-    compute::{Block, Blocks},
+    blocks::{Block, Blocks},
 };
 use tare_bench::{
     metric,

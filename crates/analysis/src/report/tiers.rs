@@ -17,10 +17,10 @@ use tare_stats::{
 
 use super::{
     RowReport, State,
-    compute::{Block, Blocks},
-    figures::{several, time},
+    blocks::{Block, Blocks},
 };
 use crate::faults::{self, Fault};
+use crate::figures::{several, time};
 use tare_bench::{
     metric::{self, Metric},
     run::{plan::Plan, record::Record},

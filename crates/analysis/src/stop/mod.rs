@@ -2,9 +2,9 @@
 //! says: a run that is resumed or replayed gets the same answer.
 
 mod gate;
-pub mod series;
 mod tiers;
 
+pub use crate::series;
 pub use gate::GateRule;
 pub use tiers::{Standing, TiersRule};
 

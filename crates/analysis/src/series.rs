@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::{
-    compute::{Block, blocks_of},
+    blocks::{Block, blocks_of},
     rounds::Rounds,
 };
 use tare_bench::run::{plan::Plan, record::Record, until::Metric};

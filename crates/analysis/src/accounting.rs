@@ -45,7 +45,7 @@ const CHANCE_SDS: f64 = 3.0;
 
 impl CpuAccounting {
     /// Of all slices that have them; absent if none has.
-    pub(super) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
+    pub(crate) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
         let mut books = CpuAccounting::default();
         let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);
         let cpus = plan.pinning.all().len() as u64;

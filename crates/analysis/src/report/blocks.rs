@@ -1,0 +1,101 @@
+//! The records of one row by block, of the rounds that count: what every figure of the row is made of.
+
+use std::collections::BTreeMap;
+
+use super::rounds::Rounds;
+use tare_bench::{
+    metric::{self, Metric},
+    run::record::{Record, Started, Stopped},
+    sample::Sample,
+};
+
+/// All that one row did in one block.
+#[derive(Default)]
+pub(crate) struct Block<'a> {
+    /// The closed loops of the rounds that count.
+    pub slices: Vec<&'a Sample>,
+    /// Those of rounds that were dropped: what went wrong in them went wrong.
+    pub dropped: Vec<&'a Sample>,
+    /// The open ones.
+    pub open: Vec<&'a Sample>,
+    pub started: Option<&'a Started>,
+    /// The block in which its process was started: another where it lasted from an earlier one.
+    pub process: usize,
+    pub stopped: Option<&'a Stopped>,
+}
+
+impl<'a> Block<'a> {
+    /// Slices of both kinds, those of dropped rounds among them.
+    pub fn all(&self) -> impl Iterator<Item = &'a Sample> {
+        self.slices.iter().chain(&self.dropped).chain(&self.open).copied()
+    }
+
+    pub fn sum(&self, value: impl Fn(&Sample) -> u64) -> f64 {
+        self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
+    }
+
+    pub fn requests_per_second(&self) -> f64 {
+        metric::per_second(
+            self.sum(|slice| slice.load.answered_in_window),
+            self.sum(|slice| slice.load.window_ns),
+        )
+    }
+
+    pub fn cpu_ns_per_request(&self) -> f64 {
+        metric::cpu_ns_per_request(
+            self.sum(|slice| slice.host.server_cpu_ns),
+            self.sum(|slice| slice.load.answered),
+        )
+    }
+
+    /// Throughput, or else CPU time: what rows are ranked by.
+    pub fn value(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::Throughput => self.requests_per_second(),
+            _ => self.cpu_ns_per_request(),
+        }
+    }
+
+    pub fn start_up_ns(&self) -> Option<u64> {
+        Some(self.started?.start_up_ns)
+    }
+
+    /// Interrupts and softirq on the service's CPUs; absent if some slice has no CPU accounting.
+    pub fn softirq_ns(&self) -> Option<f64> {
+        let times = self.slices.iter().map(|slice| Some(slice.host.accounting?.server.softirq_ns));
+        times.sum::<Option<u64>>().map(|ns| ns as f64)
+    }
+}
+
+/// The blocks of one row, by number; only those with a whole round.
+pub(crate) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
+
+pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) -> Blocks<'a> {
+    let mut blocks = Blocks::new();
+    let mut process = None;
+    for record in records {
+        match record {
+            Record::Started(started) if started.row == row => {
+                process = Some(started.block);
+                blocks.entry(started.block).or_default().started = Some(started);
+            }
+            Record::Sample(slice) if slice.row == row => {
+                let block = blocks.entry(slice.block).or_default();
+                block.process = process.unwrap_or(slice.block);
+                if slice.is_open() {
+                    block.open.push(slice);
+                } else if rounds.counts(slice) {
+                    block.slices.push(slice);
+                } else if rounds.is_whole(slice) {
+                    block.dropped.push(slice);
+                }
+            }
+            Record::Stopped(stopped) if stopped.row == row => {
+                blocks.entry(stopped.block).or_default().stopped = Some(stopped);
+            }
+            _ => {}
+        }
+    }
+    blocks.retain(|_, block| !block.slices.is_empty());
+    blocks
+}
