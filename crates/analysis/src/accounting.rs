@@ -35,7 +35,7 @@ pub struct CpuAccounting {
     pub tolerance_share: f64,
 }
 
-/// A count of ticks, read before and after, is off by the difference of two uniform errors: so many ticks of standard
+/// A count of ticks, read before and after, is off by the difference of two uniform errors, which has this standard
 /// deviation.
 const READING_TICKS_SD: f64 = 0.408;
 /// Of each CPU: user, system, idle, iowait and softirq hardly ever stand still.
@@ -46,33 +46,33 @@ const CHANCE_SDS: f64 = 3.0;
 impl CpuAccounting {
     /// Of all slices that have them; absent if none has.
     pub(crate) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
-        let mut books = CpuAccounting::default();
+        let mut found = CpuAccounting::default();
         let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);
         let cpus = plan.pinning.all().len() as u64;
         for record in records {
             let Record::Sample(slice) = record else { continue };
-            let Some(slice_books) = slice.host.accounting else { continue };
+            let Some(slice_times) = slice.host.accounting else { continue };
             slices += 1.0;
-            books.all_ns += slice_books.wall_ns * cpus;
-            books.server_ns += slice.host.server_cpu_ns;
-            books.generator_ns += slice.host.generator_cpu_ns;
-            times = times.plus(&slice_books.all(&plan.pinning));
-            generator = generator.plus(&slice_books.generator);
+            found.all_ns += slice_times.wall_ns * cpus;
+            found.server_ns += slice.host.server_cpu_ns;
+            found.generator_ns += slice.host.generator_cpu_ns;
+            times = times.plus(&slice_times.all(&plan.pinning));
+            generator = generator.plus(&slice_times.generator);
         }
-        let own_ns = books.server_ns + books.generator_ns;
-        books.others_ns = (times.tasks_ns + times.softirq_ns).saturating_sub(own_ns);
-        (books.idle_ns, books.steal_ns, books.softirq_ns) = (times.idle_ns, times.steal_ns, times.softirq_ns);
-        let sum_ns = own_ns + books.others_ns + books.idle_ns + books.steal_ns;
-        books.residual_share = sum_ns as f64 / books.all_ns as f64 - 1.0;
+        let own_ns = found.server_ns + found.generator_ns;
+        found.others_ns = (times.tasks_ns + times.softirq_ns).saturating_sub(own_ns);
+        (found.idle_ns, found.steal_ns, found.softirq_ns) = (times.idle_ns, times.steal_ns, times.softirq_ns);
+        let sum_ns = own_ns + found.others_ns + found.idle_ns + found.steal_ns;
+        found.residual_share = sum_ns as f64 / found.all_ns as f64 - 1.0;
         if plan.pinning.apart() {
-            let generators_ns = books.all_ns * plan.pinning.generator.len() as u64 / cpus;
-            let busy_ns = books.generator_ns.max(generator.tasks_ns + generator.softirq_ns);
+            let generators_ns = found.all_ns * plan.pinning.generator.len() as u64 / cpus;
+            let busy_ns = found.generator_ns.max(generator.tasks_ns + generator.softirq_ns);
             let sum_ns = busy_ns + generator.idle_ns + generator.steal_ns;
-            books.residual_share_generator = (sum_ns as f64 - generators_ns as f64) / books.all_ns as f64;
+            found.residual_share_generator = (sum_ns as f64 - generators_ns as f64) / found.all_ns as f64;
         }
         let chance_ns = TICK_NS as f64 * READING_TICKS_SD * (slices * cpus as f64 * READINGS).sqrt();
-        books.tolerance_share = RESIDUAL_SHARE_MAX + CHANCE_SDS * chance_ns / books.all_ns as f64;
-        (books.all_ns > 0).then_some(books)
+        found.tolerance_share = RESIDUAL_SHARE_MAX + CHANCE_SDS * chance_ns / found.all_ns as f64;
+        (found.all_ns > 0).then_some(found)
     }
 
     /// Whether the parts make the whole.

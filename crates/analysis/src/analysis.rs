@@ -1,5 +1,5 @@
-//! A stored run in, all that follows from it out: one function for every kind of run. Whoever prints a run, keeps it or ends
-//! with its exit status asks this, so that they agree.
+//! A stored run in, all that follows from it out: one function for every kind of run. What prints a run, stores it or ends
+//! with its exit status calls this, so that they agree.
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ impl StoredRun {
     /// The run in this folder.
     ///
     /// # Errors
-    /// Where it is no run folder, has another format, or cannot be read.
+    /// If it is no run folder, has another format, or cannot be read.
     pub fn read(run: &Path) -> Result<StoredRun, FolderError> {
         if folder::kind(run)? == Kind::Grid {
             return Ok(StoredRun::Sequential(folder::read(run)?));

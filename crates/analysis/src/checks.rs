@@ -60,7 +60,7 @@ pub fn of_table(report: &Report) -> Vec<Check> {
     report.rows.iter().map(|row| Check::new(&row.label, row.verdict(), text(row))).collect()
 }
 
-/// That each metric that decides passes; where nothing could be compared, one check that says why.
+/// That each metric that decides passes. If nothing could be compared, one check with the reason.
 pub fn of_comparison(found: &Comparison) -> Vec<Check> {
     let check = |figure: &Figure| {
         let verdict = figure.verdict.unwrap_or(Verdict::Inconclusive);
@@ -87,7 +87,7 @@ pub fn of_capacity(report: &SloReport) -> Vec<Check> {
     report.rows.iter().map(|row| Check::new(&row.label, row.verdict(asked), text(row))).collect()
 }
 
-/// That each row has figures under every load. A claim that is refuted is a result, and a service that gets stuck as it was
+/// That each row has figures under every load. A claim that is refuted is a result, and a service that hangs as it was
 /// published to is one too: they fail nothing.
 pub fn of_published(report: &published::Report) -> Vec<Check> {
     let of_row = |(place, row): (usize, &published::RowReport)| {
@@ -117,6 +117,6 @@ fn of_cells(report: &published::Report, cells: &[&CellReport]) -> (Verdict, Stri
     match (measured, stuck) {
         (0, 0) => (Verdict::Unfinished, "not measured yet".to_owned()),
         (_, 0) => (Verdict::Pass, of_all),
-        (_, stuck) => (Verdict::Pass, format!("{of_all}; it got stuck under {stuck}, which is a finding")),
+        (_, stuck) => (Verdict::Pass, format!("{of_all}; it hung under {stuck}, which is a finding")),
     }
 }

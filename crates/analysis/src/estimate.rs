@@ -1,4 +1,4 @@
-//! A figure with its interval: of a level, of a ratio, of a makespan, wherever one is shown or judged.
+//! A figure with its interval: of a level, of a ratio, of a makespan, wherever one is shown or compared.
 
 use serde::Serialize;
 use tare_stats::RatioEstimate;
@@ -11,7 +11,7 @@ pub struct Estimate {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// What the interval really covers, where that is known.
+    /// What the interval really covers, if that is known.
     pub confidence_attained: Option<f64>,
     /// Units; for a ratio those in which both were measured.
     pub n: usize,

@@ -13,7 +13,7 @@ pub enum Fault {
     TierEach,
     /// Disturbed rounds count.
     Rounds,
-    /// Every row that was measured is valid, and nothing is doubted.
+    /// Every row that was measured is valid, and no figure has a doubt.
     Validity,
 }
 

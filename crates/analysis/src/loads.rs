@@ -27,7 +27,7 @@ pub fn compute(kept: &Kept) -> Vec<AtLoad> {
     loads.map(at).collect()
 }
 
-/// That each row has figures under every load. Where there is one load, its name is no part of the check's.
+/// That each row has figures under every load. If there is one load, its name is no part of the check's.
 pub fn checks(loads: &[AtLoad]) -> Vec<Check> {
     let named = |at: &AtLoad| {
         let name = |check: Check| match loads.len() {

@@ -11,11 +11,11 @@ pub enum Status {
     Complete,
     /// The user stopped it.
     Interrupted,
-    /// Somebody is writing its records now.
+    /// A process is writing its records now.
     Running,
     /// It has no end.
     CutOff,
-    /// Its records cannot be read, so nobody can say.
+    /// Its records cannot be read.
     Unknown,
 }
 

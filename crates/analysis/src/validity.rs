@@ -1,9 +1,9 @@
-//! Whether figures mean what their column says: asked before any figure is shown, and answered by thresholds that were
-//! fixed before there was a figure to like or dislike. Pure: it looks at counts and times, and knows no ratio.
+//! Whether figures measure what their column is named after: decided before any figure is shown, by thresholds that were
+//! fixed before there was a result. Pure: it reads counts and times, and knows no ratio.
 //!
 //! Three kinds of answer. A *slice* in which the machine did something else counts for nothing, and its round with it. A
-//! *row* whose counts cannot be true has no figures. A *cell* that measured something else than its column says has the
-//! reason in place of its number.
+//! *row* whose counts cannot be true has no figures. A *cell* that measured something else has the reason in place of its
+//! number.
 
 use serde::Serialize;
 use tare_bench::sample::Sample;
@@ -14,7 +14,7 @@ pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
 
 /// A slice in which others surely took more than this share of the measured CPUs is dropped.
 ///
-/// *Surely*: idle time is told in ticks of 10 ms, so over one slice the share may be off by a tick for each CPU. That much is
+/// *Surely*: idle time is counted in ticks of 10 ms, so over one slice the share may be off by a tick for each CPU. That much is
 /// taken off before it is compared: a slice of 100 ms on two CPUs is dropped from 40 ms on (20 of ticks, 20 of the 10%), one
 /// of 500 ms from 120 ms on. Of 960 slices of a quiet machine three were beyond that.
 pub const SLICE_TAKEN_SHARE_MAX: f64 = 0.10;
@@ -47,7 +47,7 @@ pub const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
 /// A service that its group's quota held back for more than this share of the time was measured under that quota.
 pub const THROTTLED_SHARE_MAX: f64 = 0.01;
 
-/// An open loop whose generator was later than this in 1% of the requests of half of its slices tells its own latency.
+/// An open loop whose generator was later than this in 1% of the requests of half of its slices measures its own latency.
 pub const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
 
 /// A link whose thread takes more than this share of a CPU may hold packets up that it should not.
@@ -80,7 +80,7 @@ impl Disturbance {
 pub struct Dropped {
     /// Rounds left out, of all rows alike: what is compared was measured side by side.
     pub rounds: usize,
-    /// Of so many.
+    /// All rounds.
     pub of_rounds: usize,
     /// Slices in them in which others took the CPUs.
     pub slices_taken: usize,
@@ -102,12 +102,12 @@ impl Dropped {
     }
 }
 
-/// Whether a slice on so many CPUs was disturbed. What the service did has no say in it.
+/// Whether a slice on `cpus` CPUs was disturbed. What the service did does not matter.
 pub fn disturbance(slice: &Sample, cpus: usize) -> Option<Disturbance> {
     let (all_ns, error_ns) = (slice.load.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
     let is_more = |ns: f64, share: f64| ns - error_ns > share * all_ns;
     let stolen_ns =
-        slice.host.accounting.map_or(0, |books| books.server.steal_ns.max(books.generator.steal_ns));
+        slice.host.accounting.map_or(0, |times| times.server.steal_ns.max(times.generator.steal_ns));
     if is_more(stolen_ns as f64, SLICE_STOLEN_SHARE_MAX) {
         Some(Disturbance::Stolen)
     } else if is_more(slice.host.foreign_cpu_ns.unwrap_or(0) as f64, SLICE_TAKEN_SHARE_MAX) {
@@ -159,7 +159,7 @@ impl InFlight {
     }
 }
 
-/// Requests in flight as counted, and as rate x time says, where the two contradict each other.
+/// Requests in flight as counted, and as rate x time says, if the two contradict each other.
 pub fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<(f64, f64)> {
     let found = InFlight::of(slices)?;
     let (counted, law) = (found.counted_ns, found.law_ns);
@@ -180,13 +180,13 @@ pub struct Shares {
     pub stolen: Option<f64>,
     /// Of the service's CPUs: time that its quota kept it from running.
     pub throttled: Option<f64>,
-    /// Of the time: somebody on this machine waited for a CPU. No verdict is made of it alone, for a service with more
+    /// Of the time: some process on this machine waited for a CPU. No verdict is made of it alone, for a service with more
     /// threads than CPUs waits for itself.
     pub pressure: Option<f64>,
 }
 
 impl Shares {
-    /// Over these slices of one row, whose service was told to use so many threads.
+    /// Over these slices of one row, whose service was set to use `threads` threads.
     pub fn of(slices: &[&Sample], pinning: &Pinning, threads: usize) -> Shares {
         let elapsed_ns: f64 = slices.iter().map(|slice| slice.load.elapsed_ns as f64).sum();
         let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;

@@ -10,10 +10,10 @@ use tare_stats::equivalence;
 /// What came out. The order is that of gravity: of several verdicts the greatest is the one of all of them together.
 ///
 /// What was left out weighs least, so that a run of which a part was measured is judged by that part; a run of which
-/// nothing was measured has nothing else, and says so.
+/// nothing was measured has nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Left out, for a reason that says nothing against the service.
+    /// Left out, for a reason that is not a fault of the service.
     LeftOut(Absence),
     /// What was asked holds: figures are valid, a regression is excluded, an SLO is held, a claim is confirmed.
     Pass,
@@ -27,7 +27,7 @@ pub enum Verdict {
     Fail,
     /// A service could not be built although its toolchain is there.
     NotBuilt,
-    /// A service crashed, or does not do what its contract says.
+    /// A service crashed, or does not meet its contract.
     ServiceFailed,
 }
 

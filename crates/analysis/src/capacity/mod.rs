@@ -41,7 +41,7 @@ pub struct SloReport {
     pub seed: u64,
     /// The load in words.
     pub load: String,
-    /// Time of the campaign, where it ended of its own accord.
+    /// Time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
@@ -49,7 +49,7 @@ pub struct SloReport {
     pub rows: Vec<SloRow>,
     /// What a reader must know to believe the table.
     pub findings: Vec<Finding>,
-    /// Where it was measured.
+    /// The host that it was measured on.
     pub environment: Environment,
 }
 
@@ -58,13 +58,13 @@ pub struct SloReport {
 pub struct SloRow {
     /// Unique within the run.
     pub label: String,
-    /// The receipt.
+    /// The reported version.
     pub version: Option<String>,
     /// Whether there are figures, and why not.
     pub state: State,
     /// The highest rate that holds, in requests a second. None too where no rate held that was tried.
     pub capacity: Option<Estimate>,
-    /// What that is, where it is not between a rate that held and one that did not.
+    /// What that is, if it is not between a rate that held and one that did not.
     pub bound: Option<Bound>,
     /// As a share of what the service answers in a closed loop, paired by start.
     pub share: Option<Estimate>,
@@ -78,7 +78,7 @@ pub struct SloRow {
     pub windows: usize,
     /// Windows in which the generator was late, in all of them.
     pub void: usize,
-    /// What is doubtful about the figures.
+    /// Findings about the figures.
     pub findings: Vec<Finding>,
 }
 
@@ -93,7 +93,7 @@ pub enum Bound {
 }
 
 impl SloRow {
-    /// Whether the SLO holds at `per_second`, where that was asked: all of the interval must be at least as high, and it does
+    /// Whether the SLO holds at `per_second`, if that was asked: all of the interval must be at least as high, and it does
     /// not where all of it is lower or no rate held. Else whether there are figures; that no rate holds is one too.
     pub fn verdict(&self, per_second: Option<f64>) -> Verdict {
         let (State::Measured, Some(per_second)) = (&self.state, per_second) else {
@@ -198,7 +198,7 @@ fn state(row: &PlannedRow, starts: usize, found: usize, failure: Option<&String>
     }
 }
 
-/// What is doubtful about it comes back.
+/// Returns the findings about it.
 fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) -> Vec<RowIssue> {
     let mut issues = Vec::new();
     let count = |is: fn(&Found) -> bool| found.iter().filter(|(_, found)| is(found)).count();

@@ -1,4 +1,4 @@
-//! Records in, a comparison out. Whether a row is worth its figures is what the table of the run says.
+//! Records in, a comparison out. Whether the figures of a row are valid is decided in the table of the run.
 
 use tare_stats::{Warning, log_ratios, summary};
 
@@ -99,14 +99,14 @@ fn some_unanswered(records: &[Record]) -> bool {
     records.iter().any(|record| matches!(record, Record::Stopped(stopped) if at_least(stopped)))
 }
 
-/// A figure with a doubt stands beside and has no say.
+/// A figure with a doubt is shown and does not decide.
 fn series_of(gate: &Gate, both: &Both) -> Series {
     let log_ratios = log_ratios(&both.candidate, &both.baseline).unwrap_or_default();
     let decides = gate.metrics.contains(&both.metric) && both.doubts.is_empty();
     Series { metric: both.metric, decides, log_ratios }
 }
 
-/// What there is to say where there is no measurement to be judged.
+/// The verdict and its reason if there is no measurement to compare.
 fn without_a_measurement(
     rows: [&RowReport; 2],
     series: &[Series],
@@ -171,7 +171,7 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &Series, gated: Option<G
     let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
     let median = |values: &[f64]| summary::median(&values[..used]).ok();
     let estimate = gated.as_ref().map(|gated| &gated.estimate);
-    // Too few blocks is what the verdict says already.
+    // Too few blocks is part of the verdict already.
     let own = |warning: &&Warning| !matches!(warning, Warning::TooFewBlocks { .. });
     let warnings = estimate.iter().flat_map(|found| &found.warnings).filter(own);
     let point = plan.latency.as_ref().and_then(|latency| latency.points.first());
@@ -198,7 +198,7 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &Series, gated: Option<G
 }
 
 impl Figure {
-    /// What a reader must know of it: all doubts, and the warnings where a verdict hangs on it.
+    /// What a reader must know of it: all doubts, and the warnings if the verdict depends on it.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let warnings = self.warnings.iter().filter(|_| self.decides).map(ToString::to_string);
         self.doubts.iter().map(Finding::scoped).chain(warnings)
@@ -218,7 +218,7 @@ fn findings(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<
     let mut of_rows: Vec<Finding> =
         rows.iter().flat_map(|row| &row.findings).filter(is_own).cloned().collect();
     of_rows.sort_by_cached_key(|found| (found.to_string(), found.scope.clone()));
-    // One sentence about both is said once.
+    // A finding about both is listed once.
     of_rows.dedup_by(|found, before| found.issue == before.issue);
     findings.extend(of_rows);
     findings

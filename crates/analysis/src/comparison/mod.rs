@@ -1,5 +1,5 @@
 //! A against B: does the candidate cost more than the baseline, by so much that it matters? Records in, a verdict out;
-//! pure, so that the judge that ends a run, the command that prints it and whoever reads the folder later agree.
+//! pure, so that the stopping rule that ends a run, the command that prints it and a later reader of the folder agree.
 
 mod compute;
 mod text;
@@ -17,7 +17,7 @@ use tare_host::environment::Environment;
 /// The version of the JSON that a comparison is written as.
 pub const FORMAT: &str = "1.0";
 
-/// All that is told of a comparison.
+/// All that is reported of a comparison.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// [`FORMAT`].
@@ -46,7 +46,7 @@ pub struct Comparison {
     pub looks: Vec<usize>,
     /// The look that the verdict and the figures are from; absent if there was none yet.
     pub look: Option<usize>,
-    /// Time of the campaign, where it ended of its own accord.
+    /// Time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
@@ -54,7 +54,7 @@ pub struct Comparison {
     pub figures: Vec<Figure>,
     /// What a reader must know to believe it.
     pub findings: Vec<Finding>,
-    /// Where it was measured.
+    /// The host that it was measured on.
     pub environment: Environment,
 }
 
@@ -65,7 +65,7 @@ pub struct Contender {
     pub label: String,
     /// How it differs, such as the commit that it was built from.
     pub title: Option<String>,
-    /// The receipt.
+    /// The reported version.
     pub version: Option<String>,
     /// The content hash of its build.
     pub content: Option<String>,
@@ -76,7 +76,7 @@ pub struct Contender {
 pub struct Figure {
     /// Which.
     pub metric: Metric,
-    /// For a reader: the rate where it is latency at a rate.
+    /// For a reader: with the rate if it is latency at a rate.
     pub name: String,
     /// Whether the verdict is made of it.
     pub decides: bool,
@@ -100,7 +100,7 @@ pub struct Figure {
     pub blocks_more: Option<usize>,
     /// Why it does not decide although it was to.
     pub doubts: Vec<Finding>,
-    /// What is doubtful about the sample.
+    /// Warnings about the sample.
     pub warnings: Vec<Warning>,
 }
 

@@ -11,7 +11,7 @@ use tare_bench::{
     },
 };
 
-/// So many blocks of `a` and of `b`, which has `ratio` times its rate.
+/// Blocks of `a` and of `b`, which has `ratio` times its rate.
 fn kept(blocks: usize, ratio: f64) -> Kept {
     let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
     let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
@@ -49,7 +49,7 @@ fn one_that_is_worse_fails() {
 }
 
 #[test]
-fn what_cannot_be_told_says_how_much_is_missing() {
+fn an_inconclusive_one_says_how_much_is_missing() {
     assert_snapshot!(words(&compute(&kept(14, 0.973)).unwrap()));
 }
 

@@ -13,7 +13,7 @@ use tare_bench::run::until::{Gate, Metric};
 /// ln(candidate / baseline) of one metric by block, in the order of the blocks.
 pub struct Series {
     pub metric: Metric,
-    /// Whether it decides: its values may be worth nothing, though the plan has it among those that do.
+    /// Whether it decides: its values may be invalid, though the plan has it among those that do.
     pub decides: bool,
     pub log_ratios: Vec<f64>,
 }
@@ -73,7 +73,7 @@ fn gated(gate: &Gate, looks: &Looks, series: &Series, log_ratios: &[f64]) -> Opt
     Some(Gated { estimate, bound: found.bound, verdict: found.verdict.into(), blocks_more: None })
 }
 
-/// Blocks that would tell the ratio from the bound if it seems to lie on the good side of it, else from 1.
+/// Blocks that would separate the ratio from the bound if it seems to lie on the good side of it, else from 1.
 fn blocks_more(alpha: f64, log_ratios: &[f64], gated: &Gated) -> Option<usize> {
     const POWER: f64 = 0.8;
     let good = (gated.estimate.ratio < gated.bound) == (gated.bound > 1.0);
@@ -83,7 +83,7 @@ fn blocks_more(alpha: f64, log_ratios: &[f64], gated: &Gated) -> Option<usize> {
 }
 
 impl Series {
-    /// The first so many; one that lacks a value in some blocks is at an earlier look than the others.
+    /// The first `blocks` values. A series without a value in some blocks is at an earlier look than the others.
     fn until(&self, blocks: usize) -> &[f64] {
         &self.log_ratios[..self.log_ratios.len().min(blocks)]
     }

@@ -55,8 +55,8 @@ pub fn late(load: &str, lags_ns_p99: &[f64]) -> Option<RowIssue> {
     Some(RowIssue::LateGenerator { load: Some(load.to_owned()), lag_ns })
 }
 
-/// Why a whole load says nothing of how fast the service is: the generator, the link or the machine was the limit, or answers
-/// were wrong or missing. The service was given so many threads; `saturates` means that the load asks for all it can do.
+/// Why a whole load does not measure the service's speed: the generator, the link or the machine was the limit, or answers
+/// were wrong or missing. `threads` is the setting of the service; `saturates` means that the load asks for all it can do.
 pub fn of_whole_load(
     sample: &Sample,
     pinning: &Pinning,
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(found(&all), Some("throttled"));
         assert_eq!(found(&Shares { throttled: None, ..all }), Some("interference"));
         assert_eq!(found(&Shares { throttled: None, foreign: None, ..all }), Some("generator-bound"));
-        // Whoever is at its own limit lost nothing by others.
+        // A service at its own limit lost nothing by others.
         assert_eq!(found(&Shares { throttled: None, ..Shares { server: 0.99, ..all } }), None);
     }
 

@@ -1,4 +1,4 @@
-//! The kinds of findings and their data. Shares are of 1; times are nanoseconds where the name does not say otherwise.
+//! The kinds of findings and their data. Shares are of 1; times are nanoseconds unless the name has another unit.
 
 use std::collections::BTreeMap;
 
@@ -188,7 +188,7 @@ pub struct KeptProcesses {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SlowLink {
     pub kind: String,
-    /// Where a thread of the generator does the link's work.
+    /// Present if a thread of the generator does the link's work.
     pub cpu_ns_per_packet: Option<f64>,
     pub packets: u64,
     pub lost: u64,

@@ -1,5 +1,5 @@
 //! What a reader must know to believe a figure: found by thresholds, carried as data, and put into words in one place
-//! ([`words`]). Nothing reads those words: whoever wants to know what was found asks the type.
+//! ([`words`]). Nothing reads those words: code that needs to know what was found matches on the type.
 
 pub mod detect;
 mod issues;
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub use issues::{KeptProcesses, RowIssue, RunIssue, SlowLink};
 
-/// Something that was found, and what it is about. As text it is its sentence; [`Finding::scoped`] says of whom too.
+/// Something that was found, and what it is about. As text it is its sentence; [`Finding::scoped`] begins with its scope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub scope: Scope,
@@ -78,12 +78,12 @@ impl Finding {
         }
     }
 
-    /// The sentence, with what it is about before it where that is not the whole run.
+    /// The sentence, with what it is about before it if that is not the whole run.
     pub fn scoped(&self) -> String {
         format!("{}{}", words::prefix(&self.scope), self.issue)
     }
 
-    /// What it says of a row.
+    /// The issue, if it is about a row.
     pub fn row_issue(&self) -> Option<&RowIssue> {
         match &self.issue {
             Issue::Row(issue) => Some(issue),
@@ -91,7 +91,7 @@ impl Finding {
         }
     }
 
-    /// What it says of the run.
+    /// The issue, if it is about the run.
     pub fn run_issue(&self) -> Option<&RunIssue> {
         match &self.issue {
             Issue::Run(issue) => Some(issue),

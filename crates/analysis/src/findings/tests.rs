@@ -128,7 +128,7 @@ fn a_finding_is_data_for_programs() {
 }
 
 #[test]
-fn sentences_say_of_whom_where_they_stand_alone() {
+fn sentences_that_stand_alone_begin_with_their_scope() {
     let found = Finding::of_row("hyper", RowIssue::NoAnswer);
     assert_eq!(found.scoped(), "hyper: no answer at all");
     let cell = Scope::Cell { row: "hyper".to_owned(), load: "64 connections".to_owned() };

@@ -1,8 +1,8 @@
-//! Claims of a published benchmark, and what a run says to each. A claim is checked by comparisons of figures, which stand in
-//! the experiment's file; nobody writes a verdict.
+//! Claims of a published benchmark, and what a run finds of each. A claim is checked by comparisons of figures, which stand in
+//! the experiment's file; the verdict is computed and never written by hand.
 //!
-//! A comparison is *confirmed* where the whole interval lies within what is claimed, *refuted* where all of it lies outside, and
-//! else cannot be told. Intervals are of 95% each, and not adjusted for their number: a claim of many comparisons may have one
+//! A comparison is *confirmed* if the whole interval lies within what is claimed, *refuted* if all of it lies outside, and
+//! *inconclusive* otherwise. Intervals are of 95% each, and not adjusted for their number: a claim of many comparisons may have one
 //! that is wrong by chance, so the comparisons are listed.
 
 use crate::estimate::Estimate;
@@ -30,7 +30,7 @@ pub struct ClaimReport {
     pub text: String,
     /// All checks together.
     pub verdict: Verdict,
-    /// What it was measured for, where that is another time or number than the published one: `12 s instead of 600 s`. A
+    /// What it was measured for, if that is another time or number than the published one: `12 s instead of 600 s`. A
     /// verdict says no more than that. None too where the run does not say.
     pub measured_for: Option<String>,
     /// One after another; absent if nothing is asked of a run.
@@ -47,14 +47,14 @@ pub struct CheckReport {
     /// That is the load that was published, which goes without saying.
     #[serde(skip)]
     pub is_as_published: bool,
-    /// The figure that is asked for; absent if it is whether the service gets stuck, or fails.
+    /// The figure that is asked for; absent if it is whether the service hangs, or fails.
     pub metric: Option<Metric>,
     /// What it is divided by; absent if it stands for itself.
     pub divided_by: Option<Divisor>,
     pub found: Found,
-    /// The claim says that it is no less.
+    /// The claim is that it is no less.
     pub claimed_at_least: Option<f64>,
-    /// The claim says that it is no more.
+    /// The claim is that it is no more.
     pub claimed_at_most: Option<f64>,
     /// Whether it is as claimed.
     pub verdict: Verdict,
@@ -74,11 +74,11 @@ pub enum Divisor {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
-    /// In milliseconds where the metric is a time.
+    /// In milliseconds if the metric is a time.
     Figure(Estimate),
     /// Why there is none.
     Nothing(Nothing),
-    /// The service got stuck.
+    /// The service hung.
     Stuck(String),
     /// It did not, in this number of rounds.
     Ended {
@@ -112,7 +112,7 @@ impl ClaimReport {
 }
 
 impl CheckReport {
-    /// The estimate, where a figure was found.
+    /// The estimate, if a figure was found.
     pub fn estimate(&self) -> Option<Estimate> {
         match self.found {
             Found::Figure(estimate) => Some(estimate),
@@ -129,7 +129,7 @@ impl CheckReport {
     }
 }
 
-/// What the run says to each claim.
+/// What the run finds of each claim.
 pub fn judge(report: &Report, checks: &[Check]) -> Vec<ClaimReport> {
     let claims = report.published.claims.iter().map(|claim| {
         let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
@@ -256,7 +256,7 @@ impl Asked<'_> {
             let why = cell.stuck.clone().or(cell.failed.clone());
             return asked.unanswered(why.map_or(Nothing::NoFigures, Nothing::Failed));
         };
-        // A count has no noise, so one round tells it.
+        // A count has no noise, so one round is enough.
         let estimate = match metric {
             Metric::RepliesPerConnection if estimate.interval().is_none() => estimate.exact(),
             _ => estimate,
@@ -264,7 +264,7 @@ impl Asked<'_> {
         asked.answered(Found::Figure(estimate), self.verdict(&estimate))
     }
 
-    /// What the figure of a cell is divided by, where the run has it.
+    /// What the figure of a cell is divided by, if the run has it.
     fn base<'r>(
         &self,
         report: &'r Report,
@@ -377,11 +377,11 @@ mod tests {
             "claim = \"x\"\nof = \"a\"\nmetric = \"throughput\"\nat-least = 1.0\nat-most = 2.0",
         )
         .unwrap();
-        let told = |low, high| {
+        let found = |low, high| {
             Asked(&check).verdict(&Estimate { low: Some(low), high: Some(high), ..Estimate::known(1.5) })
         };
         assert_eq!(
-            [told(1.0, 2.0), told(2.1, 3.0), told(0.5, 0.9), told(0.9, 1.5), told(0.5, 3.0)],
+            [found(1.0, 2.0), found(2.1, 3.0), found(0.5, 0.9), found(0.9, 1.5), found(0.5, 3.0)],
             [Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Inconclusive, Verdict::Inconclusive]
         );
         assert_eq!(Asked(&check).verdict(&Estimate::known(1.5)), Verdict::Pass);

@@ -1,4 +1,4 @@
-//! From the records of a grid to what is told of it.
+//! From the records of a sequential experiment to what is reported of it.
 
 use super::{
     CellReport, FORMAT, PointReport, Report, RowReport, check,
@@ -134,7 +134,7 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, samples: &[&Sample]) 
     }
 }
 
-/// The first reason why rounds tell nothing of it, and how many they are.
+/// The first reason why rounds are no measurement of it, and the number of such rounds.
 fn trouble(by_round: &[Round]) -> Option<RowIssue> {
     let troubled = || by_round.iter().filter_map(|round| round.trouble.clone());
     let first = troubled().next()?;
@@ -158,7 +158,7 @@ fn principal(sample: &Sample, ends_by_number: bool) -> f64 {
     if ends_by_number { sample.load.elapsed_ns as f64 } else { sample.load.per_second() }
 }
 
-/// By Little's law N users who think for Z send N / (Z + R) requests a second: with a short R the service has no say in it.
+/// By Little's law N users who think for Z send N / (Z + R) requests a second: with a short R the service hardly matters.
 fn load_bound(point: &Point, rounds: &[&Round]) -> Option<RowIssue> {
     let Offered::Closed { connections, think_ns: Some((least, most)), .. } = point.offered else {
         return None;

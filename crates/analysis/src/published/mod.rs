@@ -1,4 +1,4 @@
-//! The published benchmarks: what they printed and claimed, what a run of ours says to each, and their tables with both. Records
+//! The published benchmarks: what they printed and claimed, what a run of Tare finds of each, and their tables with both. Records
 //! in, figures out; pure but for the reading of `figures/`.
 
 mod check;
@@ -38,7 +38,7 @@ pub use tare_bench::grid::points::{messages_published, place, point_name};
 /// The version of the JSON that a report is written as.
 pub const FORMAT: &str = "1.0";
 
-/// All that is told of a run of a grid.
+/// All that is reported of a sequential experiment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// [`FORMAT`].
@@ -65,7 +65,7 @@ pub struct Report {
     pub ending: Option<Ending>,
     /// Time that its sessions took, as far as they ended of their own accord.
     pub elapsed_ns: u64,
-    /// Cells that were measured, of so many.
+    /// Cells that were measured, and all cells.
     pub cells: (usize, usize),
     /// In the order of the table.
     pub rows: Vec<RowReport>,
@@ -75,7 +75,7 @@ pub struct Report {
     pub claims: Vec<ClaimReport>,
     /// What a reader must know to believe it.
     pub findings: Vec<Finding>,
-    /// Where it was measured.
+    /// The host that it was measured on.
     pub environment: Environment,
 }
 
@@ -86,13 +86,13 @@ pub struct RowReport {
     pub label: String,
     /// What the published table calls it.
     pub published: Option<String>,
-    /// The receipt.
+    /// The reported version.
     pub version: Option<String>,
     /// SPDX expression.
     pub licence: String,
     /// Why there are no figures.
     pub excluded: Option<Excluded>,
-    /// What verify found wrong with it, where it was measured all the same.
+    /// What verify found wrong with it, if it was measured all the same.
     pub complaint: Option<String>,
     /// What using the framework takes.
     pub counted: Counted,
@@ -101,7 +101,7 @@ pub struct RowReport {
 /// One load.
 #[derive(Debug, Clone, Serialize)]
 pub struct PointReport {
-    /// The load and what services were told.
+    /// The load and the settings of the services.
     pub point: Point,
     /// In the order of the rows that take part.
     pub cells: Vec<CellReport>,
@@ -130,7 +130,7 @@ pub struct CellReport {
     pub failed: Option<String>,
     /// The load was at its own ceiling, not at the service's.
     pub load_bound: Option<RowIssue>,
-    /// Why rounds of it tell nothing of the service; with fewer than half of them left it has no rate and no makespan.
+    /// Why rounds of it are no measurement of the service; with fewer than half of them left it has no rate and no makespan.
     pub trouble: Option<RowIssue>,
     /// Wrong and missing answers, in words.
     pub failures: Option<RowIssue>,
@@ -145,7 +145,7 @@ impl Report {
         self.ending == Some(Ending::Complete)
     }
 
-    /// What was published of a row at a point of a grid of batches.
+    /// What was published of a row at a point of a sequential experiment of batches.
     pub fn published_seconds(&self, of: &Point, row: &RowReport) -> Option<&Seconds> {
         let link = of.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
         let (name, messages) = row.published.as_deref().zip(messages_published(of))?;

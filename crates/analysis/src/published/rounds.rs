@@ -11,7 +11,7 @@ use crate::findings::{RowIssue, detect};
 #[derive(Debug, Clone)]
 pub struct Round {
     pub sample: Sample,
-    /// Why it says nothing of how fast the service is.
+    /// Why it does not measure the service's speed.
     pub trouble: Option<RowIssue>,
 }
 
@@ -21,14 +21,14 @@ impl Round {
     }
 }
 
-/// Why a sample says nothing of how fast the service is.
+/// Why a sample does not measure the service's speed.
 pub fn trouble(plan: &GridPlan, sample: &Sample) -> Option<RowIssue> {
     let threads = plan.service_settings(Cell::of(sample)).threads;
     let saturates = plan.points[sample.point].offered.saturates();
     detect::of_whole_load(sample, &plan.pinning, threads, saturates)
 }
 
-/// The rounds that say how fast the service is; absent if that is fewer than half of them.
+/// The rounds that measure the service's speed; absent if that is fewer than half of them.
 pub fn sound(by_round: &[Round]) -> Vec<&Round> {
     let sound: Vec<_> = by_round.iter().filter(|round| round.trouble.is_none()).collect();
     if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }

@@ -90,10 +90,10 @@ fn a_load_that_is_its_own_ceiling_is_called_so() {
         let point = report.points.iter().find(|point| point.point.part == part).unwrap();
         point.cell(row).unwrap().load_bound.clone()
     };
-    let told = cell("published", 0).unwrap();
+    let found = cell("published", 0).unwrap();
     assert!(
-        matches!(told, RowIssue::LoadBound { users: 40, ceiling_per_second, .. } if ceiling_per_second == 400.0),
-        "{told}"
+        matches!(found, RowIssue::LoadBound { users: 40, ceiling_per_second, .. } if ceiling_per_second == 400.0),
+        "{found}"
     );
     assert_eq!(cell("published", 6), None, "it lets its users wait for a tenth of the time");
     assert_eq!(cell("saturation", 0), None);
@@ -211,8 +211,8 @@ fn a_service_that_fails_half_of_its_requests_has_no_makespan() {
         report.points[0].cell(row).unwrap()
     };
     assert_eq!(cell("pistache").makespan_ns, None);
-    let told = cell("pistache").trouble.clone().unwrap();
-    let RowIssue::RoundsInvalid { invalid: 3, rounds: 3, first } = told else { panic!("{told}") };
+    let found = cell("pistache").trouble.clone().unwrap();
+    let RowIssue::RoundsInvalid { invalid: 3, rounds: 3, first } = found else { panic!("{found}") };
     assert!(matches!(*first, RowIssue::Failing { failed: 500, sent: 1000, first: Some(_), .. }), "{first}");
     assert_eq!(cell("restinio").makespan_ns.map(|estimate| estimate.n), Some(2));
     let first = Box::new(RowIssue::NoAnswer);

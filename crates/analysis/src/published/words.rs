@@ -16,7 +16,7 @@ impl CheckReport {
         }
     }
 
-    /// Of whom, at a place that may go without saying: `restinio / asio`.
+    /// Which row, or which ratio of rows, at this place: `restinio / asio`.
     pub fn subject(&self, place: &str) -> String {
         let row = &self.row;
         match &self.divided_by {
@@ -34,7 +34,7 @@ impl CheckReport {
         }
     }
 
-    /// What was found, and what was claimed where that is a range.
+    /// What was found, and what was claimed if that is a range.
     pub fn found(&self) -> String {
         match &self.found {
             Found::Figure(estimate) => format!("{}, claimed {}", estimate.text(), self.claimed()),

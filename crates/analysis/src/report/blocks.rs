@@ -19,7 +19,7 @@ pub(crate) struct Block<'a> {
     /// The open ones.
     pub open: Vec<&'a Sample>,
     pub started: Option<&'a Started>,
-    /// The block in which its process was started: another where it lasted from an earlier one.
+    /// The block in which its process was started: an earlier one if it lasted.
     pub process: usize,
     pub stopped: Option<&'a Stopped>,
 }

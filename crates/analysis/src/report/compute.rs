@@ -37,7 +37,7 @@ pub fn compute(kept: &Kept) -> Report {
     compute_at(kept, kept.header.plan.until.planned().as_ref())
 }
 
-/// The same of a campaign that was looked at while it ran, and may have ended for what was seen: its intervals and tiers
+/// The same of a run with interim analyses, which may have ended because of them: its intervals and tiers
 /// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
 pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let plan = &kept.header.plan;
@@ -123,7 +123,7 @@ fn row_report(kept: &Kept, place: usize, blocks: &Blocks, failure: Option<&Strin
         state: state(row, blocks, failure, sent, &failed),
         sent,
         failed,
-        findings: complaints(&row.label, blocks),
+        findings: unclean_stops(&row.label, blocks),
         blocks: blocks.len(),
         starts: starts::count(blocks),
         ..RowReport::of(row)
@@ -189,8 +189,8 @@ fn state(
     State::Measured
 }
 
-/// How its processes stopped, where that was not clean: each way once.
-fn complaints(row: &str, blocks: &Blocks) -> Vec<Finding> {
+/// How its processes stopped, if that was not clean: each way once.
+fn unclean_stops(row: &str, blocks: &Blocks) -> Vec<Finding> {
     let all =
         blocks.values().filter_map(|block| block.stopped.and_then(|stopped| stopped.unclean_stop.clone()));
     let all: BTreeSet<String> = all.collect();
@@ -287,7 +287,7 @@ fn relate(
         None => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
     };
     let estimate = RatioEstimate::from(estimate.ok()?);
-    // That there are too few blocks is true of every row at once: a note says it, once.
+    // That there are too few blocks is true of every row at once: one finding of the run covers it.
     let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
     issues.extend(own.map(|warning| RowIssue::Sample { metric: Some(metric), warning: *warning }));
     Some(Estimate::from(&estimate))

@@ -1,7 +1,7 @@
-//! Latency in open loops: from what was written down to the figures.
+//! Latency in open loops: from the records to the figures.
 //!
 //! The unit is the block, as everywhere: a percentile of a block is one observation, and the interval is over blocks.
-//! An interval over requests would take a thousand requests that waited for the same stall for a thousand witnesses.
+//! An interval over requests would count a thousand requests that waited for the same stall as a thousand independent observations.
 
 use tare_stats::{DEFAULT_CONFIDENCE, summary};
 

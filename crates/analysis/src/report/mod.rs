@@ -1,5 +1,5 @@
 //! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
-//! How it looks is for `tare-report` to say.
+//! How it looks is decided in `tare-report`.
 
 pub(crate) mod blocks;
 pub(crate) mod compute;
@@ -53,9 +53,9 @@ pub struct Report {
     pub reference: String,
     /// Complete blocks.
     pub blocks: usize,
-    /// Time of the campaign, where it ended of its own accord.
+    /// Time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
-    /// Why it ended; `None` where it was cut off.
+    /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     /// The load in words.
     pub load: String,
@@ -65,13 +65,13 @@ pub struct Report {
     pub dropped: Dropped,
     /// Where the time of the measured CPUs went; absent if no slice has it.
     pub cpu_accounting: Option<CpuAccounting>,
-    /// Which rows the data can tell apart; absent if there are not two with figures.
+    /// Which rows the data can separate; absent if there are not two with figures.
     pub tiers: Option<Tiers>,
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
     /// What a reader must know to believe the table.
     pub findings: Vec<Finding>,
-    /// Where it was measured.
+    /// The host that it was measured on.
     pub environment: Environment,
 }
 
@@ -86,9 +86,9 @@ pub struct RowReport {
     pub framework: String,
     /// How a variant differs.
     pub title: Option<String>,
-    /// What kind of weight it is.
+    /// What kind of framework it is.
     pub style: Style,
-    /// The receipt.
+    /// The reported version.
     pub version: Option<String>,
     /// Whether there are figures, and why not.
     pub state: State,
@@ -98,21 +98,21 @@ pub struct RowReport {
     pub ranks: Option<[usize; 2]>,
     /// Complete blocks of this row.
     pub blocks: usize,
-    /// Processes on which they were measured; fewer than blocks where one was kept for several.
+    /// Processes on which they were measured; fewer than blocks if one lasted for several.
     pub starts: usize,
     /// How long it was under load until its CPU per request was steady, as a pilot found; absent if there was no pilot, or
-    /// it never was: then a warning says so.
+    /// it never was, which is a finding.
     pub steady_after_ns: Option<u64>,
     /// Answers a second within the window; the median of the blocks.
     pub requests_per_second: Option<f64>,
-    /// Why there is no throughput, where there is a row.
+    /// Why a measured row has no throughput.
     pub throughput_doubt: Option<Finding>,
     /// Throughput related to the reference's, paired by block.
     pub ratio: Option<Estimate>,
     /// CPU time of the service's processes for each answer; the median of the blocks.
     pub cpu_ns_per_request: Option<f64>,
     /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
-    /// none where that is not known.
+    /// absent if that is not known.
     pub cpu_ns_per_request_with_softirq: Option<f64>,
     /// CPU time for each answer, related to the reference's.
     pub cpu_ratio: Option<Estimate>,
@@ -120,7 +120,7 @@ pub struct RowReport {
     pub server_cpu_share: Option<f64>,
     /// The same of the generator.
     pub generator_cpu_share: Option<f64>,
-    /// Of the service's CPUs in that time: interrupts and softirq, whosever.
+    /// Of the service's CPUs in that time: interrupts and softirq, of all processes.
     pub softirq_share: Option<f64>,
     /// Of the measured CPUs: others, stolen time among it.
     pub foreign_cpu_share: Option<f64>,
@@ -128,7 +128,7 @@ pub struct RowReport {
     pub steal_share: Option<f64>,
     /// Of the service's CPUs: time that a quota kept the service from running.
     pub throttled_share: Option<f64>,
-    /// Of the time: somebody on the machine waited for a CPU.
+    /// Of the time: some process on the machine waited for a CPU.
     pub cpu_pressure_share: Option<f64>,
     /// Bytes on the wire for each answer, both ways.
     pub bytes_per_request: Option<f64>,
@@ -149,7 +149,7 @@ pub struct RowReport {
     pub sent: u64,
     /// Wrong and missing answers, by class.
     pub failed: BTreeMap<String, u64>,
-    /// What is doubtful about the figures.
+    /// Findings about the figures.
     pub findings: Vec<Finding>,
 }
 
@@ -175,7 +175,7 @@ impl State {
         self.verdict().word(Question::Row)
     }
 
-    /// What that means for who asked for figures.
+    /// What that means for a command that needs figures.
     pub fn verdict(&self) -> Verdict {
         match self {
             State::Measured => Verdict::Pass,
@@ -219,7 +219,7 @@ pub struct OpenLatency {
     pub lag_ns_p99: u64,
     /// Requests due in all blocks.
     pub due: u64,
-    /// Why it is not the service's latency, where it is not.
+    /// Why it is not the service's latency; absent if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Finding>,
 }
@@ -279,7 +279,7 @@ impl RowReport {
         self.state.reason().or_else(|| self.throughput_doubt.as_ref().map(ToString::to_string))
     }
 
-    /// All that is doubtful about it, for below the table.
+    /// All findings about it, for below the table.
     pub fn remarks(&self) -> impl Iterator<Item = &Finding> {
         let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
         self.throughput_doubt.iter().chain(latency).chain(&self.findings)

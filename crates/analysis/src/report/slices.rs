@@ -1,5 +1,6 @@
-//! What the figures of a report are made of, for whoever draws it: slices in the order of time, what was left out of them and
-//! why, and the blocks, which are the unit that counts as independent. It decides nothing that the report has not decided.
+//! What the figures of a report are made of, for the programs that draw it: slices in the order of time, what was left out of
+//! them and why, and the blocks, which are the unit that counts as independent. It decides nothing that the report has not
+//! decided.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub enum Fate {
 /// A slice, and whether it counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Weighed<'a> {
-    /// As it was kept.
+    /// As it was stored.
     pub slice: &'a Sample,
     /// Its round, counted from 0 over all blocks of the run. All rows of a round were measured side by side.
     pub round: usize,
@@ -46,14 +47,14 @@ impl Weighed<'_> {
             .then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
     }
 
-    /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was told.
+    /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
         let (answered, server_cpu_ns) = (self.slice.load.answered, self.slice.host.server_cpu_ns);
         (answered > 0 && server_cpu_ns > 0)
             .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
     }
 
-    /// The share of so many CPUs that others took.
+    /// The share of the measured CPUs that others took.
     pub fn foreign_cpu_share(&self, cpus: usize) -> Option<f64> {
         let all_ns = self.slice.load.elapsed_ns as f64 * cpus as f64;
         let foreign_ns = self.slice.host.foreign_cpu_ns? as f64;
@@ -113,7 +114,7 @@ pub struct BlockFigures {
     pub process: usize,
     /// Answers a second within the windows.
     pub requests_per_second: f64,
-    /// CPU time of the service for each answer; absent if the kernel told none.
+    /// CPU time of the service for each answer; absent if the kernel counted none.
     pub cpu_ns_per_request: Option<f64>,
     /// Peak resident memory.
     pub rss_bytes_peak: Option<u64>,

@@ -32,7 +32,7 @@ pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
 /// From so much more for the first slices of a fresh process than for its last, it was still warming up.
 const WARMING_SHARE_MIN: f64 = 0.05;
 
-/// A pilot can be wrong, and an experiment without one knows nothing: the blocks themselves tell whether a service was warm.
+/// A pilot can be wrong, and an experiment without one knows nothing: the blocks themselves show whether a service was warm.
 pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
     let fresh = blocks.iter().filter(|(number, block)| block.process == **number);
     let falls: Vec<f64> = fresh.filter_map(|(_, block)| fall(block)).collect();

@@ -278,7 +278,7 @@ fn too_few_blocks_are_said_once() {
 }
 
 #[test]
-fn others_on_the_machine_are_told_of() {
+fn others_on_the_machine_are_reported() {
     let mut kept = kept();
     for record in &mut kept.records {
         if let Record::Sample(slice) = record {
@@ -401,14 +401,14 @@ fn latency_that_is_the_generators_own_is_not_shown() {
 fn the_accounting_closes_and_softirq_is_shown() {
     let mut kept = kept();
     each_slice(&mut kept, |slice| {
-        let books = cpus::CpuAccounting {
+        let accounting = cpus::CpuAccounting {
             wall_ns: 101_000_000,
             server: times(80, 20, 0),
             generator: times(50, 10, 40),
             pressure_ns: Some(5_000_000),
         };
         (slice.host.accounting, slice.host.throttled_ns, slice.host.foreign_cpu_ns) =
-            (Some(books), Some(0), Some(1_000_000));
+            (Some(accounting), Some(0), Some(1_000_000));
     });
     kept.header.environment.irq_time_apart = Some(false);
     let report = compute(&kept);
@@ -432,8 +432,8 @@ fn the_accounting_closes_and_softirq_is_shown() {
     assert!(!found.closes() && !found.lacks_idle_transitions(), "{found:?}");
 
     each_slice(&mut kept, |slice| {
-        let books = slice.host.accounting.as_mut().unwrap();
-        (books.wall_ns, books.generator) = (101_000_000, times(50, 10, 20));
+        let accounting = slice.host.accounting.as_mut().unwrap();
+        (accounting.wall_ns, accounting.generator) = (101_000_000, times(50, 10, 20));
     });
     let report = compute(&kept);
     let found = report.cpu_accounting.unwrap();
@@ -460,7 +460,7 @@ fn a_service_that_was_not_warm_is_named() {
         matches!(issue, Some(RowIssue::StillWarming { more_share }) if (more_share - 0.25).abs() < 1e-3),
         "{found:?}"
     );
-    // Of a process that lasts only the first block can tell.
+    // Of a process that lasts, only the first block shows it.
     for record in &mut kept.records {
         if let Record::Started(started) = record
             && started.row == HALF
@@ -468,5 +468,5 @@ fn a_service_that_was_not_warm_is_named() {
             started.block = 0;
         }
     }
-    assert_eq!(warnings(&kept), [], "one block is too few to tell");
+    assert_eq!(warnings(&kept), [], "one block is too few");
 }

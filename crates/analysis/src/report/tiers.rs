@@ -1,10 +1,10 @@
-//! Which rows the data can tell apart: tiers, the ranks that each row may have, and what it would take to know more.
+//! Which rows the data can separate: tiers, the ranks that each row may have, and what it would take to know more.
 //!
 //! Of a run with one group the figures of a block are compared with each other. Of one with several they are related to
 //! the reference of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
 //! That assumes that what disturbs a block multiplies all in it alike, so that two rows of different groups may be
-//! compared by their distances to one reference. Who is in a group with whom is drawn anew for each cycle, so that nobody gains
-//! by it; the reference's own noise is in every such figure, and makes tiers wider, not wrong.
+//! compared by their distances to one reference. The groups are drawn anew for each cycle, so that no row gains
+//! by them; the reference's own noise is in every such figure, and makes tiers wider, not wrong.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ use tare_bench::{
 pub const ALPHA: f64 = 0.05;
 /// With this probability the blocks that are named would separate a pair.
 const POWER: f64 = 0.8;
-/// Pairs for which it is said what would separate them.
+/// Pairs for which the report names the blocks that would separate them.
 const NEIGHBOURS_MAX: usize = 3;
 
 /// The order of the rows, as far as there is one.
@@ -46,7 +46,7 @@ pub struct Tiers {
     pub rows: Vec<Place>,
     /// Rows that stand side by side and are not separated, those first that would be soonest.
     pub not_separated: Vec<Neighbours>,
-    /// Doubts about all of it.
+    /// Findings about all of it.
     pub warnings: Vec<Warning>,
 }
 
@@ -63,7 +63,7 @@ pub struct Place {
     pub rank_worst: usize,
 }
 
-/// Two rows that the data cannot tell apart.
+/// Two rows that the data cannot separate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Neighbours {
     /// The one ahead.
@@ -103,14 +103,14 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// How many more blocks would separate two rows: starts are what counts where a process lasted for several.
+    /// How many more blocks would separate two rows: starts are what counts if a process lasted for several.
     fn blocks_to_separate(&self, one: usize, other: usize, alpha: f64) -> Option<usize> {
         let logs = log_ratios(&self.values[one], &self.values[other]).ok()?;
         let starts = two_level::by_start(&logs, &self.processes[one], &self.processes[other]).ok()?;
         let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
         let means: Vec<f64> = starts.iter().map(mean).collect();
         let blocks_each = logs.len().div_ceil(starts.len());
-        // The estimate may say that there are enough already; the data have just said that there are not.
+        // The estimate may be that there are enough already; the data have just shown that there are not.
         let needed = planning::blocks_to_separate(&means, alpha, POWER).ok()??;
         Some(needed.max(1) * blocks_each)
     }
@@ -135,7 +135,7 @@ impl Tiers {
         let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
         let ranking = table.ranking(by.better(), looks).ok()?;
-        // Too few blocks are no ground for an estimate; the warning says how many it takes at the least.
+        // Too few blocks are no ground for an estimate; the warning names the least number.
         let block_ns = block_ns.map(|ns| ns * plan.groups() as u64);
         let not_separated = match ranking.warnings.is_empty() {
             true => neighbours(&ranking, &table, block_ns),
@@ -208,7 +208,7 @@ impl Neighbours {
     }
 }
 
-/// Positive figures only: the others have no logarithm, and the kernel told no CPU time.
+/// Positive figures only: the others have no logarithm, and the kernel counted no CPU time.
 fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Series {
     let value = |block: &Block| block.value(by);
     let groups = plan.groups();

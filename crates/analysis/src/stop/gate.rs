@@ -8,8 +8,8 @@ use tare_bench::run::{
     until::Until,
 };
 
-/// Ends a campaign at the first of its planned looks that passes or fails the candidate. It decides by what
-/// [`comparison::compute`] makes of the records, which is what a reader is shown.
+/// Ends a run at the first of its planned looks that passes or fails the candidate. It decides by what
+/// [`comparison::compute`] makes of the records, which is what the report shows.
 #[derive(Debug)]
 pub struct GateRule {
     kept: Kept,

@@ -1,5 +1,5 @@
-//! When a run has the answer to its question. A stopping rule is a function of the records alone, and looks only where the plan
-//! says: a run that is resumed or replayed gets the same answer.
+//! When a run has the answer to its question. A stopping rule is a function of the records alone, and looks only after the
+//! blocks that the plan lists: a run that is resumed or replayed gets the same answer.
 
 mod gate;
 mod tiers;

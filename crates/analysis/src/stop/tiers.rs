@@ -1,4 +1,4 @@
-//! All rows against each other, until every pair is told apart or proved to be as good as equal.
+//! All rows against each other, until every pair is separated or proved to be equal within delta.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use tare_bench::run::{
     until::{Tiers, planned},
 };
 
-/// Ends a campaign once its tiers are clear.
+/// Ends a run once its tiers are clear.
 #[derive(Debug)]
 pub struct TiersRule {
     plan: Plan,
@@ -47,8 +47,8 @@ impl TiersRule {
         TiersRule { plan: plan.clone(), tiers: tiers.clone(), records: Vec::new(), blocks: 0 }
     }
 
-    /// What the records so far say, at the looks that they have reached. A pair that an earlier look has told apart stays
-    /// so: what a look finds has its share of the error.
+    /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
+    /// separated: each look has its share of the error.
     pub fn standing(&self) -> Standing {
         let rows = self.rows();
         let labels: Vec<String> = rows.iter().map(|row| self.plan.rows[*row].label.clone()).collect();
@@ -57,7 +57,7 @@ impl TiersRule {
             Standing { look: None, separated: BTreeSet::new(), equal: BTreeSet::new(), open: pairs(&labels) };
         let blocks = values.first().map_or(0, Vec::len);
         let separate = planned(&self.tiers.looks, self.tiers.alpha);
-        // Each of so many statements has its share, so that all hold together.
+        // Each pair has its share of the error, so that all statements hold together.
         let equal = planned(&self.tiers.looks, self.tiers.alpha / standing.open.len().max(1) as f64);
         for look in separate.all().iter().filter(|look| look.n <= blocks) {
             standing.look = Some(look.n);
@@ -69,7 +69,7 @@ impl TiersRule {
                 if pair.separated {
                     standing.separated.insert(name.clone());
                 }
-                if self.as_good_as_equal(&equal, so_far[pair.a], so_far[pair.b]) {
+                if self.is_equal_within_delta(&equal, so_far[pair.a], so_far[pair.b]) {
                     standing.equal.insert(name);
                 }
             }
@@ -80,7 +80,7 @@ impl TiersRule {
     }
 
     /// Both one-sided tests at once: the interval lies within delta.
-    fn as_good_as_equal(&self, looks: &tare_stats::Looks, one: &[f64], other: &[f64]) -> bool {
+    fn is_equal_within_delta(&self, looks: &tare_stats::Looks, one: &[f64], other: &[f64]) -> bool {
         let found = log_ratios(one, other).and_then(|diffs| looks.decide(&diffs));
         let bound = self.tiers.delta.ln_1p();
         let interval = found.ok().and_then(|found| found.estimate.interval);
@@ -163,7 +163,11 @@ mod tests {
     #[test]
     fn a_pair_that_is_about_delta_apart_is_neither() {
         let (stop_rule, decided) = after(39, &[1.0, 0.97, 0.5]);
-        assert!(decided.is_some(), "so near it is told apart: {:?}", stop_rule.standing());
+        assert!(
+            decided.is_some(),
+            "a difference this near to delta is separated: {:?}",
+            stop_rule.standing()
+        );
         let (stop_rule, decided) = after(11, &[1.0, 1.0, 0.5]);
         assert_eq!((decided, stop_rule.standing().look, stop_rule.standing().open.len()), (None, None, 3));
     }

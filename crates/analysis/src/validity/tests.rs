@@ -41,7 +41,7 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
         assert_eq!(found, expected, "{elapsed} ms, {foreign} ms of others, {steal} ms stolen");
     }
     let old = Sample { host: HostUsage::default(), ..slice(100, 0, 0) };
-    assert_eq!(disturbance(&old, 2), None, "an older run, or a kernel that tells nothing");
+    assert_eq!(disturbance(&old, 2), None, "an older run, or a kernel without that count");
 }
 
 #[test]

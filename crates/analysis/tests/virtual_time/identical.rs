@@ -1,4 +1,4 @@
-//! Two names for one service: how often a campaign says that they differ, and how often it finds a difference there is.
+//! Two names for one service: how often a run separates them, and how often it finds a real difference.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -6,7 +6,7 @@ use tare_analysis::{
 };
 use tare_bench::run::plan::Plan;
 
-use crate::machine::{Machine, Service, campaign, plan};
+use crate::machine::{Machine, Service, plan, run};
 
 const SERVICE: Service = Service { per_second: 50_000.0, process_sd: 0.03, slice_sd: 0.1 };
 const BLOCKS: usize = 12;
@@ -14,7 +14,7 @@ const BLOCKS: usize = 12;
 fn report(services: &[Service], drift_sd: f64, seed: u64) -> Report {
     let labels = &["raw-socket", "same", "third"][..services.len()];
     let plan = plan(labels, BLOCKS, seed);
-    report::compute(&campaign(&plan, &mut Machine::new(services, drift_sd, &plan, 1), &mut ()))
+    report::compute(&run(&plan, &mut Machine::new(services, drift_sd, &plan, 1), &mut ()))
 }
 
 /// The row that is not the reference.
@@ -26,23 +26,23 @@ fn separates(ratio: &Estimate) -> bool {
     ratio.low.is_some_and(|low| low > 1.0) || ratio.high.is_some_and(|high| high < 1.0)
 }
 
-/// Of `campaigns`, how many separate the two.
-fn separated(second: Service, drift_sd: f64, campaigns: u64) -> usize {
-    let found = (0..campaigns).filter(|seed| separates(ratio(&report(&[SERVICE, second], drift_sd, *seed))));
+/// Of `runs`, how many separate the two.
+fn separated(second: Service, drift_sd: f64, runs: u64) -> usize {
+    let found = (0..runs).filter(|seed| separates(ratio(&report(&[SERVICE, second], drift_sd, *seed))));
     found.count()
 }
 
 /// Process effects that outweigh the noise of slices, and a machine that wanders by 2% from each slice to the next: over
-/// a campaign, by a third.
+/// a run, by a third.
 #[test]
 fn one_service_under_two_names_is_seldom_two() {
     let found = separated(SERVICE, 0.02, 1_000);
-    assert!(found <= 50, "{found} of 1000 campaigns separated a service from itself");
+    assert!(found <= 50, "{found} of 1000 runs separated a service from itself");
     assert!(found >= 20, "{found} of 1000: wider than 95% needs");
 }
 
 /// The second takes so long to warm up that each of its processes lasts for four blocks: what is drawn once per process is
-/// then the same in all four, and who counts blocks calls every second one of them another service.
+/// then the same in all four, and a count by blocks would call every second one of them another service.
 #[test]
 fn a_process_that_lasts_makes_no_service_another() {
     let slow = |seed: u64| {
@@ -50,13 +50,13 @@ fn a_process_that_lasts_makes_no_service_another() {
         let plan = Plan { warm_up_ns_max: Some(60_000_000_000), ..plan };
         let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
         machine.steady_after_ns[1] = 60_000_000_000;
-        report::compute(&campaign(&plan, &mut machine, &mut ()))
+        report::compute(&run(&plan, &mut machine, &mut ()))
     };
     let starts: Vec<usize> = slow(1).rows.iter().map(|row| row.starts).collect();
     assert_eq!((slow(1).blocks, starts.iter().sum::<usize>()), (16, 16 + 4));
     let reports: Vec<Report> = (0..500).map(slow).collect();
     let found = reports.iter().filter(|report| separates(ratio(report))).count();
-    assert!((10..=32).contains(&found), "{found} of 500 campaigns separated a service from itself");
+    assert!((10..=32).contains(&found), "{found} of 500 runs separated a service from itself");
     let is_two = |report: &&Report| report.tiers.as_ref().is_some_and(|tiers| tiers.rows[1].tier == 2);
     assert!(reports.iter().filter(is_two).count() <= 32);
 }
@@ -72,7 +72,7 @@ fn a_service_that_is_a_tenth_slower_is_found() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_campaign_to_the_last_digit() {
+fn the_same_seed_gives_the_same_run_to_the_last_digit() {
     let text = |seed| serde_json::to_string(&report(&[SERVICE; 3], 0.02, seed)).unwrap();
     assert_eq!(text(3), text(3));
     assert_ne!(text(3), text(4));

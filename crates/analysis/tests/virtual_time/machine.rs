@@ -1,4 +1,4 @@
-//! A machine without time: services that are numbers, and a campaign that runs on them as it does on real ones.
+//! A machine without time: services that are numbers, and a run on them as on real ones.
 
 use std::{cell::Cell, io, time::Duration};
 
@@ -17,7 +17,7 @@ use tare_bench::{
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::{catalogue::Style, settings::ServiceSettings};
 
-/// A service, as far as a campaign can see one.
+/// A service, as far as a run can see one.
 #[derive(Debug, Clone, Copy)]
 pub struct Service {
     /// Answers a second, on average.
@@ -42,7 +42,7 @@ pub struct Machine {
     window_ns: u64,
     /// Time within which an answer counts in an open loop.
     limit_ns: u64,
-    /// One slice of an open loop in so many finds the generator late.
+    /// One of this number of open-loop slices finds the generator late.
     pub void_every: usize,
     /// How long each service takes to be steady.
     pub steady_after_ns: Vec<u64>,
@@ -184,16 +184,16 @@ impl Journal for Memory {
     }
 }
 
-struct Nobody;
+struct NoWatch;
 
-impl Watch for Nobody {
+impl Watch for NoWatch {
     fn on_record(&mut self, _record: &Record, _left: Duration) {}
 }
 
-/// A whole campaign, as its folder would give it back.
-pub fn campaign(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> Kept {
+/// A whole run, as its folder would give it back.
+pub fn run(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> Kept {
     let mut journal = Memory::default();
-    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Nobody, stop_rule };
+    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut NoWatch, stop_rule };
     schedule::run(plan, parts, &[]).expect("memory does not fail");
     let header =
         Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());

@@ -1,4 +1,4 @@
-//! Whole campaigns in virtual time: the real scheduler over simulated services, from the plan to the figures.
+//! Whole runs in virtual time: the real scheduler over simulated services, from the plan to the figures.
 
 mod identical;
 mod machine;

@@ -1,4 +1,4 @@
-//! Searches for capacity under an SLO, as the campaign runs them.
+//! Searches for capacity under an SLO, as a run executes them.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ fn run_within(
     let mut machine = Machine::new(&services, 0.0, &plan, limit_ns);
     machine.void_every = void_every;
     let mut searches = Searches::new(&slo);
-    let kept = machine::campaign(&plan, &mut machine, &mut searches);
+    let kept = machine::run(&plan, &mut machine, &mut searches);
     (slo, kept)
 }
 
@@ -145,7 +145,7 @@ fn a_service_that_holds_no_rate_has_none() {
 }
 
 #[test]
-fn windows_that_are_too_short_for_the_percentile_are_told() {
+fn windows_that_are_too_short_for_the_percentile_are_reported() {
     let rare = Service { per_second: 60.0, ..QUICK };
     let (slo, kept) = run_within(1_000_000_000, &[("rare", rare)], 2, 1, usize::MAX);
     let report = capacity::compute(&slo, &kept);

@@ -19,7 +19,7 @@ const TWIN: usize = 2;
 const ROWS: [(&str, f64); 4] = [("raw-socket", 1.0), ("slow", 0.5), ("twin", 0.8), ("other", 0.797)];
 
 #[test]
-fn what_cannot_be_told_apart_is_one_tier() {
+fn what_cannot_be_separated_is_one_tier() {
     let kept = kept_with(&ROWS, 12);
     let found = tiers_of(&kept);
     assert_eq!(found.iter().map(|(_, tier)| *tier).collect::<Vec<_>>(), [1, 2, 2, 3]);
@@ -63,7 +63,7 @@ fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
 #[test]
 fn who_keeps_a_process_is_judged_by_its_starts() {
     let mut kept = kept_with(&ROWS, 12);
-    // Who was never seen to start has a process for each block.
+    // A row without a record of its starts has a process for each block.
     let started = |block: usize| Started { block, row: TWIN, start_up_ns: 1 };
     let with_starts = |record: Record| match record {
         Record::Block(Block { block, .. }) if block.is_multiple_of(3) => {
