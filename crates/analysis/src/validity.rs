@@ -53,6 +53,29 @@ pub const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
 /// A link whose thread takes more than this share of a CPU may hold packets up that it should not.
 pub(crate) const LINK_BUSY_SHARE: f64 = 0.9;
 
+/// The thresholds by which a row is classified. They are no part of a stored run: a run that is read again is classified by
+/// those of the program that reads it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowLimits {
+    pub failure_share_max: f64,
+    pub throttled_share_max: f64,
+    pub taken_share_max: f64,
+    pub busy_share: f64,
+    pub server_bound_share: f64,
+}
+
+impl Default for RowLimits {
+    fn default() -> RowLimits {
+        RowLimits {
+            failure_share_max: FAILURE_SHARE_MAX,
+            throttled_share_max: THROTTLED_SHARE_MAX,
+            taken_share_max: ROW_TAKEN_SHARE_MAX,
+            busy_share: BUSY_SHARE,
+            server_bound_share: SERVER_BOUND_SHARE,
+        }
+    }
+}
+
 /// Why a slice counts for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Disturbance {

@@ -9,33 +9,39 @@ use tare_stats::summary;
 
 use super::RowIssue;
 use crate::validity::{
-    BUSY_SHARE, FAILURE_SHARE_MAX, LINK_BUSY_SHARE, ROW_TAKEN_SHARE_MAX, SCHEDULE_LAG_NS_P99_MAX,
-    SERVER_BOUND_SHARE, Shares, THROTTLED_SHARE_MAX, little,
+    FAILURE_SHARE_MAX, LINK_BUSY_SHARE, RowLimits, SCHEDULE_LAG_NS_P99_MAX, Shares, little,
 };
 
 /// Why the throughput of a row is not that of its service.
-pub fn throughput(shares: &Shares) -> Option<RowIssue> {
+pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue> {
     let Shares { server, generator, foreign, pressure, throttled, .. } = *shares;
-    if let Some(share) = throttled.filter(|share| *share > THROTTLED_SHARE_MAX) {
+    if let Some(share) = throttled.filter(|share| *share > limits.throttled_share_max) {
         return Some(RowIssue::Throttled { share });
     }
-    if let Some(share) = foreign.filter(|share| *share > ROW_TAKEN_SHARE_MAX && server < SERVER_BOUND_SHARE) {
+    if let Some(share) =
+        foreign.filter(|share| *share > limits.taken_share_max && server < limits.server_bound_share)
+    {
         return Some(RowIssue::Interference { share, server_share: server, pressure_share: pressure });
     }
-    (server < BUSY_SHARE && generator > BUSY_SHARE)
+    (server < limits.busy_share && generator > limits.busy_share)
         .then_some(RowIssue::GeneratorBound { generator_share: generator, server_share: server })
 }
 
 /// That a throughput that stands is no capacity. A service that waits on purpose (`DELAY_MS`) is not asked.
-pub fn not_server_bound(shares: &Shares, delay_ms: u64) -> Option<RowIssue> {
-    (delay_ms == 0 && shares.server < SERVER_BOUND_SHARE)
+pub(crate) fn not_server_bound(shares: &Shares, delay_ms: u64, limits: &RowLimits) -> Option<RowIssue> {
+    (delay_ms == 0 && shares.server < limits.server_bound_share)
         .then_some(RowIssue::NotServerBound { server_share: shares.server })
 }
 
 /// Too many wrong and missing answers for any figure.
-pub fn failing(sent: u64, by_class: &BTreeMap<String, u64>, first: Option<&String>) -> Option<RowIssue> {
+pub(crate) fn failing(
+    sent: u64,
+    by_class: &BTreeMap<String, u64>,
+    first: Option<&String>,
+    limits: &RowLimits,
+) -> Option<RowIssue> {
     let failed: u64 = by_class.values().sum();
-    (failed as f64 > sent as f64 * FAILURE_SHARE_MAX).then(|| RowIssue::Failing {
+    (failed as f64 > sent as f64 * limits.failure_share_max).then(|| RowIssue::Failing {
         failed,
         sent,
         by_class: by_class.clone(),
@@ -64,7 +70,7 @@ pub fn of_whole_load(
     saturates: bool,
 ) -> Option<RowIssue> {
     let saturated = || match saturates && sample.load.elapsed_ns > 0 {
-        true => throughput(&Shares::of(&[sample], pinning, threads)),
+        true => throughput(&Shares::of(&[sample], pinning, threads), &RowLimits::default()),
         false => None,
     };
     late_load(sample)
@@ -106,6 +112,7 @@ fn failing_load(sample: &Sample) -> Option<RowIssue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validity::{BUSY_SHARE, SERVER_BOUND_SHARE};
     use tare_bench::sample::{HostUsage, LinkUsage, LoadResult};
 
     fn shares(server: f64, generator: f64) -> Shares {
@@ -114,7 +121,7 @@ mod tests {
 
     /// The code of what is found.
     fn found(shares: &Shares) -> Option<&'static str> {
-        throughput(shares).map(|issue| issue.code())
+        throughput(shares, &RowLimits::default()).map(|issue| issue.code())
     }
 
     #[test]
@@ -141,18 +148,20 @@ mod tests {
 
     #[test]
     fn a_service_that_waits_on_purpose_is_not_asked_for_its_capacity() {
-        assert!(not_server_bound(&shares(0.5, 0.5), 0).is_some());
-        assert_eq!(not_server_bound(&shares(0.5, 0.5), 1), None);
-        assert_eq!(not_server_bound(&shares(SERVER_BOUND_SHARE, 0.5), 0), None);
+        let found =
+            |server, delay_ms| not_server_bound(&shares(server, 0.5), delay_ms, &RowLimits::default());
+        assert!(found(0.5, 0).is_some());
+        assert_eq!([found(0.5, 1), found(SERVER_BOUND_SHARE, 0)], [None, None]);
     }
 
     #[test]
     fn one_failure_in_a_thousand_is_allowed() {
         let failed = |count| BTreeMap::from([("mismatch".to_owned(), count)]);
-        assert_eq!(failing(1_000, &failed(1), None), None);
-        let issue = failing(1_000, &failed(2), Some(&"GET /".to_owned())).unwrap();
+        let limits = RowLimits::default();
+        assert_eq!(failing(1_000, &failed(1), None, &limits), None);
+        let issue = failing(1_000, &failed(2), Some(&"GET /".to_owned()), &limits).unwrap();
         assert_eq!(issue.to_string(), "failing: 2 of 1000 requests: mismatch 2; the first: GET /");
-        assert_eq!(failing(0, &BTreeMap::new(), None), None);
+        assert_eq!(failing(0, &BTreeMap::new(), None, &limits), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::{
 use crate::accounting::CpuAccounting;
 use crate::faults::{self, Fault};
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
-use crate::validity::Shares;
+use crate::validity::{RowLimits, Shares};
 use tare_bench::{
     metric::Metric,
     run::{
@@ -40,6 +40,11 @@ pub fn compute(kept: &Kept) -> Report {
 /// The same of a run with interim analyses, which may have ended because of them: its intervals and tiers
 /// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
 pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
+    compute_with(kept, looks, &RowLimits::default())
+}
+
+/// The same with other thresholds for rows.
+pub(super) fn compute_with(kept: &Kept, looks: Option<&Looks>, limits: &RowLimits) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
     for record in &kept.records {
@@ -56,7 +61,7 @@ pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
     let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
     for row in 0..plan.rows.len() {
         let blocks = blocks_of(&kept.records, &rounds, row);
-        rows.push((row_report(kept, row, &blocks, failures.get(&row)), blocks));
+        rows.push((row_report(kept, row, &blocks, failures.get(&row), limits), blocks));
     }
     for (row, blocks) in
         rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.reference)
@@ -116,11 +121,17 @@ fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     (row.state == State::Measured, row.times_throughput(reference).unwrap_or(0.0), rate.unwrap_or(0.0))
 }
 
-fn row_report(kept: &Kept, place: usize, blocks: &Blocks, failure: Option<&String>) -> RowReport {
+fn row_report(
+    kept: &Kept,
+    place: usize,
+    blocks: &Blocks,
+    failure: Option<&String>,
+    limits: &RowLimits,
+) -> RowReport {
     let row = &kept.header.plan.rows[place];
     let (sent, failed) = totals(blocks);
     let mut report = RowReport {
-        state: state(row, blocks, failure, sent, &failed),
+        state: state(row, blocks, failure, (sent, &failed), limits),
         sent,
         failed,
         findings: unclean_stops(&row.label, blocks),
@@ -135,6 +146,7 @@ fn row_report(kept: &Kept, place: usize, blocks: &Blocks, failure: Option<&Strin
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
         fill_in(&mut report, kept, blocks);
+        classify_throughput(&mut report, &kept.header.plan, blocks, limits);
     }
     report
 }
@@ -162,8 +174,8 @@ fn state(
     row: &tare_bench::run::plan::PlannedRow,
     blocks: &Blocks,
     failure: Option<&String>,
-    sent: u64,
-    failed: &BTreeMap<String, u64>,
+    (sent, failed): (u64, &BTreeMap<String, u64>),
+    limits: &RowLimits,
 ) -> State {
     if let Some(reason) = &row.excluded {
         return State::Excluded(reason.clone());
@@ -180,7 +192,9 @@ fn state(
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.as_ref());
     let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
     let invalid = |issue| State::Invalid(Finding::of_row(&row.label, issue));
-    if let Some(issue) = detect::failing(sent, failed, first).or_else(|| detect::inconsistent(counts())) {
+    if let Some(issue) =
+        detect::failing(sent, failed, first, limits).or_else(|| detect::inconsistent(counts()))
+    {
         return invalid(issue);
     }
     if blocks.values().any(|block| block.sum(|slice| slice.load.answered) == 0.0) {
@@ -233,11 +247,10 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
         })
         .filter(|_| report.cpu_ns_per_request.is_some());
     }
-    judge(report, plan, blocks);
 }
 
 /// Whether the throughput is the service's own, and what its time went into.
-fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
+fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, limits: &RowLimits) {
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     let shares = Shares::of(&slices, &plan.pinning, plan.service_settings.threads);
     report.server_cpu_share = Some(shares.server);
@@ -253,9 +266,10 @@ fn judge(report: &mut RowReport, plan: &Plan, blocks: &Blocks) {
     if report.cpu_ns_per_request.is_none() || faults::is_active(Fault::Validity) {
         return;
     }
-    report.throughput_doubt = detect::throughput(&shares).map(|issue| Finding::of_row(&report.label, issue));
+    report.throughput_doubt =
+        detect::throughput(&shares, limits).map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_doubt.is_none() {
-        report.add(detect::not_server_bound(&shares, plan.service_settings.delay_ms));
+        report.add(detect::not_server_bound(&shares, plan.service_settings.delay_ms, limits));
     }
 }
 

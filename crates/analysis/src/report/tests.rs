@@ -3,6 +3,7 @@ use crate::estimate::Estimate;
 use crate::{
     checks,
     findings::{Finding, RowIssue, RunIssue},
+    validity::RowLimits,
     verdict::Verdict,
 };
 use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
@@ -469,4 +470,25 @@ fn a_service_that_was_not_warm_is_named() {
         }
     }
     assert_eq!(warnings(&kept), [], "one block is too few");
+}
+
+/// What is stored has no verdict in it: a run that is read again is classified by the thresholds of today.
+#[test]
+fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| slice.host.throttled_ns = Some(500_000));
+    let journal = serde_json::to_string(&kept.records).unwrap();
+    kept.records = serde_json::from_str(&journal).unwrap();
+    let at = |limits: RowLimits| compute::compute_with(&kept, None, &limits);
+
+    let today = at(RowLimits::default());
+    assert_eq!(
+        (find(&today, "wrong").verdict(), find(&today, "half").verdict()),
+        (Verdict::Invalid, Verdict::Pass)
+    );
+    let lax = at(RowLimits { failure_share_max: 0.1, ..RowLimits::default() });
+    assert_eq!(find(&lax, "wrong").verdict(), Verdict::Pass);
+    let strict = at(RowLimits { throttled_share_max: 0.001, ..RowLimits::default() });
+    assert_eq!(find(&strict, "half").verdict(), Verdict::Invalid);
+    assert_eq!(serde_json::to_string(&kept.records).unwrap(), journal);
 }
