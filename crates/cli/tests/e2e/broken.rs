@@ -80,7 +80,7 @@ fn a_failed_build_step_leaves_a_row_out_and_is_told_by_the_exit_status() {
     workspace.service("unbuilt", &(manifest("unbuilt", "correct") + step));
     workspace.write("experiments/tiny.toml", &experiment(&["honest", "unbuilt"], 1));
     let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect(1);
-    assert_snapshot!(workspace.redact(ran.line("unbuilt")), @r#"unbuilt  left out: build step "sh -c echo working; echo no such header >&2; exit 3" failed (exit status 3): no such header; all of it: ROOT/.tare/builds/unbuilt.log"#);
+    assert_snapshot!(workspace.redact(ran.line("unbuilt")), @r#"unbuilt  not built: build step "sh -c echo working; echo no such header >&2; exit 3" failed (exit status 3): no such header; all of it: ROOT/.tare/builds/unbuilt.log"#);
     assert!(ran.line("honest").contains("µs"));
     let verified = workspace.tare(&["verify", "unbuilt"]).expect(1);
     assert!(verified.stdout.contains("not built build step \"sh -c"));
@@ -99,9 +99,9 @@ fn a_row_that_is_against_its_contract_is_left_out_and_told_by_the_exit_status() 
     assert!(ran.line("honest").contains("µs"));
     assert!(
         ran.line("frozen")
-            .contains("  left out: failed verify: hello: date of \"hello\": the Date stands still")
+            .contains("  failed: failed verify: hello: date of \"hello\": the Date stands still")
     );
-    assert!(ran.line("hanging").contains("  left out: gave no correct answer within 300ms"));
+    assert!(ran.line("hanging").contains("  failed: gave no correct answer within 300ms"));
 }
 
 #[test]
