@@ -20,11 +20,11 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
     let until = plan.until.text().map(|text| format!("until       {text}\n")).unwrap_or_default();
     print(&format!(
         "{}\n{}\n\nservices    {} ({})\ncontract    {}\nload        closed loop{}, {} connections, {} generator thread(s)\n\
-         told        THREADS={} DELAY_MS={}\nCPUs        services {:?}, generator {:?}\nseed        {}\n\
+         settings    THREADS={} DELAY_MS={}\nCPUs        services {:?}, generator {:?}\nseed        {}\n\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{}, in random order\n\
          blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{until}\
          measuring   {} in all\n\
-         before      build what has changed and verify every service: some seconds where nothing has\n",
+         before      every service is built if it changed, and verified: some seconds if nothing changed\n",
         plan.title,
         plan.question,
         labels.len(),
@@ -50,7 +50,7 @@ pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
     ))
 }
 
-/// How long the measuring will take, in words: before a run, and where there is none.
+/// How long the measuring will take, in words.
 pub fn expected(plan: &Plan) -> String {
     let bound = if plan.until == Until::Budget { "about" } else { "at most about" };
     format!("{bound} {}", duration(Duration::from_nanos(plan.expected_ns())))

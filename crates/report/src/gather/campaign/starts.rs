@@ -135,7 +135,7 @@ pub fn memory(kept: &Kept, report: &Report) -> Section {
         spreads.iter().filter_map(|spread| Some((spread.row.label.as_str(), spread.row.rss_bytes_peak?)));
     let Some(span) = span(Unit::Bytes, figures) else {
         return Section::without("memory", "Memory", MEMORY_LEAD)
-            .note("no block of a row with figures tells its memory");
+            .note("no block of a row with figures has its memory");
     };
     let column = Column::new("rss_bytes_peak", "peak RSS", Unit::Bytes).help(RANGE);
     let mut fields =
