@@ -99,7 +99,7 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::{json::json, samples::campaign};
+    use crate::write::{fixture::campaign, json::json};
 
     fn keep(document: &Document) -> tempfile::TempDir {
         let run = tempfile::tempdir().unwrap();

@@ -2,20 +2,14 @@
 
 use serde::Serialize;
 
-/// A view of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
     /// Its heading, where a section has several.
     pub title: String,
-    /// What is drawn for a row.
     pub shape: Shape,
-    /// Key of the horizontal column.
     pub x: String,
-    /// Key of the vertical one.
     pub y: String,
-    /// Of the horizontal axis.
     pub x_scale: Scale,
-    /// Of the vertical axis.
     pub y_scale: Scale,
     /// Rows with the same value of this column are one series; with none, all are.
     pub series: Option<String>,
@@ -39,30 +33,24 @@ pub struct Chart {
 pub enum Shape {
     /// A horizontal bar for each row: `y` names it, `x` is its length.
     Bars,
-    /// A point with a name.
     Points,
     /// Points of a series, joined in the order of the table.
     Lines,
 }
 
-/// How an axis runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// In equal steps.
     Linear,
-    /// In equal factors.
     Log,
     /// In nines: 90%, 99%, 99.9% in equal steps (G. Tene's HDR plots).
     Percentile,
-    /// Names.
     Names,
 }
 
 impl Chart {
     /// `y` over `x`, both linear, all in one series.
-    #[must_use]
-    pub fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
+    pub(crate) fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
         Chart {
             title: String::new(),
             shape,
@@ -81,14 +69,11 @@ impl Chart {
     }
 
     /// A series for each value of that column.
-    #[must_use]
-    pub fn series(self, key: &str) -> Chart {
+    pub(crate) fn series(self, key: &str) -> Chart {
         Chart { series: Some(key.to_owned()), ..self }
     }
 
-    /// With these axes.
-    #[must_use]
-    pub fn scales(self, x_scale: Scale, y_scale: Scale) -> Chart {
+    pub(crate) fn scales(self, x_scale: Scale, y_scale: Scale) -> Chart {
         Chart { x_scale, y_scale, ..self }
     }
 }

@@ -139,7 +139,7 @@ mod tests {
     fn document(section: Section) -> Document {
         Document {
             format: FORMAT,
-            kind: Kind::Campaign,
+            kind: Kind::Interleaved,
             title: "T".to_owned(),
             question: String::new(),
             answer: "A".to_owned(),

@@ -21,13 +21,9 @@ pub const FORMAT: &str = "1.0";
 /// What a reader is shown of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
-    /// [`FORMAT`].
     pub format: &'static str,
-    /// What it tells of.
     pub kind: Kind,
-    /// A head line.
     pub title: String,
-    /// What was asked.
     pub question: String,
     /// What came out, in a sentence.
     pub answer: String,
@@ -47,14 +43,13 @@ pub struct Document {
     pub sections: Vec<Section>,
 }
 
-/// What a document tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Slices in blocks, related to a reference.
-    Campaign,
+    Interleaved,
     /// A published experiment, beside what it published.
-    Grid,
+    Sequential,
     /// A search for capacity under an SLO.
     Capacity,
     /// A against B within one run.
@@ -64,12 +59,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In words.
-    #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Kind::Campaign => "interleaved experiment",
-            Kind::Grid => "published experiment",
+            Kind::Interleaved => "interleaved experiment",
+            Kind::Sequential => "published experiment",
             Kind::Capacity => "capacity under an SLO",
             Kind::Comparison => "comparison",
             Kind::History => "history",
@@ -77,7 +70,6 @@ impl Kind {
     }
 }
 
-/// A label and a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
     /// Such as `Machine`.
@@ -91,12 +83,10 @@ pub struct Fact {
     pub brief: bool,
 }
 
-/// A part of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Section {
     /// Stable and unique, such as `tiers`: an anchor of the page, a file name of CSV.
     pub id: String,
-    /// Its heading.
     pub title: String,
     /// What is shown and how to read it, in a sentence or two.
     pub lead: String,
@@ -115,15 +105,12 @@ pub struct Section {
 }
 
 impl Section {
-    /// A section of a table.
-    #[must_use]
-    pub fn new(id: &str, title: &str, lead: &str, table: Table) -> Section {
+    pub(crate) fn new(id: &str, title: &str, lead: &str, table: Table) -> Section {
         Section { table: Some(table), ..Section::without(id, title, lead) }
     }
 
     /// A section without a table; a note should say why.
-    #[must_use]
-    pub fn without(id: &str, title: &str, lead: &str) -> Section {
+    pub(crate) fn without(id: &str, title: &str, lead: &str) -> Section {
         Section {
             id: id.to_owned(),
             title: title.to_owned(),
@@ -136,43 +123,31 @@ impl Section {
         }
     }
 
-    /// As a part of the short form.
-    #[must_use]
-    pub fn brief(self) -> Section {
+    pub(crate) fn brief(self) -> Section {
         Section { brief: true, ..self }
     }
 
-    /// With a note.
-    #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Section {
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Section {
         self.notes.push(note.into());
         self
     }
 
-    /// With a chart of its table.
-    #[must_use]
-    pub fn chart(mut self, chart: Chart) -> Section {
+    pub(crate) fn chart(mut self, chart: Chart) -> Section {
         self.charts.push(chart);
         self
     }
 }
 
 impl Fact {
-    /// A label and a text.
-    #[must_use]
-    pub fn new(label: &str, text: impl Into<String>) -> Fact {
+    pub(crate) fn new(label: &str, text: impl Into<String>) -> Fact {
         Fact { label: label.to_owned(), text: text.into(), code: false, brief: false }
     }
 
-    /// A label, and a command or a hash.
-    #[must_use]
-    pub fn code(label: &str, text: impl Into<String>) -> Fact {
+    pub(crate) fn code(label: &str, text: impl Into<String>) -> Fact {
         Fact { code: true, ..Fact::new(label, text) }
     }
 
-    /// As a part of the short form.
-    #[must_use]
-    pub fn brief(self) -> Fact {
+    pub(crate) fn brief(self) -> Fact {
         Fact { brief: true, ..self }
     }
 }

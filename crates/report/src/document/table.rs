@@ -5,23 +5,20 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use tare_analysis::{
+    figures::{self, Parts, parts},
     findings::Finding,
-    report::figures::{self, Parts, parts},
     verdict::{Question, Tone, Verdict},
 };
 
-/// Columns, and rows of as many values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// What the rows are, for a screen reader: `Services by throughput`.
     pub caption: String,
     /// The columns, also those that are not shown as such.
     pub columns: Vec<Column>,
-    /// A value for each column.
     pub rows: Vec<Vec<Value>>,
 }
 
-/// One column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
     /// Stable, in snake case with the unit last, such as `latency_ns_p99`: the name in CSV, Parquet and JSON.
@@ -51,9 +48,6 @@ pub struct Column {
     /// The same of its interval.
     #[serde(skip)]
     pub interval_priority: u8,
-    /// The head of its interval, where that stands in a column of its own.
-    #[serde(skip)]
-    pub interval_title: String,
 }
 
 /// The priority of a column that no form does without if it can help it.
@@ -63,19 +57,13 @@ pub const ALWAYS: u8 = u8::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Text.
     Text,
-    /// `true` or `false`.
     Flag,
-    /// A whole number.
     Count,
     /// A number without a unit.
     Number,
-    /// A second.
     PerSecond,
-    /// Nanoseconds.
     Nanoseconds,
-    /// Bytes.
     Bytes,
     /// A share of 1, read as a percentage.
     Share,
@@ -87,18 +75,15 @@ pub enum Unit {
     Percentile,
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Not known, or not to be said: another column has the reason.
     None,
-    /// Text.
     Text(String),
     /// A verdict or a state, in a word or two that have a colour.
     Word(&'static str, Tone),
     /// Finite.
     Number(f64),
-    /// A flag.
     Flag(bool),
 }
 
@@ -136,14 +121,10 @@ impl Serialize for Value {
 }
 
 impl Table {
-    /// Without rows.
-    #[must_use]
-    pub fn new(caption: &str, columns: Vec<Column>) -> Table {
+    pub(crate) fn new(caption: &str, columns: Vec<Column>) -> Table {
         Table { caption: caption.to_owned(), columns, rows: Vec::new() }
     }
 
-    /// The place of a column.
-    #[must_use]
     pub fn place(&self, key: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.key == key)
     }
@@ -155,23 +136,19 @@ impl Table {
     }
 
     /// No row has a value there: what a run did not measure would take the room of what it did.
-    #[must_use]
-    pub fn is_unknown(&self, place: usize) -> bool {
+    pub(crate) fn is_unknown(&self, place: usize) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.get(place) == Some(&Value::None))
     }
 
     /// All rows have the same there; one row alone tells all.
-    #[must_use]
-    pub fn is_alike(&self, place: usize) -> bool {
+    pub(crate) fn is_alike(&self, place: usize) -> bool {
         let first = self.rows.first().and_then(|row| row.get(place));
         self.rows.len() > 1 && self.rows.iter().all(|row| row.get(place) == first)
     }
 }
 
 impl Column {
-    /// A column that is shown.
-    #[must_use]
-    pub fn new(key: &str, title: &str, unit: Unit) -> Column {
+    pub(crate) fn new(key: &str, title: &str, unit: Unit) -> Column {
         Column {
             key: key.to_owned(),
             title: title.to_owned(),
@@ -183,69 +160,49 @@ impl Column {
             hidden: false,
             priority: ALWAYS,
             interval_priority: ALWAYS,
-            interval_title: "95% interval".to_owned(),
         }
     }
 
     /// With a priority below [`ALWAYS`], for its interval too.
-    #[must_use]
-    pub fn priority(self, priority: u8) -> Column {
+    pub(crate) fn priority(self, priority: u8) -> Column {
         Column { priority, interval_priority: priority, ..self }
     }
 
     /// With an interval that is kept for longer, or less long, than the column itself.
-    #[must_use]
-    pub fn interval_priority(self, interval_priority: u8) -> Column {
+    pub(crate) fn interval_priority(self, interval_priority: u8) -> Column {
         Column { interval_priority, ..self }
     }
 
-    /// With an interval of another confidence than 95%.
-    #[must_use]
-    pub fn interval_title(self, title: &str) -> Column {
-        Column { interval_title: title.to_owned(), ..self }
-    }
-
-    /// With a sentence of what it means.
-    #[must_use]
-    pub fn help(self, help: &str) -> Column {
+    pub(crate) fn help(self, help: &str) -> Column {
         Column { help: help.to_owned(), ..self }
     }
 
     /// With an interval, the ends of which stand in the columns `low` and `high`.
-    #[must_use]
-    pub fn interval(self, low: &str, high: &str) -> Column {
+    pub(crate) fn interval(self, low: &str, high: &str) -> Column {
         Column { interval: Some([low.to_owned(), high.to_owned()]), ..self }
     }
 
-    /// With a bar.
-    #[must_use]
-    pub fn bar(self) -> Column {
+    pub(crate) fn bar(self) -> Column {
         Column { bar: true, ..self }
     }
 
-    /// By which rows can be filtered.
-    #[must_use]
-    pub fn facet(self) -> Column {
+    pub(crate) fn facet(self) -> Column {
         Column { facet: true, ..self }
     }
 
-    /// In the data only.
-    #[must_use]
-    pub fn hidden(self) -> Column {
+    pub(crate) fn hidden(self) -> Column {
         Column { hidden: true, ..self }
     }
 }
 
 impl Unit {
     /// Its values are numbers, and right-aligned.
-    #[must_use]
-    pub fn is_numeric(self) -> bool {
+    pub(crate) fn is_numeric(self) -> bool {
         !matches!(self, Unit::Text | Unit::Flag)
     }
 
     /// As it is called in JSON and beside the other forms.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Unit::Text => "text",
             Unit::Flag => "flag",
@@ -261,15 +218,12 @@ impl Unit {
         }
     }
 
-    /// A number as people read it.
-    #[must_use]
     pub fn show(self, number: f64) -> String {
         figures::joined(self.parts(number))
     }
 
     /// Both ends of an interval, with their unit once where it is the same.
-    #[must_use]
-    pub fn show_interval(self, low: f64, high: f64) -> String {
+    pub(crate) fn show_interval(self, low: f64, high: f64) -> String {
         figures::interval(self.parts(low), self.parts(high))
     }
 
@@ -290,13 +244,11 @@ impl Unit {
 
 impl Value {
     /// A verdict as the answer to a question, in its colour.
-    #[must_use]
-    pub fn of_verdict(verdict: Verdict, question: Question) -> Value {
+    pub(crate) fn of_verdict(verdict: Verdict, question: Question) -> Value {
         Value::Word(verdict.word(question), verdict.tone())
     }
 
     /// As people read it in a column of `unit`.
-    #[must_use]
     pub fn show(&self, unit: Unit) -> String {
         match self {
             Value::None => "-".to_owned(),
@@ -308,22 +260,17 @@ impl Value {
     }
 
     /// A number that is whole and that a double holds exactly.
-    #[must_use]
-    pub fn whole(&self) -> Option<i64> {
+    pub(crate) fn whole(&self) -> Option<i64> {
         const LIMIT: f64 = (1_u64 << 53) as f64;
         self.number()
             .filter(|number| number.fract() == 0.0 && number.abs() <= LIMIT)
             .map(|number| number as i64)
     }
 
-    /// The number, where it is one.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         if let Value::Number(number) = self { Some(*number) } else { None }
     }
 
-    /// The text, where it is one.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
@@ -332,9 +279,7 @@ impl Value {
         }
     }
 
-    /// How it is coloured.
-    #[must_use]
-    pub fn tone(&self) -> Tone {
+    pub(crate) fn tone(&self) -> Tone {
         if let Value::Word(_, tone) = self { *tone } else { Tone::Plain }
     }
 }
@@ -377,7 +322,6 @@ impl From<u64> for Value {
     }
 }
 
-/// Its sentence.
 impl From<&Finding> for Value {
     fn from(finding: &Finding) -> Value {
         Value::Text(finding.to_string())

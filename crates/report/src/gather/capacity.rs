@@ -19,8 +19,8 @@ use tare_bench::{
 };
 
 use super::{
-    campaign,
     fields::{between, field, table},
+    interleaved,
     lay::{column, notes, quiet, text},
 };
 use crate::document::{
@@ -28,7 +28,7 @@ use crate::document::{
 };
 
 /// What is reported of a search for capacity.
-pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
+pub(crate) fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
     let plan = &kept.header.plan;
     let about = About::read(run).ok().flatten();
     Document {
@@ -46,7 +46,7 @@ pub fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> D
             capacity(report),
             starts(slo, kept),
             windows(slo, kept),
-            campaign::environment(&report.environment),
+            interleaved::environment(&report.environment),
         ],
         checks: checks::of_capacity(report),
     }
@@ -67,7 +67,7 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
             .map(str::to_owned)
             .collect::<Vec<String>>()
     };
-    let command = campaign::command(about, || Some(words()), plan.seed);
+    let command = interleaved::command(about, || Some(words()), plan.seed);
     let mut facts = vec![
         Fact::new("Holds", report.slo.clone()),
         Fact::new("Load", report.load.clone()).brief(),
@@ -77,12 +77,12 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
             format!("{} fresh starts of each service, {} windows each", plan.blocks_max, slo.windows),
         )
         .brief(),
-        Fact::new("Machine", campaign::machine(&report.environment)).brief(),
+        Fact::new("Machine", interleaved::machine(&report.environment)).brief(),
         Fact::new("Tare", kept.header.tare.clone()),
         Fact::code("Seed", plan.seed.to_string()).brief(),
         Fact::code("Command", command),
     ];
-    facts.extend(campaign::checkout(about));
+    facts.extend(interleaved::checkout(about));
     facts
 }
 
@@ -110,7 +110,7 @@ fn answer(report: &SloReport) -> String {
             format!("{label} holds most, up to {held}; next is {} with {}", next.0.label, level(next))
         }
         (tied, _) => {
-            format!("{} holds most, not separable; {label} holds up to {held}", campaign::either(tied))
+            format!("{} holds most, not separable; {label} holds up to {held}", interleaved::either(tied))
         }
     };
     let hopeless = report.rows.iter().filter(|row| row.bound == Some(Bound::Below));
@@ -397,7 +397,7 @@ mod tests {
     use super::*;
     use crate::{
         document::{Status, Verdict},
-        gather::golden::text,
+        gather::tests::golden::text,
     };
 
     const NS: u64 = 1_000_000_000;

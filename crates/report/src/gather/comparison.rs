@@ -17,34 +17,34 @@ use tare_bench::{
 };
 
 use super::{
-    campaign,
     fields::{between, field, table},
+    interleaved,
     lay::{column, notes, quiet, text},
 };
 use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
 /// What is reported of a comparison, whose first load decides.
-pub fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
+pub(crate) fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
     let loads = loads::compute(kept);
     let mut document = document(found, &kept.at_load(0), &loads[0].report, run);
-    campaign::loads::enter(&mut document, &loads, kept);
+    interleaved::loads::enter(&mut document, &loads, kept);
     document
 }
 
 /// What is reported of a comparison under one load.
-pub fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
-    let campaign = campaign::document(kept, report, run);
+pub(crate) fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
+    let run_of_both = interleaved::document(kept, report, run);
     let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();
     let mut facts = facts(found);
-    facts.extend(campaign.facts);
+    facts.extend(run_of_both.facts);
     Document {
         kind: Kind::Comparison,
         answer: answer(found),
         notes: notes(&found.findings),
         facts,
-        sections: own.chain(campaign.sections).collect(),
+        sections: own.chain(run_of_both.sections).collect(),
         checks: checks::of_comparison(found),
-        ..campaign
+        ..run_of_both
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::{document::Verdict, gather::golden::text};
+    use crate::{document::Verdict, gather::tests::golden::text};
 
     /// This many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> Kept {

@@ -14,13 +14,13 @@ use super::GatherError;
 use crate::document::{Document, FORMAT, Fact, Kind, Status};
 
 /// Names of paths, as the end of a sentence.
-pub fn listed(paths: &[PathBuf]) -> String {
+pub(crate) fn listed(paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths.iter().map(|path| format!("\"{}\"", path.display())).collect();
     if names.is_empty() { "it holds none yet".to_owned() } else { names.join(", ") }
 }
 
 /// With all damage told once, and as damage alone: a kind of run may have taken it for notes too.
-pub fn told(mut document: Document, mut found: Vec<String>) -> Document {
+pub(crate) fn told(mut document: Document, mut found: Vec<String>) -> Document {
     found.extend(document.sections.iter().flat_map(|section| section.damage.iter().cloned()));
     for sentence in found {
         if !document.damage.contains(&sentence) {
@@ -33,7 +33,7 @@ pub fn told(mut document: Document, mut found: Vec<String>) -> Document {
 }
 
 /// What is wrong, where the sentence around it says with what.
-pub fn reason(error: FolderError) -> String {
+pub(crate) fn reason(error: FolderError) -> String {
     match error {
         FolderError::NotARun { reason, .. } | FolderError::Series { reason, .. } => reason,
         error => error.to_string(),
@@ -41,7 +41,7 @@ pub fn reason(error: FolderError) -> String {
 }
 
 /// That what was kept beside figures cannot be read.
-pub fn about(run: &Path) -> Option<String> {
+pub(crate) fn about(run: &Path) -> Option<String> {
     let reason = match About::read(run).err()? {
         AboutError::Content { source, .. } => source.to_string(),
         AboutError::Io { source, .. } => source.to_string(),
@@ -51,7 +51,7 @@ pub fn about(run: &Path) -> Option<String> {
 }
 
 /// Why this program cannot go on from a head that it has read.
-pub fn unknown(head: &Head) -> String {
+pub(crate) fn unknown(head: &Head) -> String {
     let what = match head.value.get("kind") {
         Some(kind) if is_readable(&head.format) => {
             format!("is of kind {kind}, which this tare does not know")
@@ -63,7 +63,7 @@ pub fn unknown(head: &Head) -> String {
 }
 
 /// A folder without a head that can be read: something else, or a run of which nothing can be reported.
-pub fn without_a_head(run: &Path, error: FolderError) -> Result<Document, GatherError> {
+pub(crate) fn without_a_head(run: &Path, error: FolderError) -> Result<Document, GatherError> {
     match why_none(run) {
         Some(reason) => Err(GatherError::NotARun { path: run.to_owned(), reason }),
         None => Err(error.into()),
@@ -71,7 +71,7 @@ pub fn without_a_head(run: &Path, error: FolderError) -> Result<Document, Gather
 }
 
 /// A folder of run folders that does not say which these are.
-pub fn of_a_series(run: &Path, error: FolderError) -> GatherError {
+pub(crate) fn of_a_series(run: &Path, error: FolderError) -> GatherError {
     let entries = fs::read_dir(run).into_iter().flatten().filter_map(Result::ok);
     let mut members: Vec<PathBuf> =
         entries.map(|entry| entry.path()).filter(|path| path.join("run.json").is_file()).collect();
@@ -80,7 +80,7 @@ pub fn of_a_series(run: &Path, error: FolderError) -> GatherError {
 }
 
 /// What can be reported of a run whose plan or records this program cannot read: who it says it is.
-pub fn head_only(run: &Path, head: &Head, reason: String) -> Document {
+pub(crate) fn head_only(run: &Path, head: &Head, reason: String) -> Document {
     let text = |keys: &[&str]| head.text(keys).map(ToOwned::to_owned);
     let name = run.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (title, question) = (text(&["plan", "title"]), text(&["plan", "question"]));
@@ -88,7 +88,7 @@ pub fn head_only(run: &Path, head: &Head, reason: String) -> Document {
     let tare = text(&["tare"]).map(|tare| Fact::new("Tare", tare));
     Document {
         format: FORMAT,
-        kind: if text(&["kind"]).as_deref() == Some("grid") { Kind::Grid } else { Kind::Campaign },
+        kind: if text(&["kind"]).as_deref() == Some("grid") { Kind::Sequential } else { Kind::Interleaved },
         title: title.unwrap_or(name),
         question: question.unwrap_or_default(),
         answer: "The records of this run cannot be read.".to_owned(),

@@ -5,15 +5,15 @@ use tare_analysis::estimate::Estimate;
 use crate::document::{Column, Table, Unit, Value};
 
 /// A column, and its value of a thing.
-pub struct Field<'a, T>(Column, Box<dyn Fn(&T) -> Value + 'a>);
+pub(crate) struct Field<'a, T>(Column, Box<dyn Fn(&T) -> Value + 'a>);
 
 /// A column, and its value of a thing.
-pub fn field<'a, T, V: Into<Value>>(column: Column, value: impl Fn(&T) -> V + 'a) -> Field<'a, T> {
+pub(crate) fn field<'a, T, V: Into<Value>>(column: Column, value: impl Fn(&T) -> V + 'a) -> Field<'a, T> {
     Field(column, Box::new(move |thing| value(thing).into()))
 }
 
 /// Three columns: a figure, and both ends of its interval.
-pub fn between<'a, T>(
+pub(crate) fn between<'a, T>(
     column: Column,
     value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
 ) -> [Field<'a, T>; 3] {
@@ -31,7 +31,7 @@ pub fn between<'a, T>(
 }
 
 /// A table with a row for each thing.
-pub fn table<T>(caption: &str, fields: Vec<Field<T>>, things: impl IntoIterator<Item = T>) -> Table {
+pub(crate) fn table<T>(caption: &str, fields: Vec<Field<T>>, things: impl IntoIterator<Item = T>) -> Table {
     let row = |thing: T| fields.iter().map(|Field(_, value)| value(&thing)).collect();
     let rows = things.into_iter().map(row).collect();
     Table {
@@ -43,7 +43,7 @@ pub fn table<T>(caption: &str, fields: Vec<Field<T>>, things: impl IntoIterator<
 
 /// Of these columns, those in which nothing is known stand in the data only: all tables of a kind have the same columns,
 /// whatever a run kept, and a reader sees none that is empty.
-pub fn spare(mut table: Table, keys: &[&str]) -> Table {
+pub(crate) fn spare(mut table: Table, keys: &[&str]) -> Table {
     for key in keys {
         let is_empty = table.values(key).all(|value| *value == Value::None);
         if let Some(place) = table.place(key) {
@@ -54,13 +54,13 @@ pub fn spare(mut table: Table, keys: &[&str]) -> Table {
 }
 
 /// Six significant digits: more than a single slice knows, and half as long to write.
-pub fn six_digits(value: f64) -> f64 {
+pub(crate) fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 /// `from 4.2% (flask) to 102.1% (asio)`, of a single one `102.1% (asio)`, of equal ones `600 ms (all alike)`; absent if there
 /// is none.
-pub fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f64)>) -> Option<String> {
+pub(crate) fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f64)>) -> Option<String> {
     let mut figures: Vec<(&str, f64)> = figures.into_iter().collect();
     figures.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     let text = |(label, figure): &(&str, f64)| format!("{} ({label})", unit.show(*figure));

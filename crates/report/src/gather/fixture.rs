@@ -20,7 +20,7 @@ use tare_load::latency::Histogram;
 use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 /// Label, language, and throughput as a share of the reference's.
-pub const ROWS: [(&str, &str, f64); 4] =
+pub(crate) const ROWS: [(&str, &str, f64); 4] =
     [("raw-socket", "rust", 1.0), ("asio", "cpp", 1.002), ("axum", "rust", 0.7), ("<flask>", "python", 0.05)];
 
 const MS: u64 = 1_000_000;
@@ -77,7 +77,7 @@ fn plan() -> Plan {
 
 /// A run of this many blocks: two rows that cannot be separated, two others, one that died, one that is not there; pilots,
 /// open loops, and a round in which the machine did something else.
-pub fn kept(blocks: usize) -> Kept {
+pub(crate) fn kept(blocks: usize) -> Kept {
     let environment = Environment {
         kernel: "Linux 6.1".to_owned(),
         cpu: "a <fast> CPU".to_owned(),
@@ -214,7 +214,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
 }
 
 /// Writes a run as a run folder, its histograms with it.
-pub fn write(kept: &Kept, run: &Path) {
+pub(crate) fn write(kept: &Kept, run: &Path) {
     fs::write(run.join("run.json"), serde_json::to_vec_pretty(&kept.header).unwrap()).unwrap();
     let lines: Vec<String> =
         kept.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();

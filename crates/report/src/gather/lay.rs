@@ -10,29 +10,29 @@ use super::fields::spare;
 use crate::document::{Column, Table, Tone, Unit, Value};
 
 /// A column of numbers.
-pub fn column(key: &str, title: &str, unit: Unit) -> Column {
+pub(crate) fn column(key: &str, title: &str, unit: Unit) -> Column {
     Column::new(key, title, unit)
 }
 
 /// A column of text.
-pub fn text(key: &str, title: &str) -> Column {
+pub(crate) fn text(key: &str, title: &str) -> Column {
     Column::new(key, title, Unit::Text)
 }
 
 /// A column in which nothing is known stands in the data only, so that tables of one kind have the same columns.
-pub fn quiet(table: Table) -> Table {
+pub(crate) fn quiet(table: Table) -> Table {
     let keys: Vec<String> = table.columns.iter().map(|column| column.key.clone()).collect();
     spare(table, &keys.iter().map(String::as_str).collect::<Vec<&str>>())
 }
 
 /// What a reader must know of a run. What cannot be read of its folder has a place of its own.
-pub fn notes(findings: &[Finding]) -> Vec<String> {
+pub(crate) fn notes(findings: &[Finding]) -> Vec<String> {
     let is_damage = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
     findings.iter().filter(|found| !is_damage(found)).map(Finding::scoped).collect()
 }
 
 /// How a row stands. That it was measured is what a reader expects, and has no colour.
-pub fn state(of: &State) -> Value {
+pub(crate) fn state(of: &State) -> Value {
     match of {
         State::Measured => Value::Word(of.word(), Tone::Plain),
         _ => Value::of_verdict(of.verdict(), Question::Row),
@@ -40,7 +40,7 @@ pub fn state(of: &State) -> Value {
 }
 
 /// As a sentence begins.
-pub fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,17 +1,16 @@
 //! From run folders to documents: one module for each kind of run, and in it a file for each section.
 
-mod campaign;
 mod capacity;
 mod comparison;
 mod damage;
 mod fields;
 #[cfg(test)]
 pub(crate) mod fixture;
-#[cfg(test)]
-mod golden;
-mod grid;
 pub mod history;
+mod interleaved;
 mod lay;
+mod missing;
+mod sequential;
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +71,7 @@ pub enum GatherError {
 /// The document of the run in this folder, its rows related to another one than the run's own; of a comparison the table of both.
 ///
 /// # Errors
-/// As [`gather`], and where the run has no such row, or relates nothing to a row.
+/// As [`gather`], and if the run has no such row, or relates nothing to a row.
 pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     let no_rows = |what| Err(GatherError::NoReference { what });
     if series::is_one(run) {
@@ -91,15 +90,18 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
     row.clone_into(&mut kept.header.plan.reference);
-    let document = campaign::of_loads(&kept, run);
+    let document = interleaved::of_loads(&kept, run);
     Ok(damage::told(not_passed_before_its_end(document), kept.damage))
 }
 
 /// What is reported of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is
 /// shown as far as it can be read, and the document says what is missing.
+///
+/// # Errors
+/// If it is no run folder, or cannot be read at all.
 pub fn gather(run: &Path) -> Result<Document, GatherError> {
     if series::is_one(run) {
-        return grid::series(run).map_err(|error| damage::of_a_series(run, error));
+        return sequential::series(run).map_err(|error| damage::of_a_series(run, error));
     }
     let head = match Head::read(run) {
         Ok(head) => head,
@@ -111,7 +113,7 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
     let gathered = match kind {
         Kind::Grid => folder::read(run).map(|kept| {
             let report = published::compute(&kept);
-            (compared_with_kept(grid::document(&kept, &report, run), &kept, run), kept.damage)
+            (compared_with_kept(sequential::document(&kept, &report, run), &kept, run), kept.damage)
         }),
         Kind::Campaign => folder::read(run).map(|kept| of_blocks(&kept, run)),
     };
@@ -148,7 +150,7 @@ fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
     }
     let document = match lab_comparison::compute(&kept.at_load(0)) {
         Some(compared) => comparison::of_loads(&compared, kept, run),
-        None => campaign::of_loads(kept, run),
+        None => interleaved::of_loads(kept, run),
     };
     (compared_with_kept(document, kept, run), found)
 }
@@ -170,4 +172,4 @@ fn compared_with_kept<P>(mut document: Document, kept: &Kept<P>, run: &Path) -> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

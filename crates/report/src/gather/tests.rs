@@ -1,3 +1,7 @@
+//! Documents of run folders, whatever kind of run they hold.
+
+pub(crate) mod golden;
+
 use std::fs;
 
 use proptest::prelude::*;
@@ -495,7 +499,7 @@ proptest! {
             slice.host.accounting = slice.host.accounting.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
-        let document = campaign::document(&kept, &tare_analysis::report::compute(&kept), run.path());
+        let document = interleaved::document(&kept, &tare_analysis::report::compute(&kept), run.path());
         prop_assert_eq!(document.check(), Vec::<String>::new());
         prop_assert_eq!(missing(&document), Vec::<&str>::new());
         prop_assert!(document.answer.ends_with('.'));

@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::write::samples::{self, campaign, hostile};
+    use crate::write::fixture::{self, campaign, hostile};
 
     fn read(bytes: &[u8]) -> Vec<Vec<String>> {
         let mut reader = ReaderBuilder::new().has_headers(false).from_reader(bytes);
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_reads_back(table in samples::table()) {
+        fn every_value_reads_back(table in fixture::table()) {
             let lines = read(&of_table(&table));
             // A record of one empty field is the only one that a reader may pass over: tables have more columns.
             prop_assert_eq!(lines.len(), table.rows.len() + 1);
@@ -147,7 +147,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_begins_like_a_formula(name in samples::text()) {
+        fn no_text_begins_like_a_formula(name in fixture::text()) {
             let written = text(&name);
             prop_assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝']), "{written:?}");
             prop_assert_eq!(written.strip_prefix('\'').unwrap_or(&written), name.strip_prefix('\'').unwrap_or(&name));

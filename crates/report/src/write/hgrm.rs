@@ -32,7 +32,10 @@ pub struct Latencies {
     pub damage: Vec<String>,
 }
 
-/// All that the folder `run` keeps.
+/// All that the folder `run` has.
+///
+/// # Errors
+/// If it has none.
 pub fn hgrm(run: &Path) -> Result<Latencies, HgrmError> {
     let (mut sums, mut damage) = (BTreeMap::<String, Histogram>::new(), Vec::new());
     for row in names(&run.join("histograms")).map_err(|_| HgrmError::NoHistograms { run: run.to_owned() })? {

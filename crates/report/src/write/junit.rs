@@ -72,7 +72,7 @@ mod tests {
     use roxmltree::Node;
 
     use super::*;
-    use crate::write::samples::{self, HOSTILE, campaign, hostile};
+    use crate::write::fixture::{self, HOSTILE, campaign, hostile};
 
     #[test]
     fn a_case_for_each_check() {
@@ -104,8 +104,8 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_the_words_it_is_xml_that_says_them(
-            checks in prop::collection::vec((samples::text(), verdict(), samples::text()), 0..6),
-            title in samples::text(),
+            checks in prop::collection::vec((fixture::text(), verdict(), fixture::text()), 0..6),
+            title in fixture::text(),
         ) {
             let checks: Vec<Check> =
                 checks.into_iter().map(|(name, verdict, text)| Check::new(name, verdict, text)).collect();

@@ -9,21 +9,21 @@ const SHORT_LETTERS_MAX: usize = 32;
 
 /// The columns of a table by what becomes of them: places in the table.
 #[derive(Debug)]
-pub struct Layout<'t> {
+pub(crate) struct Layout<'t> {
     /// The table.
-    pub table: &'t Table,
+    pub(crate) table: &'t Table,
     /// The column that names a row.
-    pub name: Option<usize>,
+    pub(crate) name: Option<usize>,
     /// Side by side, the name among them.
-    pub columns: Vec<usize>,
+    pub(crate) columns: Vec<usize>,
     /// Said once, since all rows have the same.
-    pub alike: Vec<usize>,
+    pub(crate) alike: Vec<usize>,
     /// Said apart from the figures of a row.
-    pub sentences: Vec<usize>,
+    pub(crate) sentences: Vec<usize>,
 }
 
 impl<'t> Layout<'t> {
-    pub fn of(table: &'t Table) -> Layout<'t> {
+    pub(crate) fn of(table: &'t Table) -> Layout<'t> {
         let is_known = |place: &usize| !table.columns[*place].hidden && !table.is_unknown(*place);
         let known: Vec<usize> = (0..table.columns.len()).filter(is_known).collect();
         let is_text = |place: &usize| table.columns[*place].unit == Unit::Text;
@@ -38,12 +38,12 @@ impl<'t> Layout<'t> {
     }
 
     /// Its rows are made of figures, and not of words alone.
-    pub fn has_figures(&self) -> bool {
+    pub(crate) fn has_figures(&self) -> bool {
         self.columns.iter().any(|place| self.column(*place).unit.is_numeric())
     }
 
     /// A row that has sentences in place of figures.
-    pub fn is_without_figures(&self, row: &[Value]) -> bool {
+    pub(crate) fn is_without_figures(&self, row: &[Value]) -> bool {
         let figures = self.columns.iter().filter(|place| self.column(**place).unit.is_numeric());
         self.has_figures()
             && self.said(row).next().is_some()
@@ -51,7 +51,7 @@ impl<'t> Layout<'t> {
     }
 
     /// The sentences of a row, each with the title of its column.
-    pub fn said<'a>(&'a self, row: &'a [Value]) -> impl Iterator<Item = (&'t str, &'a str)> + 'a {
+    pub(crate) fn said<'a>(&'a self, row: &'a [Value]) -> impl Iterator<Item = (&'t str, &'a str)> + 'a {
         self.sentences.iter().filter_map(move |place| {
             let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
             Some((self.column(*place).title.as_str(), text))
@@ -59,7 +59,7 @@ impl<'t> Layout<'t> {
     }
 
     /// `language: rust, style: framework`; absent if nothing is alike.
-    pub fn alike(&self) -> Option<String> {
+    pub(crate) fn alike(&self) -> Option<String> {
         let first = self.table.rows.first()?;
         let each = self.alike.iter().map(|place| {
             let column = self.column(*place);
@@ -70,47 +70,47 @@ impl<'t> Layout<'t> {
     }
 
     /// What names a row.
-    pub fn name(&self, row: &[Value]) -> String {
+    pub(crate) fn name(&self, row: &[Value]) -> String {
         self.name.map_or_else(String::new, |place| cell(self.table, row, place))
     }
 
     /// `failed`, `left out`: how a row stands, where there is a column that says so.
-    pub fn state<'a>(&self, row: &'a [Value]) -> Option<&'a Value> {
+    pub(crate) fn state<'a>(&self, row: &'a [Value]) -> Option<&'a Value> {
         let place = self.table.place("state").filter(|place| !self.sentences.contains(place))?;
         row.get(place).filter(|state| state.text().is_some())
     }
 
-    pub fn column(&self, place: usize) -> &'t Column {
+    pub(crate) fn column(&self, place: usize) -> &'t Column {
         &self.table.columns[place]
     }
 }
 
 /// What rows are filtered by is a word, however long it was made.
-pub fn has_sentences(table: &Table, place: usize) -> bool {
+pub(crate) fn has_sentences(table: &Table, place: usize) -> bool {
     let column = &table.columns[place];
     let is_text = column.unit == Unit::Text && !column.facet;
     is_text && table.rows.iter().filter_map(|row| row.get(place)?.text()).any(is_long)
 }
 
 /// It is more than a word or two.
-pub fn is_long(text: &str) -> bool {
+pub(crate) fn is_long(text: &str) -> bool {
     text.chars().nth(SHORT_LETTERS_MAX).is_some()
 }
 
 /// A value as people read it, in one line.
-pub fn cell(table: &Table, row: &[Value], place: usize) -> String {
+pub(crate) fn cell(table: &Table, row: &[Value], place: usize) -> String {
     let value = row.get(place).unwrap_or(&Value::None);
     visible(&value.show(table.columns[place].unit)).replace('\n', " ")
 }
 
 /// The interval of a value, where it has one and both ends are known.
-pub fn interval(table: &Table, row: &[Value], place: usize) -> Option<String> {
+pub(crate) fn interval(table: &Table, row: &[Value], place: usize) -> Option<String> {
     let (low, high) = ends(table, row, place)?;
     Some(table.columns[place].unit.show_interval(low, high))
 }
 
 /// The ends of the interval of a value, where both are known.
-pub fn ends(table: &Table, row: &[Value], place: usize) -> Option<(f64, f64)> {
+pub(crate) fn ends(table: &Table, row: &[Value], place: usize) -> Option<(f64, f64)> {
     let [low, high] = table.columns[place].interval.as_ref()?;
     row.get(place)?.number()?;
     let end = |key: &str| row.get(table.place(key)?)?.number();
@@ -120,7 +120,7 @@ pub fn ends(table: &Table, row: &[Value], place: usize) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::samples::campaign;
+    use crate::write::fixture::campaign;
 
     #[test]
     fn columns_are_sorted_by_what_becomes_of_them() {

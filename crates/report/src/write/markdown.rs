@@ -212,7 +212,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::write::samples::{campaign, hostile, text};
+    use crate::write::fixture::{campaign, hostile, text};
 
     #[test]
     fn the_answer_the_main_table_and_the_rest_folded() {

@@ -2,6 +2,8 @@
 //! they give text or bytes, and names where they are several.
 
 pub mod csv;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod hgrm;
 pub mod html;
 pub mod json;
@@ -9,8 +11,6 @@ pub mod junit;
 mod layout;
 pub mod markdown;
 pub mod parquet;
-#[cfg(test)]
-pub(crate) mod samples;
 pub mod text;
 
 /// Longer tables are no reading: the forms for programs have them.
@@ -62,6 +62,9 @@ pub enum WriteError {
 }
 
 /// The section of this id.
+///
+/// # Errors
+/// If there is none; the error names the nearest.
 pub fn section<'d>(document: &'d Document, id: &str) -> Result<&'d Section, WriteError> {
     document.sections.iter().find(|section| section.id == id).ok_or_else(|| WriteError::Section {
         id: id.to_owned(),
@@ -70,6 +73,9 @@ pub fn section<'d>(document: &'d Document, id: &str) -> Result<&'d Section, Writ
 }
 
 /// The table of the section of this id.
+///
+/// # Errors
+/// If there is no such section, or it has no table.
 pub fn table<'d>(document: &'d Document, id: &str) -> Result<&'d Table, WriteError> {
     let section = section(document, id)?;
     let why = || section.notes.iter().map(|note| format!(": {note}")).collect();
@@ -85,7 +91,7 @@ fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
 fn question(kind: Kind) -> Question {
     match kind {
         Kind::Comparison | Kind::Capacity => Question::Gate,
-        Kind::Campaign | Kind::Grid | Kind::History => Question::Row,
+        Kind::Interleaved | Kind::Sequential | Kind::History => Question::Row,
     }
 }
 

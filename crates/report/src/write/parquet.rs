@@ -22,6 +22,9 @@ use super::{Document, File, Section, Table, WriteError, tables};
 use crate::document::{Unit, Value};
 
 /// A file for each table.
+///
+/// # Errors
+/// If the library refuses a table.
 pub fn parquet(document: &Document) -> std::result::Result<Vec<File>, WriteError> {
     let file = |(section, table): (&Section, &Table)| {
         let bytes = of_table(document, &section.id, table)?;
@@ -30,7 +33,10 @@ pub fn parquet(document: &Document) -> std::result::Result<Vec<File>, WriteError
     tables(document).map(file).collect()
 }
 
-/// One table, the one of the section `id`.
+/// The table of the section `id`.
+///
+/// # Errors
+/// If the library refuses it.
 pub fn of_table(document: &Document, id: &str, table: &Table) -> std::result::Result<Vec<u8>, WriteError> {
     write(document, id, table).map_err(|error| WriteError::Form {
         section: id.to_owned(),
@@ -152,7 +158,7 @@ mod tests {
     use super::*;
     use crate::{
         document::Column,
-        write::samples::{self, campaign},
+        write::fixture::{self, campaign},
     };
 
     fn reader(bytes: Vec<u8>) -> SerializedFileReader<fs::File> {
@@ -211,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_reads_back(table in samples::table()) {
+        fn every_value_reads_back(table in fixture::table()) {
             let read = rows(of_table(&campaign(), "any", &table).unwrap());
             prop_assert_eq!(read.len(), table.rows.len());
             for (read, row) in read.iter().zip(&table.rows) {

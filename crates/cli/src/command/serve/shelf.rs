@@ -194,11 +194,11 @@ impl Place {
             |pointer: &str| head.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let title = Some(word("/plan/title")).filter(|title| !title.is_empty());
         let kind = match folder::kind(&self.path) {
-            Ok(folder::Kind::Grid) => Kind::Grid.text(),
+            Ok(folder::Kind::Grid) => Kind::Sequential.text(),
             Ok(folder::Kind::Campaign) if self.path.join("slo.json").exists() => Kind::Capacity.text(),
             Ok(folder::Kind::Campaign) => match until(&head) {
                 Some(Until::Gate(_)) => Kind::Comparison.text(),
-                _ => Kind::Campaign.text(),
+                _ => Kind::Interleaved.text(),
             },
             Err(_) => "",
         };
@@ -425,7 +425,7 @@ mod tests {
         let listed = shelf.look(|| false).into_iter().map(|listed| (listed.name, listed.kind));
         let kinds: HashMap<String, String> = listed.collect();
         assert_eq!(kinds["gate"], Kind::Comparison.text());
-        assert_eq!(kinds["budget"], Kind::Campaign.text());
+        assert_eq!(kinds["budget"], Kind::Interleaved.text());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
-use tare_analysis::report::figures::{self, percent, several};
+use tare_analysis::figures::{self, percent, several};
 use tare_bench::run::until::Metric;
 use tare_stats::RatioEstimate;
 
@@ -17,7 +17,7 @@ use crate::gather::lay::capital;
 const NAMED_MAX: usize = 5;
 
 /// What came out.
-pub fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
+pub(crate) fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
     let decides = || all.iter().filter(|effect| DECIDES.contains(&effect.metric));
     let compared: Vec<&Effect> = decides().filter(|effect| effect.ratio.is_some()).collect();
     if compared.is_empty() {
@@ -125,7 +125,7 @@ fn change(ratio: &RatioEstimate) -> String {
 }
 
 /// What a reader must know, the gravest first.
-pub fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<String> {
+pub(crate) fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<String> {
     let mut notes = Vec::new();
     if !scope.is_one_machine {
         notes.push(

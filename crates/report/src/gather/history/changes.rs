@@ -10,32 +10,32 @@ const ALPHA: f64 = 0.05;
 
 /// A change of level.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub(crate) struct Change {
     /// Label of the row.
-    pub row: String,
+    pub(crate) row: String,
     /// What of it.
-    pub metric: Metric,
+    pub(crate) metric: Metric,
     /// Place of the first run of the new level.
-    pub run: usize,
+    pub(crate) run: usize,
     /// After by before.
-    pub ratio: f64,
+    pub(crate) ratio: f64,
     /// Runs of the level before.
-    pub before: usize,
+    pub(crate) before: usize,
     /// Runs of the level after.
-    pub after: usize,
+    pub(crate) after: usize,
     /// Whether the run before it had the same build.
-    pub same_build: bool,
+    pub(crate) same_build: bool,
     /// By itself.
-    pub p: f64,
+    pub(crate) p: f64,
 }
 
 /// Fewest runs in which a change can show.
-pub fn needed() -> usize {
+pub(crate) fn needed() -> usize {
     change_points::least_n(ALPHA).unwrap_or(change_points::EXACT_MAX)
 }
 
 /// All changes, row by row. Runs of two machines are no history.
-pub fn changes(scope: &Scope) -> Vec<Change> {
+pub(crate) fn changes(scope: &Scope) -> Vec<Change> {
     if !scope.is_one_machine || scope.runs.len() < needed() {
         return Vec::new();
     }

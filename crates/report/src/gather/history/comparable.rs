@@ -10,7 +10,7 @@ use super::run::Run;
 
 /// What a difference does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub(crate) enum Weight {
     /// It is reported.
     Told,
     /// One metric is not compared.
@@ -23,20 +23,20 @@ pub enum Weight {
 
 /// Something that was compared.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// Such as `contract`.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// What it does where the values differ.
-    pub weight: Weight,
+    pub(crate) weight: Weight,
     /// The value of each run, in their order.
-    pub values: Vec<String>,
+    pub(crate) values: Vec<String>,
     /// Whether they are all the same.
-    pub is_same: bool,
+    pub(crate) is_same: bool,
 }
 
 impl Weight {
     /// For the table.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
             Weight::Told => "is reported".to_owned(),
             Weight::Metric(metric) => format!("{} is not compared", metric.name()),
@@ -48,7 +48,7 @@ impl Weight {
 
 impl Difference {
     /// Which value each run has; values that several have are named once.
-    pub fn text(&self, runs: &[Run]) -> String {
+    pub(crate) fn text(&self, runs: &[Run]) -> String {
         let mut each: Vec<(&str, Vec<&str>)> = Vec::new();
         for (value, run) in self.values.iter().zip(runs) {
             match each.iter_mut().find(|(known, _)| known == value) {
@@ -63,7 +63,7 @@ impl Difference {
 }
 
 /// All that was compared, the gravest first.
-pub fn compare(runs: &[Run]) -> Vec<Difference> {
+pub(crate) fn compare(runs: &[Run]) -> Vec<Difference> {
     let mut all: Vec<Difference> = asked().into_iter().map(|asked| difference(runs, asked)).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.weight));
     all

@@ -11,50 +11,50 @@ use super::{
 use crate::document::Tone;
 
 /// A difference is reported if its p-value, adjusted for all that is asked, is at most this.
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// What decides; the others stand beside.
-pub const DECIDES: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
+pub(crate) const DECIDES: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 
 /// One row and one metric, before and after.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// Label of the row.
-    pub row: String,
+    pub(crate) row: String,
     /// What of it.
-    pub metric: Metric,
+    pub(crate) metric: Metric,
     /// The runs before, by their places.
-    pub before: Side,
+    pub(crate) before: Side,
     /// The runs after.
-    pub after: Side,
+    pub(crate) after: Side,
     /// What counts as independent: `blocks`, `starts`, `runs`.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// After by before.
-    pub ratio: Option<RatioEstimate>,
+    pub(crate) ratio: Option<RatioEstimate>,
     /// Adjusted for all rows and metrics that decide; as it is for those beside.
-    pub p: Option<f64>,
+    pub(crate) p: Option<f64>,
     /// Whether the program is the same; absent if that was not kept.
-    pub same_build: Option<bool>,
+    pub(crate) same_build: Option<bool>,
     /// What came out.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// Why there is no effect, or what to think of it.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Side {
+pub(crate) struct Side {
     /// Places of its runs.
-    pub runs: Vec<usize>,
+    pub(crate) runs: Vec<usize>,
     /// Of the reference: exp of the middle of its values.
-    pub of_reference: Option<f64>,
+    pub(crate) of_reference: Option<f64>,
     /// How many units.
-    pub n: usize,
+    pub(crate) n: usize,
 }
 
 /// What came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Higher throughput, or less CPU.
     Better,
     /// Lower throughput, or more CPU.
@@ -73,7 +73,7 @@ pub enum Verdict {
 
 impl Effect {
     /// For a table.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match (self.verdict, self.metric) {
             (Verdict::Better, Metric::Throughput) => "faster",
             (Verdict::Worse, Metric::Throughput) => "slower",
@@ -88,7 +88,7 @@ impl Effect {
     }
 
     /// Of a program that is another one; what moved by itself is no news of it.
-    pub fn tone(&self) -> Tone {
+    pub(crate) fn tone(&self) -> Tone {
         match self.verdict {
             Verdict::Better => Tone::Good,
             Verdict::Worse => Tone::Bad,
@@ -104,7 +104,7 @@ impl Effect {
 }
 
 /// All rows of all runs, each by all metrics, in the order of the last run's table.
-pub fn effects(scope: &Scope) -> Vec<Effect> {
+pub(crate) fn effects(scope: &Scope) -> Vec<Effect> {
     let rows = scope.labels();
     let metrics = |row: &str| {
         let is_base = scope.runs.iter().any(|run| run.plan().reference == row);
@@ -278,14 +278,14 @@ fn compare_with_same_builds(all: &mut [Effect]) {
 }
 
 /// The most that a row moved whose build is the same, and which.
-pub fn floor(all: &[Effect], metric: Metric) -> Option<(f64, String)> {
+pub(crate) fn floor(all: &[Effect], metric: Metric) -> Option<(f64, String)> {
     let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
     let moved = same.filter_map(|effect| Some((effect.log()?.abs(), effect.row.clone())));
     moved.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// Runs by their names, neighbours together: `#1 .. #3, #5`.
-pub fn names(runs: &[Run], places: &[usize]) -> String {
+pub(crate) fn names(runs: &[Run], places: &[usize]) -> String {
     let stretches = places.chunk_by(|one, next| one + 1 == *next);
     let name = |place: &usize| runs[*place].name.as_str();
     let each = stretches.map(|stretch| match stretch {

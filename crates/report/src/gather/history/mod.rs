@@ -61,6 +61,9 @@ pub struct History {
 
 /// Two runs in the order that is given, or the history of more of them in the order of time. A folder that cannot be read
 /// is named and left out.
+///
+/// # Errors
+/// If fewer than two can be read, two are the same run, or they measured different things.
 pub fn history(runs: &[PathBuf]) -> Result<History, HistoryError> {
     let (mut read, mut left_out) = (Vec::new(), Vec::new());
     for path in runs {

@@ -20,15 +20,15 @@ use crate::document::Status;
 
 /// A run that was read.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// What it is called in the document: `A`, `B`, or a number.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it lies.
-    pub place: String,
+    pub(crate) place: String,
     /// Its records.
-    pub kept: Kept,
+    pub(crate) kept: Kept,
     /// Its own table.
-    pub report: Report,
+    pub(crate) report: Report,
     /// What it measured, read once from its records.
     measured: BTreeMap<String, Measured>,
 }
@@ -43,14 +43,14 @@ struct Measured {
 
 /// Natural logarithms, one value a block, parted into starts where a process was kept for several blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// The values of each start.
-    pub starts: Vec<Vec<f64>>,
+    pub(crate) starts: Vec<Vec<f64>>,
 }
 
 /// Why a folder gives no run that can be compared.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub(crate) enum ReadError {
     /// It cannot be read, or is the folder of something else.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -74,7 +74,7 @@ pub enum ReadError {
 
 impl Run {
     /// Reads a run, as far as this program knows what is in it.
-    pub fn read(path: &Path) -> Result<Run, ReadError> {
+    pub(crate) fn read(path: &Path) -> Result<Run, ReadError> {
         let head = Head::read(path)?;
         let place = path.display().to_string();
         match head.kind() {
@@ -90,39 +90,39 @@ impl Run {
     }
 
     /// From records, wherever they come from.
-    pub fn of(place: String, kept: Kept) -> Run {
+    pub(crate) fn of(place: String, kept: Kept) -> Run {
         let first = kept.at_load(0);
         let (report, measured) = (report::compute(&first), measured(&first));
         Run { name: String::new(), place, kept, report, measured }
     }
 
-    pub fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Plan {
         &self.kept.header.plan
     }
 
     /// What was planned of a row.
-    pub fn planned(&self, label: &str) -> Option<&PlannedRow> {
+    pub(crate) fn planned(&self, label: &str) -> Option<&PlannedRow> {
         self.plan().rows.iter().find(|row| row.label == label)
     }
 
     /// What became of a row.
-    pub fn row(&self, label: &str) -> Option<&RowReport> {
+    pub(crate) fn row(&self, label: &str) -> Option<&RowReport> {
         self.report.rows.iter().find(|row| row.label == label)
     }
 
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         Status::of(self.report.ending, self.kept.goes_on)
     }
 
     /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the
     /// version that it told.
-    pub fn build(&self, label: &str) -> Option<String> {
+    pub(crate) fn build(&self, label: &str) -> Option<String> {
         let row = self.planned(label)?;
         row.content.clone().or_else(|| row.version.clone())
     }
 
     /// The figure itself, as its own table has it.
-    pub fn level(&self, label: &str, metric: Metric) -> Option<f64> {
+    pub(crate) fn level(&self, label: &str, metric: Metric) -> Option<f64> {
         let row = self.row(label)?;
         match metric {
             Metric::Throughput => row.requests_per_second.filter(|_| row.throughput_doubt.is_none()),
@@ -141,7 +141,7 @@ impl Run {
     }
 
     /// What the run says of a row, or why it says nothing.
-    pub fn sample(&self, label: &str, metric: Metric) -> Result<Sample, String> {
+    pub(crate) fn sample(&self, label: &str, metric: Metric) -> Result<Sample, String> {
         self.has(label, metric)?;
         let reference = &self.plan().reference;
         let own = self.series(label, metric);
@@ -227,17 +227,17 @@ fn measured(kept: &Kept) -> BTreeMap<String, Measured> {
 
 impl Sample {
     /// One value a block, in their order.
-    pub fn blocks(&self) -> Vec<f64> {
+    pub(crate) fn blocks(&self) -> Vec<f64> {
         self.starts.concat()
     }
 
     /// Whether some process was kept for several blocks.
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         two_level::are_shared(&self.starts)
     }
 
     /// What is independent within the run: blocks, or the means of starts.
-    pub fn units(&self) -> Vec<f64> {
+    pub(crate) fn units(&self) -> Vec<f64> {
         let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
         self.starts.iter().map(mean).collect()
     }

@@ -9,31 +9,31 @@ use super::{
 
 /// Runs that are comparable, and what of them is.
 #[derive(Debug)]
-pub struct Scope<'a> {
+pub(crate) struct Scope<'a> {
     /// In the order of the document.
-    pub runs: &'a [Run],
+    pub(crate) runs: &'a [Run],
     /// What was asked of them.
-    pub differences: &'a [Difference],
+    pub(crate) differences: &'a [Difference],
     /// Whether all were made on one kind of machine.
-    pub is_one_machine: bool,
+    pub(crate) is_one_machine: bool,
 }
 
 /// The reference that is a part of Tare: its build is that of the whole program, so its version must do.
 const BUILT_IN: &str = "raw-socket";
 
 impl<'a> Scope<'a> {
-    pub fn new(runs: &'a [Run], differences: &'a [Difference]) -> Scope<'a> {
+    pub(crate) fn new(runs: &'a [Run], differences: &'a [Difference]) -> Scope<'a> {
         let is_one_machine = !differences.iter().any(|one| one.weight == Weight::Machine && !one.is_same);
         Scope { runs, differences, is_one_machine }
     }
 
     /// Whether runs are what counts as independent, and not their blocks.
-    pub fn by_runs(&self) -> bool {
+    pub(crate) fn by_runs(&self) -> bool {
         self.runs.len() > 2
     }
 
     /// All rows, in the order of the last run's table, then those that it has not.
-    pub fn labels(&self) -> Vec<String> {
+    pub(crate) fn labels(&self) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for row in self.runs.iter().rev().flat_map(|run| &run.report.rows) {
             if !labels.contains(&row.label) {
@@ -44,7 +44,7 @@ impl<'a> Scope<'a> {
     }
 
     /// What a run says of a row; nothing where its reference is another program than the last run's.
-    pub fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<Sample, String> {
+    pub(crate) fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<Sample, String> {
         if metric != Metric::Rss && !self.has_the_last_reference(run) {
             let version = |run: &Run| {
                 let reference = run.planned(&run.plan().reference);
@@ -75,13 +75,13 @@ impl<'a> Scope<'a> {
     }
 
     /// Whether some run has another build of the same version of the reference.
-    pub fn references_differ_by_build(&self) -> bool {
+    pub(crate) fn references_differ_by_build(&self) -> bool {
         let builds: Vec<_> = self.runs.iter().map(|run| run.build(&run.plan().reference)).collect();
         builds.iter().any(|build| *build != builds[0])
     }
 
     /// Why there is no effect of a metric, whatever the row.
-    pub fn not_compared(&self, metric: Metric) -> Option<String> {
+    pub(crate) fn not_compared(&self, metric: Metric) -> Option<String> {
         let differs = |one: &&Difference| one.weight == Weight::Metric(metric) && !one.is_same;
         if let Some(difference) = self.differences.iter().find(differs) {
             return Some(difference.text(self.runs));
@@ -95,7 +95,7 @@ impl<'a> Scope<'a> {
     /// The runs before and after, of those that have the row. Of two runs the first and the second; of two machines those of
     /// the last run's and the others; else the runs of the last build and those of the build before it. Where the build never
     /// changed, the last run stands against all others.
-    pub fn sides(&self, label: &str, samples: &[Result<Sample, String>]) -> [Vec<usize>; 2] {
+    pub(crate) fn sides(&self, label: &str, samples: &[Result<Sample, String>]) -> [Vec<usize>; 2] {
         let known: Vec<usize> = (0..self.runs.len()).filter(|run| samples[*run].is_ok()).collect();
         if !self.by_runs() {
             return [vec![0], vec![1]]
@@ -122,13 +122,13 @@ impl<'a> Scope<'a> {
     }
 
     /// What makes a machine one class.
-    pub fn machine(&self, run: usize) -> String {
+    pub(crate) fn machine(&self, run: usize) -> String {
         let of_machine = self.differences.iter().filter(|one| one.weight == Weight::Machine);
         of_machine.map(|one| one.values[run].as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the program of a row is the same in all of these runs; absent if that was not kept.
-    pub fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
+    pub(crate) fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
         let builds: Option<Vec<String>> =
             before.iter().chain(after).map(|run| self.runs[*run].build(label)).collect();
         let builds = builds.filter(|builds| builds.len() > 1)?;

@@ -1,6 +1,6 @@
 //! The sections of the document: tables, and charts that are views of them.
 
-use tare_analysis::report::figures::percent;
+use tare_analysis::figures::percent;
 use tare_bench::run::until::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, signed_rank, two_level};
 
@@ -14,7 +14,7 @@ use super::{
 use crate::document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value};
 
 /// By how much each row differs.
-pub fn effects(scope: &Scope, all: &[Effect]) -> Section {
+pub(crate) fn effects(scope: &Scope, all: &[Effect]) -> Section {
     let text = |key: &str, title: &str| Column::new(key, title, Unit::Text);
     let share = |key: &str, title: &str| Column::new(key, title, Unit::Share);
     let count = |key: &str, title: &str| Column::new(key, title, Unit::Count);
@@ -119,7 +119,7 @@ const RELATED: [(Metric, &str, &str); 3] = [
 ];
 
 /// What each run says of each row, by itself.
-pub fn each_run(scope: &Scope) -> Section {
+pub(crate) fn each_run(scope: &Scope) -> Section {
     let mut columns = vec![
         Column::new("row", "Service", Unit::Text).facet(),
         Column::new("run", "Run", Unit::Text),
@@ -202,7 +202,7 @@ fn lines(section: Section, scope: &Scope) -> Section {
 }
 
 /// Where the level changed, and how much runs differ without a change.
-pub fn changes(scope: &Scope, found: &[Change]) -> Vec<Section> {
+pub(crate) fn changes(scope: &Scope, found: &[Change]) -> Vec<Section> {
     if !scope.by_runs() {
         return Vec::new();
     }
@@ -308,7 +308,7 @@ fn spread_of(scope: &Scope, label: &str, metric: Metric) -> Option<Vec<Value>> {
 }
 
 /// What was asked of the runs before anything was compared.
-pub fn comparability(runs: &[Run], differences: &[Difference]) -> Section {
+pub(crate) fn comparability(runs: &[Run], differences: &[Difference]) -> Section {
     let mut columns = vec![
         Column::new("what", "What", Unit::Text),
         Column::new("is_same", "Same", Unit::Flag).facet(),
@@ -329,7 +329,7 @@ pub fn comparability(runs: &[Run], differences: &[Difference]) -> Section {
 }
 
 /// Where and when each run was made, and how it ended.
-pub fn environments(scope: &Scope) -> Section {
+pub(crate) fn environments(scope: &Scope) -> Section {
     let text = |key: &str, title: &str| Column::new(key, title, Unit::Text);
     let columns = vec![
         text("run", "Run"),

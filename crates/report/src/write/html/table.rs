@@ -10,75 +10,75 @@ use crate::{
 const CROWDED_COLUMNS_MIN: usize = 9;
 
 /// A table of a page.
-pub struct TableView<'a> {
-    pub table: &'a Table,
-    pub heads: Vec<Head<'a>>,
+pub(crate) struct TableView<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) heads: Vec<Head<'a>>,
     /// Absent if the table is so long that the script makes it.
-    pub rows: Option<Vec<RowView<'a>>>,
+    pub(crate) rows: Option<Vec<RowView<'a>>>,
     /// It has this many columns that each of them must be narrow.
-    pub crowded: bool,
+    pub(crate) crowded: bool,
     /// It is closed at first, since its charts say more.
-    pub folded: bool,
+    pub(crate) folded: bool,
 }
 
 /// The head of a column.
-pub struct Head<'a> {
-    pub column: &'a Column,
+pub(crate) struct Head<'a> {
+    pub(crate) column: &'a Column,
     /// Its place among all columns, also those that are not shown.
-    pub place: usize,
-    pub numeric: bool,
+    pub(crate) place: usize,
+    pub(crate) numeric: bool,
 }
 
 impl Head<'_> {
     /// Its title, where it may be broken: a browser does not break behind a stroke by itself.
-    pub fn pieces(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.column.title.split_inclusive('/')
     }
 }
 
 /// A row of a table.
-pub struct RowView<'a> {
+pub(crate) struct RowView<'a> {
     /// Another tier begins with it.
-    pub tier: bool,
+    pub(crate) tier: bool,
     /// It is of every second tier.
-    pub band: bool,
-    pub cells: Vec<Cell<'a>>,
+    pub(crate) band: bool,
+    pub(crate) cells: Vec<Cell<'a>>,
     /// Sentences below it, each with the title of its column.
-    pub said: Vec<(&'a str, &'a str)>,
+    pub(crate) said: Vec<(&'a str, &'a str)>,
 }
 
 /// What is in a cell.
-pub struct Cell<'a> {
+pub(crate) struct Cell<'a> {
     /// The one that names its row.
-    pub names: bool,
-    pub numeric: bool,
+    pub(crate) names: bool,
+    pub(crate) numeric: bool,
     /// It is the number of a tier.
-    pub chip: bool,
-    pub text: String,
+    pub(crate) chip: bool,
+    pub(crate) text: String,
     /// As JSON has it.
-    pub value: String,
+    pub(crate) value: String,
     /// `99.2% .. 104.7%`.
-    pub interval: Option<String>,
+    pub(crate) interval: Option<String>,
     /// What its row is, below its name: texts and their tones.
-    pub below: Vec<(&'a str, &'static str)>,
+    pub(crate) below: Vec<(&'a str, &'static str)>,
     /// How a verdict is coloured, and nothing of what is none.
-    pub tone: &'static str,
-    pub bar: Option<Bar>,
+    pub(crate) tone: &'static str,
+    pub(crate) bar: Option<Bar>,
 }
 
 /// A bar in percent of the width of its cell.
-pub struct Bar {
-    pub width: f64,
+pub(crate) struct Bar {
+    pub(crate) width: f64,
     /// Where 1 is.
-    pub one: f64,
+    pub(crate) one: f64,
     /// Begin and width of the whisker.
-    pub whisker: Option<(f64, f64)>,
+    pub(crate) whisker: Option<(f64, f64)>,
 }
 
 impl<'a> TableView<'a> {
     /// The main table of a page, and any with many columns, says below the name of a row what it can be filtered by: columns
     /// of words would leave no room for those of numbers. Sentences stand below such a row, for the same reason.
-    pub fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
+    pub(crate) fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
         let short = table.rows.len() <= TABLE_ROWS_MAX;
         let mut heads = heads(table);
         let name = heads.iter().find(|head| head.column.unit == Unit::Text).map(|head| head.place);
@@ -100,11 +100,11 @@ impl<'a> TableView<'a> {
         TableView { table, heads, rows, crowded, folded }
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.table.rows.len()
     }
 
-    pub fn has_help(&self) -> bool {
+    pub(crate) fn has_help(&self) -> bool {
         self.heads.iter().any(|head| !head.column.help.is_empty())
     }
 }
@@ -202,7 +202,7 @@ impl Cell<'_> {
 
 impl Cell<'_> {
     /// It may not fit: all of it is shown to who points at it.
-    pub fn is_long(&self) -> bool {
+    pub(crate) fn is_long(&self) -> bool {
         is_long(&self.text)
     }
 }

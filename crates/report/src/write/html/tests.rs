@@ -27,7 +27,7 @@ fn small() -> Document {
     let chart = Chart::new(Shape::Bars, "of_reference", "service", "Throughput of \"asio\" and one more.");
     Document {
         format: FORMAT,
-        kind: Kind::Campaign,
+        kind: Kind::Interleaved,
         title: "A & B".to_owned(),
         question: "Is it <fast>?".to_owned(),
         answer: "It is.".to_owned(),

@@ -3,7 +3,7 @@
 use crate::document::Document;
 
 /// The document as JSON, which cannot end the element that it stands in, whatever a service is called.
-pub fn embedded(document: &Document) -> String {
+pub(crate) fn embedded(document: &Document) -> String {
     // A document has strings and finite numbers only: there is nothing that JSON could not say.
     let json = serde_json::to_string(document).unwrap_or_default();
     let mut safe = String::with_capacity(json.len() + json.len() / 64);

@@ -14,11 +14,12 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     document::{self, Kind, Scale, Shape, Status, Unit, Verdict},
-    gather::{fixture, gather},
-    write::samples::{self, bare, campaign, hostile},
+    gather::{fixture as runs, gather},
+    write::fixture::{self, bare, campaign, hostile},
 };
 
-const KINDS: [Kind; 5] = [Kind::Campaign, Kind::Grid, Kind::Capacity, Kind::Comparison, Kind::History];
+const KINDS: [Kind; 5] =
+    [Kind::Interleaved, Kind::Sequential, Kind::Capacity, Kind::Comparison, Kind::History];
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")
@@ -52,11 +53,13 @@ fn what_is_gathered_of_runs_fits_the_schema() {
     let schema = jsonschema::draft202012::new(&schema()).unwrap();
     let folders: [TempDir; 3] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
     let [campaign, comparison, grid] = folders.each_ref().map(TempDir::path);
-    fixture::write(&fixture::kept(8), campaign);
+    runs::write(&runs::kept(8), campaign);
     let records = (0..14).flat_map(|block| judge::block(block, &[1.0, 0.9])).collect();
     keep(comparison, &Kept { header: judge::compared(), records, damage: Vec::new(), goes_on: false });
     keep(grid, &grids::kept("restinio-2017", 1.0, grids::measured));
-    for (run, kind) in [(campaign, Kind::Campaign), (comparison, Kind::Comparison), (grid, Kind::Grid)] {
+    for (run, kind) in
+        [(campaign, Kind::Interleaved), (comparison, Kind::Comparison), (grid, Kind::Sequential)]
+    {
         let document = gather(run).unwrap();
         assert_eq!(document.kind, kind);
         assert!(!document.checks.is_empty(), "{kind:?}");
@@ -164,7 +167,7 @@ fn a_row_is_a_line() {
 
 proptest! {
     #[test]
-    fn the_lines_hold_what_is_in_the_document(table in samples::table(), name in samples::text()) {
+    fn the_lines_hold_what_is_in_the_document(table in fixture::table(), name in fixture::text()) {
         let mut document = campaign();
         document.title = name;
         document.sections[0].table = Some(table);

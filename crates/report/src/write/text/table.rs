@@ -14,13 +14,13 @@ const BAR_PRIORITY: u8 = 25;
 
 /// A table without what stands below it.
 #[derive(Debug)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// Titles of the columns.
-    pub head: String,
+    pub(crate) head: String,
     /// A line for each row of the table.
-    pub rows: Vec<String>,
+    pub(crate) rows: Vec<String>,
     /// Titles of what there was no room for.
-    pub without: Vec<String>,
+    pub(crate) without: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct Strip {
 }
 
 /// The table in its whole width, or in as much as fits.
-pub fn draw(layout: &Layout, look: Look) -> Drawn {
+pub(crate) fn draw(layout: &Layout, look: Look) -> Drawn {
     let strips = layout.columns.iter().flat_map(|place| of_column(layout, *place)).collect();
     let (strips, gone) = fit(strips, look.width);
     let without = gone.iter().filter_map(|strip| {
@@ -94,7 +94,7 @@ fn of_column(layout: &Layout, place: usize) -> Vec<Strip> {
     let interval = intervals.iter().any(Option::is_some).then(|| {
         let cells = intervals.into_iter().map(|text| (text.unwrap_or_else(|| "-".to_owned()), Tone::Plain));
         let what = (place, What::Interval);
-        Strip::new(what, &column.interval_title, cells.collect(), column.interval_priority)
+        Strip::new(what, "95% interval", cells.collect(), column.interval_priority)
     });
     bar.into_iter().chain([figure]).chain(interval).collect()
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     document::Value,
-    write::samples::{HOSTILE, campaign, hostile},
+    write::fixture::{HOSTILE, campaign, hostile},
 };
 
 fn at(width: usize) -> Look {

@@ -1,0 +1,257 @@
+//! Latency: curves of percentiles from the histograms that the run kept, and percentiles against the load.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use tare_analysis::report::{OpenLatency, Report, RowReport, State};
+use tare_bench::{
+    experiment::Point,
+    run::{
+        folder::{Kept, histogram_path},
+        record::Record,
+    },
+};
+use tare_load::latency::Histogram;
+
+use crate::{
+    document::{Chart, Column, Scale, Section, Shape, Table, Unit},
+    gather::fields::{between, field, span, table},
+};
+
+/// The load without a rate of its own.
+const CLOSED: &str = "closed loop";
+
+/// Fewer answers beyond a percentile would tell of single requests.
+const BEYOND_MIN: f64 = 10.0;
+
+/// Series that are drawn at first.
+const FIRST: usize = 8;
+
+const LEAD: &str = "How many answers took how long at most, over all blocks of a row: each step to the right on the axis has a \
+                    tenth of the answers beyond it. A curve ends where fewer than ten answers are beyond.";
+
+/// The histograms of a run, those of all blocks of a row added up: by row and load.
+pub(crate) struct Curves<'a> {
+    found: BTreeMap<(&'a str, String), Histogram>,
+    /// Files that the journal says there are, and which cannot be read: a sentence each.
+    pub(crate) damage: Vec<String>,
+}
+
+impl<'a> Curves<'a> {
+    /// Reads all those of which the journal tells.
+    pub(crate) fn read(kept: &'a Kept, run: &Path) -> Curves<'a> {
+        // What a search went through at many rates is no curve of any.
+        let points = kept.header.plan.latency.iter().flat_map(|latency| &latency.points);
+        let points: Vec<Option<String>> =
+            points.map(|point| (*point != Point::Searched).then(|| point.label())).collect();
+        let mut curves = Curves { found: BTreeMap::new(), damage: Vec::new() };
+        let (mut files, mut lost) = (0, Vec::new());
+        for record in &kept.records {
+            let Record::Stopped(stopped) = record else { continue };
+            let label = kept.header.plan.rows[stopped.row].label.as_str();
+            let loads =
+                std::iter::once(Some(None)).chain(points.iter().map(|point| point.as_deref().map(Some)));
+            let timed = stopped.latency.iter().zip(loads).filter(|(latency, _)| latency.is_some());
+            for point in timed.filter_map(|(_, point)| point) {
+                files += 1;
+                match read(&histogram_path(run, label, stopped.block, point)) {
+                    Ok(histogram) => curves.add(label, point, &histogram),
+                    Err(reason) => lost.push((file(run, label, stopped.block, point), reason)),
+                }
+            }
+        }
+        if let Some((first, reason)) = lost.first() {
+            let of_all = if lost.len() == files { "all".to_owned() } else { format!("{} of", lost.len()) };
+            curves.damage.push(format!(
+                "{of_all} {files} latency histograms cannot be read; the first: {first}: {reason}"
+            ));
+        }
+        curves
+    }
+
+    fn add(&mut self, row: &'a str, point: Option<&str>, histogram: &Histogram) {
+        let load = point.map_or(CLOSED.to_owned(), |point| format!("at {point}"));
+        self.found.entry((row, load)).or_default().merge(histogram);
+    }
+}
+
+/// Its path within the folder.
+fn file(run: &Path, row: &str, block: usize, point: Option<&str>) -> String {
+    let path = histogram_path(run, row, block, point);
+    path.strip_prefix(run).unwrap_or(&path).display().to_string()
+}
+
+fn read(path: &Path) -> Result<Histogram, String> {
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    Histogram::deserialize(&bytes).map_err(|error| error.to_string())
+}
+
+/// 0, 10%, .. 90%, then 95%, 99%, 99.5%, 99.9% and so on, as far as this number of answers support.
+fn percentiles(count: u64) -> Vec<f64> {
+    let tenths = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9];
+    // As quotients, which are the nearest numbers to 0.95 and 0.99; a difference from 1 is not.
+    let nines = (2..=9).flat_map(|nines| {
+        let power = 10_f64.powi(nines);
+        [(power - 5.0) / power, (power - 1.0) / power]
+    });
+    let is_supported = |percentile: &f64| count as f64 * (1.0 - percentile) >= BEYOND_MIN;
+    tenths
+        .into_iter()
+        .chain(nines)
+        .filter(|percentile| *percentile == 0.0 || is_supported(percentile))
+        .collect()
+}
+
+struct Step<'a> {
+    label: &'a str,
+    load: &'a str,
+    percentile: f64,
+    latency_ns: u64,
+    answers: u64,
+}
+
+/// The curves.
+pub(crate) fn curves(report: &Report, curves: &Curves) -> Section {
+    let measured = || report.rows.iter().filter(|row| row.state == State::Measured);
+    let mut loads: Vec<&str> = curves.found.keys().map(|(_, load)| load.as_str()).collect();
+    loads.sort_by_key(|load| (*load != CLOSED, load.to_owned()));
+    loads.dedup();
+    let mut steps = Vec::new();
+    for load in &loads {
+        for row in measured() {
+            let Some(histogram) = curves.found.get(&(row.label.as_str(), (*load).to_owned())) else {
+                continue;
+            };
+            steps.extend(percentiles(histogram.count()).into_iter().map(|percentile| Step {
+                label: &row.label,
+                load,
+                percentile,
+                latency_ns: histogram.quantile_ns(percentile),
+                answers: histogram.count(),
+            }));
+        }
+    }
+    if steps.is_empty() {
+        let none = "no row with figures has a whole block, whose end writes the histograms".to_owned();
+        let why = if curves.damage.is_empty() { vec![none] } else { curves.damage.clone() };
+        let damage = curves.damage.clone();
+        return Section { notes: why, damage, ..Section::without("latency", "Latency", LEAD) };
+    }
+    let charts: Vec<Chart> = loads.iter().filter_map(|load| chart(load, &steps)).collect();
+    let mut section = Section::new("latency", "Latency", LEAD, steps_table(steps));
+    section.charts = charts;
+    section.notes.clone_from(&curves.damage);
+    section.damage.clone_from(&curves.damage);
+    with_doubts(section, report)
+}
+
+fn with_doubts(mut section: Section, report: &Report) -> Section {
+    let open = || report.rows.iter().flat_map(|row| row.latency_open.iter().map(move |at| (row, at)));
+    let named = |text: &dyn Fn(&OpenLatency) -> bool| -> Vec<String> {
+        open().filter(|(_, at)| text(at)).map(|(row, at)| format!("{} at {}", row.label, at.point)).collect()
+    };
+    let censored = named(&|at| at.at_least);
+    if !censored.is_empty() {
+        section.notes.push(format!(
+            "some requests were never answered ({}): these curves are of the answers, and lower bounds of what was waited",
+            censored.join(", ")
+        ));
+    }
+    let late = named(&|at| at.doubt.is_some());
+    if !late.is_empty() {
+        section.notes.push(format!("late: the generator's own lag is in the curves of {}", late.join(", ")));
+    }
+    section.note("in a closed loop a slow answer delays the next request, so that few are asked while a service is slow")
+}
+
+fn steps_table(steps: Vec<Step>) -> Table {
+    let fields = vec![
+        field(Column::new("label", "service", Unit::Text).facet(), |step: &Step| step.label),
+        field(Column::new("load", "load", Unit::Text).facet(), |step: &Step| step.load),
+        field(Column::new("percentile", "percentile", Unit::Percentile), |step: &Step| step.percentile),
+        field(Column::new("latency_ns", "latency", Unit::Nanoseconds), |step: &Step| step.latency_ns),
+        field(Column::new("answers", "answers", Unit::Count), |step: &Step| step.answers),
+    ];
+    table("Latency by percentile", fields, steps)
+}
+
+fn chart(load: &str, steps: &[Step]) -> Option<Chart> {
+    let mine = |step: &&Step| step.load == load;
+    let p99 = steps.iter().filter(mine).filter(|step| step.percentile == 0.99);
+    let alt = span(Unit::Nanoseconds, p99.map(|step| (step.label, step.latency_ns as f64)));
+    let least = steps.iter().filter(mine).map(|step| (step.label, step.latency_ns as f64));
+    let alt = match alt {
+        Some(span) => format!("The time within which 99% of the answers came ({load}): {span}."),
+        None => format!("Latency ({load}): {}.", span(Unit::Nanoseconds, least)?),
+    };
+    let chart =
+        Chart::new(Shape::Lines, "percentile", "latency_ns", &alt).scales(Scale::Percentile, Scale::Log);
+    Some(Chart {
+        title: format!("Percentiles, {load}"),
+        n: Some("answers".to_owned()),
+        only: Some(["load".to_owned(), load.to_owned()]),
+        first: Some(FIRST),
+        ..chart.series("label")
+    })
+}
+
+const LOAD_LEAD: &str = "Latency in open loops, from the instant at which a request was due, at rates that a service has no say \
+                         in. Each figure is over blocks.";
+
+/// Latency against load.
+pub(crate) fn against_load(report: &Report) -> Section {
+    let points = report.rows.iter().flat_map(|row| {
+        let mut points: Vec<&OpenLatency> = row.latency_open.iter().collect();
+        points.sort_by(|a, b| a.offered_per_second.total_cmp(&b.offered_per_second));
+        points.into_iter().map(move |at| (row, at))
+    });
+    let points: Vec<(&RowReport, &OpenLatency)> = points.collect();
+    if points.is_empty() {
+        return Section::without("load", "Latency against load", LOAD_LEAD)
+            .note("this run has no open loop: an experiment asks for some with [latency]");
+    }
+    let sound = points.iter().filter(|(_, at)| at.doubt.is_none());
+    let span = span(Unit::Nanoseconds, sound.map(|(row, at)| (row.label.as_str(), at.p99_ns.value)));
+    let alt = span.map_or("Every figure is in doubt.".to_owned(), |span| {
+        format!("The 99th percentile over all loads: {span}.")
+    });
+    type Point<'a> = (&'a RowReport, &'a OpenLatency);
+    let number = Column::new;
+    let mut fields = vec![
+        field(number("label", "service", Unit::Text).facet(), |(row, _): &Point| row.label.clone()),
+        field(number("at", "at", Unit::Text).facet(), |(_, at): &Point| at.point.clone()),
+        field(number("offered_per_second", "offered", Unit::PerSecond), |(_, at): &Point| {
+            at.offered_per_second
+        }),
+    ];
+    let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
+    fields.extend(between(ns("latency_ns_p50", "p50"), |(_, at): &Point| Some(at.p50_ns)));
+    fields.extend(between(ns("latency_ns_p90", "p90"), move |(_, at): &Point| Some(at.p90_ns)));
+    fields.extend(between(ns("latency_ns_p99", "p99"), move |(_, at): &Point| Some(at.p99_ns)));
+    fields.extend(between(ns("latency_ns_p999", "p99.9"), move |(_, at): &Point| Some(at.p999_ns)));
+    fields.extend([
+        field(ns("lag_ns_p99", "lag p99").help("how late the generator itself was"), |(_, at): &Point| {
+            at.lag_ns_p99
+        }),
+        field(number("due", "requests due", Unit::Count), |(_, at): &Point| at.due),
+        field(number("blocks", "blocks", Unit::Count), |(row, _): &Point| row.blocks),
+        field(
+            number("is_at_least", "at least", Unit::Flag)
+                .help("some were never answered: these are lower bounds"),
+            |(_, at): &Point| at.at_least,
+        ),
+        field(number("is_late", "late", Unit::Flag).hidden(), |(_, at): &Point| at.doubt.is_some()),
+        field(number("doubt", "doubt", Unit::Text), |(_, at): &Point| {
+            at.doubt.as_ref().map(ToString::to_string)
+        }),
+    ]);
+    let table = table("Latency of open loops", fields, points);
+    let chart = Chart::new(Shape::Lines, "offered_per_second", "latency_ns_p99", &alt);
+    let chart = chart.series("label").scales(Scale::Log, Scale::Log);
+    let (n, apart) = (Some("blocks".to_owned()), Some("is_late".to_owned()));
+    let title = "99th percentile against the rate".to_owned();
+    let chart = Chart { title, n, apart, first: Some(FIRST), ..chart };
+    Section::new("load", "Latency against load", LOAD_LEAD, table).chart(chart)
+}

@@ -1,0 +1,233 @@
+//! The answer of a published experiment in a sentence or two: how its claims fared, and who is fastest here as far as intervals
+//! tell. Medians alone are no ranking.
+
+use std::collections::BTreeSet;
+use tare_analysis::estimate::Estimate;
+
+use tare_analysis::{
+    published::{CellReport, PUBLISHED, PointReport},
+    report::figures::{rate, time, times},
+    verdict::Verdict,
+};
+use tare_bench::grid::plan::Offered;
+
+use super::{
+    super::{fields::span, interleaved::either},
+    Grid, load,
+};
+use crate::document::{Status, Unit};
+
+/// One sentence, or two.
+pub(crate) fn answer(grid: &Grid) -> String {
+    let (done, all) = grid.report.cells;
+    let mut answer = match grid.status() {
+        Status::Complete => String::new(),
+        Status::Interrupted => format!("Interrupted after {done} of {all} cells. "),
+        Status::Running => format!("So far, {done} of {all} cells. "),
+        Status::CutOff | Status::Unknown => format!("Cut off after {done} of {all} cells. "),
+    };
+    let figures = grid.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
+    if !figures {
+        return answer + &nothing(grid);
+    }
+    answer += &claims(grid);
+    if let Some(fastest) = fastest(grid) {
+        answer += &fastest;
+    }
+    answer.trim_end().to_owned()
+}
+
+fn nothing(grid: &Grid) -> String {
+    let entries = grid.entries(|_| true);
+    let reason = entries.iter().find_map(|entry| Some(format!("{}: {}", entry.label(), entry.remarks()?)));
+    match reason {
+        Some(reason) => format!("No service has a figure. The first reason: {reason}"),
+        None => "No service has a figure yet.".to_owned(),
+    }
+}
+
+fn claims(grid: &Grid) -> String {
+    let verdicts: Vec<Verdict> = grid.report.claims.iter().map(|claim| claim.verdict).collect();
+    let scale = match grid.report.scale {
+        1.0 => String::new(),
+        scale => format!(" at scale {scale}"),
+    };
+    tally(&verdicts).map_or(String::new(), |tally| format!("{tally}{scale}. "))
+}
+
+/// `Of 5 claims 1 holds, 3 do not, and 1 is inconclusive`; absent if there is no claim.
+pub(crate) fn tally(verdicts: &[Verdict]) -> Option<String> {
+    let with = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let mut parts = vec![match with(Verdict::Pass) {
+        0 => "none holds".to_owned(),
+        1 => "1 holds".to_owned(),
+        many => format!("{many} hold"),
+    }];
+    match with(Verdict::Fail) {
+        0 => {}
+        1 => parts.push("1 does not".to_owned()),
+        many => parts.push(format!("{many} do not")),
+    }
+    match with(Verdict::Inconclusive) {
+        0 => {}
+        1 => parts.push("1 is inconclusive".to_owned()),
+        many => parts.push(format!("{many} are inconclusive")),
+    }
+    let told = match parts.as_slice() {
+        [first, second, third] => format!("{first}, {second}, and {third}"),
+        parts => parts.join(" and "),
+    };
+    let claims = if verdicts.len() == 1 { "claim" } else { "claims" };
+    (!verdicts.is_empty()).then(|| format!("Of {} {claims} {told}", verdicts.len()))
+}
+
+/// Of batches: who has the shortest time under which load. Of others: who answers most where the load leaves it a choice.
+fn fastest(grid: &Grid) -> Option<String> {
+    if grid.is_of_batches() {
+        return shortest(grid);
+    }
+    let is_free = |point: &&PointReport| {
+        matches!(point.point.offered, Offered::Closed { .. } | Offered::Sessions { .. })
+    };
+    let is_bound = |point: &PointReport| point.cells.iter().any(|cell| cell.load_bound.is_some());
+    let rates = |point| figures(grid, point, |cell| cell.per_second);
+    let free = || grid.report.points.iter().filter(is_free).filter(|point| !rates(point).is_empty());
+    let unbound = || free().filter(|point| !is_bound(point));
+    let Some(point) = unbound().find(|point| rates(point).len() > 1).or_else(|| unbound().next()) else {
+        return free().next().map(|_| "The load and not the services set the rate.".to_owned());
+    };
+    let part = match point.point.part.as_str() {
+        PUBLISHED => String::new(),
+        part => format!(" in \"{part}\", which was not published"),
+    };
+    let mut rates = rates(point);
+    rates.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+    Some(of_rates(&rates, &part))
+}
+
+/// What rates say of who is first.
+fn of_rates(best_first: &[(&str, Estimate)], part: &str) -> String {
+    let shown = |value: f64| format!("{} requests/s", rate(value));
+    let all = best_first.iter().map(|(label, rate)| (*label, rate.value));
+    let all = span(Unit::PerSecond, all).unwrap_or_default();
+    let tied = tied(best_first, |first, other| first.0 > other.1);
+    match (tied.as_slice(), best_first) {
+        (_, []) => String::new(),
+        (_, [(label, only)]) => format!("Only {label} has a rate{part}: {}.", shown(only.value)),
+        _ if best_first.iter().all(|(_, rate)| rate.interval().is_none()) => {
+            format!("One round is no ranking. Measured{part}: {all} requests/s.")
+        }
+        ([label], [(_, first), (other, second), ..]) => {
+            let ratio = times(first.value / second.value);
+            format!("Fastest here{part}: {label} with {}, {ratio} the rate of {other}.", shown(first.value))
+        }
+        (tied, _) if tied.len() == best_first.len() => {
+            format!(
+                "None of {} services is shown to be the fastest here{part}: {all} requests/s.",
+                tied.len()
+            )
+        }
+        (tied, [(label, first), ..]) => {
+            let first = shown(first.value);
+            format!("Fastest here{part}: {}, not separable; {label} has {first}.", either(tied))
+        }
+    }
+}
+
+/// The figure of each service under a load. One that is wrong is not compared by how fast it is.
+fn figures<'a>(
+    grid: &Grid<'a>,
+    point: &'a PointReport,
+    of: impl Fn(&CellReport) -> Option<Estimate>,
+) -> Vec<(&'a str, Estimate)> {
+    let right = point.cells.iter().map(|cell| (&grid.report.rows[cell.row], cell));
+    let right = right.filter(|(row, _)| row.complaint.is_none());
+    right.filter_map(|(row, cell)| Some((row.label.as_str(), of(cell)?))).collect()
+}
+
+/// The first, and all that are not separated from it: those of which `is_apart` does not hold of both intervals. A figure of one
+/// round has none, and is separated from nothing.
+fn tied<'a>(
+    best_first: &[(&'a str, Estimate)],
+    is_apart: fn((f64, f64), (f64, f64)) -> bool,
+) -> Vec<&'a str> {
+    let Some((_, first)) = best_first.first() else { return Vec::new() };
+    let is_apart = |other: &Estimate| {
+        first.interval().zip(other.interval()).is_some_and(|(one, other)| is_apart(one, other))
+    };
+    let tied = best_first.iter().enumerate().filter(|(place, (_, other))| *place == 0 || !is_apart(other));
+    tied.map(|(_, (label, _))| *label).collect()
+}
+
+/// Under how many loads which service is the shortest, where the intervals tell.
+fn shortest(grid: &Grid) -> Option<String> {
+    let times = |point| {
+        let mut times = figures(grid, point, |cell| cell.makespan_ns);
+        times.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+        times
+    };
+    let loads: Vec<(&PointReport, Vec<(&str, Estimate)>)> = grid
+        .report
+        .points
+        .iter()
+        .map(|point| (point, times(point)))
+        .filter(|(_, times)| times.len() > 1)
+        .collect();
+    let winners: Vec<&str> = loads.iter().filter_map(|(_, times)| winner(times)).collect();
+    let has_interval = loads.iter().flat_map(|(_, times)| times).any(|(_, time)| time.interval().is_some());
+    let told = match loads.as_slice() {
+        [] => None,
+        _ if !has_interval => Some("One round is no ranking.".to_owned()),
+        [(point, times)] => Some(of_one_load(point, times)),
+        all => Some(of_loads(all.len(), &winners)),
+    };
+    let told: Vec<String> = told.into_iter().chain(stuck(grid)).collect();
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// The one that is separated from all others.
+fn winner<'a>(shortest_first: &[(&'a str, Estimate)]) -> Option<&'a str> {
+    let tied = tied(shortest_first, is_shorter);
+    tied.first().copied().filter(|_| tied.len() == 1)
+}
+
+fn is_shorter(first: (f64, f64), other: (f64, f64)) -> bool {
+    first.1 < other.0
+}
+
+fn of_one_load(point: &PointReport, shortest_first: &[(&str, Estimate)]) -> String {
+    let (label, took) = (shortest_first[0].0, time(shortest_first[0].1.value));
+    let at = load(&point.point);
+    match tied(shortest_first, is_shorter).as_slice() {
+        [_] => format!("Shortest time here at {at}: {label} with {took}."),
+        tied => format!("Shortest time here at {at}: {}, not separable; {label} has {took}.", either(tied)),
+    }
+}
+
+/// `Shortest time here: restinio at 3 of 13 loads, pistache at 1; not separable at 9.`
+fn of_loads(loads: usize, winners: &[&str]) -> String {
+    let mut wins: Vec<(&str, usize)> = Vec::new();
+    for winner in winners {
+        match wins.iter_mut().find(|(label, _)| label == winner) {
+            Some((_, count)) => *count += 1,
+            None => wins.push((winner, 1)),
+        }
+    }
+    wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let Some(((most, count), others)) = wins.split_first() else {
+        return format!("Shortest time here: not separable at any of {loads} loads.");
+    };
+    let others: String = others.iter().map(|(label, count)| format!(", {label} at {count}")).collect();
+    let untold = match loads - winners.len() {
+        0 => String::new(),
+        untold => format!("; not separable at {untold}"),
+    };
+    format!("Shortest time here: {most} at {count} of {loads} loads{others}{untold}.")
+}
+
+fn stuck(grid: &Grid) -> Option<String> {
+    let stuck = grid.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.stuck.is_some());
+    let rows: BTreeSet<usize> = stuck.map(|cell| cell.row).collect();
+    let labels: Vec<&str> = rows.into_iter().map(|row| grid.report.rows[row].label.as_str()).collect();
+    (!labels.is_empty()).then(|| format!("Stuck at some loads: {}.", labels.join(", ")))
+}

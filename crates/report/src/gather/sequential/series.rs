@@ -1,0 +1,194 @@
+//! A folder of several published experiments: what is in it.
+
+use std::path::Path;
+
+use tare_analysis::{
+    checks,
+    published::{Report, compute},
+};
+use tare_bench::{
+    grid::plan::GridPlan,
+    run::folder::{self, FolderError, Head, Kept, Kind as Folder, series::SeriesHead},
+};
+
+use super::{
+    super::{
+        damage,
+        fields::{field, table},
+        lay::{column, quiet, text},
+    },
+    answer::tally,
+};
+use crate::document::{Check, Document, FORMAT, Kind, Section, Status, Unit, Verdict};
+
+/// An experiment of the series.
+#[derive(Debug, Clone)]
+struct Member {
+    name: String,
+    found: Found,
+}
+
+#[derive(Debug, Clone)]
+enum Found {
+    /// It has no folder yet.
+    NotBegun,
+    /// Why nothing can be reported of it.
+    Unreadable(String),
+    Told(Box<Report>, Status, Vec<String>),
+}
+
+/// What is reported of a folder with a `series.json`.
+pub(crate) fn document(run: &Path) -> Result<Document, FolderError> {
+    let (head, mut damage) = SeriesHead::read(run)?;
+    let members: Vec<Member> = head.members.iter().map(|name| Member::read(run, name)).collect();
+    damage.extend(members.iter().flat_map(Member::damage));
+    let told = || members.iter().filter_map(Member::report);
+    let whole = told().filter(|report| report.is_complete()).count();
+    let claims: Vec<Verdict> = told().flat_map(|report| &report.claims).map(|claim| claim.verdict).collect();
+    let tally = tally(&claims).map_or(String::new(), |tally| format!(" {tally}."));
+    Ok(Document {
+        format: FORMAT,
+        kind: Kind::Sequential,
+        title: head.title,
+        question: "Do the published benchmarks still hold?".to_owned(),
+        answer: format!("{whole} of {} experiments are complete.{tally}", members.len()),
+        began: told().map(|report| report.began.clone()).min().unwrap_or_default(),
+        status: status(&members),
+        damage,
+        notes: Vec::new(),
+        facts: Vec::new(),
+        sections: vec![section(&members)],
+        checks: members.iter().flat_map(Member::checks).collect(),
+    })
+}
+
+/// Complete with the last of them; else as the one that says most about why not.
+fn status(members: &[Member]) -> Status {
+    let has = |status: Status| {
+        members.iter().any(|member| matches!(&member.found, Found::Told(_, found, _) if *found == status))
+    };
+    let is_complete = |member: &Member| member.report().is_some_and(Report::is_complete);
+    match members.iter().all(is_complete) {
+        true => Status::Complete,
+        false if has(Status::Running) => Status::Running,
+        false if has(Status::Interrupted) => Status::Interrupted,
+        false => Status::CutOff,
+    }
+}
+
+impl Member {
+    fn read(series: &Path, name: &str) -> Member {
+        let run = series.join(name);
+        let found = match run.join("run.json").exists() {
+            true => Found::read(&run),
+            false => Found::NotBegun,
+        };
+        Member { name: name.to_owned(), found }
+    }
+
+    fn report(&self) -> Option<&Report> {
+        match &self.found {
+            Found::Told(report, ..) => Some(report),
+            Found::NotBegun | Found::Unreadable(_) => None,
+        }
+    }
+
+    fn state(&self) -> &str {
+        match &self.found {
+            Found::NotBegun => "not begun",
+            Found::Unreadable(_) => "not readable",
+            Found::Told(_, status, _) => status.text(),
+        }
+    }
+
+    fn damage(&self) -> Vec<String> {
+        let own = match &self.found {
+            Found::NotBegun => &[][..],
+            Found::Unreadable(reason) => std::slice::from_ref(reason),
+            Found::Told(_, _, damage) => damage,
+        };
+        own.iter().map(|sentence| format!("{}: {sentence}", self.name)).collect()
+    }
+
+    /// What a gate asks of each of its rows, and that it came to its end.
+    fn checks(&self) -> Vec<Check> {
+        let named = |check: Check| Check { name: format!("{}: {}", self.name, check.name), ..check };
+        let not = |verdict, text: &str| vec![named(Check::new("complete", verdict, text))];
+        match &self.found {
+            Found::NotBegun => not(Verdict::Unfinished, "not begun"),
+            Found::Unreadable(reason) => not(Verdict::Invalid, reason),
+            Found::Told(report, status, _) => {
+                let end = checks::of_status(*status);
+                checks::of_published(report).into_iter().chain(end).map(named).collect()
+            }
+        }
+    }
+}
+
+impl Found {
+    fn read(run: &Path) -> Found {
+        let head = match Head::read(run) {
+            Ok(head) => head,
+            Err(error) => {
+                return Found::Unreadable(format!("run.json cannot be read: {}", damage::reason(error)));
+            }
+        };
+        match head.kind() {
+            None => return Found::Unreadable(damage::unknown(&head)),
+            Some(Folder::Campaign) => {
+                return Found::Unreadable("it is an interleaved experiment, and no published one".to_owned());
+            }
+            Some(Folder::Grid) => {}
+        }
+        match folder::read::<GridPlan>(run) {
+            Ok(kept) => Found::of(kept),
+            Err(error) => {
+                Found::Unreadable(format!("run.json cannot be understood: {}", damage::reason(error)))
+            }
+        }
+    }
+
+    fn of(kept: Kept<GridPlan>) -> Found {
+        let report = compute(&kept);
+        let status = Status::of(report.ending, kept.goes_on);
+        Found::Told(Box::new(report), status, kept.damage)
+    }
+}
+
+fn section(members: &[Member]) -> Section {
+    let count = |verdict: Verdict| {
+        move |member: &Member| {
+            let claims = &member.report()?.claims;
+            Some(claims.iter().filter(|claim| claim.verdict == verdict).count())
+        }
+    };
+    let claims =
+        |key: &str, title: &str, verdict: Verdict| field(column(key, title, Unit::Count), count(verdict));
+    let fields = vec![
+        field(text("experiment", "experiment"), |member: &Member| member.name.clone()),
+        field(text("title", "title"), |member: &Member| member.report().map(|report| report.title.clone())),
+        field(text("state", "state").facet(), |member: &Member| member.state().to_owned()),
+        field(column("cells", "cells", Unit::Count), |member: &Member| {
+            member.report().map(|report| report.cells.0)
+        }),
+        field(column("cells_planned", "of", Unit::Count), |member: &Member| {
+            member.report().map(|report| report.cells.1)
+        }),
+        field(column("scale", "scale", Unit::Number), |member: &Member| {
+            member.report().map(|report| report.scale)
+        }),
+        claims("holding", "claims that hold", Verdict::Pass),
+        claims("not_holding", "that do not", Verdict::Fail),
+        claims("untold", "inconclusive", Verdict::Inconclusive),
+        field(column("elapsed_ns", "took", Unit::Nanoseconds), |member: &Member| {
+            member.report().map(|report| report.elapsed_ns)
+        }),
+    ];
+    let lead = "Each experiment has a folder of its own, and a report of its own.";
+    Section::new(
+        "experiments",
+        "Experiments",
+        lead,
+        quiet(table("Experiments of the series", fields, members.iter().cloned())),
+    )
+}

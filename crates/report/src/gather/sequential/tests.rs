@@ -1,0 +1,284 @@
+use std::path::Path;
+
+use insta::assert_snapshot;
+use tare_analysis::published::{
+    compute,
+    fixture::{kept, measured},
+};
+use tare_bench::{
+    grid::{Cell, fixture::ALL, plan::GridPlan},
+    run::{
+        folder::{Kept, RunFolder},
+        record::{Journal, Record},
+    },
+    sample::{Failure, Hung, LoadResult, Outcome, Sample},
+};
+
+use tare_analysis::verdict::Absence;
+
+use super::{super::tests::golden::text, document};
+use crate::{
+    Document,
+    document::{Status, Value, Verdict},
+};
+
+type Grid = Kept<GridPlan>;
+
+fn told(kept: &Grid) -> Document {
+    let document = document(kept, &compute(kept), Path::new("runs/none"));
+    assert_eq!(document.check(), Vec::<String>::new());
+    document
+}
+
+fn complete(name: &str, scale: f64) -> Grid {
+    kept(name, scale, measured)
+}
+
+#[test]
+fn every_layout_has_its_claims_and_figures() {
+    for name in ALL {
+        assert_snapshot!(name, text(&told(&complete(name, 1.0))));
+    }
+}
+
+/// Services that hang and fail, and one that answers half of what it is asked.
+#[test]
+fn what_has_no_figure_has_its_state_and_reason() {
+    let grid = kept("rest-cpp-2020", 0.1, |plan, cell| {
+        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
+        let sample = measured(plan, cell);
+        match row {
+            "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
+                let silent_ns = Some(5_000_000_000);
+                let hung = Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() };
+                Sample { outcome: Outcome::Hung(hung), load: LoadResult::default(), ..sample }
+            }
+            "pistache" => {
+                let reason = "exit status 7 during the load".to_owned();
+                Sample { outcome: Outcome::Failed { reason }, ..sample }
+            }
+            "restinio" => half(sample),
+            _ => sample,
+        }
+    });
+    let found = told(&grid);
+    assert_snapshot!("rest-cpp-2020-with-failures", text(&found));
+    let verdict = |row: &str| found.checks.iter().find(|check| check.name == row).unwrap().verdict;
+    assert_eq!(verdict("pistache"), Verdict::ServiceFailed);
+    assert_eq!(verdict("cpp-httplib"), Verdict::Pass);
+    assert_eq!(verdict("cpprestsdk:waiting"), Verdict::Pass, "it hung, as was published");
+    let states = |section: &str| -> Vec<String> {
+        let section = found.sections.iter().find(|found| found.id == section).unwrap();
+        let mut states: Vec<String> = section
+            .table
+            .as_ref()
+            .unwrap()
+            .values("state")
+            .filter_map(|value| value.text().map(str::to_owned))
+            .collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    };
+    assert_eq!(states("published"), ["failed", "left out", "measured", "not counted", "stuck"]);
+    let failures = found.sections.iter().find(|section| section.id == "failures").unwrap();
+    let classes: Vec<&Value> = failures.table.as_ref().unwrap().values("class").collect();
+    assert!(!classes.is_empty() && classes.iter().all(|class| class.text() == Some("reset")), "{classes:?}");
+}
+
+fn half(mut sample: Sample) -> Sample {
+    let load = &mut sample.load;
+    load.answered = load.sent / 2;
+    load.failed = [(Failure::Reset, load.sent - load.answered)].into_iter().collect();
+    sample
+}
+
+#[test]
+fn a_run_that_was_cut_off_says_so() {
+    let mut grid = complete("restinio-2017", 0.1);
+    grid.records.truncate(10);
+    grid.damage.push("journal.ndjson:11: is cut off".to_owned());
+    let found = told(&grid);
+    assert_eq!((found.status, found.damage.len()), (Status::CutOff, 1));
+    assert!(found.answer.starts_with("Cut off after 10 of 36 cells. Of 5 claims "), "{}", found.answer);
+    assert!(!found.notes.contains(&found.damage[0]));
+    grid.records.clear();
+    let answer = told(&grid).answer;
+    let reason = "The first reason: restbed: not on this machine: no compiler";
+    assert_eq!(answer, format!("Cut off after 0 of 36 cells. No service has a figure. {reason}"));
+    grid.goes_on = true;
+    let found = told(&grid);
+    assert_eq!(found.status, Status::Running);
+    assert!(found.answer.starts_with("So far, 0 of 36 cells. "), "{}", found.answer);
+}
+
+#[test]
+fn a_grid_of_failures_only_has_the_first_reason() {
+    let grid = kept("abstract-2018", 0.1, |_, Cell { round, point, row }| {
+        let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+        Sample { round, point, row, outcome, ..Sample::default() }
+    });
+    let found = told(&grid);
+    assert_eq!(found.answer, "No service has a figure. The first reason: gorilla-mux: exit status 1");
+    assert!(found.sections.iter().any(|section| section.id == "rounds"));
+    assert!(found.sections.iter().all(|section| section.id != "seconds"));
+}
+
+/// Each cell lasted so long, and others took that much of it.
+fn disturbed(elapsed_ns: u64, taken_ns: i64) -> Grid {
+    kept("abstract-2018", 0.1, |plan, cell| {
+        let mut sample = measured(plan, cell);
+        (sample.load.elapsed_ns, sample.host.foreign_cpu_ns) = (elapsed_ns, Some(taken_ns));
+        sample
+    })
+}
+
+#[test]
+fn what_others_took_is_told_at_the_head_from_the_share_on_that_campaigns_have() {
+    let noisy = |taken_ns: i64| told(&disturbed(1_000_000_000, taken_ns)).notes.remove(0);
+    let expected = "noisy host: other programs took 6% of the measured CPUs: ";
+    assert!(noisy(120_000_000).starts_with(expected), "of two CPUs: {}", noisy(120_000_000));
+    assert!(!noisy(90_000_000).contains("noisy host"), "{}", noisy(90_000_000));
+}
+
+/// Of 10 ms on two CPUs a tick more or less is half of all there was.
+#[test]
+fn what_others_took_of_a_short_cell_is_not_known() {
+    let validity = |elapsed_ns: u64| {
+        let document = told(&disturbed(elapsed_ns, 25_000_000));
+        let section = document.sections.into_iter().find(|section| section.id == "validity").unwrap();
+        let others = section.table.unwrap().values("interference_share").next().unwrap().clone();
+        (others, section.notes)
+    };
+    assert_eq!(validity(100_000_000), (Value::Number(0.125), Vec::new()));
+    let (others, notes) = validity(10_000_000);
+    assert_eq!((others, notes.len()), (Value::None, 1));
+    assert!(notes[0].starts_with("what others took is not known of 11 of 11 cells, "), "{notes:?}");
+}
+
+/// The last sentences of the answer, of a run in which rows got the figures of others; none for one that failed.
+fn ranking(name: &str, rounds: usize, as_row: fn(usize) -> Option<usize>) -> String {
+    let grid = kept(name, 0.1, |plan, cell| match as_row(cell.row) {
+        Some(row) => Sample { row: cell.row, ..measured(plan, Cell { row, ..cell }) },
+        None => {
+            let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+            Sample { outcome, ..measured(plan, cell) }
+        }
+    });
+    let is_kept = |record: &Record| !matches!(record, Record::Sample(sample) if sample.round >= rounds);
+    let grid = Grid { records: grid.records.into_iter().filter(is_kept).collect(), ..grid };
+    let answer = told(&grid).answer;
+    answer.split_once("scale 0.1. ").map_or(answer.clone(), |(_, said)| said.to_owned())
+}
+
+#[test]
+fn who_is_first_is_said_as_far_as_intervals_tell() {
+    let rates = |rounds, as_row| ranking("restinio-2017", rounds, as_row);
+    let times = |rounds, as_row| ranking("rest-cpp-2020", rounds, as_row);
+    let answers = [
+        ("a clear winner", rates(6, Some)),
+        ("two are first", rates(6, |row| Some(row.max(1)))),
+        ("four are first", rates(6, |row| Some(row.max(3)))),
+        ("nothing is separable", rates(6, |_| Some(0))),
+        ("one service", rates(6, |row| (row == 1).then_some(row))),
+        ("failures only", rates(6, |_| None)),
+        ("one round", rates(1, Some)),
+        ("batches with a clear winner", times(6, Some)),
+        ("batches of which nothing is separable", times(6, |_| Some(0))),
+        ("batches of one service", times(6, |row| (row == 2).then_some(row))),
+        ("batches of failures only", times(6, |_| None)),
+        ("batches of one round", times(1, Some)),
+    ];
+    assert_snapshot!(answers.map(|(name, answer)| format!("{name}: {answer}")).join("\n"));
+}
+
+#[test]
+fn a_series_tells_how_its_experiments_fared() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = complete("restinio-2017", 0.1);
+    let run = folder.path().join("restinio-2017");
+    let mut journal = RunFolder::create(&run, &grid.header).unwrap();
+    grid.records.iter().for_each(|record| journal.append(record).unwrap());
+    let head = r#"{"format": "2.0", "title": "All of them", "members": ["restinio-2017", "abstract-2018"]}"#;
+    std::fs::write(folder.path().join("series.json"), head).unwrap();
+    let told = || {
+        let found = crate::gather::gather(folder.path()).unwrap();
+        assert_eq!(found.check(), Vec::<String>::new());
+        found
+    };
+    let found = told();
+    assert_snapshot!("series", text(&found));
+    assert_eq!(found.status, Status::CutOff);
+    let check = found.checks.iter().find(|check| check.name == "restinio-2017: restbed").unwrap();
+    assert_eq!(check.verdict, Verdict::LeftOut(Absence::NotOnThisMachine), "{check:?}");
+    let last = found.checks.last().unwrap();
+    assert_eq!((last.name.as_str(), last.verdict), ("abstract-2018: complete", Verdict::Unfinished));
+    // The second one begins.
+    let grid = complete("abstract-2018", 0.1);
+    let mut journal = RunFolder::create(&folder.path().join("abstract-2018"), &grid.header).unwrap();
+    grid.records[..3].iter().for_each(|record| journal.append(record).unwrap());
+    assert_eq!(told().status, Status::Running);
+    drop(journal);
+    assert_eq!(told().status, Status::CutOff);
+}
+
+#[test]
+fn what_is_damaged_in_a_series_is_told_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = complete("restinio-2017", 0.1);
+    for name in ["torn", "older", "other-kind"] {
+        let mut journal = RunFolder::create(&folder.path().join(name), &grid.header).unwrap();
+        grid.records.iter().for_each(|record| journal.append(record).unwrap());
+    }
+    let edit = |name: &str, from: &str, to: &str| {
+        let path = folder.path().join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+    };
+    edit("torn/journal.ndjson", "{\"sample\":", "{\"sam");
+    edit("older/run.json", "\"format\": \"2.0\"", "\"format\": \"0.9\"");
+    edit("other-kind/run.json", "\"kind\": \"grid\"", "\"kind\": \"campaign\"");
+    let outside = folder.path().join("torn");
+    let names = ["torn", "older", "other-kind", "../../x", outside.to_str().unwrap()];
+    let head = serde_json::json!({"format": "2.0", "title": "T", "members": names});
+    std::fs::write(folder.path().join("series.json"), head.to_string()).unwrap();
+    let found = crate::gather::gather(folder.path()).unwrap();
+    assert_eq!(found.check(), Vec::<String>::new());
+    let told = found.damage.join("\n").replace(&folder.path().display().to_string(), "FOLDER");
+    assert_snapshot!("damage-in-a-series", told);
+    assert_eq!(found.sections[0].table.as_ref().unwrap().rows.len(), 3);
+    assert_eq!(found.status, Status::CutOff);
+}
+
+/// Records of another plan than the one beside them: as of a folder that was put together by hand.
+#[test]
+fn records_that_the_plan_does_not_have_are_left_out() {
+    let mut grid = complete("simple-web-server-2019", 0.1);
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = RunFolder::create(folder.path(), &grid.header).unwrap();
+    for record in &mut grid.records {
+        if let Record::Sample(sample) = record {
+            sample.row += 100;
+        }
+        journal.append(record).unwrap();
+    }
+    let found = crate::gather::gather(folder.path()).unwrap();
+    assert!(found.answer.contains("No service has a figure."), "{}", found.answer);
+    assert!(
+        found.damage[0].ends_with("it names a row or a point that the plan does not have"),
+        "{:?}",
+        found.damage
+    );
+}
+
+#[test]
+fn a_plan_whose_points_name_rows_that_it_lacks_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut grid = complete("simple-web-server-2019", 0.1);
+    grid.header.plan.points[0].rows.push(99);
+    RunFolder::create(folder.path(), &grid.header).unwrap();
+    let found = crate::gather::gather(folder.path()).unwrap();
+    let told = "run.json cannot be understood: a point names row 99 of ";
+    assert!(found.damage.iter().any(|damage| damage.contains(told)), "{:?}", found.damage);
+}
