@@ -1,18 +1,21 @@
-//! Words of the command line that no library reads.
+//! Values of the command line that several commands read.
 
+use anyhow::Context;
 use tare_bench::run::until::Metric;
 use tare_host::spelling::suggestion;
 
+/// `0.1%` or `0.001`, as a part of 1.
+pub fn share(text: &str) -> anyhow::Result<f64> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share = number.trim().parse::<f64>().ok().map(|number| number / scale);
+    let share = share.filter(|share| (0.0..=1.0).contains(share));
+    share.with_context(|| format!("\"{text}\" is not a share: give one from 0% to 100%, such as 0.1%"))
+}
+
 /// `3%` or `0.03`.
-pub fn delta(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.strip_suffix('%') {
-        Some(number) => (number, 100.0),
-        None => (text, 1.0),
-    };
-    let share = number.trim().parse::<f64>().ok().map(|number| number / unit);
-    share
-        .filter(|share| *share > 0.0 && *share < 1.0)
-        .ok_or_else(|| "a regression is a share between 0 and 1, such as 3% or 0.03".to_owned())
+pub fn delta(text: &str) -> anyhow::Result<f64> {
+    let share = share(text).ok().filter(|share| *share > 0.0 && *share < 1.0);
+    share.context("a regression is a share between 0 and 1, such as 3% or 0.03")
 }
 
 /// `cpu`, `throughput`, `p99`, `rss`.
@@ -35,9 +38,18 @@ mod tests {
 
     #[test]
     fn a_delta_is_a_share() {
-        assert_eq!([delta("3%"), delta("0.03"), delta("2.5 %")], [Ok(0.03), Ok(0.03), Ok(0.025)]);
+        assert_eq!(["3%", "0.03", "2.5 %"].map(|text| delta(text).unwrap()), [0.03, 0.03, 0.025]);
         for wrong in ["3", "0", "100%", "-1%", "three", "NaN", ""] {
             assert!(delta(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_a_part_of_1() {
+        assert_eq!(["0.1%", "0.25", "0"].map(|text| share(text).unwrap()), [0.001, 0.25, 0.0]);
+        for wrong in ["-1%", "NaN", "2"] {
+            let expected = format!("\"{wrong}\" is not a share: give one from 0% to 100%, such as 0.1%");
+            assert_eq!(share(wrong).unwrap_err().to_string(), expected);
         }
     }
 

@@ -161,7 +161,7 @@ fn what_is_not_ready_is_not_loaded() {
     assert_snapshot!(refusal("http://127.0.0.1/", "-t 4 -c 2"), @"error: -c 2 is less than -t 4: each thread needs a connection");
     assert_snapshot!(refusal("http://127.0.0.1/", "http://127.0.0.1:81/"), @"error: http://127.0.0.1/ and http://127.0.0.1:81/ are on two servers: load one at a time");
     assert_snapshot!(refusal("http://127.0.0.1/", "--contract hallo"), @r#"error: unknown contract "hallo"; did you mean "hello"?"#);
-    assert_snapshot!(refusal("http://127.0.0.1/x", "--contract rest"), @"error: --contract says which paths are asked, and the URL names /x: leave it out");
+    assert_snapshot!(refusal("http://127.0.0.1/x", "--contract rest"), @"error: --contract sets the paths: leave /x out of the URL");
     let closes = serve(|_| "HTTP/2 nonsense\r\n\r\n".to_owned());
     let told =
         refusal(&closes, "").replace(closes.trim_start_matches("http://").trim_end_matches('/'), "HOST");
@@ -171,7 +171,7 @@ fn what_is_not_ready_is_not_loaded() {
     let ended = load(&Workspace::new(&[]), &missing, "-c 1 -n 5 --expect-status 404 --json").expect(0);
     assert_eq!(tally(&ended)["answered"], 5);
     let ended = load(&Workspace::new(&[]), "https://127.0.0.1/", "").expect(1);
-    assert!(ended.stderr.contains("https is not spoken here"));
+    assert!(ended.stderr.contains("https is not supported"));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_dry_run_sends_nothing() {
     let ended = load(&workspace, "http://127.0.0.1:9/a?b", words).expect(0);
     assert_snapshot!(ended.stdout, @r"
     to       http://127.0.0.1:9/a?b (127.0.0.1:9)
-    load     open loop, 1k..20k/30s requests a second, at random, 64 connections, 1 thread(s), for 30s
+    load     open loop, 1k..20k/30s requests a second, at random, 64 connections, 1 thread, for 30s
     before   the same for 1s, not reported
     compare  the status that comes twice before the load, if below 400, and the body, if it is the same twice
     wait     2s for a response, 2s for what is in flight at the end
@@ -245,7 +245,7 @@ fn a_dry_run_sends_nothing() {
     let ended = load(&workspace, "http://localhost/", words).expect(0);
     assert_snapshot!(ended.stdout.lines().take(12).collect::<Vec<_>>().join("\n"), @r"
     to       http://localhost/ (unix:/tmp/x.sock)
-    load     closed loop, 2 connections, 1 thread(s), 5 requests within 3600s
+    load     closed loop, 2 connections, 1 thread, 5 requests within 3600s
     compare  every response with what the contract rest asks for
     wait     2s for a response, 2s for what is in flight at the end
     seed     7

@@ -5,6 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use tare_load::{DriverChoice, Think};
 
 use super::{
+    super::words::share,
     request::{self, Header, Only},
     url::{self, Url},
     words::{self, Rate},
@@ -43,7 +44,6 @@ pub struct Args {
     pub dry_run: bool,
 }
 
-/// When requests are sent, and until when.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Load")]
 pub struct PaceArgs {
@@ -105,7 +105,6 @@ pub enum Spread {
     Poisson,
 }
 
-/// What is sent.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Request")]
 pub struct RequestArgs {
@@ -127,7 +126,6 @@ pub struct RequestArgs {
     pub only: Vec<Only>,
 }
 
-/// What is right.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Checking")]
 pub struct CheckingArgs {
@@ -141,14 +139,13 @@ pub struct CheckingArgs {
     #[arg(long, value_name = "TEXT|@FILE")]
     pub expect_body: Option<String>,
     /// Share of failed requests above which the run is not valid
-    #[arg(long, value_name = "SHARE", value_parser = words::share, default_value = "0%")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0%")]
     pub max_errors: f64,
     /// Time limit of a response, from its request to its last byte
     #[arg(long, value_name = "TIME", value_parser = words::duration, default_value = "2s")]
     pub timeout: Duration,
 }
 
-/// How the server is reached.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Connections and generator")]
 pub struct TransportArgs {
@@ -180,7 +177,6 @@ pub struct TransportArgs {
     pub i_may_load: Option<String>,
 }
 
-/// What is printed and written.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -189,7 +185,7 @@ pub struct OutputArgs {
     pub latency: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "text", conflicts_with = "calibrate")]
-    pub format: Format,
+    pub format: LoadFormat,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
@@ -201,13 +197,13 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    pub fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+    pub fn format(&self) -> LoadFormat {
+        if self.json { LoadFormat::Json } else { self.format }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum LoadFormat {
     /// For people
     Text,
     /// As wrk 4.1 prints it, for scripts that read that
@@ -218,7 +214,6 @@ pub enum Format {
     Ndjson,
 }
 
-/// Files to write beside the result.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Exports {
     /// Write the percentile distribution of the latencies to FILE, in milliseconds, for HdrHistogram's plotter; requests

@@ -1,6 +1,6 @@
-//! What `--dry-run` shows: everything that would be done, and nothing is sent.
+//! What `--dry-run` prints: everything that would be done. Nothing is sent.
 
-use super::{Job, expect};
+use super::{Job, expect, plan::describe};
 use crate::output::print as put;
 
 /// More requests of a contract are not shown.
@@ -13,8 +13,12 @@ pub fn print(job: &Job) -> anyhow::Result<()> {
 
 fn text(job: &Job) -> String {
     let endpoints: Vec<String> = job.endpoints.iter().map(ToString::to_string).collect();
-    let mut out =
-        format!("to       {} ({})\nload     {}\n", job.url, endpoints.join(", or "), job.plan.describe());
+    let mut out = format!(
+        "to       {} ({})\nload     {}\n",
+        job.url,
+        endpoints.join(", or "),
+        describe(job.plan.connections, &job.plan.load)
+    );
     if let Some(warm_up) = &job.plan.warm_up {
         out += &format!("before   the same for {:?}, not reported\n", warm_up.stop.window());
     }

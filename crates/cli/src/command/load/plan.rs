@@ -8,7 +8,7 @@ use tare_load::{
     schedule::{Arrivals, Process},
 };
 
-use super::args::{PaceArgs, Spread, TransportArgs};
+use super::args::{CheckingArgs, PaceArgs, Spread, TransportArgs};
 
 const CONNECTIONS_DEFAULT: u64 = 64;
 const CONNECTIONS_MAX: u64 = 1_000_000;
@@ -19,49 +19,23 @@ const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
 /// How often the progress of a load is printed.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is going to be done.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// Over these.
-    pub connections: Connections,
-    /// The load that is reported.
-    pub load: Load,
-    /// What goes before it and is not reported.
-    pub warm_up: Option<Load>,
-}
-
-/// Whatever the user left open, filled in.
-pub struct Wish<'a> {
-    /// When.
-    pub pace: &'a PaceArgs,
-    /// Over what.
-    pub transport: &'a TransportArgs,
-    /// How long a response may take.
-    pub response_timeout: Duration,
-    /// Whether responses are compared.
-    pub check: bool,
-}
-
 /// Longer than a timer and the way out of a CPU's sleep usually take.
 pub const SPIN: Duration = Duration::from_micros(60);
 
-/// A generator that polls takes a CPU whole: it does so only where the server is left another.
-fn spin(wish: &Wish<'_>) -> Duration {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let unasked = if wish.pace.rate.is_some() && usize::from(wish.transport.threads) < cpus {
-        SPIN
-    } else {
-        Duration::ZERO
-    };
-    wish.pace.spin.unwrap_or(unasked)
+/// A command line with every default filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub connections: Connections,
+    /// The load that is reported.
+    pub load: Load,
+    /// The load before it, which is not reported.
+    pub warm_up: Option<Load>,
 }
 
 impl Plan {
-    /// The plan of a wish.
-    pub fn new(wish: &Wish<'_>) -> anyhow::Result<Plan> {
-        let pace = wish.pace;
+    pub fn new(pace: &PaceArgs, transport: &TransportArgs, checking: &CheckingArgs) -> anyhow::Result<Plan> {
         let quota = quota(pace);
-        let drain = pace.drain.unwrap_or(wish.response_timeout);
+        let drain = pace.drain.unwrap_or(checking.timeout);
         let stop = match quota {
             Some(quota) => Stop::count(quota, pace.duration.unwrap_or(NUMBER_WITHIN), drain),
             None => Stop::after(duration(pace), drain),
@@ -72,12 +46,12 @@ impl Plan {
         let load = Load {
             schedule: schedule(pace),
             stop,
-            response_timeout: wish.response_timeout,
-            connect_timeout: wish.transport.connect_timeout,
+            response_timeout: checking.timeout,
+            connect_timeout: transport.connect_timeout,
             pipeline: pipeline as usize,
             requests_per_connection: pace.requests_per_connection.or(by_connections.then_some(1)),
-            check: wish.check,
-            spin: spin(wish),
+            check: !checking.no_check,
+            spin: spin(pace, transport),
             interval: Some(INTERVAL),
         };
         load.validate()?;
@@ -86,53 +60,64 @@ impl Plan {
             interval: None,
             ..load.clone()
         });
-        Ok(Plan { connections: connections(wish.transport, quota)?, load, warm_up })
+        Ok(Plan { connections: connections(transport, quota)?, load, warm_up })
     }
 
-    /// Whether connections are opened before the load: not where they are part of what is measured.
-    pub fn opens_before(&self) -> bool {
-        self.load.requests_per_connection.is_none()
+    /// Connections to open before the load: none if opening them is part of what is measured.
+    pub fn opened_before(&self) -> usize {
+        if self.load.requests_per_connection.is_none() { self.connections.total } else { 0 }
     }
+}
 
-    /// The load in words.
-    pub fn describe(&self) -> String {
-        let Connections { total, threads } = self.connections;
-        let kind = match &self.load.schedule {
-            Schedule::Closed { think: Think::None } => "closed loop".to_owned(),
-            Schedule::Closed { think: Think::Fixed(ns) } => {
-                format!("closed loop, {:?} of thinking", Duration::from_nanos(*ns))
-            }
-            Schedule::Closed { think: Think::Uniform { min_ns, max_ns } } => {
-                let [min, max] = [min_ns, max_ns].map(|ns| Duration::from_nanos(*ns));
-                format!("closed loop, {min:?} to {max:?} of thinking")
-            }
-            Schedule::Open(arrivals) => {
-                let how = match arrivals.process {
-                    Process::Constant => "evenly",
-                    Process::Poisson => "at random",
-                };
-                format!("open loop, {} requests a second, {how}", arrivals.profile)
-            }
-        };
-        let within = self.load.stop.window();
-        let end = match self.load.stop.quota() {
-            None => format!("for {within:?}"),
-            Some(Quota::Requests(count)) => format!("{count} requests within {within:?}"),
-            Some(Quota::RequestsEach(count)) => {
-                format!("{count} requests by each connection within {within:?}")
-            }
-            Some(Quota::Connections(count)) => format!("{count} connections in all within {within:?}"),
-        };
-        let mut words = vec![kind, format!("{total} connections"), format!("{threads} thread(s)")];
-        if self.load.pipeline > 1 {
-            words.push(format!("{} requests in flight on each", self.load.pipeline));
+/// A load in words.
+pub fn describe(connections: Connections, load: &Load) -> String {
+    let Connections { total, threads } = connections;
+    let kind = match &load.schedule {
+        Schedule::Closed { think: Think::None } => "closed loop".to_owned(),
+        Schedule::Closed { think: Think::Fixed(ns) } => {
+            format!("closed loop with {:?} of think time", Duration::from_nanos(*ns))
         }
-        if let Some(count) = self.load.requests_per_connection {
-            words.push(format!("{count} requests a connection"));
+        Schedule::Closed { think: Think::Uniform { min_ns, max_ns } } => {
+            let [min, max] = [min_ns, max_ns].map(|ns| Duration::from_nanos(*ns));
+            format!("closed loop with {min:?} to {max:?} of think time")
         }
-        words.push(end);
-        words.join(", ")
+        Schedule::Open(arrivals) => {
+            let how = match arrivals.process {
+                Process::Constant => "evenly spaced",
+                Process::Poisson => "at random",
+            };
+            format!("open loop, {} requests a second, {how}", arrivals.profile)
+        }
+    };
+    let mut words = vec![kind, counted(total as u64, "connection"), counted(threads as u64, "thread")];
+    if load.pipeline > 1 {
+        words.push(format!("{} requests in flight on each", load.pipeline));
     }
+    if let Some(count) = load.requests_per_connection {
+        words.push(format!("{} per connection", counted(count, "request")));
+    }
+    let within = load.stop.window();
+    words.push(match load.stop.quota() {
+        None => format!("for {within:?}"),
+        Some(Quota::Requests(count)) => format!("{} within {within:?}", counted(count, "request")),
+        Some(Quota::RequestsEach(count)) => {
+            format!("{} by each connection within {within:?}", counted(count, "request"))
+        }
+        Some(Quota::Connections(count)) => format!("{count} connections in all within {within:?}"),
+    });
+    words.join(", ")
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// A generator that polls takes a whole CPU, so by default it polls only if the server has another.
+fn spin(pace: &PaceArgs, transport: &TransportArgs) -> Duration {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let has_own = pace.rate.is_some() && usize::from(transport.threads) < cpus;
+    pace.spin.unwrap_or(if has_own { SPIN } else { Duration::ZERO })
 }
 
 fn quota(pace: &PaceArgs) -> Option<Quota> {

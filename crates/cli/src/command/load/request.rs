@@ -21,14 +21,13 @@ const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 /// What `--data` sends a form as, like curl.
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// What a user says of every request.
+/// What every request has in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// The method; without one POST with a body and GET without.
+pub struct RequestSpec {
+    /// By default POST with a body and GET without.
     pub method: Option<String>,
     /// As given: `Name: value`, `Name;` for an empty value, `Name:` to leave out what would be sent.
     pub headers: Vec<Header>,
-    /// The body.
     pub body: Option<Vec<u8>>,
 }
 
@@ -36,18 +35,17 @@ pub struct Shape {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     name: String,
-    /// None leaves the header out.
+    /// `None` leaves the header out.
     value: Option<String>,
 }
 
-impl Shape {
-    /// The method that is sent.
+impl RequestSpec {
     pub fn method(&self) -> &str {
         let usual = if self.body.is_some() { "POST" } else { "GET" };
         self.method.as_deref().unwrap_or(usual)
     }
 
-    /// The request for a URL; its answer is not known yet.
+    /// The request for a URL; the expected response is not known yet.
     pub fn exchange(&self, url: &Url) -> Exchange {
         Exchange {
             request: self.bytes(url),
@@ -105,7 +103,6 @@ pub fn header(text: &str) -> anyhow::Result<Header> {
     Ok(Header { name: name.to_owned(), value })
 }
 
-/// A method is a token; CONNECT is none of a load's.
 pub fn method(text: &str) -> anyhow::Result<String> {
     check_token(text, "a method")?;
     ensure!(

@@ -1,8 +1,9 @@
 //! URLs as wrk, hey and curl take them, as far as HTTP/1.1 without TLS needs them. It resolves nothing.
 
-use std::fmt;
+use std::{fmt, net::Ipv6Addr};
 
 use anyhow::{Context, bail, ensure};
+use axum::http::Uri;
 
 const PORT_DEFAULT: u16 = 80;
 
@@ -11,7 +12,6 @@ const PORT_DEFAULT: u16 = 80;
 pub struct Url {
     /// The name or address, without brackets.
     pub host: String,
-    /// The TCP port.
     pub port: u16,
     /// Host and port as the user wrote them: the value of `Host`.
     pub authority: String,
@@ -32,71 +32,43 @@ impl fmt::Display for Url {
     }
 }
 
-/// Reads `http://HOST[:PORT][/PATH][?QUERY]`; like curl without the scheme too.
+/// Reads `http://HOST[:PORT][/PATH][?QUERY]`; like curl also without the scheme.
 pub fn parse(text: &str) -> anyhow::Result<Url> {
-    let rest = match text.split_once("://") {
-        Some((scheme, rest)) => {
-            check_scheme(scheme)?;
-            rest
-        }
-        None => text,
-    };
-    let rest = rest.split('#').next().unwrap_or_default();
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    ensure!(
-        !authority.contains('@'),
-        "user and password do not go into the URL here: send them by -H \"Authorization: Basic ...\""
-    );
-    let (host, port) = split_port(authority)?;
-    ensure!(!host.is_empty(), "\"{text}\" names no host: give a URL such as http://127.0.0.1:8080/");
-    let is_host_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
-    ensure!(
-        host.bytes().all(is_host_byte),
-        "\"{host}\" is not the name of a host: give a URL such as http://127.0.0.1:8080/"
-    );
-    let path = match path {
-        path if path.starts_with('/') => path.to_owned(),
-        query => format!("/{query}"),
-    };
-    if let Some(wrong) = path.chars().find(|character| !character.is_ascii_graphic()) {
-        bail!("the path has the character {wrong:?}: write it percent-encoded, such as %20 for a space");
+    let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let is_whole = |uri: &Uri| text.is_ascii() && uri.host().is_some_and(|host| !host.is_empty());
+    let uri = whole.parse::<Uri>().ok().filter(is_whole).with_context(|| {
+        format!(
+            "\"{}\" is not a URL: give one such as http://127.0.0.1:8080/ or http://[::1]:8080/, with what is neither a \
+             letter nor a digit percent-encoded",
+            text.escape_debug()
+        )
+    })?;
+    match uri.scheme_str() {
+        Some("http") => {}
+        Some("https") => bail!("https is not supported: name the server's port for plain http"),
+        scheme => bail!("the scheme \"{}\" is not http", scheme.unwrap_or_default()),
     }
-    Ok(Url { host: host.to_owned(), port, authority: authority.to_owned(), path })
-}
-
-fn check_scheme(scheme: &str) -> anyhow::Result<()> {
-    if scheme.eq_ignore_ascii_case("https") {
-        bail!("https is not spoken here: name the server's port for plain http");
-    }
-    ensure!(scheme.eq_ignore_ascii_case("http"), "the scheme \"{scheme}\" is not http");
-    Ok(())
-}
-
-fn split_port(authority: &str) -> anyhow::Result<(&str, u16)> {
-    let (host, port) = match authority.strip_prefix('[') {
-        Some(rest) => {
-            let (host, port) = rest.split_once(']').context("the address after \"[\" has no \"]\"")?;
-            ensure!(
-                host.parse::<std::net::Ipv6Addr>().is_ok(),
-                "\"{host}\" is not an IPv6 address: in brackets stands one such as [::1]"
-            );
-            (host, port)
-        }
-        None => {
-            let (host, port) = authority.split_at(authority.find(':').unwrap_or(authority.len()));
-            ensure!(
-                !port[port.len().min(1)..].contains(':'),
-                "\"{authority}\" has several colons: put an IPv6 address in brackets, such as http://[::1]:8080/"
-            );
-            (host, port)
-        }
-    };
-    let port = match port {
-        "" => PORT_DEFAULT,
-        port => {
-            let number = port.strip_prefix(':').and_then(|port| port.parse().ok()).filter(|port| *port > 0);
+    let authority = uri.authority().context("the URL names no host")?;
+    ensure!(
+        !authority.as_str().contains('@'),
+        "user and password are not taken from the URL: send them by -H \"Authorization: Basic ...\""
+    );
+    let host = authority.host();
+    let port = match authority.as_str()[host.len()..].strip_prefix(':') {
+        None => PORT_DEFAULT,
+        Some(port) => {
+            let number = port.parse().ok().filter(|number| *number > 0);
             number.with_context(|| format!("\"{port}\" is not a port: give one from 1 to 65535"))?
         }
     };
-    Ok((host, port))
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    if let Some(address) = bare {
+        ensure!(address.parse::<Ipv6Addr>().is_ok(), "\"{address}\" is not an IPv6 address such as [::1]");
+    }
+    Ok(Url {
+        host: bare.unwrap_or(host).to_owned(),
+        port,
+        authority: authority.to_string(),
+        path: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
+    })
 }

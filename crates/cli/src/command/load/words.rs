@@ -1,7 +1,6 @@
-//! Words of the command line that are more than a number: think times, shares, lists of CPUs and of addresses.
-//! It reads text and looks at nothing else.
+//! Values of the command line that are more than a number: think times, lists of CPUs and of addresses.
 
-use std::{net::IpAddr, time::Duration};
+use std::{fmt::Display, net::IpAddr, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use tare_load::schedule::{Profile, Think, parse};
@@ -14,7 +13,7 @@ const CPU_MAX: usize = 4_095;
 /// A duration above zero: `500ms`, `2s`, `1m`, `10`.
 pub fn duration(text: &str) -> anyhow::Result<Duration> {
     let duration = parse::parse_duration(text)?;
-    ensure!(!duration.is_zero(), "it lasts no time: give a duration above 0");
+    ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
     Ok(duration)
 }
 
@@ -28,7 +27,6 @@ pub fn count(text: &str) -> anyhow::Result<u64> {
 /// The rate of an open loop, and how long its text says that it lasts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rate {
-    /// The rate over time.
     pub profile: Profile,
     /// The time of the ramp or of all steps; absent if the last one has none.
     pub lasts: Option<Duration>,
@@ -64,76 +62,62 @@ pub fn think(text: &str) -> anyhow::Result<Think> {
     }
 }
 
-/// `0.1%` or `0.001`, as a part of 1.
-pub fn share(text: &str) -> anyhow::Result<f64> {
-    let (number, scale) = match text.strip_suffix('%') {
-        Some(number) => (number, 100.0),
-        None => (text, 1.0),
-    };
-    let share = number.trim().parse::<f64>().ok().map(|number| number / scale);
-    let share = share.filter(|share| (0.0..=1.0).contains(share));
-    share.with_context(|| format!("\"{text}\" is not a share: give one from 0% to 100%, such as 0.1%"))
-}
-
-/// `0,2-3`: CPUs by their numbers, each once.
+/// `0,2-3`: CPUs by their numbers.
 pub fn cpus(text: &str) -> anyhow::Result<Vec<usize>> {
     let number = |text: &str| {
         let number = text.trim().parse::<usize>().ok().filter(|cpu| *cpu <= CPU_MAX);
         number.with_context(|| format!("\"{text}\" is not the number of a CPU: give a list such as 0,2-3"))
     };
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = match part.split_once('-') {
-            Some((first, last)) => (number(first)?, number(last)?),
-            None => (number(part)?, number(part)?),
-        };
+    list(text, |part| {
+        let (first, last) = ends(part, number)?;
         ensure!(first <= last, "the range {part} goes down: put the smaller number first");
-        for cpu in first..=last {
-            ensure!(!cpus.contains(&cpu), "CPU {cpu} stands twice: name each once");
-            cpus.push(cpu);
-        }
-    }
-    Ok(cpus)
-}
-
-/// `127.0.0.2-127.0.0.9,127.0.1.1`: addresses, each once.
-pub fn sources(text: &str) -> anyhow::Result<Vec<IpAddr>> {
-    let mut sources = Vec::new();
-    for part in text.split(',') {
-        let range = match part.split_once('-') {
-            Some((first, last)) => range(address(first)?, address(last)?, part)?,
-            None => vec![address(part)?],
-        };
-        for source in range {
-            ensure!(!sources.contains(&source), "the source {source} stands twice: name each once");
-            sources.push(source);
-        }
-    }
-    Ok(sources)
-}
-
-fn address(text: &str) -> anyhow::Result<IpAddr> {
-    let read = text.trim().parse();
-    read.ok().with_context(|| {
-        format!("\"{text}\" is not an IP address: give one, a list or a range such as 127.0.0.2-127.0.0.9")
+        Ok((first..=last).collect())
     })
 }
 
-fn range(first: IpAddr, last: IpAddr, part: &str) -> anyhow::Result<Vec<IpAddr>> {
-    let (first, last): (u128, u128) = match (first, last) {
-        (IpAddr::V4(first), IpAddr::V4(last)) => (first.to_bits().into(), last.to_bits().into()),
-        (IpAddr::V6(first), IpAddr::V6(last)) => (first.to_bits(), last.to_bits()),
-        _ => bail!("the range {part} mixes IPv4 and IPv6: both ends must be of one kind"),
+/// `127.0.0.2-127.0.0.9,127.0.1.1`: addresses.
+pub fn sources(text: &str) -> anyhow::Result<Vec<IpAddr>> {
+    let address = |text: &str| {
+        text.trim().parse::<IpAddr>().ok().with_context(|| {
+            format!(
+                "\"{text}\" is not an IP address: give one, a list or a range such as 127.0.0.2-127.0.0.9"
+            )
+        })
     };
-    let is_v4 = !part.contains(':');
-    ensure!(first <= last, "the range {part} goes down: put the smaller address first");
-    ensure!(
-        last - first < SOURCES_MAX as u128,
-        "the range {part} has more than {SOURCES_MAX} addresses: give a shorter one"
-    );
-    let address = |bits: u128| match is_v4 {
-        true => IpAddr::V4((bits as u32).into()),
-        false => IpAddr::V6(bits.into()),
-    };
-    Ok((first..=last).map(address).collect())
+    list(text, |part| {
+        let (first, last): (u128, u128) = match ends(part, address)? {
+            (IpAddr::V4(first), IpAddr::V4(last)) => (first.to_bits().into(), last.to_bits().into()),
+            (IpAddr::V6(first), IpAddr::V6(last)) => (first.to_bits(), last.to_bits()),
+            _ => bail!("the range {part} mixes IPv4 and IPv6: both ends must be of one kind"),
+        };
+        ensure!(first <= last, "the range {part} goes down: put the smaller address first");
+        ensure!(
+            last - first < SOURCES_MAX as u128,
+            "the range {part} has more than {SOURCES_MAX} addresses: give a shorter one"
+        );
+        let is_v4 = !part.contains(':');
+        let address =
+            |bits: u128| if is_v4 { IpAddr::V4((bits as u32).into()) } else { IpAddr::V6(bits.into()) };
+        Ok((first..=last).map(address).collect())
+    })
+}
+
+/// Parts between commas, each of which may be a range; all items are distinct.
+fn list<T: PartialEq + Display>(
+    text: &str,
+    range: impl Fn(&str) -> anyhow::Result<Vec<T>>,
+) -> anyhow::Result<Vec<T>> {
+    let mut items = Vec::new();
+    for part in text.split(',') {
+        for item in range(part)? {
+            ensure!(!items.contains(&item), "{item} is given twice: give each once");
+            items.push(item);
+        }
+    }
+    Ok(items)
+}
+
+fn ends<T>(part: &str, read: impl Fn(&str) -> anyhow::Result<T>) -> anyhow::Result<(T, T)> {
+    let (first, last) = part.split_once('-').unwrap_or((part, part));
+    Ok((read(first)?, read(last)?))
 }

@@ -1,10 +1,10 @@
 //! Everything that `tare load` prints and writes. It gets a result and measures nothing.
 //!
-//! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] and [`series`] for programs; [`live`] is what
-//! is said and written while the load goes on.
+//! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] and [`series`] for programs; [`recorder`]
+//! prints and writes during the load.
 
 mod json;
-mod live;
+mod recorder;
 mod series;
 mod text;
 mod times;
@@ -15,24 +15,24 @@ mod tests;
 
 use tare_analysis::report::figures;
 
-pub use live::Live;
+pub use recorder::Recorder;
 
-use super::{args::Format, result::LoadResult};
+use super::{LoadResult, args::LoadFormat};
 use crate::output::{paint, print as put, print_json};
 
-/// Prints the result; `latency` adds percentiles to those forms that do not have them anyway.
-pub fn print(result: &LoadResult<'_>, format: Format, latency: bool) -> anyhow::Result<()> {
+/// Prints the result; `latency` adds percentiles to the forms that do not always have them.
+pub fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
     match format {
-        Format::Text => put(&text::text(result, latency)),
-        Format::Wrk => {
+        LoadFormat::Text => put(&text::text(result, latency)),
+        LoadFormat::Wrk => {
             put(&wrk::wrk(result, latency))?;
             if !result.doubts.is_empty() {
                 anstream::eprintln!("{}", verdict(result));
             }
             Ok(())
         }
-        Format::Json => print_json(&json::Document::of(result)),
-        Format::Ndjson => put(&(serde_json::to_string(&json::Document::of(result))? + "\n")),
+        LoadFormat::Json => print_json(&json::document(result)),
+        LoadFormat::Ndjson => put(&(format!("{}\n", json::document(result)))),
     }
 }
 

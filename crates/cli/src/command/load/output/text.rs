@@ -1,19 +1,18 @@
 //! The result for people: short, aligned, and no figure without what it is worth.
 
-use tare_load::{Failures, Histogram, Measures, Sample, Schedule, tally::SAMPLE_BYTES_MAX};
+use tare_load::{Failures, Histogram, Measures, Sample, Schedule, Tally, tally::SAMPLE_BYTES_MAX};
+use tare_report::write::text;
 
 use super::{
     LoadResult,
     figures::{bytes, percent, rate, time},
     printable, verdict,
 };
-use crate::command::load::plan::Plan;
+use crate::command::load::plan::describe;
 
 /// Width of what a line begins with.
 const LABEL: usize = 12;
-const GAP: &str = "  ";
 
-/// The fractions of `--latency`, as they are printed.
 const SPECTRUM: [(&str, f64); 9] = [
     ("50%", 0.5),
     ("75%", 0.75),
@@ -26,7 +25,7 @@ const SPECTRUM: [(&str, f64); 9] = [
     ("100%", 1.0),
 ];
 
-/// The result as lines of text, with the percentile spectrum where it is asked for.
+/// The result as lines of text; `spectrum` adds percentiles.
 pub fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     let mut out = head(result) + "\n";
     out += &rates(result);
@@ -35,7 +34,7 @@ pub fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     if spectrum && measured(&result.report.total) {
         out += &(spectrum_of(&result.report.total) + "\n");
     }
-    out += &books(result);
+    out += &requests(&result.report.total.tally);
     if let Some(sample) = &result.report.first_failure {
         out += &failure(sample);
     }
@@ -51,14 +50,14 @@ pub fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
 }
 
 fn line(label: &str, text: &str) -> String {
-    format!("{label:LABEL$}{GAP}{text}\n")
+    format!("{label:LABEL$}  {text}\n")
 }
 
 fn head(result: &LoadResult<'_>) -> String {
     let report = result.report;
-    let plan = Plan { connections: result.settings.connections, load: result.load.clone(), warm_up: None };
+    let load = describe(result.settings.connections, result.load);
     let mut out = format!("{} at {}\n", printable(&result.what), printable(result.url));
-    out += &format!("{}; driver {}\n", plan.describe(), report.driver.kind.name());
+    out += &format!("{load}; driver {}\n", report.driver.kind.name());
     out += &format!("checked: {}\n", printable(&result.check));
     if report.interrupted {
         let (after, of) = (time(report.window_ns as f64), result.load.stop.window().as_nanos());
@@ -101,13 +100,21 @@ fn measured(total: &Measures) -> bool {
 /// A table: what was timed, and how it is distributed.
 fn times(result: &LoadResult<'_>) -> String {
     let total = &result.report.total;
-    let open = matches!(result.load.schedule, Schedule::Open(_));
-    let mut rows = vec![["", "p50", "p90", "p99", "p99.9", "max", "mean", "stdev"].map(str::to_owned)];
+    let row = |label: &str, histogram: &Histogram, quantile: &dyn Fn(f64) -> String| {
+        let mut row = vec![label.to_owned()];
+        row.extend([0.5, 0.9, 0.99, 0.999, 1.0].map(quantile));
+        row.extend([histogram.mean_ns(), histogram.stdev_ns()].map(|ns| match histogram.count() {
+            0 => "-".to_owned(),
+            _ => time(ns),
+        }));
+        row
+    };
+    let mut rows =
+        vec![["", "p50", "p90", "p99", "p99.9", "max", "mean", "stdev"].map(str::to_owned).to_vec()];
     if measured(total) {
-        let [p50, p90, p99, p99_9, max] = [0.5, 0.9, 0.99, 0.999, 1.0].map(|q| quantile(total, q));
-        let label = if open { "latency, from the instant due" } else { "latency" };
-        let [mean, stdev] = spread(&total.latency);
-        rows.push([label.to_owned(), p50, p90, p99, p99_9, max, mean, stdev]);
+        let is_open = matches!(result.load.schedule, Schedule::Open(_));
+        let label = if is_open { "latency, from the instant due" } else { "latency" };
+        rows.push(row(label, &total.latency, &|q| quantile(total, q)));
     }
     let others = [
         ("service time, from the send", &total.service_time),
@@ -115,58 +122,35 @@ fn times(result: &LoadResult<'_>) -> String {
         ("time to connect", &total.connect_time),
         ("time of a connection", &total.connection_time),
     ];
-    for (label, histogram) in others.into_iter().filter(|(_, histogram)| histogram.count() > 0) {
-        let [p50, p90, p99, p99_9, max] =
-            [0.5, 0.9, 0.99, 0.999, 1.0].map(|q| time(histogram.quantile_ns(q) as f64));
-        let [mean, stdev] = spread(histogram);
-        rows.push([label.to_owned(), p50, p90, p99, p99_9, max, mean, stdev]);
-    }
-    if rows.len() == 1 {
-        line("latency", "none: nothing was answered")
-    } else {
-        format!("\n{}", aligned(&rows))
+    let others = others.into_iter().filter(|(_, histogram)| histogram.count() > 0);
+    rows.extend(
+        others.map(|(label, histogram)| row(label, histogram, &|q| time(histogram.quantile_ns(q) as f64))),
+    );
+    match rows.len() {
+        1 => line("latency", "none: nothing was answered"),
+        _ => format!("\n{}", aligned(&rows)),
     }
 }
 
-/// `12.3 ms`, or `>= 12.3 ms` where requests without an answer may have taken longer.
-fn quantile(total: &Measures, q: f64) -> String {
+/// `12.3 ms`, or `>= 12.3 ms` if requests without an answer may have taken longer.
+pub(super) fn quantile(total: &Measures, q: f64) -> String {
     let quantile = total.quantile(q);
     let bound = if quantile.at_least { ">= " } else { "" };
     format!("{bound}{}", time(quantile.ns as f64))
 }
 
-fn spread(histogram: &Histogram) -> [String; 2] {
-    match histogram.count() {
-        0 => ["-", "-"].map(str::to_owned),
-        _ => [histogram.mean_ns(), histogram.stdev_ns()].map(time),
-    }
-}
-
 fn spectrum_of(total: &Measures) -> String {
-    let head = ["", "latency"].map(str::to_owned);
-    let rows = SPECTRUM.map(|(name, q)| [name.to_owned(), quantile(total, q)]);
+    let rows = SPECTRUM.map(|(name, q)| vec![name.to_owned(), quantile(total, q)]);
+    let head = vec![String::new(), "latency".to_owned()];
     aligned(&[&[head], rows.as_slice()].concat())
 }
 
-/// The first column to the left, the others to the right; the first line is the head.
-fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        out += cells.collect::<Vec<_>>().join(GAP).trim_end();
-        out.push('\n');
-    }
-    out
+fn aligned(rows: &[Vec<String>]) -> String {
+    text::aligned(rows, 1).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What became of every request and connection.
-fn books(result: &LoadResult<'_>) -> String {
-    let tally = &result.report.total.tally;
+fn requests(tally: &Tally) -> String {
     let mut requests = format!(
         "{} sent: {} answered, {}, {} in flight at the end",
         tally.sent,

@@ -1,10 +1,9 @@
-//! A distribution of times as programs read it.
+//! A distribution of times as programs read it; values are right to 3 digits.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use tare_load::{Histogram, Measures, Quantile};
 
-/// Name and fraction of each quantile that is printed.
-pub const QUANTILES: [(&str, f64); 9] = [
+const QUANTILES: [(&str, f64); 9] = [
     ("p50", 0.5),
     ("p75", 0.75),
     ("p90", 0.9),
@@ -16,68 +15,36 @@ pub const QUANTILES: [(&str, f64); 9] = [
     ("max", 1.0),
 ];
 
-/// A distribution of times. Values are right to 3 digits.
-#[derive(Debug, Serialize)]
-pub struct Times {
-    count: u64,
-    ns_min: Option<u64>,
-    ns_mean: Option<u64>,
-    ns_stdev: Option<u64>,
-    ns_p50: u64,
-    ns_p75: u64,
-    ns_p90: u64,
-    ns_p95: u64,
-    ns_p99: u64,
-    ns_p99_9: u64,
-    ns_p99_99: u64,
-    ns_p99_999: u64,
-    ns_max: u64,
-    /// Names of the quantiles that are lower bounds.
-    at_least: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hdr_v2_base64: Option<String>,
+/// A histogram, and itself encoded; `None` if nothing was timed.
+pub fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
+    let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
+    (histogram.count() > 0).then(|| times(histogram, true, quantile))
 }
 
-impl Times {
-    /// Of a histogram; `None` where nothing was timed.
-    pub fn of(histogram: &Histogram) -> Option<Times> {
-        let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
-        (histogram.count() > 0).then(|| Times::new(histogram, quantile))
-    }
+/// All latencies. Count, mean and deviation are of the answered requests; the quantiles count the others too.
+pub fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
+    let is_known = measures.latency.count() + measures.unanswered.count() > 0;
+    is_known.then(|| times(&measures.latency, with_histogram, |q| measures.quantile(q)))
+}
 
-    /// Of all latencies. Count, mean and deviation are of those that were answered; the quantiles know of the others too.
-    pub fn of_latency(measures: &Measures) -> Option<Times> {
-        let some = measures.latency.count() + measures.unanswered.count() > 0;
-        some.then(|| Times::new(&measures.latency, |q| measures.quantile(q)))
+fn times(histogram: &Histogram, with_histogram: bool, quantile: impl Fn(f64) -> Quantile) -> Value {
+    let some = |value: f64| (histogram.count() > 0).then_some(value.round() as u64);
+    let mut times = json!({
+        "count": histogram.count(),
+        "ns_min": some(histogram.min_ns() as f64),
+        "ns_mean": some(histogram.mean_ns()),
+        "ns_stdev": some(histogram.stdev_ns()),
+    });
+    let mut at_least = Vec::new();
+    for (name, q) in QUANTILES {
+        let quantile = quantile(q);
+        times[format!("ns_{name}")] = quantile.ns.into();
+        at_least.extend(quantile.at_least.then_some(name));
     }
-
-    /// The same with the histogram itself.
-    pub fn with(self, histogram: &Histogram) -> Times {
-        Times { hdr_v2_base64: Some(histogram.to_base64()), ..self }
+    // The names of the quantiles that are lower bounds.
+    times["at_least"] = at_least.into();
+    if with_histogram {
+        times["hdr_v2_base64"] = histogram.to_base64().into();
     }
-
-    fn new(histogram: &Histogram, quantile: impl Fn(f64) -> Quantile) -> Times {
-        let quantiles = QUANTILES.map(|(_, q)| quantile(q));
-        let bounds = QUANTILES.iter().zip(&quantiles).filter(|(_, quantile)| quantile.at_least);
-        let some = |value: f64| (histogram.count() > 0).then_some(value.round() as u64);
-        let [ns_p50, ns_p75, ns_p90, ns_p95, ns_p99, ns_p99_9, ns_p99_99, ns_p99_999, ns_max] =
-            quantiles.map(|quantile| quantile.ns);
-        Times {
-            count: histogram.count(),
-            ns_min: some(histogram.min_ns() as f64),
-            ns_mean: some(histogram.mean_ns()),
-            ns_stdev: some(histogram.stdev_ns()),
-            ns_p50,
-            ns_p75,
-            ns_p90,
-            ns_p95,
-            ns_p99,
-            ns_p99_9,
-            ns_p99_99,
-            ns_p99_999,
-            ns_max,
-            at_least: bounds.map(|((name, _), _)| *name).collect(),
-            hdr_v2_base64: None,
-        }
-    }
+    times
 }

@@ -5,8 +5,8 @@ use tare_service::contract::Contract;
 
 use super::super::{request::*, url};
 
-fn bytes(shape: &Shape) -> String {
-    let exchange = shape.exchange(&url::parse("http://a:81/b?c").unwrap());
+fn bytes(spec: &RequestSpec) -> String {
+    let exchange = spec.exchange(&url::parse("http://a:81/b?c").unwrap());
     String::from_utf8(exchange.request).unwrap().replace('\r', "\\r")
 }
 
@@ -16,18 +16,18 @@ fn headers(texts: &[&str]) -> Vec<Header> {
 
 #[test]
 fn nothing_is_sent_that_nobody_asked_for() {
-    assert_snapshot!(bytes(&Shape::default()), @r"
+    assert_snapshot!(bytes(&RequestSpec::default()), @r"
     GET /b?c HTTP/1.1\r
     Host: a:81\r
     \r
     ");
-    let head = Shape { method: Some("HEAD".into()), ..Shape::default() };
+    let head = RequestSpec { method: Some("HEAD".into()), ..RequestSpec::default() };
     assert!(head.exchange(&url::parse("a").unwrap()).is_head);
 }
 
 #[test]
 fn a_body_is_a_form_that_is_posted_unless_told_otherwise() {
-    let form = Shape { body: Some(b"x=1".to_vec()), ..Shape::default() };
+    let form = RequestSpec { body: Some(b"x=1".to_vec()), ..RequestSpec::default() };
     assert_snapshot!(bytes(&form), @r"
     POST /b?c HTTP/1.1\r
     Host: a:81\r
@@ -36,7 +36,7 @@ fn a_body_is_a_form_that_is_posted_unless_told_otherwise() {
     \r
     x=1
     ");
-    let json = Shape {
+    let json = RequestSpec {
         method: Some("PUT".into()),
         headers: headers(&["content-type: application/json", "Host: other", "X-Empty;"]),
         body: Some(b"{}".to_vec()),
@@ -50,7 +50,7 @@ fn a_body_is_a_form_that_is_posted_unless_told_otherwise() {
     \r
     {}
     ");
-    let bare = Shape { headers: headers(&["Content-Type:"]), ..form };
+    let bare = RequestSpec { headers: headers(&["Content-Type:"]), ..form };
     assert!(!bytes(&bare).contains("Type"), "an empty value leaves a header out, as in curl");
 }
 

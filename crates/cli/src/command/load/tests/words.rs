@@ -1,4 +1,4 @@
-//! Lists, ranges and shares, right and wrong.
+//! Lists and ranges, right and wrong.
 
 use insta::assert_snapshot;
 use tare_load::Think;
@@ -20,7 +20,7 @@ fn think_times() {
     assert_eq!(think("0..1s").unwrap(), Think::Uniform { min_ns: 0, max_ns: 1_000 * ms });
     assert_snapshot!(refusal(think("2s..1s")), @"2s is longer than 1s: put the shorter time first");
     assert_snapshot!(refusal(think("soon")), @r#""soon" is not a duration: give a number with ns, us, ms, s, m or h (seconds without one), like 500ms or 1m, up to 584 years"#);
-    assert_snapshot!(refusal(duration("0")), @"it lasts no time: give a duration above 0");
+    assert_snapshot!(refusal(duration("0")), @"a duration of 0 is too short: give more");
     assert_snapshot!(refusal(count("0")), @"0 is too few: give 1 or more");
 }
 
@@ -36,16 +36,6 @@ fn a_rate_lasts_as_long_as_it_says() {
 }
 
 #[test]
-fn shares() {
-    assert_eq!(share("0.1%").unwrap(), 0.001);
-    assert_eq!(share("0.25").unwrap(), 0.25);
-    assert_eq!(share("0").unwrap(), 0.0);
-    assert_snapshot!(refusal(share("-1%")), @r#""-1%" is not a share: give one from 0% to 100%, such as 0.1%"#);
-    assert_snapshot!(refusal(share("NaN")), @r#""NaN" is not a share: give one from 0% to 100%, such as 0.1%"#);
-    assert_snapshot!(refusal(share("2")), @r#""2" is not a share: give one from 0% to 100%, such as 0.1%"#);
-}
-
-#[test]
 fn lists_of_cpus() {
     assert_eq!(cpus("1").unwrap(), [1]);
     assert_eq!(cpus("0,2-4").unwrap(), [0, 2, 3, 4]);
@@ -53,7 +43,7 @@ fn lists_of_cpus() {
     assert_snapshot!(refusal(cpus("0,a")), @r#""a" is not the number of a CPU: give a list such as 0,2-3"#);
     assert_snapshot!(refusal(cpus("0-99999")), @r#""99999" is not the number of a CPU: give a list such as 0,2-3"#);
     assert_snapshot!(refusal(cpus("3-2")), @"the range 3-2 goes down: put the smaller number first");
-    assert_snapshot!(refusal(cpus("0,0-1")), @"CPU 0 stands twice: name each once");
+    assert_snapshot!(refusal(cpus("0,0-1")), @"0 is given twice: give each once");
 }
 
 #[test]
@@ -71,5 +61,5 @@ fn lists_of_sources() {
     assert_snapshot!(refusal(sources("127.0.0.9-127.0.0.2")), @"the range 127.0.0.9-127.0.0.2 goes down: put the smaller address first");
     assert_snapshot!(refusal(sources("127.0.0.2-::1")), @"the range 127.0.0.2-::1 mixes IPv4 and IPv6: both ends must be of one kind");
     assert_snapshot!(refusal(sources("10.0.0.0-127.0.0.2")), @"the range 10.0.0.0-127.0.0.2 has more than 65536 addresses: give a shorter one");
-    assert_snapshot!(refusal(sources("127.0.0.1,127.0.0.1")), @"the source 127.0.0.1 stands twice: name each once");
+    assert_snapshot!(refusal(sources("127.0.0.1,127.0.0.1")), @"127.0.0.1 is given twice: give each once");
 }

@@ -7,7 +7,7 @@ use tare_load::{
     Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Stop, Think, evaluate,
 };
 
-use crate::command::load::result::LoadResult;
+use crate::command::load::LoadResult;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;

@@ -5,8 +5,8 @@ mod schema;
 
 use insta::assert_snapshot;
 
-use super::{Live, json::Document, printable, series::Series, text, wrk};
-use crate::command::load::args::{Exports, Format};
+use super::{Recorder, json::document, printable, series::Series, text, wrk};
+use crate::command::load::args::{Exports, LoadFormat};
 use fixtures::{Case, cases, intervals};
 
 fn shown(case: &Case, form: impl Fn(&super::LoadResult<'_>) -> String) -> String {
@@ -45,7 +45,7 @@ fn texts_of_wrk() {
 #[test]
 fn documents() {
     for case in cases() {
-        let mut json = serde_json::to_value(Document::of(&case.result())).unwrap();
+        let mut json = document(&case.result());
         shorten(&mut json);
         let json = serde_json::to_string_pretty(&json).unwrap();
         assert_snapshot!(format!("json_{}", case.name), json);
@@ -65,7 +65,7 @@ fn shorten(json: &mut serde_json::Value) {
 #[test]
 fn lines() {
     let mut series = Series::default();
-    let lines = intervals().map(|interval| serde_json::to_string(&series.line(&interval)).unwrap());
+    let lines = intervals().map(|interval| series.line(&interval).to_string());
     assert_snapshot!(lines.join("\n"));
 }
 
@@ -76,31 +76,31 @@ fn nothing_of_the_server_reaches_the_terminal() {
     let forms = [
         text::text(&case.result(), true).replace("\x1b[31m", "").replace("\x1b[0m", ""),
         wrk::wrk(&case.result(), true),
-        serde_json::to_string(&Document::of(&case.result())).unwrap(),
+        document(&case.result()).to_string(),
     ];
     for form in forms {
         assert!(form.chars().all(|c| c == '\n' || !c.is_control()), "{form:?}");
     }
 }
 
-/// A live with all its files in a folder, after the made-up intervals.
-fn heard(folder: &std::path::Path) -> Exports {
+/// Records the made-up intervals, with every file in `folder`.
+fn recorded_in(folder: &std::path::Path) -> Exports {
     let path = |name: &str| Some(folder.join(name));
     let exports = Exports { hgrm: path("a.hgrm"), hdr_log: path("a.hlog"), series: path("a.ndjson") };
     let case = Case::open();
-    let mut live = Live::new(true, Format::Text, &exports, &case.load).unwrap();
-    live.begin(case.started_at).unwrap();
-    intervals().iter().for_each(|interval| live.tell(interval));
-    let told = live.finish(&case.report);
-    told.written.unwrap();
-    assert_eq!(told.rates_per_s, [1_000.0, 500.0]);
+    let mut recorder = Recorder::new(true, LoadFormat::Text, &exports, &case.load).unwrap();
+    recorder.begin(case.started_at).unwrap();
+    intervals().iter().for_each(|interval| recorder.on_interval(interval));
+    let recorded = recorder.finish(&case.report);
+    recorded.written.unwrap();
+    assert_eq!(recorded.rates_per_s, [1_000.0, 500.0]);
     exports
 }
 
 #[test]
-fn files_hold_what_was_heard() {
+fn files_hold_what_was_recorded() {
     let folder = tempfile::tempdir().unwrap();
-    let exports = heard(folder.path());
+    let exports = recorded_in(folder.path());
     let read = |path: Option<std::path::PathBuf>| std::fs::read_to_string(path.unwrap()).unwrap();
     let series = read(exports.series);
     let lines: Vec<serde_json::Value> =
@@ -122,7 +122,7 @@ fn a_file_that_cannot_be_made_is_an_error_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none/a.hgrm");
     let exports = Exports { hgrm: Some(path.clone()), ..Exports::default() };
-    let error = Live::new(true, Format::Text, &exports, &Case::open().load).unwrap_err();
+    let error = Recorder::new(true, LoadFormat::Text, &exports, &Case::open().load).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot create {}", path.display()));
 }
 
@@ -130,10 +130,10 @@ fn a_file_that_cannot_be_made_is_an_error_at_once() {
 fn a_full_disk_costs_the_file_and_not_the_result() {
     let exports = Exports { series: Some("/dev/full".into()), ..Exports::default() };
     let case = Case::open();
-    let mut live = Live::new(true, Format::Text, &exports, &case.load).unwrap();
-    intervals().iter().for_each(|interval| live.tell(interval));
-    let told = live.finish(&case.report);
-    let error = told.written.unwrap_err().to_string();
+    let mut recorder = Recorder::new(true, LoadFormat::Text, &exports, &case.load).unwrap();
+    intervals().iter().for_each(|interval| recorder.on_interval(interval));
+    let recorded = recorder.finish(&case.report);
+    let error = recorded.written.unwrap_err().to_string();
     assert!(error.starts_with("cannot write /dev/full: "), "{error}");
-    assert_eq!(told.rates_per_s.len(), 2);
+    assert_eq!(recorded.rates_per_s.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! What is said and written while the load goes on: a line of progress on stderr, lines for programs, files.
+//! What is printed and written during the load: a line of progress on stderr, lines for programs, files.
 //!
 //! Files are opened before the load begins. What cannot be written later costs the file and not the result.
 
@@ -12,12 +12,9 @@ use std::{
 use anyhow::Context;
 use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
 
-use super::{
-    figures::{rate, time},
-    series::{Line, Series},
-};
+use super::{figures::rate, series::Series, text::quantile};
 use crate::{
-    command::load::args::{Exports, Format},
+    command::load::args::{Exports, LoadFormat},
     output,
     progress::{Progress, duration},
 };
@@ -34,7 +31,7 @@ struct Sink {
 
 /// Follows a load in progress.
 #[derive(Debug)]
-pub struct Live {
+pub struct Recorder {
     progress: Progress,
     window: Option<Duration>,
     series: Series,
@@ -43,15 +40,14 @@ pub struct Live {
     log: Option<IntervalLog<Sink>>,
     hgrm: Option<Sink>,
     failed: u64,
-    told: Told,
+    recorded: Recorded,
 }
 
-/// What was heard, and whether all of it could be written.
 #[derive(Debug)]
-pub struct Told {
+pub struct Recorded {
     /// Answers a second, interval by interval.
     pub rates_per_s: Vec<f64>,
-    /// The first thing that could not be written.
+    /// The first error of writing a file.
     pub written: anyhow::Result<()>,
 }
 
@@ -75,19 +71,19 @@ impl Write for Sink {
     }
 }
 
-impl Live {
+impl Recorder {
     /// Opens what is to be written, before any time is spent on a load. `quiet` is about stderr only.
-    pub fn new(quiet: bool, format: Format, exports: &Exports, load: &Load) -> anyhow::Result<Live> {
+    pub fn new(quiet: bool, format: LoadFormat, exports: &Exports, load: &Load) -> anyhow::Result<Recorder> {
         let create = |path: &Option<PathBuf>| path.as_deref().map(Sink::create).transpose();
-        Ok(Live {
+        Ok(Recorder {
             window: load.stop.quota().is_none().then(|| load.stop.window()),
             series: Series::default(),
-            to_stdout: format == Format::Ndjson,
+            to_stdout: format == LoadFormat::Ndjson,
             lines: create(&exports.series)?,
             log: create(&exports.hdr_log)?.map(IntervalLog::new),
             hgrm: create(&exports.hgrm)?,
             failed: 0,
-            told: Told { rates_per_s: Vec::new(), written: Ok(()) },
+            recorded: Recorded { rates_per_s: Vec::new(), written: Ok(()) },
             progress: Progress::new(quiet),
         })
     }
@@ -98,35 +94,31 @@ impl Live {
         self.log.as_mut().map_or(Ok(()), |log| log.begin(started_at.into(), comment)).map_err(Into::into)
     }
 
-    /// Takes the next interval.
-    pub fn tell(&mut self, interval: &Interval) {
+    pub fn on_interval(&mut self, interval: &Interval) {
         let tally = &interval.measures.tally;
         self.failed += tally.failed.total() + tally.connection_failed.total();
         if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
-            self.told.rates_per_s.push(interval.answers_per_s());
-            self.progress.say(&self.saying(interval));
+            self.recorded.rates_per_s.push(interval.answers_per_s());
+            self.progress.say(&self.progress_line(interval));
         }
         let line = self.series.line(interval);
-        if self.told.written.is_ok() {
-            self.told.written = self.write(interval, &line);
+        if self.recorded.written.is_ok() {
+            self.recorded.written = self.write(interval, &line);
         }
     }
 
     /// Writes what can be written only at the end.
-    pub fn finish(mut self, report: &RunReport) -> Told {
+    pub fn finish(mut self, report: &RunReport) -> Recorded {
         self.progress.finish();
-        if let (Some(sink), Ok(())) = (&mut self.hgrm, &self.told.written) {
-            self.told.written = write_hgrm(sink, &report.total).map_err(Into::into);
+        if let (Some(sink), Ok(())) = (&mut self.hgrm, &self.recorded.written) {
+            self.recorded.written = write_hgrm(sink, &report.total).map_err(Into::into);
         }
-        self.told
+        self.recorded
     }
 
     /// `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`.
-    fn saying(&self, interval: &Interval) -> String {
-        let quantile = |q| {
-            let quantile = interval.measures.quantile(q);
-            format!("{}{}", if quantile.at_least { ">= " } else { "" }, time(quantile.ns as f64))
-        };
+    fn progress_line(&self, interval: &Interval) -> String {
+        let quantile = |q| quantile(&interval.measures, q);
         let now = Duration::from_nanos(interval.to_ns);
         let when = match self.window {
             Some(window) => format!("{} left", duration(window.saturating_sub(now))),
@@ -137,10 +129,10 @@ impl Live {
         format!("{answers}/s, p50 {}, p99 {}, {failed} failed; {when}", quantile(0.5), quantile(0.99))
     }
 
-    fn write(&mut self, interval: &Interval, line: &Line) -> anyhow::Result<()> {
+    fn write(&mut self, interval: &Interval, line: &serde_json::Value) -> anyhow::Result<()> {
         if self.to_stdout || self.lines.is_some() {
             // One write for a whole line: a kill leaves no half of it.
-            let line = serde_json::to_string(line)? + "\n";
+            let line = format!("{line}\n");
             if self.to_stdout {
                 self.progress.suspend(|| output::print(&line))?;
             }
