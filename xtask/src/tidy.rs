@@ -9,6 +9,7 @@ mod circles;
 mod layout;
 mod markdown;
 mod text;
+mod types;
 mod words;
 
 use std::collections::BTreeSet;
@@ -88,6 +89,7 @@ fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings = layout::check(paths, files);
     findings.extend(book::check(files));
     findings.extend(circles::check(files));
+    findings.extend(types::check(files));
     findings.extend(words::check(files));
     let anchors = markdown::anchors(files);
     for file in files.iter().filter(|file| file.is_written()) {

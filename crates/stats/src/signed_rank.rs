@@ -56,18 +56,18 @@ pub enum Method {
 /// Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945). Counted by adding
 /// one rank after the other, with either sign (dynamic programming over the sum).
 #[derive(Debug, Clone)]
-pub struct NullDistribution {
+pub struct SignedRankDistribution {
     n: usize,
     /// P(W+ <= w) for w = 0, 1, ..; empty where it is approximated.
     cumulative: Vec<f64>,
 }
 
-impl NullDistribution {
+impl SignedRankDistribution {
     /// The distribution for `n` differences: exact up to [`EXACT_MAX`], the normal approximation above.
     #[must_use]
     pub fn new(n: usize) -> Self {
         let cumulative = if n <= EXACT_MAX { exact_cumulative(n) } else { Vec::new() };
-        NullDistribution { n, cumulative }
+        SignedRankDistribution { n, cumulative }
     }
 
     /// Number of differences.
@@ -165,7 +165,7 @@ fn exact_cumulative(n: usize) -> Vec<f64> {
 #[must_use]
 pub fn least_n(confidence: f64) -> Option<usize> {
     check_confidence(confidence).ok()?;
-    (1..=EXACT_MAX).find(|&n| NullDistribution::new(n).depth((1.0 - confidence) / 2.0).is_some())
+    (1..=EXACT_MAX).find(|&n| SignedRankDistribution::new(n).depth((1.0 - confidence) / 2.0).is_some())
 }
 
 /// An interval and the confidence it really has.
@@ -233,7 +233,7 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
     check_sample(diffs)?;
     check_confidence(confidence)?;
     let averages = walsh_averages(diffs);
-    let null = NullDistribution::new(diffs.len());
+    let null = SignedRankDistribution::new(diffs.len());
     let interval = null.depth((1.0 - confidence) / 2.0).map(|depth| Interval {
         low: averages[depth - 1],
         high: averages[averages.len() - depth],
@@ -258,7 +258,7 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
 /// An empty sample, a value that is not finite.
 pub fn p_value(diffs: &[f64]) -> Result<f64, EstimateError> {
     check_sample(diffs)?;
-    let null = NullDistribution::new(diffs.len());
+    let null = SignedRankDistribution::new(diffs.len());
     Ok(p_under(|w| null.cdf(w), &walsh_averages(diffs)))
 }
 
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn the_distribution_is_symmetric_and_ends_at_one() {
         for n in [1, 2, 7, 30, 60, EXACT_MAX] {
-            let null = NullDistribution::new(n);
+            let null = SignedRankDistribution::new(n);
             for w in 0..null.max() {
                 let sum = null.cdf(w) + null.cdf(null.max() - 1 - w);
                 assert!((sum - 1.0).abs() < 1e-12, "n = {n}, w = {w}: {sum}");
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn small_distributions_by_hand() {
         // n = 3: the eight sums are 0 1 2 3 3 4 5 6.
-        let null = NullDistribution::new(3);
+        let null = SignedRankDistribution::new(3);
         let eighths: Vec<f64> = (0..=6).map(|w| null.cdf(w) * 8.0).collect();
         assert_eq!(eighths, [1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 8.0]);
         assert_eq!(null.cdf(1000).to_bits(), 1.0_f64.to_bits());

@@ -61,18 +61,18 @@ pub const EXACT_MAX: usize = 120;
 /// the other", Annals of Mathematical Statistics 18 (1947). Counted by Gauss's binomial coefficient: the number of ways to
 /// have U = u is that of q^u in (1 - q^(n+1))..(1 - q^(n+m)) / (1 - q)..(1 - q^m).
 #[derive(Debug, Clone)]
-pub struct NullDistribution {
+pub struct RankSumDistribution {
     sizes: [usize; 2],
     /// P(U <= u) for u = 0, 1, ..; empty where it is approximated.
     cumulative: Vec<f64>,
 }
 
-impl NullDistribution {
+impl RankSumDistribution {
     /// For samples of these sizes: exact up to [`EXACT_MAX`] together, the normal approximation above.
     #[must_use]
     pub fn new(one: usize, other: usize) -> Self {
         let cumulative = if one + other <= EXACT_MAX { exact_cumulative(one, other) } else { Vec::new() };
-        NullDistribution { sizes: [one, other], cumulative }
+        RankSumDistribution { sizes: [one, other], cumulative }
     }
 
     /// Whether the probabilities are exact.
@@ -136,7 +136,7 @@ fn exact_cumulative(one: usize, other: usize) -> Vec<f64> {
 #[must_use]
 pub fn least_n(confidence: f64) -> Option<usize> {
     check_confidence(confidence).ok()?;
-    (1..=EXACT_MAX / 2).find(|&n| NullDistribution::new(n, n).depth((1.0 - confidence) / 2.0).is_some())
+    (1..=EXACT_MAX / 2).find(|&n| RankSumDistribution::new(n, n).depth((1.0 - confidence) / 2.0).is_some())
 }
 
 /// How far the values of `after` lie above those of `before`: the Hodges-Lehmann estimate, which is the median of all
@@ -154,7 +154,7 @@ pub fn least_n(confidence: f64) -> Option<usize> {
 pub fn shift(before: &[f64], after: &[f64], confidence: f64) -> Result<Estimate, EstimateError> {
     check_confidence(confidence)?;
     let differences = differences(before, after)?;
-    let null = NullDistribution::new(before.len(), after.len());
+    let null = RankSumDistribution::new(before.len(), after.len());
     let interval = null.depth((1.0 - confidence) / 2.0).map(|depth| Interval {
         low: differences[depth - 1],
         high: differences[differences.len() - depth],
@@ -178,7 +178,7 @@ pub fn shift(before: &[f64], after: &[f64], confidence: f64) -> Result<Estimate,
 /// An empty sample, a value that is not finite.
 pub fn p_value(before: &[f64], after: &[f64]) -> Result<f64, EstimateError> {
     let differences = differences(before, after)?;
-    let null = NullDistribution::new(before.len(), after.len());
+    let null = RankSumDistribution::new(before.len(), after.len());
     Ok(signed_rank::p_under(|u| null.cdf(u), &differences))
 }
 
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn small_distributions_by_hand() {
         // Two and two: of the six orders U is 0 1 2 2 3 4.
-        let null = NullDistribution::new(2, 2);
+        let null = RankSumDistribution::new(2, 2);
         let sixths: Vec<f64> = (0..=4).map(|u| (null.cdf(u) * 6.0).round()).collect();
         assert_eq!(sixths, [1.0, 2.0, 4.0, 5.0, 6.0]);
         assert_eq!((null.max(), null.cdf(99).to_bits()), (4, 1.0_f64.to_bits()));
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn distributions_are_symmetric_and_do_not_know_which_sample_is_first() {
         for (one, other) in [(1, 1), (1, 7), (5, 3), (40, 12), (60, 60)] {
-            let (null, turned) = (NullDistribution::new(one, other), NullDistribution::new(other, one));
+            let (null, turned) = (RankSumDistribution::new(one, other), RankSumDistribution::new(other, one));
             for u in 0..null.max() {
                 assert!(
                     (null.cdf(u) + null.cdf(null.max() - 1 - u) - 1.0).abs() < 1e-12,
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_normal_approximation_takes_over_smoothly() {
-        let (exact, approximate) = (NullDistribution::new(60, 60), NullDistribution::new(60, 61));
+        let (exact, approximate) = (RankSumDistribution::new(60, 60), RankSumDistribution::new(60, 61));
         assert_eq!((exact.method(), approximate.method()), (Method::Exact, Method::NormalApproximation));
         let (one, other) = (exact.depth(0.025).unwrap(), approximate.depth(0.025).unwrap());
         assert!(other > one && other < one + 40, "{one} {other}");

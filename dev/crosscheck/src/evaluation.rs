@@ -1,11 +1,12 @@
 //! What the figures of one tool mean beside ours: how many times ours they are, and whether that is agreement, a
 //! difference whose reason is known and seen, or a disagreement.
 
+use tare_bench::metric::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary, two_level};
 
 use super::{
     Shape,
-    finding::{Finding, Metric, Verdict},
+    finding::{Finding, METRICS, Verdict, value},
     known::{self, Case},
     rounds::{Counted, Series},
 };
@@ -24,8 +25,9 @@ pub fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
 /// Absent if no pair is whole.
 fn evaluate_all(shape: &Shape, series: &Series) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    for metric in Metric::ALL {
-        let both = |pair: &super::rounds::Pair| Some((metric.of(&pair.theirs)?, metric.of(&pair.ours)?));
+    for metric in METRICS {
+        let both =
+            |pair: &super::rounds::Pair| Some((value(metric, &pair.theirs)?, value(metric, &pair.ours)?));
         let Some(values) = series.pairs.iter().map(both).collect::<Option<Vec<_>>>() else { continue };
         let (theirs, ours): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
         if let (Ok(theirs_median), Ok(ours_median)) = (summary::median(&theirs), summary::median(&ours)) {

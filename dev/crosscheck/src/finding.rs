@@ -1,24 +1,14 @@
 //! What is known of one metric of one tool, and what it means. Data; it computes nothing.
 
 use serde::Serialize;
+use tare_bench::metric::Metric;
 
 use super::rounds::Sample;
 
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Right answers a second. This one decides.
-    Throughput,
-    /// The mean latency.
-    Mean,
-    /// The median latency.
-    P50,
-    /// The 99% quantile of latency.
-    P99,
-    /// CPU time of the service for a request: steadier than throughput while other processes use the machine.
-    ServiceCpu,
-}
+/// What is compared, in the order in which it is shown. Throughput decides; CPU per request is steadier while other
+/// processes use the machine.
+pub(crate) const METRICS: [Metric; 5] =
+    [Metric::Throughput, Metric::Cpu, Metric::Mean, Metric::P50, Metric::P99];
 
 /// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -68,40 +58,24 @@ pub struct Explanation {
     pub here: String,
 }
 
-impl Metric {
-    /// All, in the order in which they are shown.
-    pub const ALL: [Metric; 5] =
-        [Metric::Throughput, Metric::ServiceCpu, Metric::Mean, Metric::P50, Metric::P99];
-
-    /// For tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Throughput => "throughput",
-            Metric::Mean => "mean latency",
-            Metric::P50 => "p50",
-            Metric::P99 => "p99",
-            Metric::ServiceCpu => "service CPU",
-        }
+/// A figure of one sample, if the generator reports it.
+pub(crate) fn value(metric: Metric, sample: &Sample) -> Option<f64> {
+    match metric {
+        Metric::Throughput => Some(sample.per_second),
+        Metric::Cpu => Some(sample.server_cost_ns()),
+        Metric::Mean => sample.latency.mean_ns,
+        Metric::P50 => sample.latency.p50_ns,
+        Metric::P99 => sample.latency.p99_ns,
+        _ => None,
     }
+}
 
-    /// Of one sample, if the generator reports it.
-    pub fn of(self, sample: &Sample) -> Option<f64> {
-        match self {
-            Metric::Throughput => Some(sample.per_second),
-            Metric::Mean => sample.latency.mean_ns,
-            Metric::P50 => sample.latency.p50_ns,
-            Metric::P99 => sample.latency.p99_ns,
-            Metric::ServiceCpu => Some(sample.server_cost_ns()),
-        }
-    }
-
-    /// To what a generator rounds it.
-    pub fn step_ns(self, sample: &Sample) -> f64 {
-        match self {
-            Metric::Throughput | Metric::ServiceCpu => 0.0,
-            Metric::Mean => sample.latency.mean_step_ns,
-            Metric::P50 | Metric::P99 => sample.latency.percentile_step_ns,
-        }
+/// To what a generator rounds it.
+pub(crate) fn step_ns(metric: Metric, sample: &Sample) -> f64 {
+    match metric {
+        Metric::Mean => sample.latency.mean_step_ns,
+        Metric::P50 | Metric::P99 => sample.latency.percentile_step_ns,
+        _ => 0.0,
     }
 }
 

@@ -1,11 +1,12 @@
 //! The reasons that are known for a tool to differ from our engine, as data. Each has a condition that is looked for in the
 //! figures of the run; one whose condition does not hold explains nothing.
 
+use tare_bench::metric::Metric;
 use tare_stats::{RatioEstimate, summary};
 
 use super::{
     Shape, Tool,
-    finding::{Explanation, Finding, Metric, Verdict},
+    finding::{self, Explanation, Finding, Verdict},
     rounds::{Pair, Sample, Series},
 };
 use tare_analysis::report::figures::{percent, time};
@@ -129,7 +130,7 @@ pub const KNOWN: [Known; 11] = [
     Known {
         id: "pace",
         tools: &Tool::ALL,
-        metrics: &[Metric::ServiceCpu],
+        metrics: &[Metric::Cpu],
         why: "how many requests a service finds ready at a time, and how often it sleeps, depends on the pace of its client",
         shows: pace,
     },
@@ -182,7 +183,7 @@ impl Case<'_> {
 }
 
 fn rounded(case: &Case, _: &[Finding]) -> Option<String> {
-    let step_ns = case.median(|pair| case.metric.step_ns(&pair.theirs));
+    let step_ns = case.median(|pair| finding::step_ns(case.metric, &pair.theirs));
     let apart_ns = (case.theirs - case.ours).abs();
     (step_ns > 0.0 && apart_ns <= step_ns)
         .then(|| format!("the two are {} apart, and its step is {}", time(apart_ns), time(step_ns)))

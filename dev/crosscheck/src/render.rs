@@ -1,13 +1,14 @@
 //! The tables of a crosscheck, for a terminal and as Markdown.
 
 use super::{
-    finding::{Finding, Metric},
+    finding::Finding,
     report::{Report, ToolResult},
 };
 use tare_analysis::{
     report::figures::{percent, rate, time},
     validity::SLICE_TAKEN_SHARE_MAX,
 };
+use tare_bench::metric::Metric;
 use tare_report::write::{
     markdown::{escape, rows},
     text::aligned,

@@ -1,11 +1,12 @@
 //! The result of a cross-validation, as data: what is stored and printed.
 
 use serde::Serialize;
+use tare_bench::metric::Metric;
 use tare_stats::summary;
 
 use super::{
     Found, Shape, Tool, evaluation,
-    finding::{Finding, Metric, Verdict},
+    finding::{Finding, Verdict},
     rounds::{Pair, Sample, Series},
 };
 use tare_host::cpus::Pinning;

@@ -19,18 +19,10 @@ use tare_stats::Better;
 pub use verdict::{Tally, Verdict, evaluate};
 
 use tare_bench::{
+    metric::{Metric, cpu_ns_per_request, figure, per_second},
     run::{folder::Kept, record::Record},
     sample::Sample as Slice,
 };
-
-/// The figure of a row in a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    /// Answers per second of the windows.
-    Throughput,
-    /// CPU time of the service for each answer.
-    CpuPerRequest,
-}
 
 /// Why a run cannot be resampled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,34 +47,19 @@ pub struct Sample {
     blocks: Vec<Vec<Vec<Slice>>>,
 }
 
-impl Metric {
-    /// The figure of some slices; absent if no request was answered in them.
-    fn of<'a>(self, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
-        let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
-        let value = match self {
-            Metric::Throughput => {
-                sum(|slice| slice.load.answered_in_window) / sum(|slice| slice.load.window_ns) * 1e9
-            }
-            Metric::CpuPerRequest => sum(|slice| slice.host.server_cpu_ns) / sum(|slice| slice.load.answered),
-        };
-        (value.is_finite() && value > 0.0).then_some(value)
-    }
-
-    /// `value` for a service that takes the share `by` more CPU time (0.02 for 2%).
-    fn slowed(self, value: f64, by: f64) -> f64 {
-        match self {
-            Metric::Throughput => value / (1.0 + by),
-            Metric::CpuPerRequest => value * (1.0 + by),
+/// Throughput or CPU per request of some slices; absent if no request was answered in them, and for other metrics, which are
+/// no sums over slices.
+fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
+    let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
+    figure(match metric {
+        Metric::Throughput => {
+            per_second(sum(|slice| slice.load.answered_in_window), sum(|slice| slice.load.window_ns))
         }
-    }
-
-    /// Which direction is better.
-    pub fn better(self) -> Better {
-        match self {
-            Metric::Throughput => Better::Higher,
-            Metric::CpuPerRequest => Better::Lower,
+        Metric::Cpu => {
+            cpu_ns_per_request(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered))
         }
-    }
+        _ => return None,
+    })
 }
 
 impl Sample {
@@ -155,7 +132,7 @@ impl Sample {
             let hand = slices.len() / copies;
             for (copy, values) in values.iter_mut().enumerate() {
                 let mine = slices.iter().skip(copy * hand).take(hand).copied();
-                values.push(metric.of(mine)?);
+                values.push(value(metric, mine)?);
             }
         }
         Some(values)
@@ -181,7 +158,7 @@ impl Sample {
                 places.shuffle(random);
             }
             for (row, place) in rows.iter().zip(&places) {
-                values[*place].push(metric.of(rounds.iter().map(|round| &block[*row][*round]))?);
+                values[*place].push(value(metric, rounds.iter().map(|round| &block[*row][*round]))?);
             }
         }
         Some(values)
@@ -211,9 +188,11 @@ fn slices_of<'a>(slices: impl Iterator<Item = &'a &'a Slice>) -> Vec<Slice> {
 
 /// Makes the last row of a run slower by the share `by` (0.02 for 2% more CPU time).
 pub fn inject(values: &mut [Vec<f64>], metric: Metric, by: f64) {
-    if let Some(last) = values.last_mut() {
-        last.iter_mut().for_each(|value| *value = metric.slowed(*value, by));
-    }
+    let factor = match metric.better() {
+        Better::Higher => 1.0 / (1.0 + by),
+        Better::Lower => 1.0 + by,
+    };
+    values.last_mut().into_iter().flatten().for_each(|value| *value *= factor);
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ fn two_services_keep_their_difference() {
     assert_eq!(evaluate(&values, Metric::Throughput).unwrap().looks, Some(10));
     assert!(values[1].iter().sum::<f64>() < values[0].iter().sum::<f64>());
     // What is CPU per request goes the other way.
-    let values = sample.together(&[0, 1], false, 10, Metric::CpuPerRequest, &mut random(1)).unwrap();
+    let values = sample.together(&[0, 1], false, 10, Metric::Cpu, &mut random(1)).unwrap();
     assert!(values[1].iter().sum::<f64>() > values[0].iter().sum::<f64>());
 }
 

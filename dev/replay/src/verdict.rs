@@ -2,7 +2,7 @@
 
 use tare_stats::{EstimateError, Looks, eprocess, log_ratios, ranking, summary};
 
-use super::Metric;
+use tare_bench::metric::Metric;
 
 /// The error probability that both methods are given, over all pairs of a run together.
 const ALPHA: f64 = 0.05;

@@ -9,6 +9,7 @@ mod paths;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{File, Finding};
+pub(super) use paths::code;
 use paths::{Path, imports, mentions};
 
 /// A module, as the names from the root of its crate.

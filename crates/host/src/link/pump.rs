@@ -60,13 +60,13 @@ pub struct WayCounters {
 pub(super) struct Pump {
     counters: Arc<Mutex<[WayCounters; 2]>>,
     bell: Arc<OwnedFd>,
-    started: Started,
+    started: Running,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What the thread reports once it runs.
 #[derive(Debug)]
-struct Started {
+struct Running {
     thread_id: u32,
     /// Why it has no real-time priority, if it has none.
     no_priority: Option<io::Error>,
@@ -89,7 +89,7 @@ impl Pump {
         let way = |way, stream| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(stream);
-            Way { line: Line::new(way), random }
+            Direction { line: Line::new(way), random }
         };
         let work = Work {
             ways: [way(spec.up, 0), way(spec.down, 1)],
@@ -148,14 +148,14 @@ fn lock(counters: &Mutex<[WayCounters; 2]>) -> MutexGuard<'_, [WayCounters; 2]> 
 }
 
 /// One direction with random numbers of its own, so that they do not depend on the traffic of the other.
-struct Way {
+struct Direction {
     line: Line<Vec<u8>>,
     random: ChaCha8Rng,
 }
 
 /// The state of the thread. Direction `i` leads from device `i` to the other device.
 struct Work {
-    ways: [Way; 2],
+    ways: [Direction; 2],
     devices: [OwnedFd; 2],
     /// By how much a wait ends before the delivery.
     early_ns: u64,
@@ -166,14 +166,14 @@ struct Work {
 }
 
 impl Work {
-    fn begin(mut self, cpus: &[usize], ready: &Sender<Result<Started, LinkError>>) {
+    fn begin(mut self, cpus: &[usize], ready: &Sender<Result<Running, LinkError>>) {
         // By default the kernel may end a wait 50 us late to save power.
         let _slack = set_current_timer_slack(NonZeroU64::new(1));
         if let Err(source) = pin(cpus) {
             let _link_gone = ready.send(Err(LinkError::Pin { cpus: cpus.to_vec(), source }));
             return;
         }
-        let started = Started {
+        let started = Running {
             thread_id: gettid().as_raw_nonzero().get().cast_unsigned(),
             no_priority: take_priority().err(),
         };

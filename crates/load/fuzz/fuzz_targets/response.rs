@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tare_load::http1::{Decoder, Event, Head, ParseError, parse_response};
+use tare_load::http1::{Decoder, Piece, Head, ParseError, parse_response};
 
 type Told = (Vec<Head>, Vec<u8>, Option<bool>, Option<ParseError>, bool);
 
@@ -15,9 +15,9 @@ fn decode(pieces: &[&[u8]], is_head: bool) -> Told {
         let mut rest = *piece;
         loop {
             match decoder.next(&mut rest) {
-                Ok(Some(Event::Head(head))) => heads.push(head),
-                Ok(Some(Event::Body(part))) => body.extend_from_slice(part),
-                Ok(Some(Event::Complete { keep_alive })) => complete = Some(keep_alive),
+                Ok(Some(Piece::Head(head))) => heads.push(head),
+                Ok(Some(Piece::Body(part))) => body.extend_from_slice(part),
+                Ok(Some(Piece::Complete { keep_alive })) => complete = Some(keep_alive),
                 Ok(None) => break,
                 Err(error) => return (heads, body, complete, Some(error), false),
             }

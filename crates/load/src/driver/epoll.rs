@@ -27,7 +27,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 const FULL_READS_MAX: u32 = 16;
 
 #[derive(Debug, Default)]
-struct Socket {
+struct EpollSocket {
     fd: Option<OwnedFd>,
     /// Distinguishes it from earlier connections of the same slot, whose events may still be queued.
     generation: u32,
@@ -64,7 +64,7 @@ impl fmt::Debug for Events {
 pub struct Epoll {
     epoll: OwnedFd,
     requests: Arc<RequestBuffer>,
-    sockets: Vec<Socket>,
+    sockets: Vec<EpollSocket>,
     events: Events,
     cursor: usize,
     reading: Option<Reading>,
@@ -156,7 +156,7 @@ impl Driver for Epoll {
         // Not every kernel has `epoll_pwait2`, which waits for less than a millisecond: fail here instead of spinning later.
         epoll::wait(&epoll, spare_capacity(&mut events.0), Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
         let mut sockets = Vec::new();
-        sockets.resize_with(slots, Socket::default);
+        sockets.resize_with(slots, EpollSocket::default);
         Ok(Self {
             epoll,
             requests: Arc::default(),

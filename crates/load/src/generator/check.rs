@@ -6,7 +6,7 @@
 //! Where a head changes, as with a Date, the first response of each second is read in full.
 
 use crate::exchange::{Exchange, ExpectedBody};
-use crate::http1::{Decoder, Event, Framing};
+use crate::http1::{Decoder, Framing, Piece};
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
 /// Beyond this a response is not remembered whole: reading its head is then a small part of the work.
@@ -103,21 +103,21 @@ impl Inspection {
         let (whole, all) = (!self.decoder.has_begun(), *bytes);
         loop {
             match self.decoder.next(bytes) {
-                Ok(Some(Event::Head(head))) => {
+                Ok(Some(Piece::Head(head))) => {
                     self.has_body = head.framing != Framing::None;
                     if check && head.status != exchange.expected.status {
                         self.verdict = Some(Failure::Status);
                     }
                 }
-                Ok(Some(Event::Body(_))) if !check => {}
-                Ok(Some(Event::Body(part))) => {
+                Ok(Some(Piece::Body(_))) if !check => {}
+                Ok(Some(Piece::Body(part))) => {
                     self.body(&exchange.expected.body, part);
                     if self.body_bytes > body_bytes_max(&exchange.expected.body) {
                         let failure = self.verdict.unwrap_or(Failure::Mismatch);
                         return Outcome::Failed { failure, keep_alive: false };
                     }
                 }
-                Ok(Some(Event::Complete { keep_alive })) => {
+                Ok(Some(Piece::Complete { keep_alive })) => {
                     let outcome = self.conclude(exchange, memo, check, keep_alive);
                     if whole && outcome == (Outcome::Answered { keep_alive: true }) {
                         memo.remember(&all[..all.len() - bytes.len()]);

@@ -33,7 +33,7 @@ use part::{Shared, gather};
 pub use report::{Interval, RunReport};
 use thread::{Command, Contract, Thread, enter, pin};
 pub use verdict::{Doubt, Limits, evaluate};
-use worker::Place;
+use worker::Share;
 
 /// From this body size on epoll is the cheaper driver: it reads into one buffer that stays in the cache, while a ring needs
 /// many. See `cargo bench --bench against_wrk -- --body 102400`.
@@ -284,7 +284,7 @@ fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     let workers = threads.min(total);
     let mut first = 0;
     spread(total, threads).enumerate().map(move |(worker, slots)| {
-        let place = Place { worker, workers, total, first, slots };
+        let place = Share { worker, workers, total, first, slots };
         first += slots;
         let cpu = (!settings.cpus.is_empty()).then(|| settings.cpus[worker % settings.cpus.len()]);
         Contract { place, route: settings.route.clone(), cpu, seed: settings.seed }

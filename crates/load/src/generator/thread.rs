@@ -13,7 +13,7 @@ use rustix::thread::{
 };
 
 use super::part::{Part, Shared};
-use super::worker::{Place, Worker};
+use super::worker::{Share, Worker};
 use crate::driver::{Driver, DriverKind, Epoll, Uring};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
@@ -42,7 +42,7 @@ pub(super) struct Thread {
 /// What a thread is started with.
 #[derive(Debug, Clone)]
 pub(super) struct Contract {
-    pub(super) place: Place,
+    pub(super) place: Share,
     pub(super) route: Route,
     pub(super) cpu: Option<usize>,
     pub(super) seed: u64,

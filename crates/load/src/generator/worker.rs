@@ -22,7 +22,7 @@ pub(super) const WAIT_NS_MAX: u64 = 20_000_000;
 
 /// A worker's place among the others.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Share {
     pub(super) worker: usize,
     pub(super) workers: usize,
     /// How many connections all workers have together, and which of them is its first.
@@ -34,7 +34,7 @@ pub(super) struct Place {
 /// One thread's connections.
 #[derive(Debug)]
 pub(super) struct Worker<D> {
-    pub(super) place: Place,
+    pub(super) place: Share,
     pub(super) route: Route,
     pub(super) driver: D,
     pub(super) pool: Arc<ExchangePool>,
@@ -48,7 +48,7 @@ pub(super) struct Worker<D> {
 
 impl<D: Driver> Worker<D> {
     /// A worker without requests to send.
-    pub(super) fn new(place: Place, route: Route, seed: u64) -> std::io::Result<Self> {
+    pub(super) fn new(place: Share, route: Route, seed: u64) -> std::io::Result<Self> {
         Ok(Worker {
             place,
             route,
@@ -68,7 +68,7 @@ impl<D: Driver> Worker<D> {
     }
 
     pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, requests: Arc<RequestBuffer>) {
-        let Place { first, total, .. } = self.place;
+        let Share { first, total, .. } = self.place;
         for (slot, connection) in self.connections.iter_mut().enumerate() {
             connection.exchange = pool.offset(first + slot, total);
         }

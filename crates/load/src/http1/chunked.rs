@@ -13,12 +13,12 @@ pub(super) enum Chunked {
     Data { left: u64 },
     DataCr,
     DataLf,
-    Trailer { bytes: usize, place: Place },
+    Trailer { bytes: usize, place: TrailerState },
 }
 
 /// Where in a trailer line the next byte is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TrailerState {
     Start,
     Name,
     Value,
@@ -72,7 +72,7 @@ impl Chunked {
                 }
                 Chunked::Extension { size, bytes: bytes + 1 }
             }
-            (Chunked::SizeLf { size: 0 }, b'\n') => Chunked::Trailer { bytes: 0, place: Place::Start },
+            (Chunked::SizeLf { size: 0 }, b'\n') => Chunked::Trailer { bytes: 0, place: TrailerState::Start },
             (Chunked::SizeLf { size }, b'\n') => Chunked::Data { left: size },
             (Chunked::SizeLf { .. }, _) => return Err(ParseError::ChunkSize),
             (Chunked::DataCr, b'\r') => Chunked::DataLf,
@@ -101,18 +101,18 @@ fn in_size(size: u64, digits: u8, byte: u8) -> Result<Chunked, ParseError> {
     }
 }
 
-fn in_trailer(bytes: usize, place: Place, byte: u8) -> Result<Option<Chunked>, ParseError> {
+fn in_trailer(bytes: usize, place: TrailerState, byte: u8) -> Result<Option<Chunked>, ParseError> {
     if bytes >= TRAILER_BYTES_MAX {
         return Err(ParseError::Trailers);
     }
     let place = match (place, byte) {
-        (Place::LastLf, b'\n') => return Ok(None),
-        (Place::Start, b'\r') => Place::LastLf,
-        (Place::Name, b':') => Place::Value,
-        (Place::Start | Place::Name, _) if is_token(byte) => Place::Name,
-        (Place::Value, b'\r') => Place::Lf,
-        (Place::Value, b'\t' | b' '..=b'~' | 0x80..) => Place::Value,
-        (Place::Lf, b'\n') => Place::Start,
+        (TrailerState::LastLf, b'\n') => return Ok(None),
+        (TrailerState::Start, b'\r') => TrailerState::LastLf,
+        (TrailerState::Name, b':') => TrailerState::Value,
+        (TrailerState::Start | TrailerState::Name, _) if is_token(byte) => TrailerState::Name,
+        (TrailerState::Value, b'\r') => TrailerState::Lf,
+        (TrailerState::Value, b'\t' | b' '..=b'~' | 0x80..) => TrailerState::Value,
+        (TrailerState::Lf, b'\n') => TrailerState::Start,
         _ => return Err(ParseError::Trailers),
     };
     Ok(Some(Chunked::Trailer { bytes: bytes + 1, place }))

@@ -7,7 +7,7 @@ use super::{HEAD_BYTES_MAX, ParseError};
 
 /// What the next bytes mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum Piece<'a> {
     /// The final head; interim heads (1xx) are skipped.
     Head(Head),
     /// Some of the body, never empty. How it is cut follows how the bytes came and means nothing.
@@ -74,7 +74,7 @@ impl Decoder {
     ///
     /// # Errors
     /// The bytes are not a response of HTTP/1.0 or HTTP/1.1, or exceed a limit of the decoder.
-    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, ParseError> {
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ParseError> {
         self.begun |= !input.is_empty();
         match self.state {
             State::Head => self.head(input),
@@ -86,18 +86,18 @@ impl Decoder {
                 let (body, rest) = input.split_at(take);
                 *input = rest;
                 self.state = State::Length { left: left - take as u64 };
-                Ok(Some(Event::Body(body)))
+                Ok(Some(Piece::Body(body)))
             }
             State::Chunked(mut chunked) => {
                 let step = chunked.step(input)?;
                 self.state = State::Chunked(chunked);
                 match step {
-                    Step::Data(body) => Ok(Some(Event::Body(body))),
+                    Step::Data(body) => Ok(Some(Piece::Body(body))),
                     Step::More => Ok(None),
                     Step::End => Ok(Some(self.complete())),
                 }
             }
-            State::UntilClose => Ok(Some(Event::Body(std::mem::take(input)))),
+            State::UntilClose => Ok(Some(Piece::Body(std::mem::take(input)))),
         }
     }
 
@@ -113,7 +113,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, ParseError> {
+    fn head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ParseError> {
         loop {
             if input.is_empty() {
                 return Ok(None);
@@ -127,7 +127,7 @@ impl Decoder {
                     Framing::Chunked => State::Chunked(Chunked::START),
                     Framing::UntilClose => State::UntilClose,
                 };
-                return Ok(Some(Event::Head(head)));
+                return Ok(Some(Piece::Head(head)));
             }
         }
     }
@@ -156,9 +156,9 @@ impl Decoder {
         Ok(Some(head))
     }
 
-    fn complete<'a>(&mut self) -> Event<'a> {
+    fn complete<'a>(&mut self) -> Piece<'a> {
         self.state = State::Complete;
-        Event::Complete { keep_alive: self.keep_alive }
+        Piece::Complete { keep_alive: self.keep_alive }
     }
 }
 

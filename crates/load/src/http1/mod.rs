@@ -11,7 +11,7 @@ mod chunked;
 mod decoder;
 mod head;
 
-pub use decoder::{Decoder, Event};
+pub use decoder::{Decoder, Piece};
 pub use head::{Framing, Head};
 
 /// The longest status line and headers together.
@@ -114,13 +114,13 @@ pub fn parse_response(
     while let Some(event) = decoder.next(&mut rest)? {
         let used = bytes.len() - rest.len();
         match event {
-            Event::Head(head) => response = Some(open(&head, &bytes[used - head.len..used])?),
-            Event::Body(part) => {
+            Piece::Head(head) => response = Some(open(&head, &bytes[used - head.len..used])?),
+            Piece::Body(part) => {
                 if let Some(response) = &mut response {
                     response.body.extend_from_slice(part);
                 }
             }
-            Event::Complete { .. } => return Ok(response.map(|response| (response, used))),
+            Piece::Complete { .. } => return Ok(response.map(|response| (response, used))),
         }
     }
     if !eof {

@@ -12,7 +12,7 @@ use super::profile::{Profile, ProfileError, Segment};
 
 /// Why a text is not what it was read as.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum ParseError {
+pub enum SpecError {
     /// Not a count.
     #[error("{0:?} is not a count: give a whole number with an optional k, M, G or T, like 500, 10k or 1.5M")]
     Count(String),
@@ -56,20 +56,20 @@ const DURATION_UNITS: [(&str, u64); 7] = [
 ///
 /// # Errors
 /// The text is not a whole number of requests in these units.
-pub fn parse_count(text: &str) -> Result<u64, ParseError> {
+pub fn parse_count(text: &str) -> Result<u64, SpecError> {
     let read = || {
         let number = Number::split(text)?;
         let (count, is_exact) = number.scaled(10_u64.pow(number.unit_in(&COUNT_UNITS)?))?;
         is_exact.then_some(count)
     };
-    read().ok_or_else(|| ParseError::Count(text.to_owned()))
+    read().ok_or_else(|| SpecError::Count(text.to_owned()))
 }
 
 /// A rate in requests per second, in the units of [`parse_count`] but not always whole.
 ///
 /// # Errors
 /// The text is not a finite rate in these units.
-pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
+pub fn parse_rate(text: &str) -> Result<f64, SpecError> {
     let read = || {
         let number = Number::split(text)?;
         let exponent = number.unit_in(&COUNT_UNITS)?;
@@ -77,20 +77,20 @@ pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
         let rate_per_s: f64 = format!("{}.{}e{exponent}", number.whole, number.fraction).parse().ok()?;
         rate_per_s.is_finite().then_some(rate_per_s)
     };
-    read().ok_or_else(|| ParseError::Rate(text.to_owned()))
+    read().ok_or_else(|| SpecError::Rate(text.to_owned()))
 }
 
 /// A duration: `500ms`, `2s`, `1m`, `1.5h`; without a unit in seconds, like wrk. Cut off below a nanosecond.
 ///
 /// # Errors
 /// The text is not a duration in these units, or a longer one than fits.
-pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
+pub fn parse_duration(text: &str) -> Result<Duration, SpecError> {
     let read = || {
         let number = Number::split(text)?;
         let (ns, _) = number.scaled(number.unit_in(&DURATION_UNITS)?)?;
         Some(Duration::from_nanos(ns))
     };
-    read().ok_or_else(|| ParseError::Duration(text.to_owned()))
+    read().ok_or_else(|| SpecError::Duration(text.to_owned()))
 }
 
 /// A decimal number and the unit behind it.
@@ -136,12 +136,12 @@ fn split_digits(text: &str) -> Option<(&str, &str)> {
 }
 
 impl FromStr for Profile {
-    type Err = ParseError;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Profile, ParseError> {
+    fn from_str(text: &str) -> Result<Profile, SpecError> {
         if let Some((from, rest)) = text.split_once("..") {
             let (to, over) =
-                rest.split_once('/').ok_or_else(|| ParseError::RampWithoutDuration(text.to_owned()))?;
+                rest.split_once('/').ok_or_else(|| SpecError::RampWithoutDuration(text.to_owned()))?;
             return Ok(Profile::ramp(parse_rate(from)?, parse_rate(to)?, parse_duration(over)?)?);
         }
         let mut parts = text.split(',').peekable();
@@ -151,7 +151,7 @@ impl FromStr for Profile {
                 Some((rate, lasts)) => (parse_rate(rate)?, parse_step_duration(lasts)?),
                 None if parts.peek().is_some() => {
                     parse_rate(part)?;
-                    return Err(ParseError::StepWithoutDuration(part.to_owned()));
+                    return Err(SpecError::StepWithoutDuration(part.to_owned()));
                 }
                 None => (parse_rate(part)?, Duration::MAX),
             });
@@ -161,7 +161,7 @@ impl FromStr for Profile {
 }
 
 /// The last step's duration means nothing, but one of no time is a slip there too.
-fn parse_step_duration(text: &str) -> Result<Duration, ParseError> {
+fn parse_step_duration(text: &str) -> Result<Duration, SpecError> {
     match parse_duration(text)? {
         Duration::ZERO => Err(ProfileError::ZeroDuration.into()),
         lasts => Ok(lasts),

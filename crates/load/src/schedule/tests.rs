@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::parse::{ParseError, parse_count, parse_duration, parse_rate};
+use super::parse::{SpecError, parse_count, parse_duration, parse_rate};
 use super::{Arrivals, Process, Profile, ProfileError, Source};
 
 const S: u64 = 1_000_000_000;
@@ -337,7 +337,7 @@ fn what_is_no_profile_says_what_is() {
     ] {
         assert!(text.parse::<Profile>().is_err(), "{text}");
     }
-    assert!(matches!("0:1s,0".parse::<Profile>(), Err(ParseError::Profile(ProfileError::ZeroEverywhere))));
+    assert!(matches!("0:1s,0".parse::<Profile>(), Err(SpecError::Profile(ProfileError::ZeroEverywhere))));
 }
 
 fn rates() -> impl Strategy<Value = f64> {

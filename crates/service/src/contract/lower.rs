@@ -16,7 +16,7 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 const RESERVED: [&str; 3] = ["host", "content-length", "transfer-encoding"];
 
 /// An error and the byte of the file at which it is.
-type Found<T> = Result<T, (usize, Problem)>;
+type Lowered<T> = Result<T, (usize, Problem)>;
 
 pub(super) fn lower(file: ContractFile, text: &str, path: &Path) -> Result<Contract, ContractError> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -26,15 +26,15 @@ pub(super) fn lower(file: ContractFile, text: &str, path: &Path) -> Result<Contr
     })
 }
 
-fn contract(file: ContractFile, stem: &str) -> Found<Contract> {
+fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
     if file.name.get_ref() != stem {
         let name = file.name.get_ref().clone();
         return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
     }
     let defaults = &file.defaults.headers;
     let requests: Vec<Request> =
-        file.requests.iter().map(|request| self::request(request, defaults)).collect::<Found<_>>()?;
-    let bad: Vec<Bad> = file.bad.iter().map(|bad| self::bad(bad, defaults)).collect::<Found<_>>()?;
+        file.requests.iter().map(|request| self::request(request, defaults)).collect::<Lowered<_>>()?;
+    let bad: Vec<Bad> = file.bad.iter().map(|bad| self::bad(bad, defaults)).collect::<Lowered<_>>()?;
     unique(file.requests.iter().map(|request| &request.name))?;
     unique(file.bad.iter().map(|bad| &bad.name))?;
     if !requests.iter().any(|request| request.load) {
@@ -44,7 +44,7 @@ fn contract(file: ContractFile, stem: &str) -> Found<Contract> {
     Ok(Contract { name: stem.to_owned(), title: file.title, service: file.service, requests, bad, checks })
 }
 
-fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Found<()> {
+fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Lowered<()> {
     let mut seen: Vec<&str> = Vec::new();
     for name in names {
         if seen.contains(&name.get_ref().as_str()) {
@@ -55,7 +55,7 @@ fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Found<()> {
     Ok(())
 }
 
-fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Found<BTreeMap<CheckId, Level>> {
+fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Lowered<BTreeMap<CheckId, Level>> {
     let level = |(name, level): (&Spanned<String>, &Level)| match CheckId::from_name(name.get_ref()) {
         Some(check) => Ok((check, *level)),
         None => {
@@ -66,7 +66,7 @@ fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Found<BTreeMap<CheckId, Le
     file.iter().map(level).collect()
 }
 
-fn request(file: &RequestFile, defaults: &Headers) -> Found<Request> {
+fn request(file: &RequestFile, defaults: &Headers) -> Lowered<Request> {
     let ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
     let weight = match &file.weight {
         Some(weight) if *weight.get_ref() == 0 => {
@@ -79,7 +79,7 @@ fn request(file: &RequestFile, defaults: &Headers) -> Found<Request> {
     Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
 }
 
-fn bad(file: &BadFile, defaults: &Headers) -> Found<Bad> {
+fn bad(file: &BadFile, defaults: &Headers) -> Lowered<Bad> {
     let ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
     Ok(Bad { name: file.name.get_ref().clone(), ask })
 }
@@ -89,7 +89,7 @@ fn ask(
     path: &Spanned<String>,
     (defaults, own): (&Headers, &Headers),
     body: Option<&Spanned<String>>,
-) -> Found<Ask> {
+) -> Lowered<Ask> {
     if !METHODS.contains(&method.get_ref().as_str()) {
         let suggestion = suggestion(&method.get_ref().to_uppercase(), METHODS);
         let name = method.get_ref().clone();
@@ -115,7 +115,7 @@ fn ask(
     Ok(ask)
 }
 
-fn header(name: &Spanned<String>, value: &Spanned<String>) -> Found<()> {
+fn header(name: &Spanned<String>, value: &Spanned<String>) -> Lowered<()> {
     let text = name.get_ref();
     if RESERVED.contains(&text.to_ascii_lowercase().as_str()) {
         return Err((name.span().start, Problem::ReservedHeader { name: text.clone() }));
@@ -128,7 +128,7 @@ fn header(name: &Spanned<String>, value: &Spanned<String>) -> Found<()> {
     Ok(())
 }
 
-fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Found<Answer> {
+fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Lowered<Answer> {
     let response = file.get_ref();
     let status = *response.status.get_ref();
     if !(200..=599).contains(&status) {
@@ -151,12 +151,12 @@ fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Found<Answer> {
     Ok(Answer { status, content_type: response.content_type.clone(), headers, body })
 }
 
-fn template(text: &Spanned<String>) -> Found<Template> {
+fn template(text: &Spanned<String>) -> Lowered<Template> {
     Template::parse(text.get_ref()).map_err(|error| (text.span().start, error.into()))
 }
 
 /// A template for a place that ends at a space or a line break.
-fn line(text: &Spanned<String>, place: &'static str) -> Found<Template> {
+fn line(text: &Spanned<String>, place: &'static str) -> Lowered<Template> {
     let template = template(text)?;
     if template.placeholders().any(|placeholder| placeholder.kind == Kind::Text) {
         return Err((text.span().start, Problem::TextHole { place }));
@@ -165,7 +165,7 @@ fn line(text: &Spanned<String>, place: &'static str) -> Found<Template> {
 }
 
 /// A template of a response: it can only repeat values of the request.
-fn echo(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
+fn echo(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     let template = template(text)?;
     let start = text.span().start;
     for placeholder in template.placeholders() {
@@ -187,7 +187,7 @@ fn echo(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
 
 /// A template that is JSON whatever its placeholders are filled with: tried with the least and the greatest numbers, and with
 /// a word that is no JSON where it stands outside of quotes.
-fn json(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
+fn json(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     let template = echo(text, ask)?;
     let least_and_greatest = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
     for end in least_and_greatest {
@@ -202,7 +202,7 @@ fn json(text: &Spanned<String>, ask: &Ask) -> Found<Template> {
     Ok(template)
 }
 
-fn one_kind_a_name(ask: &Ask, start: usize) -> Found<()> {
+fn one_kind_a_name(ask: &Ask, start: usize) -> Lowered<()> {
     let mut kinds: BTreeMap<&str, &Kind> = BTreeMap::new();
     for placeholder in ask.placeholders() {
         let Some(name) = &placeholder.name else { continue };

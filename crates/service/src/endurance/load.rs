@@ -7,7 +7,7 @@ use std::time::Duration;
 use tare_load::{Connections, Generator, Load, LoadError, Quota, RunReport, Schedule, Stop};
 
 use super::judge::{self, Wanted};
-use super::{Figures, Stage, StageResult, Trial};
+use super::{EnduranceTrial, Figures, Stage, StageResult};
 use crate::drive::{self, RESPONSE_TIMEOUT};
 use crate::verify::Outcome;
 
@@ -22,12 +22,12 @@ const DRAIN: Duration = Duration::from_secs(6);
 /// How often it is looked whether something has failed.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-pub(super) fn long_connection(trial: &Trial<'_>) -> StageResult {
+pub(super) fn long_connection(trial: &EnduranceTrial<'_>) -> StageResult {
     let wanted = Wanted { requests: LONG_REQUESTS, connections: Some(1), within: WITHIN };
     load(trial, Stage::LongConnection, 1, Quota::Requests(LONG_REQUESTS), &wanted)
 }
 
-pub(super) fn crowd(trial: &Trial<'_>) -> StageResult {
+pub(super) fn crowd(trial: &EnduranceTrial<'_>) -> StageResult {
     let wanted = Wanted {
         requests: CROWD_CONNECTIONS as u64 * CROWD_REQUESTS_EACH,
         connections: trial.must_keep().then_some(CROWD_CONNECTIONS as u64),
@@ -36,7 +36,13 @@ pub(super) fn crowd(trial: &Trial<'_>) -> StageResult {
     load(trial, Stage::Crowd, CROWD_CONNECTIONS, Quota::RequestsEach(CROWD_REQUESTS_EACH), &wanted)
 }
 
-fn load(trial: &Trial<'_>, stage: Stage, total: usize, quota: Quota, wanted: &Wanted) -> StageResult {
+fn load(
+    trial: &EnduranceTrial<'_>,
+    stage: Stage,
+    total: usize,
+    quota: Quota,
+    wanted: &Wanted,
+) -> StageResult {
     let connections = Connections { total, threads: 1 };
     let seed = trial.seed ^ (stage as u64 + 1);
     let stop = Stop::count(quota, wanted.within, DRAIN);
@@ -61,7 +67,7 @@ fn load(trial: &Trial<'_>, stage: Stage, total: usize, quota: Quota, wanted: &Wa
 
 /// A stage that has failed has nothing more to find out, and a service that starves connections would take all its time.
 fn until_one_fails(
-    trial: &Trial<'_>,
+    trial: &EnduranceTrial<'_>,
     generator: &mut Generator,
     load: &Load,
 ) -> Result<RunReport, LoadError> {

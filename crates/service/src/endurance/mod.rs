@@ -50,12 +50,13 @@ pub fn run(
     let settings =
         Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::AnswersRightly, port };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
-    let trial = Trial { service, contract, threads: service_settings.threads, seed, ready, interrupt };
+    let trial =
+        EnduranceTrial { service, contract, threads: service_settings.threads, seed, ready, interrupt };
     Ok(Endurance { contract: contract.name.clone(), stages: trial.all() })
 }
 
 /// What makes a stage.
-type Make = fn(&Trial<'_>) -> StageResult;
+type Make = fn(&EnduranceTrial<'_>) -> StageResult;
 
 /// The stages that the service is meant to outlive.
 const ALIVE: [(Stage, Make); 3] = [
@@ -65,7 +66,7 @@ const ALIVE: [(Stage, Make); 3] = [
 ];
 
 /// A service that runs, and what is known of it.
-struct Trial<'a> {
+struct EnduranceTrial<'a> {
     service: &'a Service,
     contract: &'a Contract,
     threads: usize,
@@ -74,7 +75,7 @@ struct Trial<'a> {
     interrupt: &'a Arc<AtomicBool>,
 }
 
-impl Trial<'_> {
+impl EnduranceTrial<'_> {
     fn all(self) -> Vec<StageResult> {
         let mut stages = Vec::new();
         let mut broken = None;
@@ -155,7 +156,7 @@ impl Trial<'_> {
 }
 
 /// The check `bad-input`, again and again with other values: what is lost by each refusal adds up.
-fn bad_input(trial: &Trial<'_>) -> StageResult {
+fn bad_input(trial: &EnduranceTrial<'_>) -> StageResult {
     let rounds = Stage::BAD_INPUT_ROUNDS;
     let began = Instant::now();
     for round in 0..rounds {

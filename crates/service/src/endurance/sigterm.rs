@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tare_load::{Connections, Generator, Interval, Load, LoadError, RunReport, Schedule, Stop, Tally};
 
 use super::judge;
-use super::{Figures, Stage, StageResult, Trial};
+use super::{EnduranceTrial, Figures, Stage, StageResult};
 use crate::drive::{self, RESPONSE_TIMEOUT};
 use crate::prove::GRACE;
 use tare_host::process::Stopped;
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_millis(20);
 const LOAD_MAX: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_millis(500);
 
-pub(super) fn under_load(trial: Trial<'_>) -> StageResult {
+pub(super) fn under_load(trial: EnduranceTrial<'_>) -> StageResult {
     // A service known to fail with a crowd is not tested with one again.
     let total = match trial.known_failure(Stage::Crowd) {
         Some(_) => trial.threads.min(CONNECTIONS),
@@ -37,7 +37,7 @@ pub(super) fn under_load(trial: Trial<'_>) -> StageResult {
         Ok(generator) => generator,
         Err(error) => return StageResult::failed(Stage::Sigterm, error.to_string()),
     };
-    let progress = Progress::default();
+    let progress = LoadProgress::default();
     let (report, stopped) = thread::scope(|scope| {
         let loading = scope.spawn(|| progress.while_loading(&mut generator));
         progress.wait_until_busy();
@@ -62,7 +62,7 @@ fn found(before: &Tally, report: &RunReport, stopped: &Stopped) -> StageResult {
 
 /// Shared by the load and the thread that sends the signal.
 #[derive(Default)]
-struct Progress {
+struct LoadProgress {
     answered: AtomicU64,
     /// Set before SIGTERM is sent; failures reported later may be caused by it.
     signalled: AtomicBool,
@@ -70,7 +70,7 @@ struct Progress {
     over: Arc<AtomicBool>,
 }
 
-impl Progress {
+impl LoadProgress {
     fn while_loading(&self, generator: &mut Generator) -> Result<RunReport, LoadError> {
         let stop = Stop::after(LOAD_MAX, DRAIN);
         let mut load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);

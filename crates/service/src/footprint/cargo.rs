@@ -5,14 +5,14 @@ use std::collections::HashSet;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId};
 
-use super::{Dependencies, Found, ask::ask, executable_bytes};
+use super::{Dependencies, Package, ask::ask, executable_bytes};
 use crate::catalogue::Service;
 
-pub(super) fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Package {
     let artefact_bytes = executable_bytes(service);
-    let Some(metadata) = metadata(service) else { return Found { artefact_bytes, ..Found::default() } };
+    let Some(metadata) = metadata(service) else { return Package { artefact_bytes, ..Package::default() } };
     let name = service.package.as_ref().map(|package| package.name());
-    Found {
+    Package {
         licence: name.and_then(|name| licence(&metadata, name)),
         dependencies: count(&metadata),
         artefact_bytes,

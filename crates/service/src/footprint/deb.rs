@@ -7,10 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Dependencies, Found, ask::ask, executable, executable_bytes, linked, size};
+use super::{Dependencies, Package, ask::ask, executable, executable_bytes, linked, size};
 use crate::catalogue::{Requirement, Service};
 
-pub(super) fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Package {
     let own = service.package.as_ref().filter(|package| package.ty() == "deb").map(|package| package.name());
     let direct = asked_for(&service.requires);
     let class_path = class_path(service);
@@ -27,7 +27,7 @@ pub(super) fn read(service: &Service) -> Found {
         together(&direct, &linked, &sources(&all)).len()
     });
     let entries = || class_path.map(|entries| entries.iter().map(|path| size::of_any(path)).sum());
-    Found {
+    Package {
         licence: own.and_then(licence),
         dependencies: Dependencies { direct: Some(direct.len()), total },
         artefact_bytes: executable_bytes(service).or_else(entries),

@@ -3,16 +3,16 @@
 
 use std::{fs, path::Path};
 
-use super::{Dependencies, Found, ask::ask, executable, executable_bytes};
+use super::{Dependencies, Package, ask::ask, executable, executable_bytes};
 use crate::catalogue::Service;
 
-pub(super) fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Package {
     let direct = fs::read_to_string(service.folder.join("go.mod")).ok().map(|text| direct(&text));
     let linked = executable(service).and_then(|program| {
         let words = [Path::new("version"), Path::new("-m"), &program];
         linked(&ask(&service.folder, "go", words))
     });
-    Found {
+    Package {
         licence: None,
         dependencies: Dependencies { direct, total: linked },
         artefact_bytes: executable_bytes(service),

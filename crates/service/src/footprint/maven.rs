@@ -8,14 +8,14 @@ use std::{
 
 use roxmltree::{Document, Node};
 
-use super::{Dependencies, Found, size};
+use super::{Dependencies, Package, size};
 use crate::catalogue::Service;
 
 /// How many parents of a POM are read: a circle must end.
 const PARENTS: usize = 8;
 
 /// `version` is what the build reports: POMs of several versions may lie in the repository.
-pub(super) fn read(service: &Service, version: Option<&str>) -> Found {
+pub(super) fn read(service: &Service, version: Option<&str>) -> Package {
     let direct = fs::read_to_string(service.folder.join("pom.xml")).ok().and_then(|text| direct(&text));
     let repository = env::home_dir().map(|home| home.join(".m2").join("repository"));
     let licence = || {
@@ -24,7 +24,7 @@ pub(super) fn read(service: &Service, version: Option<&str>) -> Found {
         licence(&repository?, pom)
     };
     let jar = jar(service);
-    Found {
+    Package {
         licence: licence(),
         dependencies: Dependencies { direct, total: jar.as_deref().and_then(libraries) },
         artefact_bytes: jar.as_deref().map(|jar| size::of(jar) + size::tree(&beside(jar))),

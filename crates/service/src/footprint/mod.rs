@@ -76,7 +76,7 @@ pub struct Dependencies {
 
 /// What a reader of one ecosystem finds.
 #[derive(Debug, Default, PartialEq)]
-struct Found {
+struct Package {
     /// The licence in the words of the framework's package.
     licence: Option<String>,
     dependencies: Dependencies,
@@ -131,7 +131,7 @@ impl Footprint {
         let service = &service.at(place);
         let (found, source, code) = match service.id.as_str() {
             // It is a part of this program, and lies in no folder of its own.
-            RAW_SOCKET => (Found::default(), Source::Manifest, None),
+            RAW_SOCKET => (Package::default(), Source::Manifest, None),
             _ => {
                 let ecosystem = Ecosystem::of(service);
                 (look(ecosystem, service, last), ecosystem.source(), Some(Code::of(&service.folder)))
@@ -150,7 +150,7 @@ impl Footprint {
     }
 }
 
-fn look(ecosystem: Ecosystem, service: &Service, last: Option<&Entry>) -> Found {
+fn look(ecosystem: Ecosystem, service: &Service, last: Option<&Entry>) -> Package {
     match ecosystem {
         Ecosystem::Cargo => cargo::read(service),
         Ecosystem::Npm => npm::read(service),

@@ -4,20 +4,20 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use super::{Dependencies, Found, code, size};
+use super::{Dependencies, Package, code, size};
 use crate::catalogue::{PackageUrl, Service};
 
-pub(super) fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Package {
     look(&service.folder, &service.place, service.package.as_ref())
 }
 
 /// `place` is where it was built.
-fn look(folder: &Path, place: &Path, package: Option<&PackageUrl>) -> Found {
+fn look(folder: &Path, place: &Path, package: Option<&PackageUrl>) -> Package {
     let direct = json(&folder.join("package.json")).map(|own| members(&own, "dependencies").count());
     let modules = place.join("node_modules");
     let built = direct == Some(0) || modules.is_dir();
     let sources = || code::sources(folder).iter().map(|(path, _)| size::of(path)).sum::<u64>();
-    Found {
+    Package {
         licence: package.and_then(|package| licence(&modules, package)),
         dependencies: Dependencies { direct, total: built.then(|| installed(place)) },
         artefact_bytes: built.then(|| sources() + size::tree(&modules)),

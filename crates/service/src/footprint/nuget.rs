@@ -9,15 +9,15 @@ use std::{
 use roxmltree::Document;
 use serde_json::Value;
 
-use super::{Dependencies, Found, size};
+use super::{Dependencies, Package, size};
 use crate::catalogue::Service;
 
-pub(super) fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Package {
     let direct = project(&service.folder).and_then(|path| direct(&fs::read_to_string(path).ok()?));
     let assets = ["obj", "build/obj"].map(|folder| service.place.join(folder).join("project.assets.json"));
     let assets = assets.iter().find_map(|path| fs::read(path).ok());
     let total = assets.and_then(|bytes| brought(&serde_json::from_slice(&bytes).ok()?));
-    Found {
+    Package {
         licence: None,
         dependencies: Dependencies { direct, total },
         artefact_bytes: published(service).map(|folder| size::tree(&folder)),

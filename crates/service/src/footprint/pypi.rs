@@ -6,22 +6,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Dependencies, Found, code, size};
+use super::{Dependencies, Package, code, size};
 use crate::catalogue::Service;
 
 /// Classifiers that mean one licence; "BSD License" and "Apache Software License" do not.
 const CLASSIFIER: &str = "License :: OSI Approved :: ";
 
-pub(super) fn read(service: &Service) -> Found {
+pub(super) fn read(service: &Service) -> Package {
     look(&service.folder, &service.place, service.package.as_ref().map(|package| package.name()))
 }
 
 /// `place` is where it was built.
-fn look(folder: &Path, place: &Path, package: Option<&str>) -> Found {
+fn look(folder: &Path, place: &Path, package: Option<&str>) -> Package {
     let pinned = names(&folder.join("requirements.txt")).unwrap_or_default();
     let direct = names(&folder.join("requirements.in")).map(|names| names.len());
     let Some(site) = site_packages(place) else {
-        return Found { dependencies: Dependencies { direct, total: None }, ..Found::default() };
+        return Package { dependencies: Dependencies { direct, total: None }, ..Package::default() };
     };
     let installed: Vec<Distribution> =
         distributions(&site).into_iter().filter(|found| pinned.contains(&found.name)).collect();
@@ -29,7 +29,7 @@ fn look(folder: &Path, place: &Path, package: Option<&str>) -> Found {
     let framework = installed.iter().find(|found| package.as_ref() == Some(&found.name));
     let libraries: u64 = installed.iter().map(|found| found.bytes(&site)).sum();
     let sources: u64 = code::sources(folder).iter().map(|(path, _)| size::of(path)).sum();
-    Found {
+    Package {
         licence: framework.and_then(Distribution::licence),
         dependencies: Dependencies { direct, total: Some(installed.len()) },
         artefact_bytes: Some(libraries + sources),

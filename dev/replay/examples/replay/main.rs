@@ -14,8 +14,8 @@ use std::{path::Path, process::ExitCode};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tare_bench::run::folder;
-use tare_replay::{Metric, Sample, Tally, evaluate, inject};
+use tare_bench::{metric::Metric, run::folder};
+use tare_replay::{Sample, Tally, evaluate, inject};
 use words::Words;
 
 /// Blocks of a run: those of the last look.
@@ -46,8 +46,15 @@ fn replay(words: &Words) -> Result<(), String> {
         words.runs,
         words.seed
     );
-    for (metric, name) in [(Metric::Throughput, "throughput"), (Metric::CpuPerRequest, "CPU per request")] {
-        println!("\n{name:<36}{:>18}{:>14}{:>18}{:>14}", "planned looks", "blocks", "e-process", "blocks");
+    for metric in [Metric::Throughput, Metric::Cpu] {
+        println!(
+            "\n{:<36}{:>18}{:>14}{:>18}{:>14}",
+            metric.name(),
+            "planned looks",
+            "blocks",
+            "e-process",
+            "blocks"
+        );
         for (row, label) in sample.rows.iter().enumerate() {
             for copies in [2, 4, 8].into_iter().filter(|copies| *copies <= sample.rounds()) {
                 let split = |random: &mut ChaCha8Rng| sample.split(row, copies, BLOCKS, metric, random);

@@ -8,7 +8,7 @@ pub(super) struct Path {
 }
 
 /// The source without comments and without its module of tests; lines keep their numbers.
-pub(super) fn code(source: &str) -> String {
+pub(in crate::tidy) fn code(source: &str) -> String {
     let tests = source.find("#[cfg(test)]\nmod tests {").unwrap_or(source.len());
     let lines = source[..tests].lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")

@@ -27,7 +27,7 @@ const WHOLE: Layout = Layout { count: 512, bytes: 8 * 1024, flags: 0 };
 
 /// A range of the memory that was received into.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Piece {
+pub(super) struct ReceivedRange {
     range: Range<usize>,
     /// The buffer that returns to the kernel once this piece has been read.
     finished: Option<u16>,
@@ -78,19 +78,22 @@ impl Buffers {
 
     /// The piece that a completed receive filled, if it has one. To be called once for every receive, in order.
     #[inline]
-    pub(super) fn take(&mut self, result: i32, flags: u32) -> Piece {
-        let Some(buffer) = cqueue::buffer_select(flags) else { return Piece::default() };
+    pub(super) fn take(&mut self, result: i32, flags: u32) -> ReceivedRange {
+        let Some(buffer) = cqueue::buffer_select(flags) else { return ReceivedRange::default() };
         let index = usize::from(buffer);
         let start = self.queue_bytes + index * self.layout.bytes + self.filled[index];
         let bytes = usize::try_from(result).unwrap_or(0);
         self.filled[index] += bytes;
-        Piece { range: start..start + bytes, finished: (!cqueue::buffer_more(flags)).then_some(buffer) }
+        ReceivedRange {
+            range: start..start + bytes,
+            finished: (!cqueue::buffer_more(flags)).then_some(buffer),
+        }
     }
 
     /// The bytes of a piece.
     #[inline]
     #[allow(unsafe_code)]
-    pub(super) fn bytes(&self, piece: &Piece) -> &[u8] {
+    pub(super) fn bytes(&self, piece: &ReceivedRange) -> &[u8] {
         // SAFETY: the range is within the mapping: it is empty, or `take` put it where the kernel wrote, which writes
         // nothing there again before `give_back`, to which the piece is moved.
         unsafe { slice::from_raw_parts(self.mapping.as_ptr().add(piece.range.start), piece.range.len()) }
@@ -98,7 +101,7 @@ impl Buffers {
 
     /// Ends the use of a piece.
     #[inline]
-    pub(super) fn give_back(&mut self, piece: Piece) {
+    pub(super) fn give_back(&mut self, piece: ReceivedRange) {
         if let Some(buffer) = piece.finished {
             self.offer(buffer);
         }

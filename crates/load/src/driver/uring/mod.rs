@@ -19,7 +19,7 @@ use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use rustix::net::{SocketAddrAny, SocketFlags};
 
-use self::buffers::{Buffers, Piece};
+use self::buffers::{Buffers, ReceivedRange};
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event};
 use crate::endpoint::Route;
@@ -96,7 +96,7 @@ enum Sending {
 }
 
 #[derive(Debug, Default)]
-struct Socket {
+struct RingSocket {
     fd: Option<OwnedFd>,
     /// Distinguishes it from earlier connections of the same slot, whose completions may still arrive.
     generation: u32,
@@ -115,7 +115,7 @@ pub(crate) struct Uring {
     // Declared first, so that it is dropped before the memory that is registered with it.
     ring: IoUring,
     buffers: Buffers,
-    sockets: Vec<Socket>,
+    sockets: Vec<RingSocket>,
     requests: Arc<RequestBuffer>,
     /// Replaced buffers that a large send may still read.
     retired: Vec<Arc<RequestBuffer>>,
@@ -132,7 +132,7 @@ pub(crate) struct Uring {
     /// Small sends that were not taken whole.
     short: Vec<cqueue::Entry>,
     /// What was received last.
-    piece: Piece,
+    piece: ReceivedRange,
 }
 
 impl fmt::Debug for Uring {
@@ -253,8 +253,12 @@ impl Uring {
         // SAFETY: the address is boxed, and only replaced above, after it was read.
         unsafe { self.push(&entry.user_data(self.token(Operation::Connect, slot))) };
         let socket = &mut self.sockets[slot];
-        *socket =
-            Socket { fd: Some(fd), generation: socket.generation, connecting: true, ..Socket::default() };
+        *socket = RingSocket {
+            fd: Some(fd),
+            generation: socket.generation,
+            connecting: true,
+            ..RingSocket::default()
+        };
         Ok(())
     }
 
@@ -401,7 +405,7 @@ impl Driver for Uring {
         let buffers = Buffers::register(&ring.submitter())
             .map_err(|error| io::Error::new(error.kind(), format!("no buffers for io_uring: {error}")))?;
         let mut sockets = Vec::new();
-        sockets.resize_with(slots, Socket::default);
+        sockets.resize_with(slots, RingSocket::default);
         Ok(Self {
             ring,
             buffers,
@@ -415,7 +419,7 @@ impl Driver for Uring {
             queued_sends: 0,
             completions: VecDeque::new(),
             short: Vec::new(),
-            piece: Piece::default(),
+            piece: ReceivedRange::default(),
         })
     }
 

@@ -1,0 +1,127 @@
+//! Rule for names: no name of a type twice in one crate's own code.
+//!
+//! Reads the beginnings of lines: `struct`, `enum` and `trait`, with or without `pub`. Tests, benches, examples and programs beside
+//! the crate are left out: none of them is read together with it. Limits: what a macro declares is not seen, and aliases
+//! (`type`) are names that may repeat on purpose, such as an associated `Output`.
+
+use std::collections::BTreeMap;
+
+use super::{File, Finding, circles::code};
+
+/// Crates whose names are checked, by their folders.
+const CHECKED: [&str; 7] = [
+    "crates/host",
+    "crates/load",
+    "crates/selftest",
+    "crates/service",
+    "crates/stats",
+    "dev/crosscheck",
+    "dev/replay",
+];
+
+/// Names that may be repeated in a crate, and why.
+const ALLOWED: [(&str, &str); 1] = [
+    // The arguments of each command, in the module of the command: clap's convention.
+    ("crates/cli", "Args"),
+];
+
+/// One finding for each declaration of a name that the crate has declared before.
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    let mut first: BTreeMap<(&str, String), String> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for file in files {
+        let Some(owner) = owner(&file.path) else { continue };
+        for (line, name) in declared(&file.text).filter(|(_, name)| !ALLOWED.contains(&(owner, name))) {
+            let here = format!("{}:{line}", file.path);
+            match first.get(&(owner, name.clone())) {
+                Some(there) => findings.push(twice(&file.path, line, &name, there)),
+                None => drop(first.insert((owner, name), here)),
+            }
+        }
+    }
+    findings
+}
+
+fn twice(path: &str, line: usize, name: &str, there: &str) -> Finding {
+    let what = format!("type '{name}' is also declared at {there}");
+    Finding::new(path, line, what, "name each for what distinguishes it")
+}
+
+/// The checked crate that a file is the own code of.
+fn owner(path: &str) -> Option<&'static str> {
+    let (folder, inside) = path.split_once("/src/")?;
+    let mut parts = inside.strip_suffix(".rs")?.split('/');
+    let is_apart = inside.starts_with("bin/") || parts.any(|part| part == "tests" || part == "fixture");
+    CHECKED.into_iter().find(|checked| *checked == folder).filter(|_| !is_apart)
+}
+
+/// The types that a source declares outside of its tests, each with its line.
+fn declared(source: &str) -> impl Iterator<Item = (usize, String)> {
+    let names: Vec<_> =
+        code(source).lines().enumerate().filter_map(|(at, line)| Some((at + 1, name(line)?))).collect();
+    names.into_iter()
+}
+
+fn name(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub") || *word == "unsafe");
+    matches!(words.next()?, "struct" | "enum" | "trait").then_some(())?;
+    let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    Some(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let file = |(path, text): &(&str, &str)| File { path: (*path).to_owned(), text: (*text).to_owned() };
+        let files: Vec<File> = files.iter().map(file).collect();
+        check(&files).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_name_twice_in_a_crate_is_found_whatever_it_stands_for() {
+        let found = found(&[
+            ("crates/host/src/a.rs", "pub(crate) struct Way<T>(T);\n\npub enum Other {\n"),
+            ("crates/host/src/b/c.rs", "\n    unsafe trait Way {}\nstruct Ways;\n"),
+        ]);
+        let fix = "name each for what distinguishes it";
+        assert_eq!(
+            found,
+            [format!(
+                "crates/host/src/b/c.rs:2: type 'Way' is also declared at crates/host/src/a.rs:1 ({fix})"
+            )]
+        );
+    }
+
+    #[test]
+    fn a_name_twice_in_one_file_is_found() {
+        assert_eq!(found(&[("dev/replay/src/lib.rs", "struct A;\nmod m {\n    struct A;\n}\n")]).len(), 1);
+    }
+
+    #[test]
+    fn other_crates_tests_programs_and_comments_repeat_no_name() {
+        let files = [
+            (
+                "crates/host/src/a.rs",
+                "struct Way;\n// struct Way;\n#[cfg(test)]\nmod tests {\n    struct Way;\n}\n",
+            ),
+            ("crates/load/src/a.rs", "struct Way;\n"),
+            ("crates/host/src/tests.rs", "struct Way;\n"),
+            ("crates/host/src/a/tests/server.rs", "struct Way;\n"),
+            ("crates/host/src/bin/other.rs", "struct Way;\n"),
+            ("crates/host/examples/other.rs", "struct Way;\n"),
+            ("crates/host/src/b.rs", "type Way = u8;\nlet structure = enumerate(Way);\n"),
+        ];
+        assert_eq!(found(&files), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn an_exception_is_for_one_name_of_one_crate() {
+        assert!(ALLOWED.contains(&("crates/cli", "Args")));
+        let twice = |name: &str| {
+            found(&[("crates/load/src/a.rs", &format!("struct {name};\nstruct {name};\n"))]).len()
+        };
+        assert_eq!((twice("Args"), twice("Event")), (1, 1));
+    }
+}
