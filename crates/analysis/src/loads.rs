@@ -1,10 +1,26 @@
-//! The loads of a run, one table for each. What a table is made of is the run as if it had that load only.
+//! The loads of a run, one table for each. What a table is made of is the run as if it had that load only; beside it stands how
+//! each service changes from the first load to this one.
 
-use tare_bench::{experiment::LoadSetting, run::folder::Kept};
+use std::{borrow::Cow, collections::BTreeMap};
+
+use tare_bench::{
+    experiment::LoadSetting,
+    metric::Metric,
+    run::{
+        folder::Kept,
+        plan::{Plan, PlannedRow},
+    },
+};
 
 use crate::{
     checks::{Check, of_table},
-    report::{self, Report},
+    estimate::Estimate,
+    report::{
+        self, Report, RowReport, State,
+        blocks::{Blocks, blocks_of},
+        compute::relate,
+        rounds::Rounds,
+    },
 };
 
 /// What the services did under one load.
@@ -14,17 +30,76 @@ pub struct AtLoad {
     pub place: usize,
     pub load: LoadSetting,
     pub report: Report,
+    /// By label.
+    pub to_first: BTreeMap<String, ToFirst>,
+}
+
+/// A service under one load as a multiple of itself under the first one, paired by block.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ToFirst {
+    pub throughput: Option<Estimate>,
+    pub cpu: Option<Estimate>,
+}
+
+/// A run as if it had one load only.
+struct Run<'a> {
+    kept: Cow<'a, Kept>,
+    rounds: Rounds,
+    report: Report,
 }
 
 /// All loads of a run in the order of the plan.
 pub fn compute(kept: &Kept) -> Vec<AtLoad> {
-    let loads = kept.header.plan.loads.iter().enumerate();
-    let at = |(place, load): (usize, &LoadSetting)| AtLoad {
+    let loads = &kept.header.plan.loads;
+    let runs: Vec<Run> = (0..loads.len()).map(|place| Run::at_load(kept, place)).collect();
+    let to_first: Vec<_> = runs.iter().map(|run| run.to_first(&runs[0])).collect();
+    let found = loads.iter().zip(runs).zip(to_first).enumerate();
+    let at = |(place, ((load, run), to_first)): (usize, ((&LoadSetting, Run), _))| AtLoad {
         place,
         load: load.clone(),
-        report: report::compute(&kept.at_load(place)),
+        report: run.report,
+        to_first,
     };
-    loads.map(at).collect()
+    found.map(at).collect()
+}
+
+impl Run<'_> {
+    fn at_load(kept: &Kept, load: usize) -> Run<'_> {
+        let kept = kept.at_load(load);
+        let rounds = Rounds::of(&kept.header.plan, &kept.records);
+        Run { report: report::compute(&kept), rounds, kept }
+    }
+
+    /// Of each service that was measured under both loads.
+    fn to_first(&self, first: &Run) -> BTreeMap<String, ToFirst> {
+        let plan = &self.kept.header.plan;
+        let of_row = |(place, row): (usize, &PlannedRow)| {
+            let rows = [self.measured(&row.label)?, first.measured(&row.label)?];
+            Some((row.label.clone(), ratios(plan, rows, [&self.blocks(place), &first.blocks(place)])))
+        };
+        plan.rows.iter().enumerate().filter_map(of_row).collect()
+    }
+
+    fn measured(&self, label: &str) -> Option<&RowReport> {
+        self.report.rows.iter().find(|row| row.label == label && row.state == State::Measured)
+    }
+
+    fn blocks(&self, row: usize) -> Blocks<'_> {
+        blocks_of(&self.kept.records, &self.rounds, row)
+    }
+}
+
+/// A metric has a ratio only if it is valid under both loads.
+fn ratios(plan: &Plan, rows: [&RowReport; 2], [here, first]: [&Blocks; 2]) -> ToFirst {
+    let looks = plan.until.planned();
+    let ratio = |metric, figure: fn(&RowReport) -> Option<f64>| {
+        let are_valid = rows.iter().all(|row| figure(row).is_some());
+        are_valid.then(|| relate(here, first, metric, looks.as_ref(), &mut Vec::new())).flatten()
+    };
+    ToFirst {
+        throughput: ratio(Metric::Throughput, |row| row.requests_per_second),
+        cpu: ratio(Metric::Cpu, |row| row.cpu_ns_per_request),
+    }
 }
 
 /// That each row has figures under every load. If there is one load, its name is no part of the check's.
@@ -37,4 +112,99 @@ pub fn checks(loads: &[AtLoad]) -> Vec<Check> {
         of_table(&at.report).into_iter().map(name).collect::<Vec<_>>()
     };
     loads.iter().flat_map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_bench::{
+        fixture,
+        run::{
+            folder::Header,
+            record::{Failed, Record},
+        },
+        sample::Sample,
+    };
+    use tare_host::environment::Environment;
+
+    /// Blocks of `a` and `b` under 16 and under 64 connections, each with these multiples of the usual rate: first both under
+    /// the first load.
+    fn kept(blocks: usize, levels: [f64; 4]) -> Kept {
+        let plan = Plan { loads: LoadSetting::each(&[16, 64], 1).unwrap(), ..fixture::plan(&["a", "b"]) };
+        let header = Header::new("0.1.0", String::new(), plan, Environment::default());
+        let records =
+            (0..blocks).flat_map(|block| fixture::block(block, &levels).into_iter().filter_map(at_load));
+        Kept { header, records: records.collect(), damage: Vec::new(), goes_on: false }
+    }
+
+    /// Rows from the third on are the first two under the second load.
+    fn at_load(record: Record) -> Option<Record> {
+        match record {
+            Record::Sample(sample) => {
+                let (point, row) = (sample.row / 2, sample.row % 2);
+                Some(Record::Sample(Box::new(Sample { point, row, ..*sample })))
+            }
+            Record::Block(mut block) => {
+                block.order.truncate(2);
+                Some(Record::Block(block))
+            }
+            Record::Started(started) => (started.row < 2).then_some(Record::Started(started)),
+            Record::Stopped(stopped) => (stopped.row < 2).then_some(Record::Stopped(stopped)),
+            other => Some(other),
+        }
+    }
+
+    fn throughput(kept: &Kept, load: usize, label: &str) -> Option<Estimate> {
+        compute(kept)[load].to_first.get(label)?.throughput
+    }
+
+    #[test]
+    fn a_service_is_related_to_itself_under_the_first_load_in_the_same_block() {
+        let kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
+        for (label, truth) in [("a", 1.2), ("b", 0.5)] {
+            let found = compute(&kept)[1].to_first[label];
+            let ratio = found.throughput.unwrap();
+            let (low, high) = ratio.interval().unwrap();
+            assert!(low <= truth && truth <= high, "{label}: {ratio:?}");
+            // A block's disturbance is up to 5% either way; that of one service under one load up to 0.5%.
+            assert!(high / low < 1.01 && ratio.n == 12, "what disturbs a block cancels: {ratio:?}");
+            let cpu = found.cpu.unwrap();
+            assert!(
+                (cpu.value * ratio.value - 1.0).abs() < 1e-9,
+                "the same CPU time for other answers: {cpu:?}"
+            );
+        }
+        assert_eq!(throughput(&kept, 0, "b").and_then(|ratio| ratio.interval()), Some((1.0, 1.0)));
+    }
+
+    #[test]
+    fn only_blocks_with_both_loads_are_pairs() {
+        let mut kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
+        let is_missing = |record: &Record| matches!(record, Record::Sample(sample) if (sample.block, sample.row, sample.point) == (3, 1, 1));
+        kept.records.retain(|record| !is_missing(record));
+        let n = |label| throughput(&kept, 1, label).map(|ratio| ratio.n);
+        assert_eq!(
+            [n("a"), n("b")],
+            [Some(11), Some(11)],
+            "the round of the other service is not whole either"
+        );
+        assert_eq!(compute(&kept)[0].report.blocks, 12);
+    }
+
+    #[test]
+    fn what_is_not_valid_under_a_load_has_no_ratio() {
+        let mut kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
+        for record in &mut kept.records {
+            if let Record::Sample(sample) = record
+                && (sample.row, sample.point) == (1, 1)
+            {
+                (sample.host.server_cpu_ns, sample.host.generator_cpu_ns) = (50_000_000, 99_000_000);
+            }
+        }
+        let found = compute(&kept)[1].to_first["b"];
+        assert_eq!((found.throughput, found.cpu.is_some()), (None, true), "the generator was the limit");
+        let failed = Failed { block: 11, row: 0, reason: "was killed".to_owned() };
+        kept.records.push(Record::Failed(failed));
+        assert!(!compute(&kept)[1].to_first.contains_key("a"));
+    }
 }

@@ -282,7 +282,7 @@ fn relate_to_reference(report: &mut RowReport, blocks: &Blocks, reference: &Bloc
 }
 
 /// The ratio over the blocks in which both were measured.
-fn relate(
+pub(crate) fn relate(
     blocks: &Blocks,
     reference: &Blocks,
     metric: Metric,

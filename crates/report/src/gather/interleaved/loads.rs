@@ -1,7 +1,7 @@
 //! What a run of several loads tells besides the table of its first one: a curve over connections, and a table for each other load.
 
 use tare_analysis::{
-    loads::AtLoad,
+    loads::{AtLoad, ToFirst},
     report::{RowReport, State},
 };
 use tare_bench::run::folder::Kept;
@@ -22,6 +22,7 @@ const LEAD: &str = "The same services under each load of the run, measured in th
 struct Point<'a> {
     connections: usize,
     row: &'a RowReport,
+    to_first: ToFirst,
 }
 
 /// Adds what is reported of several loads to the document of the first one; nothing if there is one.
@@ -74,7 +75,7 @@ fn curve(loads: &[AtLoad]) -> Section {
     let reference = loads[0].report.reference.as_str();
     let points = points(loads);
     let charts = charts(&points, reference);
-    let shown = quiet(table("Services by connections", fields(reference), points));
+    let shown = quiet(table("Services by connections", fields(reference, loads[0].load.connections), points));
     let section = Section::new("loads", "Connections", LEAD, shown);
     charts.into_iter().fold(section, Section::chart)
 }
@@ -86,14 +87,17 @@ fn points(loads: &[AtLoad]) -> Vec<Point<'_>> {
 }
 
 fn of_service<'a>(loads: &'a [AtLoad], label: &str) -> Vec<Point<'a>> {
-    let rows = loads.iter().flat_map(|at| at.report.rows.iter().map(move |row| (at.load.connections, row)));
-    let rows = rows.filter(|(_, row)| row.label == label);
-    let mut points: Vec<Point> = rows.map(|(connections, row)| Point { connections, row }).collect();
+    let point = |at: &'a AtLoad| {
+        let row = at.report.rows.iter().find(|row| row.label == label)?;
+        let to_first = at.to_first.get(label).copied().unwrap_or_default();
+        Some(Point { connections: at.load.connections, row, to_first })
+    };
+    let mut points: Vec<Point> = loads.iter().filter_map(point).collect();
     points.sort_by_key(|point| point.connections);
     points
 }
 
-fn fields<'a>(reference: &'a str) -> Vec<Field<'a, Point<'a>>> {
+fn fields<'a>(reference: &'a str, first: usize) -> Vec<Field<'a, Point<'a>>> {
     let per_request = "CPU time of the service's processes for each answer; the median of the blocks";
     let mut fields = vec![
         field(text("label", "service").facet(), |point: &Point| point.row.label.clone()),
@@ -111,12 +115,27 @@ fn fields<'a>(reference: &'a str) -> Vec<Field<'a, Point<'a>>> {
     let ratio = column("cpu_ratio", "CPU of reference", Unit::Times)
         .help("CPU per request related to the reference's under the same load in the same block, with a 95% interval");
     fields.extend(between(ratio, move |point: &Point| tiers::cpu(point.row, reference)));
+    fields.extend(to_first(first));
     fields.push(field(column("latency_ns_p99", "p99", Unit::Nanoseconds), |point: &Point| {
         point.row.latency_ns_p99
     }));
     fields.push(field(column("blocks", "blocks", Unit::Count), |point: &Point| point.row.blocks));
     fields.push(field(text("state", "state").facet(), |point: &Point| state(&point.row.state)));
     fields
+}
+
+/// How a service changes as connections are added: related to itself, and not to the reference, which changes too.
+fn to_first<'a>(first: usize) -> impl Iterator<Item = Field<'a, Point<'a>>> {
+    let of = |metric: &str| {
+        format!(
+            "{metric} related to that of the same service at {first} connections in the same block, with a 95% interval"
+        )
+    };
+    let throughput = column("throughput_to_first", &format!("of itself at {first}"), Unit::Share);
+    let cpu = column("cpu_to_first", &format!("CPU of itself at {first}"), Unit::Times);
+    let throughput = between(throughput.help(&of("throughput")), |point: &Point| point.to_first.throughput);
+    let cpu = between(cpu.help(&of("CPU per request")), |point: &Point| point.to_first.cpu);
+    throughput.into_iter().chain(cpu)
 }
 
 /// A line for each service.
