@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 /// CPUs by their numbers in the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinning {
-    /// CPUs of the service that is measured.
     pub server: Vec<usize>,
-    /// CPUs of the generator.
     pub generator: Vec<usize>,
 }
 
@@ -29,7 +27,6 @@ impl Pinning {
         Pinning { server: cpus[..server].to_vec(), generator: cpus[server..server + generator].to_vec() }
     }
 
-    /// Each CPU once.
     pub fn all(&self) -> Vec<usize> {
         let mut cpus = [self.server.as_slice(), &self.generator].concat();
         cpus.sort_unstable();
@@ -100,7 +97,6 @@ impl Times {
         }
     }
 
-    /// The sum of both.
     pub fn plus(&self, other: &Times) -> Times {
         self.each(other, u64::saturating_add)
     }

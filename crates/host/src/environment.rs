@@ -18,18 +18,13 @@ const SYSCTLS: &[&str] = &[
     "net/ipv4/tcp_max_syn_backlog",
 ];
 
-/// The machine and its settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Name and release of the kernel.
     pub kernel: String,
-    /// Model of the first CPU.
     pub cpu: String,
     /// Number of CPUs that this process may use.
     pub cpus: usize,
-    /// Main memory.
     pub memory_bytes: u64,
-    /// Name of the distribution.
     pub system: String,
     /// Frequency governor of the first CPU, if it has one.
     pub governor: Option<String>,

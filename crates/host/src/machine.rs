@@ -16,14 +16,11 @@ use crate::{
 /// File descriptors that the largest supported load needs, with room to spare.
 const DESCRIPTORS: u64 = 4096;
 
-/// One capability of the machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
-    /// What was examined.
     pub subject: &'static str,
     /// False if measurements are possible but less precise.
     pub good: bool,
-    /// What was found.
     pub text: String,
     /// The command or setting that would improve it.
     pub remedy: Option<String>,

@@ -43,7 +43,6 @@ pub fn listen_by_socket() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// The last signal that was received.
 pub fn received() -> Option<i32> {
     let signal = RECEIVED.get()?.load(Ordering::Relaxed);
     (signal != 0).then_some(signal as i32)

@@ -22,12 +22,7 @@ const DELTA: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// A server for each fault is started and verified, as `tare verify` does; an empty fault is the reference itself.
-    Proofs {
-        /// Name of the contract.
-        contract: &'static str,
-        /// Each as [`tare_service::raw_socket::faults::Fault`] parses it.
-        faults: Vec<&'static str>,
-    },
+    Proofs { contract: &'static str, faults: Vec<&'static str> },
     /// Servers are loaded, as `tare run` does.
     Load(LoadRun),
 }
@@ -35,7 +30,6 @@ pub enum Action {
 /// An interleaved run of the row with the fault; where there is a difference to find, also of the reference and its twin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadRun {
-    /// Name of the contract.
     pub contract: &'static str,
     /// Label and fault of each row.
     pub rows: Vec<(&'static str, String)>,
@@ -49,16 +43,13 @@ pub struct LoadRun {
     pub warm_up: Duration,
     /// Rate, and length of one open loop.
     pub open: Option<(u32, Duration)>,
-    /// What disturbs it.
     pub disturbance: Disturbance,
 }
 
 /// What disturbs a load run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disturbance {
-    /// Nothing.
     None,
-    /// The subject has half a CPU.
     HalfACpu,
     /// Another thread works on the generator's CPU, in every second round of a block.
     Spinner,

@@ -39,26 +39,16 @@ const CONTRACT: &str = include_str!("selftest.toml");
 /// Why a trial could not be run. A fault that the instrument did not see is no such error.
 #[derive(Debug, thiserror::Error)]
 pub enum SelftestError {
-    /// The contract of the trials of caches.
     #[error(transparent)]
     Contract(#[from] ContractError),
-    /// The experiment of an action.
     #[error(transparent)]
     Experiment(#[from] DocumentError),
-    /// A run folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A contract that is not in the workspace.
     #[error("there is no contract \"{0}\"")]
     NoContract(String),
-    /// The findings could not be stored.
     #[error("{}: {source}", path.display())]
-    Keep {
-        /// The folder.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Keep { path: PathBuf, source: io::Error },
 }
 
 /// What trials need of the machine and the workspace.
@@ -66,13 +56,9 @@ pub enum SelftestError {
 pub struct Site<'a> {
     /// The built-in reference, which has all the faults.
     pub reference: &'a Service,
-    /// The contracts of the workspace.
     pub contracts: &'a BTreeMap<String, Contract>,
-    /// Starts and ends servers.
     pub supervisor: &'a Supervisor,
-    /// Each trial has a folder in it.
     pub folder: &'a Path,
-    /// RFC 3339.
     pub began: String,
     /// Determines the order of rows and the values of placeholders.
     pub seed: u64,

@@ -16,17 +16,14 @@ pub const FORMAT: &str = "1.0";
 pub struct Certificate {
     /// [`FORMAT`].
     pub format: String,
-    /// Version of Tare.
     pub tare: String,
     /// When it began, RFC 3339, UTC.
     pub began: String,
-    /// How long all trials took.
     pub took_ns: u64,
     /// Whether the short form was asked for.
     pub quick: bool,
     /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
-    /// Machine, kernel, isolation in force.
     pub environment: Environment,
     /// Which CPUs served and which generated.
     pub pinning: Pinning,
@@ -34,24 +31,18 @@ pub struct Certificate {
     pub trials: Vec<Finding>,
 }
 
-/// A trial and its evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The name of the trial.
     pub name: String,
-    /// What was done.
     pub done: String,
-    /// What must be seen.
     pub must: String,
     /// About zero if it shared its action with the trial before.
     pub took_ns: u64,
-    /// What was found.
     #[serde(flatten)]
     pub evaluation: Evaluation,
 }
 
 impl Finding {
-    /// The evaluation of a trial.
     pub fn new(trial: &Trial, took_ns: u64, evaluation: Evaluation) -> Finding {
         let (name, done, must) = (trial.name.to_owned(), trial.done.clone(), trial.must.clone());
         Finding { name, done, must, took_ns, evaluation }

@@ -38,7 +38,6 @@ impl HalfACpu {
         }
     }
 
-    /// How it is done, for the certificate.
     pub(crate) fn how(&self) -> String {
         match &self.quota {
             Ok(Quota::Group(_)) => "by cpu.cfs_quota_us".to_owned(),

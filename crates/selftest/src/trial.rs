@@ -14,11 +14,9 @@ pub struct Trial {
     pub name: &'static str,
     /// What is done, as the certificate prints it.
     pub done: String,
-    /// What must be seen.
     pub must: String,
     /// The longest time that it takes, about; zero if it shares its action with the trial before.
     pub lasts: Duration,
-    /// What is done, as the bench runs it.
     pub action: Action,
     /// Whether it is seen.
     pub evaluate: fn(&Evidence) -> Evaluation,

@@ -6,27 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use tare_host::spelling::suggestion;
 
-/// Why a document could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The file is not there or cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// The text is no TOML, or a key or a value is not one this document may have.
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{}:{line}: {message}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// Line, counted from 1.
-        line: usize,
-        /// What is wrong, and the nearest valid name.
-        message: String,
-    },
+    Invalid { path: PathBuf, line: usize, message: String },
 }
 
 impl DocumentError {

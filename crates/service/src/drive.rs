@@ -11,9 +11,7 @@ use tare_load::{
 use crate::contract::Contract;
 use tare_host::process;
 
-/// Time limit of a request.
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Number of different exchanges in a pool.
 const EXCHANGES: usize = 512;
 
 /// The exchanges of `contract` for the service at `target`, with placeholders filled.
@@ -42,7 +40,6 @@ pub fn generator(
     Generator::new(settings, pool)
 }
 
-/// A failure of a load in one line.
 pub fn describe(sample: &Sample) -> String {
     let place =
         if sample.exchange.is_empty() { String::new() } else { format!(" at \"{}\"", sample.exchange) };

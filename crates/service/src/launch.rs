@@ -26,34 +26,22 @@ const PADDING: &str = "TARE_PADDING";
 /// position within a page and in the sets of a cache repeats.
 const PADDING_BYTES_MAX: usize = 4096;
 
-/// A service that is ready.
 #[derive(Debug)]
 pub struct Ready {
-    /// Its processes.
     pub process: process::Service,
-    /// The address on which it listens.
     pub address: SocketAddr,
     /// From `exec` to the answer that made it ready.
     pub start_up: Duration,
 }
 
-/// Why a service is not running.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// It could not be started.
     #[error(transparent)]
     Start(#[from] process::StartError),
-    /// It was started, but did not become ready.
     #[error(transparent)]
     Unready(#[from] process::Unready),
-    /// The folder for its output cannot be made.
     #[error("{folder}: {source}")]
-    Output {
-        /// The folder.
-        folder: String,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Output { folder: String, source: io::Error },
 }
 
 /// Settings that all launches of a run share.
@@ -61,13 +49,11 @@ pub enum LaunchError {
 pub struct Settings<'a> {
     /// The contract whose first request is the readiness probe.
     pub contract: &'a Contract,
-    /// The settings of the service.
     pub service_settings: &'a ServiceSettings,
     /// CPUs of the service; empty: any.
     pub cpus: &'a [usize],
     /// Determines the placeholders of the readiness probe and the length of the environment.
     pub seed: u64,
-    /// When it counts as ready.
     pub readiness: Readiness,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
@@ -112,7 +98,6 @@ pub fn launch(
     Ok(Ready { process, address, start_up })
 }
 
-/// Starts `service` on a port.
 fn start(
     service: &catalogue::Service,
     settings: &Settings,

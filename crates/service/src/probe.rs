@@ -26,13 +26,10 @@ pub enum Readiness {
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The connection broke, or no answer arrived in time.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The answer is not HTTP.
     #[error(transparent)]
     NotHttp(#[from] ParseError),
-    /// The server closed without an answer.
     #[error("the connection was closed without an answer")]
     Closed,
 }

@@ -32,9 +32,7 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
 /// The parameters of verifying one service.
 #[derive(Debug, Clone, Copy)]
 pub struct Proof<'a> {
-    /// The settings of the service.
     pub service_settings: &'a ServiceSettings,
-    /// Determines the values of placeholders.
     pub seed: u64,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,

@@ -22,38 +22,16 @@ pub struct Revision {
     pub folder: PathBuf,
 }
 
-/// Why there is no such folder.
 #[derive(Debug, thiserror::Error)]
 pub enum RevisionError {
-    /// Not `A..B`.
     #[error("\"{0}\" are no two revisions: write BASELINE..CANDIDATE, such as main..HEAD")]
     Range(String),
-    /// git failed.
     #[error("`git {command}` failed in {}: {said}", folder.display())]
-    Git {
-        /// Its arguments.
-        command: String,
-        /// Where.
-        folder: PathBuf,
-        /// Its last line.
-        said: String,
-    },
-    /// The revision does not have the folder.
+    Git { command: String, folder: PathBuf, said: String },
     #[error("revision \"{revision}\" has no \"{path}/service.toml\"")]
-    NoService {
-        /// As the user wrote it.
-        revision: String,
-        /// Within the repository.
-        path: String,
-    },
-    /// The file system refused.
+    NoService { revision: String, path: String },
     #[error("{}: {source}", path.display())]
-    Io {
-        /// File or folder.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// The two ends of `main..HEAD`; one that is left out is HEAD, as in git.

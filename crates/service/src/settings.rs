@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The settings that every service of an experiment is started with, as a run keeps them.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct ServiceSettings {
-    /// `THREADS`.
     pub threads: usize,
-    /// `DELAY_MS`.
     #[serde(default)]
     pub delay_ms: u64,
 }

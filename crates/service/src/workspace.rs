@@ -13,7 +13,6 @@ use crate::{
     document::DocumentError,
 };
 
-/// Everything that a checkout holds.
 #[derive(Debug)]
 pub struct Workspace {
     pub root: PathBuf,

@@ -5,36 +5,14 @@ use tare_service::contract::{Contract, Request};
 /// Why there is no such request, or which to choose.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// The contract has none of this name.
     #[error("contract \"{contract}\" has no request \"{name}\"{nearest}")]
-    Unknown {
-        /// The contract.
-        contract: String,
-        /// As it was named.
-        name: String,
-        /// The nearest name, as the end of a sentence.
-        nearest: String,
-    },
-    /// It is not one that every tool can send and that is the same each time.
+    Unknown { contract: String, name: String, nearest: String },
     #[error(
         "request \"{name}\" of contract \"{contract}\" is no GET of one fixed path without headers and body{others}"
     )]
-    Unfit {
-        /// The contract.
-        contract: String,
-        /// The request.
-        name: String,
-        /// Those that are.
-        others: String,
-    },
-    /// There are several.
+    Unfit { contract: String, name: String, others: String },
     #[error("the load of contract \"{contract}\" has several requests: choose one by --request, of {names}")]
-    Several {
-        /// The contract.
-        contract: String,
-        /// The fit ones.
-        names: String,
-    },
+    Several { contract: String, names: String },
 }
 
 /// The request called `name`, or the only one of the load.

@@ -26,9 +26,7 @@ const WAKE_NS_MAX: f64 = 100e3;
 /// One metric of one tool, and all that is known of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
-    /// The load.
     pub shape: &'a Shape,
-    /// All rounds.
     pub series: &'a Series,
     /// What differs.
     pub metric: Metric,

@@ -11,7 +11,6 @@ use tare_analysis::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX, SLICE_TAKEN_
 /// What one generator saw of one load.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Sample {
-    /// Right answers.
     pub answered: u64,
     /// Requests that the service had to do with: those that were out when a time ended are no answers, and cost it as much.
     pub served: u64,

@@ -56,7 +56,6 @@ pub struct Plan {
     pub pace: Pace,
     /// Load on the fresh process before anything counts.
     pub warm_up: Duration,
-    /// The settings of the service.
     pub service_settings: ServiceSettings,
     /// Where it and the generators run.
     pub pinning: Pinning,
@@ -67,20 +66,12 @@ pub struct Plan {
 /// Why there are no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The service does not run.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The service does not do what it was proved to do.
     #[error("{0}")]
     Service(String),
-    /// The outputs of tools cannot be kept.
     #[error("{}: {source}", path.display())]
-    Keep {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Keep { path: PathBuf, source: io::Error },
 }
 
 /// A service, and everything that asks it.

@@ -27,13 +27,10 @@ use tare_bench::{
 /// Why a run cannot be resampled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// Unknown row.
     #[error("the run has no row \"{0}\"; `tare show` lists them")]
     Row(String),
-    /// No block has all rows.
     #[error("the run has no block in which all of these were measured: {0}")]
     NoBlock(String),
-    /// Blocks that share a process are not independent.
     #[error("\"{0}\" kept a process for several blocks, so its blocks are not independent: name other rows")]
     Lasting(String),
 }

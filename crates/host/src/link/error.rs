@@ -5,48 +5,22 @@ use std::io;
 /// The device whose open files become interfaces.
 pub(super) const TUN_DEVICE: &str = "/dev/net/tun";
 
-/// Why there is no link.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// The kernel refuses a network namespace.
     #[error("no network namespace can be made: {0}")]
     NewNamespace(#[source] io::Error),
-    /// A namespace exists but cannot be entered.
     #[error("a network namespace cannot be entered: {0}")]
     Enter(#[source] io::Error),
-    /// A thread cannot be started.
     #[error("a thread of the link cannot be started: {0}")]
     Thread(#[source] io::Error),
-    /// The thread cannot be pinned.
     #[error("the link cannot be pinned to the cpus {cpus:?}: {source}")]
-    Pin {
-        /// The CPUs that were asked for.
-        cpus: Vec<usize>,
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// A TUN device cannot be opened.
+    Pin { cpus: Vec<usize>, source: io::Error },
     #[error("no interface can be made of {} ({_0}): {}", TUN_DEVICE, tun_advice(_0))]
     Tun(#[source] io::Error),
-    /// An interface cannot be set up or read.
     #[error("the interface \"{name}\" cannot be {step}: {source}")]
-    Interface {
-        /// Name of the interface.
-        name: &'static str,
-        /// The step that failed, as a participle.
-        step: &'static str,
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// A setting of a namespace cannot be written.
+    Interface { name: &'static str, step: &'static str, source: io::Error },
     #[error("\"{path}\" cannot be set ({source}): /proc/sys must be writable")]
-    Setting {
-        /// File of the setting.
-        path: String,
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// Netem was asked for, and the kernel does not have it.
+    Setting { path: String, source: io::Error },
     #[error("netem is not available: {0}")]
     NoNetem(String),
 }

@@ -19,7 +19,6 @@ pub(super) const NAME: &str = "link0";
 /// Flags of a permanent entry in the neighbour table (`ATF_PERM | ATF_COM`).
 const KNOWN: c_int = 0x04 | 0x02;
 
-/// An existing interface.
 #[derive(Debug)]
 pub(super) struct Interface {
     name: &'static str,

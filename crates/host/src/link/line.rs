@@ -38,14 +38,12 @@ pub struct Draws {
 /// Why a packet does not come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gone {
-    /// Lost at random while it travelled.
     Lost,
     /// Dropped as the queue was full.
     Dropped,
 }
 
 impl<P> Line<P> {
-    /// An empty line.
     pub fn new(way: Way) -> Line<P> {
         Line { way, free_at_ns: 0, waiting: VecDeque::new(), waiting_bytes: 0, on_the_way: VecDeque::new() }
     }

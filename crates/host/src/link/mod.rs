@@ -143,12 +143,10 @@ impl Link {
         Ok(Link { spec: *spec, means: Means::UserSpace { pump, reason }, server, client })
     }
 
-    /// The specification by which it was made.
     pub fn spec(&self) -> &LinkSpec {
         &self.spec
     }
 
-    /// The namespace of the service.
     pub fn server(&self) -> &Namespace {
         &self.server
     }

@@ -11,7 +11,6 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 
 use super::error::LinkError;
 
-/// A network namespace.
 #[derive(Debug, Clone)]
 pub struct Namespace {
     descriptor: Arc<OwnedFd>,

@@ -18,9 +18,7 @@ const HEADER_BYTES: usize = 16;
 /// One end of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
-    /// The interface's name.
     pub name: &'static str,
-    /// Its Ethernet address.
     pub hardware: [u8; 6],
 }
 

@@ -38,16 +38,13 @@ const BATCH: usize = 64;
 /// The lowest real-time priority of `sched_setscheduler(2)`, above every normal thread.
 const PRIORITY: i32 = 1;
 
-/// Counters of one direction.
 #[derive(Debug, Clone, Default)]
 pub struct WayCounters {
-    /// Packets that came out.
     pub packets: u64,
     /// Their bytes, IP headers included.
     pub bytes: u64,
     /// Packets that were lost as specified.
     pub lost: u64,
-    /// Packets that were dropped as the queue was full.
     pub dropped: u64,
     /// Packets that the receiving kernel refused.
     pub refused: u64,
@@ -122,7 +119,6 @@ impl Pump {
         crate::process::thread_cpu_ns(self.started.thread_id)
     }
 
-    /// Its thread id in the kernel.
     #[cfg(test)]
     pub(crate) fn thread_id(&self) -> u32 {
         self.started.thread_id
@@ -218,7 +214,6 @@ impl Work {
         }
     }
 
-    /// Reads the packets that have arrived on one device.
     fn read(&mut self, index: usize) {
         for _ in 0..BATCH {
             let mut packet = self.spare.pop().unwrap_or_else(|| vec![0; MTU]);

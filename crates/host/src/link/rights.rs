@@ -21,25 +21,15 @@ pub enum Rights {
 /// Why this process may not make namespaces.
 #[derive(Debug, thiserror::Error)]
 pub enum RightsError {
-    /// It has several threads already, and then the kernel refuses a user namespace.
     #[error(
         "only a process with one thread may enter a user namespace, and this one has {0}: run as root, or ask before \
          the first thread is started"
     )]
     Threads(usize),
-    /// The kernel refuses a user namespace.
     #[error("no user namespace can be made ({source}): {}", advice())]
-    Refused {
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// The user namespace gives no capabilities, as with AppArmor's restriction.
+    Refused { source: io::Error },
     #[error("a user namespace was made, but gives no capabilities ({source}): {}", advice())]
-    Powerless {
-        /// The error of the kernel.
-        source: io::Error,
-    },
-    /// The capabilities have no effect, as in a container with a seccomp filter.
+    Powerless { source: io::Error },
     #[error("{0}: allow unshare in the container's seccomp profile, or run outside of it")]
     Useless(LinkError),
 }

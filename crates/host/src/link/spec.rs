@@ -25,7 +25,6 @@ const RATE_BITS_MAX: u64 = 100_000_000_000;
 const QUEUE_BYTES_MIN: u64 = MTU as u64;
 const QUEUE_MAX: u64 = 1 << 32;
 
-/// Both directions of a link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LinkSpec {
@@ -35,7 +34,6 @@ pub struct LinkSpec {
     pub down: Way,
 }
 
-/// One direction of a link.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Way {
     /// Delay of a packet in this direction.
@@ -55,9 +53,7 @@ pub struct Way {
 /// Length of the queue of packets that wait for the line. A packet that finds it full is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
-    /// In packets.
     Packets(u64),
-    /// In bytes of packets.
     Bytes(u64),
 }
 
@@ -73,57 +69,32 @@ impl LinkSpec {
     }
 }
 
-/// Why a text is not the specification of a link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkSpecError {
-    /// The text is empty.
     #[error("a link needs at least one of delay, jitter, loss, rate and queue, such as delay=26ms")]
     Empty,
-    /// A term is not a name with a value.
     #[error("\"{0}\" is not a setting of a link: give a name and a value, such as delay=26ms")]
     Term(String),
-    /// Unknown name.
     #[error("a link has no \"{name}\"{suggestion}")]
-    Key {
-        /// The given name.
-        name: String,
-        /// Suggestion of a valid name.
-        suggestion: String,
-    },
-    /// A name is given twice.
+    Key { name: String, suggestion: String },
     #[error("\"{0}\" is given twice: give it once")]
     Twice(String),
-    /// Invalid time.
     #[error("\"{0}\" is not a delay: give a time with its unit, up to 10s, such as 26ms or 500us")]
     Time(String),
-    /// Invalid share.
     #[error("\"{0}\" is not a share of packets: give one from 0% to below 100%, such as 0.1%")]
     Share(String),
-    /// Invalid rate.
     #[error("\"{0}\" is not a rate: give one from 1kbit to 100gbit, such as 100mbit")]
     Rate(String),
-    /// Invalid length of a queue.
     #[error("\"{0}\" is not a queue: give packets, such as 1000, or at least 1500B, such as 64KiB")]
     Queue(String),
-    /// Invalid value of `reorder`.
     #[error("\"{0}\" is neither yes nor no: reorder=yes lets packets overtake each other by their jitter")]
     Reorder(String),
-    /// The jitter is longer than the delay, so that a packet could arrive before it was sent.
     #[error(
         "the jitter {jitter} {way} is longer than the delay {delay}: give a longer delay, or less jitter"
     )]
-    Jitter {
-        /// `up` or `down`.
-        way: &'static str,
-        /// The given jitter, as text.
-        jitter: String,
-        /// The given delay, as text.
-        delay: String,
-    },
-    /// A queue without a rate, in which nothing would ever wait.
+    Jitter { way: &'static str, jitter: String, delay: String },
     #[error("the queue {0} has no effect without a rate: give a rate, such as rate=100mbit")]
     QueueWithoutRate(&'static str),
-    /// Reordering without jitter, so that no packet could overtake another.
     #[error("reorder=yes {0} has no effect without jitter: give one, such as jitter=1ms")]
     ReorderWithoutJitter(&'static str),
 }

@@ -51,16 +51,13 @@ pub enum Killing {
 /// How services are isolated on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Isolation {
-    /// How services are frozen.
     pub freezer: Freezer,
     /// How their CPU time is read.
     pub accounting: Accounting,
-    /// How they are killed.
     pub killing: Killing,
 }
 
 impl Accounting {
-    /// Which counter it is.
     pub fn source(&self) -> &'static str {
         match self {
             Accounting::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",

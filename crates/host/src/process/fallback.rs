@@ -13,7 +13,6 @@ fn pid(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().filter(|&number| number > 1).and_then(Pid::from_raw)
 }
 
-/// Sends SIGKILL to one process.
 pub(super) fn kill_process(number: u32) {
     signal_process(number, Signal::KILL);
 }

@@ -19,7 +19,6 @@ pub(super) fn freeze(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets the processes run again.
 pub(super) fn thaw(folder: &Path) -> io::Result<()> {
     if folder.join("cgroup.freeze").exists() {
         write(folder, "cgroup.freeze", "0")
@@ -28,7 +27,6 @@ pub(super) fn thaw(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether every process in it has really stopped.
 pub(super) fn is_frozen(folder: &Path) -> io::Result<bool> {
     if folder.join("cgroup.events").exists() {
         let events = fs::read_to_string(folder.join("cgroup.events"))?;

@@ -21,7 +21,6 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Every live process of the group.
     pub(super) fn live(&self) -> Vec<u32> {
         if self.folders.is_empty() {
             return fallback::members(&self.name, self.pgid);
@@ -124,7 +123,6 @@ impl Group {
             .collect()
     }
 
-    /// Requests that all processes stand still.
     pub(super) fn freeze(&self) -> io::Result<()> {
         match &self.freezer {
             Some(folder) => folder::freeze(folder),
@@ -135,7 +133,6 @@ impl Group {
         }
     }
 
-    /// Whether all of them do.
     pub(super) fn is_frozen(&self) -> io::Result<bool> {
         match &self.freezer {
             Some(folder) => folder::is_frozen(folder),
@@ -143,7 +140,6 @@ impl Group {
         }
     }
 
-    /// Lets all processes run again.
     pub(super) fn thaw(&self) -> io::Result<()> {
         match &self.freezer {
             Some(folder) => folder::thaw(folder),
@@ -167,7 +163,6 @@ impl Group {
         self.trace.live().into_iter().for_each(|pid| fallback::signal_process(pid, signal));
     }
 
-    /// The CPU time of the group so far.
     pub(super) fn cpu_ns(&self) -> io::Result<u64> {
         match &self.usage {
             Some(Usage::Nanoseconds(file)) => parse(file, |text| text.trim().parse().ok()),

@@ -12,16 +12,13 @@ const TICK: Duration = Duration::from_millis(2);
 /// How long a program has after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a program may run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
-    /// The time limit.
     pub time: Duration,
     /// The program is stopped as soon as this is set.
     pub interrupt: &'a AtomicBool,
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// By itself, with this exit.
@@ -32,10 +29,8 @@ pub enum Ended {
     Interrupted,
 }
 
-/// The result of a program that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// How it ended.
     pub ended: Ended,
     /// CPU time of the program and of all children that it waited for, in clock ticks of 10 ms. Zero if it was stopped.
     pub cpu: Duration,

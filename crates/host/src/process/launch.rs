@@ -25,11 +25,9 @@ const SETTINGS: [&str; 3] = ["PORT", "THREADS", "DELAY_MS"];
 /// One program to be started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
-    /// Its name in messages.
     pub name: String,
     /// The program and its arguments. A program with a slash is relative to `dir`, another is looked up on `PATH`.
     pub command: Vec<String>,
-    /// Its working directory.
     pub dir: PathBuf,
     /// Variables added to the inherited environment (without `PORT`, `THREADS` and `DELAY_MS`).
     pub env: Vec<(String, String)>,
@@ -45,106 +43,34 @@ pub struct Launch {
     pub append: bool,
 }
 
-/// Why a service could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// The command is empty.
     #[error("service {name:?} has an empty command: name a program in `command` of [run]")]
-    NoCommand {
-        /// The service.
-        name: String,
-    },
-    /// The program does not exist.
+    NoCommand { name: String },
     #[error(
         "service {name:?}: program {program:?} was not found {looked}: build the service, or install the program"
     )]
-    Missing {
-        /// The service.
-        name: String,
-        /// The program as the command names it.
-        program: String,
-        /// Where it was searched.
-        looked: String,
-    },
-    /// The program exists but may not be executed.
+    Missing { name: String, program: String, looked: String },
     #[error(
         "service {name:?}: {path:?} is not executable: `chmod +x` it, or name its interpreter in `command`"
     )]
-    NotExecutable {
-        /// The service.
-        name: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// The working directory does not exist.
+    NotExecutable { name: String, path: PathBuf },
     #[error("service {name:?}: its folder {path:?} does not exist")]
-    NoFolder {
-        /// The service.
-        name: String,
-        /// The folder.
-        path: PathBuf,
-    },
-    /// This machine does not have a CPU to which the service shall be pinned.
+    NoFolder { name: String, path: PathBuf },
     #[error("service {name:?} cannot be pinned to CPU {cpu}: this machine has the CPUs {online}")]
-    NoSuchCpu {
-        /// The service.
-        name: String,
-        /// The CPU.
-        cpu: usize,
-        /// The CPUs of this machine, in the notation of the kernel.
-        online: String,
-    },
-    /// Another process listens on its port.
+    NoSuchCpu { name: String, cpu: usize, online: String },
     #[error("service {name:?}: port {port} is in use by {owner}: end it, or choose another port")]
-    PortInUse {
-        /// The service.
-        name: String,
-        /// The port.
-        port: u16,
-        /// The process that listens.
-        owner: PortOwner,
-    },
-    /// A file for its output cannot be made.
+    PortInUse { name: String, port: u16, owner: PortOwner },
     #[error("service {name:?}: cannot make {path:?} for its output: {source}")]
-    Output {
-        /// The service.
-        name: String,
-        /// The file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// A cgroup cannot be made.
+    Output { name: String, path: PathBuf, source: io::Error },
     #[error("service {name:?}: cannot make the cgroup {path:?}: {source}")]
-    Group {
-        /// The service.
-        name: String,
-        /// The cgroup.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// There is no watchdog that would kill it if this process died.
+    Group { name: String, path: PathBuf, source: io::Error },
     #[error(transparent)]
     Watchdog(#[from] WatchdogError),
-    /// It could not enter its groups or be pinned.
     #[error("service {name:?}: the new process could not be put into its cgroups or on its CPUs: {source}")]
-    SetUp {
-        /// The service.
-        name: String,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The system refused to execute the program.
+    SetUp { name: String, source: io::Error },
     #[error("service {name:?}: cannot execute {path:?}: {source}{}", exec_hint(.source))]
-    Execute {
-        /// The service.
-        name: String,
-        /// The program.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Execute { name: String, path: PathBuf, source: io::Error },
 }
 
 fn exec_hint(error: &io::Error) -> &'static str {
@@ -171,7 +97,6 @@ impl Supervisor {
         Ok(Self { isolation, watchdog: Watchdog::start(program)? })
     }
 
-    /// How services are isolated.
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
     }
@@ -238,7 +163,6 @@ fn lists(list: &str, number: usize) -> bool {
     })
 }
 
-/// The program as an absolute path.
 fn find_program(launch: &Launch) -> Result<PathBuf, StartError> {
     let name = || launch.name.clone();
     let program = launch.command.first().ok_or_else(|| StartError::NoCommand { name: name() })?;

@@ -58,12 +58,10 @@ impl Service {
         self.pids().into_iter().flat_map(of_process).sum()
     }
 
-    /// Number of live threads.
     pub fn threads(&self) -> usize {
         self.pids().into_iter().map(|pid| procfs::threads(pid).len()).sum()
     }
 
-    /// Its live processes.
     pub fn pids(&self) -> Vec<u32> {
         self.group.trace.live()
     }

@@ -6,12 +6,9 @@ use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
 
-/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this status.
     Status(i32),
-    /// By this signal.
     Signal(i32),
 }
 
@@ -44,68 +41,32 @@ fn name_of(signal: i32) -> Option<&'static str> {
     NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
-/// Why a service did not become ready.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unready {
-    /// It ended before its first correct answer.
     #[error("ended before it was ready: {status}{}", quoted(.stderr_tail))]
-    ExitedEarly {
-        /// How it ended.
-        status: Exit,
-        /// The last lines of its stderr.
-        stderr_tail: String,
-    },
-    /// It runs, but gave no correct answer in time.
+    ExitedEarly { status: Exit, stderr_tail: String },
     #[error(
         "gave no correct answer within {after:?} of its start: check that it listens on 127.0.0.1:$PORT, or raise \
          `ready-timeout`{}", quoted(.stderr_tail)
     )]
-    NotReady {
-        /// How long it was probed.
-        after: Duration,
-        /// The last lines of its stderr.
-        stderr_tail: String,
-    },
+    NotReady { after: Duration, stderr_tail: String },
 }
 
-/// Why a service could not be frozen or thawed.
 #[derive(Debug, Error)]
 pub enum FreezeError {
-    /// It kept running after the request to freeze.
     #[error("service {name:?} did not freeze within {after:?}")]
-    TooSlow {
-        /// The service.
-        name: String,
-        /// How long it was waited for.
-        after: Duration,
-    },
-    /// The kernel refused.
+    TooSlow { name: String, after: Duration },
     #[error("cannot freeze or thaw service {name:?}: {source}")]
-    Refused {
-        /// The service.
-        name: String,
-        /// The error of the kernel.
-        source: std::io::Error,
-    },
+    Refused { name: String, source: std::io::Error },
 }
 
 /// How a service was stopped. In every case but `Unstoppable` none of its processes runs any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
     /// It ended on SIGTERM and left nothing behind.
-    Clean {
-        /// How it ended.
-        status: Exit,
-        /// Time from SIGTERM to the end.
-        took: Duration,
-    },
+    Clean { status: Exit, took: Duration },
     /// It did not end within the grace period and was killed.
-    StoppedLate {
-        /// The grace period.
-        grace: Duration,
-        /// The last lines of its stderr.
-        stderr_tail: String,
-    },
+    StoppedLate { grace: Duration, stderr_tail: String },
     /// It ended, but processes that it had started kept running; they were killed.
     Leaked {
         /// How the service itself ended.
@@ -115,25 +76,15 @@ pub enum Stopped {
     },
     /// It had ended before SIGTERM: it crashed or was killed.
     ExitedBefore {
-        /// How it ended.
         status: Exit,
-        /// The last lines of its stderr.
         stderr_tail: String,
         /// The processes that it left behind, now killed.
         leaked: Vec<Process>,
     },
     /// All its processes have ended, but another process listens on its port.
-    PortHeld {
-        /// The port.
-        port: u16,
-        /// The process that listens.
-        owner: PortOwner,
-    },
+    PortHeld { port: u16, owner: PortOwner },
     /// Not even SIGKILL ends some of its processes: they hang in the kernel.
-    Unstoppable {
-        /// The processes that hang.
-        processes: Vec<Process>,
-    },
+    Unstoppable { processes: Vec<Process> },
 }
 
 impl Stopped {

@@ -9,9 +9,7 @@ use std::time::Duration;
 /// A process as a message shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its pid.
     pub pid: u32,
-    /// The name of its program.
     pub command: String,
 }
 
@@ -34,7 +32,6 @@ pub(super) struct Stat {
     pub command: String,
     /// `R` running, `S` sleeping, `T` stopped, `Z` dead but not waited for, ...
     pub state: char,
-    /// The process group.
     pub pgid: u32,
     /// CPU time in user mode of the process and of the children that it has waited for, in clock ticks.
     pub user_ticks: u64,
@@ -76,7 +73,6 @@ fn path(pid: u32, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{file}"))
 }
 
-/// Every visible process.
 pub(super) fn all_pids() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
@@ -105,12 +101,10 @@ pub(super) fn rss_bytes_peak(pid: u32) -> Option<u64> {
     Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmHWM")?.saturating_mul(1024))
 }
 
-/// The memory that is resident now.
 pub(super) fn rss_bytes(pid: u32) -> Option<u64> {
     Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmRSS")?.saturating_mul(1024))
 }
 
-/// The threads of a process.
 pub(super) fn threads(pid: u32) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(path(pid, "task")) else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
@@ -122,7 +116,6 @@ pub(super) fn context_switches(pid: u32, thread: u32) -> Option<u64> {
     Some(field(&status, "voluntary_ctxt_switches")? + field(&status, "nonvoluntary_ctxt_switches")?)
 }
 
-/// The state letter of one thread.
 pub(super) fn thread_state(pid: u32, thread: u32) -> Option<char> {
     let text = fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
     Stat::parse(&String::from_utf8_lossy(&text)).map(|stat| stat.state)

@@ -51,7 +51,6 @@ impl Service {
         Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
     }
 
-    /// The name from its [`Launch`].
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -9,13 +9,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-/// How long killing one group is retried.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a sweep found and removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// The names of the groups.
     pub groups: Vec<String>,
     /// The processes that were alive in them.
     pub pids: Vec<u32>,

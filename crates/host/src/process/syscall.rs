@@ -6,9 +6,7 @@ use std::mem::MaybeUninit;
 /// What `signal(2)` takes: a disposition in the width of a pointer.
 type Disposition = usize;
 
-/// `SIG_DFL`.
 const DEFAULT: Disposition = 0;
-/// `SIG_IGN`.
 const IGNORE: Disposition = 1;
 /// The highest signal number of Linux, including real-time signals.
 const LAST_SIGNAL: i32 = 64;
@@ -17,7 +15,6 @@ const ASKED_TO_END: [i32; 4] = [1, 2, 3, 15];
 
 /// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
 const SCHEDULER: i32 = 2;
-/// `CPUCLOCK_PERTHREAD_MASK`.
 const ONE_THREAD: i32 = 4;
 
 /// `struct timespec` as the C library of every 64-bit Linux has it.
@@ -27,10 +24,8 @@ struct Timespec {
     nanoseconds: i64,
 }
 
-/// `SCHED_IDLE`.
 const IDLE: i32 = 5;
 
-/// `struct sched_param`.
 #[repr(C)]
 struct Parameters {
     priority: i32,

@@ -34,34 +34,18 @@ pub const SUBCOMMAND: &str = "watchdog";
 const READY: &[u8] = b"ready\n";
 /// How long it may take until it listens.
 const READY_WITHIN_SECONDS: i64 = 10;
-/// How long killing one group is retried.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why there is no watchdog.
 #[derive(Debug, Error)]
 pub enum WatchdogError {
-    /// Its program could not be started.
     #[error("cannot start the watchdog {program:?}: {source}")]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// Its program started, but is not a watchdog.
+    Start { program: PathBuf, source: io::Error },
     #[error("{program:?} did not answer as a watchdog: pass the path of the running executable")]
-    Silent {
-        /// The program.
-        program: PathBuf,
-    },
-    /// It has ended.
+    Silent { program: PathBuf },
     #[error(
         "the watchdog has ended ({source}), so nothing would stop the services if this process died: start again"
     )]
-    Gone {
-        /// The error of the pipe.
-        source: io::Error,
-    },
+    Gone { source: io::Error },
 }
 
 /// The connection to a running watchdog, which ends when the last clone of this is dropped.
@@ -95,7 +79,6 @@ impl Watchdog {
         Err(WatchdogError::Silent { program: program.into() })
     }
 
-    /// Its pid.
     pub fn pid(&self) -> u32 {
         self.child().id()
     }

@@ -54,29 +54,23 @@ impl Analysed {
         self.report.rows.iter().find(|row| row.label == name)
     }
 
-    /// Why a row has no figures.
     fn missing(&self, name: &str) -> String {
         let reason = self.row(name).and_then(|row| row.state.reason());
         reason.map_or_else(|| format!("there is no row \"{name}\""), |reason| format!("{name}: {reason}"))
     }
 }
 
-/// Whether the fault was noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Noticed.
     Seen,
-    /// Not noticed.
     NotSeen,
     /// It could not be tried on this machine, or not now.
     NotTried,
 }
 
-/// The outcome with its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// Whether the fault was noticed.
     pub outcome: Outcome,
     /// What was found, in a sentence.
     pub found: String,

@@ -27,7 +27,6 @@ const VARIABLES: [&str; 14] = [
     "RUSTFLAGS",
 ];
 
-/// The files of one folder, relative to it, in the order of their names.
 #[derive(Debug)]
 pub(super) struct Sources {
     root: PathBuf,
@@ -128,7 +127,6 @@ pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result
 pub(super) struct Content(blake3::Hasher);
 
 impl Content {
-    /// The versions that the toolchain reports.
     pub(super) fn of_toolchain(text: &str) -> Content {
         let mut content = Content::default();
         content.put(text.as_bytes());
@@ -144,7 +142,6 @@ impl Content {
         }
     }
 
-    /// Adds a part.
     pub(super) fn put(&mut self, part: &[u8]) -> &mut Content {
         self.0.update(&(part.len() as u64).to_le_bytes()).update(part);
         self

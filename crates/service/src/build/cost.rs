@@ -21,7 +21,6 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of a service that builds nothing.
     pub(super) const NONE: Cost =
         Cost { seconds: 0.0, cpu_seconds: 0.0, download_bytes: Some(0), disk_bytes: 0 };
 }

@@ -14,7 +14,6 @@ use super::{Built, Cost};
 pub struct Entry {
     /// The content hash that it was made from.
     pub content: String,
-    /// The version that it reported then.
     pub version: String,
     pub cost: Cost,
     /// Where it runs. Products contain this path, so that a cache which was moved is of no use.

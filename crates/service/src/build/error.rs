@@ -6,15 +6,12 @@ use super::Missing;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A toolchain or a library is not on this machine.
     #[error("{0}")]
     Missing(Missing),
     #[error("build step \"{step}\" failed ({status}): {last_line}; all of it: {}", log.display())]
     Step { step: String, status: String, last_line: String, log: PathBuf },
-    /// The build ran, but does not report its version.
     #[error("version command \"{command}\" {reason}")]
     Version { command: String, reason: String },
-    /// The record of builds cannot be written, or the sources cannot be read.
     #[error("{}: {source}", path.display())]
     Record { path: PathBuf, source: io::Error },
     #[error("builds cannot be cached in \"{}\": {source}; {}", path.display(), remedy(source))]

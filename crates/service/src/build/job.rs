@@ -14,12 +14,9 @@ use crate::catalogue::{Place, Service};
 pub(super) struct Job<'a> {
     pub service: &'a Service,
     pub site: &'a Site<'a>,
-    /// The versions that the toolchain reports.
     pub toolchain: &'a str,
     pub store: &'a Store,
-    /// Where the steps print to.
     pub log: &'a Path,
-    /// Where the `[version]` command prints to.
     pub output: &'a Path,
 }
 

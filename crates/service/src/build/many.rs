@@ -15,7 +15,6 @@ const MEMORY_BYTES_FREE: u64 = 2 << 30;
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How several services are built.
 #[derive(Clone, Copy)]
 pub struct Many<'a> {
     /// How many builds run at once, at most.

@@ -51,9 +51,7 @@ pub struct Site<'a> {
 /// A service that is ready to be started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
-    /// The version that the framework in the build reports.
     pub version: String,
-    /// What the build cost when it was made.
     pub cost: Cost,
     /// True if nothing had changed since an earlier build.
     pub cached: bool,

@@ -16,7 +16,6 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// A requirement that this machine does not meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The command that failed.
     pub command: String,
     /// Not found, its exit status, or too old.
     pub reason: String,

@@ -37,7 +37,6 @@ pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost
     Ok(cost)
 }
 
-/// One step, and its CPU time.
 fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Result<Duration, BuildError> {
     let line = step.command.join(" ");
     say(log, &line).map_err(|source| BuildError::Record { path: log.to_owned(), source })?;

@@ -23,7 +23,6 @@ const ENTRY: &str = "entry.json";
 const BUILDING: &str = "building";
 const IN_USE: &str = "in-use";
 
-/// All cached builds.
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
@@ -40,7 +39,6 @@ pub(super) struct Reserved {
     _building: Lock,
 }
 
-/// What pruning did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Pruned {
     pub removed: usize,

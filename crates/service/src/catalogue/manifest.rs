@@ -18,31 +18,24 @@ pub(super) struct Manifest {
     pub name: String,
     /// Equals the parent folder's name.
     pub language: String,
-    /// The framework's own name.
     pub framework: String,
-    /// Where the framework lives.
     pub url: String,
     /// The framework as its registry knows it, where it is a package of one: `pkg:TYPE/NAMESPACE/NAME`, no version.
     #[serde(default, deserialize_with = "package")]
     pub package: Option<PackageUrl<'static>>,
     /// SPDX expression of the framework's licence.
     pub licence: String,
-    /// Contracts that the service honours.
     pub contracts: Vec<String>,
-    /// What kind of weight this is.
     pub style: Style,
     /// How to read the framework's version out of the build.
     pub version: Version,
-    /// Toolchains and libraries.
     #[serde(default)]
     pub requires: Vec<Requirement>,
-    /// Build steps, in order.
     #[serde(default)]
     pub build: Vec<Step>,
     /// The folder above the service's that holds all it is built from, as a path such as `../..`; its own where this is
     /// not given.
     pub build_root: Option<PathBuf>,
-    /// How to start it.
     pub run: Run,
     /// What is not the framework's default.
     #[serde(default)]
@@ -73,7 +66,6 @@ pub enum Style {
 }
 
 impl Style {
-    /// As it is written in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Style::RawSocket => "raw-socket",
@@ -84,7 +76,6 @@ impl Style {
     }
 }
 
-/// `[version]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Version {
@@ -118,7 +109,6 @@ pub struct Step {
     pub network: bool,
 }
 
-/// `[run]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Run {
@@ -127,7 +117,6 @@ pub(super) struct Run {
     /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
     #[serde(default)]
     pub arguments: BTreeMap<String, Vec<String>>,
-    /// How long the first answer may take.
     pub ready_timeout: jiff::SignedDuration,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     #[serde(default)]
@@ -138,9 +127,7 @@ pub(super) struct Run {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// What is set.
     pub what: String,
-    /// Why.
     pub why: String,
 }
 
@@ -149,7 +136,6 @@ pub struct Setting {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownFailure {
-    /// The check that fails.
     pub check: ToleratedCheck,
     /// What the framework does instead.
     pub why: String,

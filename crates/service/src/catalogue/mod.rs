@@ -34,31 +34,21 @@ pub struct Service {
     pub title: Option<String>,
     /// Language, as the folder above says.
     pub language: String,
-    /// The framework's own name.
     pub framework: String,
-    /// Where the framework lives.
     pub url: String,
     /// The framework as its registry knows it; none for what comes with a toolchain.
     pub package: Option<PackageUrl<'static>>,
-    /// SPDX expression.
     pub licence: String,
-    /// Names of contracts.
     pub contracts: Vec<String>,
-    /// What kind of weight it is.
     pub style: Style,
-    /// Prints the framework's version.
     pub version_command: Vec<String>,
-    /// Toolchains and libraries.
     pub requires: Vec<Requirement>,
-    /// Build steps.
     pub build: Vec<Step>,
-    /// Program and arguments.
     pub command: Vec<String>,
     /// By contract: what follows the command.
     pub arguments: BTreeMap<String, Vec<String>>,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     pub env: BTreeMap<String, String>,
-    /// How long the first answer may take.
     pub ready_timeout: Duration,
     /// What is not the framework's default.
     pub settings: Vec<Setting>,
@@ -85,7 +75,6 @@ impl Service {
         self.command.iter().chain(arguments).cloned().collect()
     }
 
-    /// The same, running elsewhere.
     pub fn at(&self, place: Place) -> Service {
         Service { place, ..self.clone() }
     }
@@ -105,7 +94,6 @@ pub struct RawSocket {
     pub contracts: Vec<String>,
 }
 
-/// Every service of a checkout.
 #[derive(Debug)]
 pub struct Catalogue {
     /// By language and name, each service before its variants, the raw socket first.
@@ -114,12 +102,9 @@ pub struct Catalogue {
     pub broken: Vec<Broken>,
 }
 
-/// A service's folder with a manifest that cannot be used.
 #[derive(Debug)]
 pub struct Broken {
-    /// The folder's name.
     pub name: String,
-    /// What is wrong.
     pub error: DocumentError,
 }
 
@@ -140,7 +125,6 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// The service of this id.
     pub fn get(&self, id: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.id == id)
     }
@@ -242,7 +226,6 @@ fn build_root(folder: &Path, above: Option<&Path>) -> PathBuf {
     folder.ancestors().nth(levels).unwrap_or(folder).to_owned()
 }
 
-/// The service itself, then each of its variants.
 fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
     let service = Service {
         id: manifest.name.clone(),

@@ -8,23 +8,18 @@ use tare_host::spelling::suggestion;
 pub struct Row {
     /// The service's id, with `@N` where the same service stands twice.
     pub label: String,
-    /// The service that is measured.
     pub service: Service,
 }
 
 /// Why a selection has no meaning.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SelectError {
-    /// No service of that name.
     #[error("unknown service \"{0}\"{1}")]
     UnknownService(String, String),
-    /// There is such a folder, but its manifest is wrong.
     #[error("\"{0}\" cannot be used: {1}")]
     Broken(String, String),
-    /// No group of that name.
     #[error("unknown group \"{0}\"{1}")]
     UnknownGroup(String, String),
-    /// The same label twice.
     #[error("\"{0}\" stands twice; to measure one service twice write \"{0}@2\"")]
     Twice(String),
 }

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a failed check means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -43,11 +42,8 @@ pub enum CheckId {
 /// A check in words, for `tare verify --explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckText {
-    /// The name in a contract's `[checks]`.
     pub name: &'static str,
-    /// What is done.
     pub does: &'static str,
-    /// What a pass proves.
     pub proves: &'static str,
 }
 
@@ -69,17 +65,14 @@ impl CheckId {
         CheckId::Alive,
     ];
 
-    /// The name in a contract's `[checks]`.
     pub fn name(self) -> &'static str {
         self.text().name
     }
 
-    /// The check of that name.
     pub fn from_name(name: &str) -> Option<CheckId> {
         CheckId::ALL.into_iter().find(|check| check.name() == name)
     }
 
-    /// The check in words.
     pub fn text(self) -> CheckText {
         TEXTS[self as usize]
     }

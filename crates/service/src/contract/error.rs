@@ -5,30 +5,14 @@ use std::path::PathBuf;
 use super::placeholder::PlaceholderError;
 use crate::document::DocumentError;
 
-/// Why a contract could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ContractError {
-    /// The file cannot be read, is no TOML, or has a key or a value that no contract has.
     #[error(transparent)]
     Read(#[from] DocumentError),
-    /// The folder of the contracts cannot be listed.
     #[error("{}: cannot be listed: {source}", path.display())]
-    List {
-        /// The folder.
-        path: PathBuf,
-        /// The error of the system.
-        source: std::io::Error,
-    },
-    /// The file is well formed, but it is no valid contract.
+    List { path: PathBuf, source: std::io::Error },
     #[error("{}:{line}: {problem}", path.display())]
-    Check {
-        /// The file.
-        path: PathBuf,
-        /// Line, counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: Problem,
-    },
+    Check { path: PathBuf, line: usize, problem: Problem },
 }
 
 /// What is wrong with the meaning of a contract. `suggestion` is the end of the sentence, with the nearest valid name.

@@ -24,24 +24,18 @@ pub enum LabelLength {
 /// What is sent, with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
-    /// The method.
     pub method: String,
-    /// Path and query.
     pub target: String,
-    /// The headers of the contract.
     pub headers: Vec<(String, String)>,
-    /// The body, if there is one.
     pub body: Option<String>,
 }
 
 impl Ask {
-    /// Every placeholder of the request.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         let headers = self.headers.iter().flat_map(|(_, value)| value.placeholders());
         self.path.placeholders().chain(headers).chain(self.body.iter().flat_map(|body| body.placeholders()))
     }
 
-    /// Fills the placeholders.
     pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> Filled {
         Filled {
             method: self.method.clone(),
@@ -53,7 +47,6 @@ impl Ask {
 }
 
 impl Filled {
-    /// The request as HTTP/1.1.
     pub fn bytes(&self, host: &str) -> Vec<u8> {
         self.bytes_with("HTTP/1.1", host, &[])
     }

@@ -28,7 +28,6 @@ use crate::document;
 /// The format of contract files that this program reads, `major.minor`.
 pub const FORMAT: &str = "1.0";
 
-/// What a service must answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
     /// The stem of the file.
@@ -49,13 +48,11 @@ pub struct Contract {
 pub struct Request {
     /// Unique among the requests of the contract.
     pub name: String,
-    /// What is sent.
     pub ask: Ask,
     /// Whether it is part of the load; verify proves it in any case.
     pub load: bool,
     /// How often it comes in the load, relative to the others.
     pub weight: u32,
-    /// What must come back.
     pub answer: Answer,
 }
 
@@ -64,7 +61,6 @@ pub struct Request {
 pub struct Bad {
     /// Unique among the bad requests of the contract.
     pub name: String,
-    /// What is sent.
     pub ask: Ask,
 }
 
@@ -73,7 +69,6 @@ pub struct Bad {
 pub struct Ask {
     /// The method, in capitals.
     pub method: String,
-    /// Path and query.
     pub path: Template,
     /// The headers beside `Host` and `Content-Length`, in the order of their names.
     pub headers: Vec<(String, Template)>,
@@ -84,24 +79,20 @@ pub struct Ask {
 /// The answer that must come back, before its placeholders are filled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
     /// The media type with its parameters, if the contract requires one.
     pub content_type: Option<String>,
     /// Headers that must be there with exactly this value.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Body,
 }
 
-/// The body that must come back.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
     /// Exactly these bytes.
     Exact(Template),
     /// Any spelling of this JSON value; the order of an object's members is free.
     Json(Template),
-    /// Any body.
     Any,
 }
 

@@ -17,7 +17,6 @@ const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
 const KINDS: [&str; 3] = ["label", "number", "text"];
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// A text with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,
@@ -32,13 +31,11 @@ enum Part {
 /// A part of a template that is filled when an exchange is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
-    /// The kind of its values.
     pub kind: Kind,
     /// Placeholders with the same name have the same value within an exchange. One without a name has its own value.
     pub name: Option<String>,
 }
 
-/// The kind of values of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// 1 to 24 characters of `[A-Za-z0-9_-]`.
@@ -49,7 +46,6 @@ pub enum Kind {
     Text,
 }
 
-/// Why a text is not a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum PlaceholderError {
@@ -89,7 +85,6 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// The placeholders, in order.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         self.parts.iter().filter_map(|part| match part {
             Part::Placeholder(placeholder) => Some(placeholder),

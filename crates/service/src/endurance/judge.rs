@@ -14,7 +14,6 @@ type Judged = (Outcome, Option<String>);
 /// What a load of a known size was to reach.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
-    /// Right answers.
     pub requests: u64,
     /// The most connections that may have been opened; `None` where the service may close them.
     pub connections: Option<u64>,

@@ -23,11 +23,8 @@ pub enum Stage {
 /// A stage in words, for `tare verify --explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageText {
-    /// Its name.
     pub name: &'static str,
-    /// What is done.
     pub does: &'static str,
-    /// What a pass proves.
     pub proves: &'static str,
 }
 
@@ -37,12 +34,10 @@ impl Stage {
     /// So often every bad request is sent: more than the threads and connections of any pool by default.
     pub(super) const BAD_INPUT_ROUNDS: u64 = 25;
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.text().name
     }
 
-    /// The stage in words.
     pub fn text(self) -> StageText {
         let (name, does, proves) = match self {
             Stage::BadInput => (
@@ -85,12 +80,9 @@ pub struct Endurance {
     pub stages: Vec<StageResult>,
 }
 
-/// What was found in one stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageResult {
-    /// The stage.
     pub stage: Stage,
-    /// What was found.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// What a reader should know of a pass.
@@ -101,16 +93,11 @@ pub struct StageResult {
     pub figures: Option<Figures>,
 }
 
-/// What was counted in a load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// How long it lasted.
     pub elapsed_ns: u64,
-    /// Requests sent.
     pub sent: u64,
-    /// Right answers.
     pub answered: u64,
-    /// Connections established.
     pub connects: u64,
     /// Requests and connections that failed, by kind.
     pub failed: BTreeMap<String, u64>,
@@ -128,7 +115,6 @@ impl Figures {
 }
 
 impl Endurance {
-    /// Whether nothing failed.
     pub fn passed(&self) -> bool {
         self.stages.iter().all(|result| !matches!(result.outcome, Outcome::Fail(_)))
     }

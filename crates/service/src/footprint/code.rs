@@ -28,14 +28,11 @@ const NOT_CODE: [LanguageType; 10] = [
 /// the counter takes a documentation string that begins and ends in one line for code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
-    /// All of them.
     pub lines: usize,
-    /// By language.
     pub languages: BTreeMap<String, usize>,
 }
 
 impl Code {
-    /// Counts the code below a folder.
     pub fn of(folder: &Path) -> Code {
         let config = Config { treat_doc_strings_as_comments: Some(true), ..Config::default() };
         let mut code = Code::default();

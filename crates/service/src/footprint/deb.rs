@@ -61,7 +61,6 @@ fn together(
     linked.iter().chain(compiled_in).cloned().collect()
 }
 
-/// The packages that files belong to.
 fn owners(files: &[PathBuf]) -> BTreeSet<String> {
     if files.is_empty() {
         return BTreeSet::new();
@@ -90,7 +89,6 @@ fn parse_owners(text: &str) -> BTreeSet<String> {
     text.lines().filter_map(owner).collect()
 }
 
-/// The source package of each package.
 fn sources(packages: &[&String]) -> BTreeMap<String, String> {
     if packages.is_empty() {
         return BTreeMap::new();

@@ -17,7 +17,6 @@ const FORMAT: &str = "1.0";
 /// Figures that take a start of the service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
-    /// When they were measured.
     pub at: Timestamp,
     /// How many fresh starts they are the medians of.
     pub starts: usize,
@@ -35,7 +34,6 @@ struct Record {
     measured: Measured,
 }
 
-/// The folder of stored figures.
 #[derive(Debug, Clone)]
 pub struct Kept {
     folder: PathBuf,

@@ -34,12 +34,9 @@ const MODE: ParseMode = ParseMode {
     allow_unknown: false,
 };
 
-/// Under which terms a framework may be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Licence {
-    /// SPDX expression.
     pub spdx: String,
-    /// Where it was read.
     pub source: Source,
     /// The words of the package.
     pub stated: Option<String>,
@@ -47,7 +44,6 @@ pub struct Licence {
     pub contradiction: Option<String>,
 }
 
-/// Where a licence was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {

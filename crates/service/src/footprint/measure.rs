@@ -29,31 +29,24 @@ const IDLE: Duration = Duration::from_secs(1);
 /// How often a wait checks for an interrupt.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// It did not start, or gave no correct answer.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// It answered, but died or did not stop as it should.
     #[error("{0}")]
     Stopped(Stopped),
 }
 
-/// What a measurement needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
     /// Its first request must be answered correctly.
     pub contract: &'a Contract,
-    /// Fills the placeholders of that request.
     pub seed: u64,
     /// Stored with the figures.
     pub now: Timestamp,
     /// Starts and stops the service.
     pub supervisor: &'a Supervisor,
-    /// The folder for the service's output.
     pub folder: &'a Path,
-    /// Set to end the measurement.
     pub interrupt: &'a AtomicBool,
 }
 

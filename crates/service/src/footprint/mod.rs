@@ -39,9 +39,7 @@ use crate::{
 /// Everything that is known of one service besides its speed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// Under which terms the framework may be used.
     pub licence: Licence,
-    /// Packages that come with the framework.
     pub dependencies: Dependencies,
     /// How much a user of the framework writes; absent for the built-in reference, which has no source to write.
     pub code: Option<Code>,
@@ -60,7 +58,6 @@ pub struct Footprint {
     pub build: Option<Cost>,
     /// The newest release of the framework, as it was known when it was last asked for.
     pub release: Option<Release>,
-    /// What was measured of the build that is there.
     pub measured: Option<Measured>,
 }
 
@@ -77,7 +74,6 @@ pub struct Dependencies {
 /// What a reader of one ecosystem finds.
 #[derive(Debug, Default, PartialEq)]
 struct Package {
-    /// The licence in the words of the framework's package.
     licence: Option<String>,
     dependencies: Dependencies,
     artefact_bytes: Option<u64>,

@@ -12,7 +12,6 @@ use crate::document::{self, DocumentError};
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";
 
-/// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Releases {
@@ -22,7 +21,6 @@ pub struct Releases {
     release: Vec<Release>,
 }
 
-/// One framework.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))]
 pub struct Release {
@@ -53,7 +51,6 @@ impl Releases {
         document::parse(&path, &document::read(&path)?, FORMAT)
     }
 
-    /// What is known of a package.
     pub fn of(&self, package: &PackageUrl) -> Option<&Release> {
         let name = package.to_string();
         self.release.iter().find(|release| release.package == name)

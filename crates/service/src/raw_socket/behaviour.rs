@@ -15,7 +15,6 @@ pub(super) trait Behaviour {
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
 }
 
-/// The raw socket itself.
 #[derive(Debug)]
 pub(super) struct Plain;
 

@@ -19,11 +19,8 @@ use super::{
 pub enum Fault {
     /// Each request costs this share more CPU time than the raw socket's.
     Slower(f64),
-    /// Stalls for a part of every period.
     Stall {
-        /// Length of the stall.
         lasts: Duration,
-        /// The period.
         every: Duration,
     },
     /// Answers with the last segment of the path; after a number of requests, always with the last correct answer.
@@ -114,7 +111,6 @@ fn time(text: &str) -> Option<Duration> {
 }
 
 impl Fault {
-    /// What must be done before the first request.
     pub(super) fn begin(&self) -> io::Result<()> {
         match self {
             Fault::Throttled(Throttle::Enter(group)) => fs::write(group.join("cgroup.procs"), "0"),

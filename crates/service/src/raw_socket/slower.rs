@@ -34,7 +34,6 @@ impl Slowness {
         Slowness { share, requests: 0, span_began_ns: 0, costs_ns: none(), loops_ns: none(), steps: 0 }
     }
 
-    /// A request is answered.
     pub(super) fn one_more(&mut self) {
         if self.costs_ns.len() < SPANS {
             self.calibrate();

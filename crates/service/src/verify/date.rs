@@ -52,7 +52,6 @@ fn absent(only: Option<&String>) -> Result<Option<String>, String> {
     }
 }
 
-/// Whether the second is later than the first.
 fn compare(first: &str, second: &str) -> Result<bool, String> {
     let read = |date: &str| {
         seconds(date).ok_or_else(|| {

@@ -44,11 +44,9 @@ pub struct Options {
     pub closes_connections: bool,
     /// Checks that the manifest lists as known failures, with the reason: such a failure is a warning.
     pub known_failures: Vec<(CheckId, String)>,
-    /// How long to wait for what.
     pub timeouts: Timeouts,
 }
 
-/// How long to wait for what.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeouts {
     /// For a connection to be accepted.

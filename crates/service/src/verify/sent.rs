@@ -33,16 +33,13 @@ pub struct Sent {
     pub framing: Framing,
     /// Status line, headers and the empty line.
     pub head_bytes: usize,
-    /// The body itself.
     pub body_bytes: usize,
     /// All of it: with chunks it is more than head and body.
     pub total_bytes: usize,
 }
 
-/// A header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// As it was sent.
     pub name: String,
     /// The first time.
     pub value: String,
@@ -63,7 +60,6 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// As it is written in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Framing::ContentLength => "content-length",

@@ -14,7 +14,6 @@ use super::Timeouts;
 /// No contract asks for an answer of this size; a service that sends more than this never ends.
 const ANSWER_LENGTH_MAX: usize = 16 << 20;
 
-/// An open connection.
 #[derive(Debug)]
 pub(super) struct Talk {
     stream: TcpStream,
@@ -114,7 +113,6 @@ impl Talk {
         self.end.is_some() || !self.unclaimed().is_empty()
     }
 
-    /// The next whole answer.
     pub(super) fn answer(&mut self, to_head: bool) -> Result<Response, Trouble> {
         let deadline = Instant::now() + self.answer_timeout;
         loop {
@@ -150,7 +148,6 @@ impl Talk {
         }
     }
 
-    /// Waits for the end of the connection.
     pub(super) fn after(&mut self) -> After {
         let deadline = Instant::now() + self.answer_timeout;
         loop {

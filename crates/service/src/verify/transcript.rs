@@ -12,7 +12,6 @@ const WIRE_LENGTH_MAX: usize = 2048;
 /// All that was found about one service under one contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
-    /// The name of the contract.
     pub contract: String,
     /// In the order in which the checks were made; a check that looks at several requests has several results.
     pub checks: Vec<CheckResult>,
@@ -21,11 +20,9 @@ pub struct Transcript {
 /// What one check found about one request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// The check.
     pub check: CheckId,
     /// The name of the request in the contract, or what was asked; empty where the check was not made at all.
     pub request: String,
-    /// What was found.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// What a reader should know of a pass.
@@ -75,12 +72,10 @@ impl Transcript {
         self.failures().next().is_none()
     }
 
-    /// What failed.
     pub fn failures(&self) -> impl Iterator<Item = &CheckResult> {
         self.checks.iter().filter(|result| matches!(result.outcome, Outcome::Fail(_)))
     }
 
-    /// What was warned of.
     pub fn warnings(&self) -> impl Iterator<Item = &CheckResult> {
         self.checks.iter().filter(|result| matches!(result.outcome, Outcome::Warn(_)))
     }

@@ -44,24 +44,10 @@ pub struct Latency {
 /// Why an output is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// Something that every output has is not there.
     #[error("{tool} printed no {what}; it said: {said:?}")]
-    Lacks {
-        /// Whose output.
-        tool: Tool,
-        /// What is looked for.
-        what: &'static str,
-        /// The end of what there is.
-        said: String,
-    },
-    /// Nothing was answered.
+    Lacks { tool: Tool, what: &'static str, said: String },
     #[error("{tool} got no right answer: {complaints}")]
-    Nothing {
-        /// Whose output.
-        tool: Tool,
-        /// What it complained of.
-        complaints: String,
-    },
+    Nothing { tool: Tool, complaints: String },
 }
 
 /// Reads what `tool` printed to stdout.
