@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
 use crate::{catalogue, contract::Contract, settings::ServiceSettings};
-use tare_host::process::{self, Launch, StartError, Supervisor};
+use tare_host::process::{self, Launch, StartError, StartFailure, Supervisor};
 
 /// Time limit of one readiness probe, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -77,7 +77,9 @@ pub fn launch(
         let port = settings.port.unwrap_or_else(process::free_port);
         match start(service, settings, supervisor, folder, stem, port) {
             // Another tare may be searching for ports, which it binds for an instant to see whether they are free.
-            Err(StartError::PortInUse { .. }) if settings.port.is_none() && attempts < PORT_ATTEMPTS => {
+            Err(StartError { why: StartFailure::PortInUse { .. }, .. })
+                if settings.port.is_none() && attempts < PORT_ATTEMPTS =>
+            {
                 attempts += 1;
             }
             started => break (started?, port),

@@ -27,9 +27,6 @@ pub(super) struct Interface {
 
 /// Makes a TUN interface: the returned file reads the packets that leave by it, and what is written to the file arrives on
 /// it. Packets are bare IP packets, without segmentation offload. The interface ends when the file is closed.
-///
-/// # Errors
-/// The device is missing or may not be opened, or the kernel refuses the interface.
 pub(super) fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let tun =
@@ -42,9 +39,6 @@ pub(super) fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
 
 impl Interface {
     /// The interface of this name; whether it exists shows with the first call.
-    ///
-    /// # Errors
-    /// No socket for requests can be made.
     pub(super) fn of(name: &'static str) -> Result<Interface, LinkError> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None);
@@ -54,9 +48,6 @@ impl Interface {
     }
 
     /// Switches it on.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(super) fn up(&self) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         self.ask("read", libc::SIOCGIFFLAGS, &mut request)?;
@@ -67,9 +58,6 @@ impl Interface {
     }
 
     /// Sets its address and network mask.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(super) fn address(&self, address: Ipv4Addr, mask: Ipv4Addr) -> Result<(), LinkError> {
         for (what, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, mask)] {
             let mut request = request_for(self.name);
@@ -80,9 +68,6 @@ impl Interface {
     }
 
     /// Sets the size of its largest packet.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(super) fn mtu(&self, bytes: usize) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         request.ifr_ifru.ifru_mtu = bytes as c_int;
@@ -90,9 +75,6 @@ impl Interface {
     }
 
     /// Routes packets for `host` over `gateway`.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(super) fn route(&self, host: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), LinkError> {
         // SAFETY: a plain structure of integers and pointers, for which zeros are valid.
         let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
@@ -104,9 +86,6 @@ impl Interface {
     }
 
     /// Sets the Ethernet address of a neighbour, so that no ARP request is needed.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(super) fn neighbour(&self, address: Ipv4Addr, hardware: [u8; 6]) -> Result<(), LinkError> {
         // SAFETY: as above.
         let mut entry: libc::arpreq = unsafe { std::mem::zeroed() };
@@ -131,18 +110,12 @@ impl Interface {
 }
 
 /// Writes a setting of the calling thread's network namespace, such as `ipv4/tcp_no_metrics_save`.
-///
-/// # Errors
-/// The setting does not exist or may not be written.
 pub(super) fn set(setting: &str, value: &str) -> Result<(), LinkError> {
     let path = format!("/proc/sys/net/{setting}");
     fs::write(&path, value).map_err(|source| LinkError::Setting { path, source })
 }
 
 /// Packets that this interface dropped on the way out, as the reader of its file was too slow.
-///
-/// # Errors
-/// The kernel's table of interfaces cannot be read.
 pub(super) fn unsent(name: &'static str) -> Result<u64, LinkError> {
     let failed = |source| LinkError::Interface { name, step: "read", source };
     // Not /proc/self, which shows the namespace of the main thread.

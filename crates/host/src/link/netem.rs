@@ -27,9 +27,6 @@ const LIMIT_MAX: u64 = 1 << 18;
 const NO_RATE_BITS: u64 = 1_000_000_000_000;
 
 /// Adds a netem queue to the interface of each namespace.
-///
-/// # Errors
-/// A namespace cannot be entered, or `tc` fails; the text is its first line.
 pub(super) fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Result<(), String> {
     for (namespace, way) in [(client, &spec.up), (server, &spec.down)] {
         let added =
@@ -40,9 +37,6 @@ pub(super) fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Re
 }
 
 /// Packets, bytes, and packets that were lost or dropped, of the interface in the calling thread's namespace.
-///
-/// # Errors
-/// `tc` fails, or lists no netem queue.
 pub(super) fn counted() -> Result<[u64; 3], LinkError> {
     let failed =
         |why: String| LinkError::Interface { name: NAME, step: "read", source: io::Error::other(why) };

@@ -23,9 +23,6 @@ pub(super) struct End {
 }
 
 /// Makes a pair: `here` in the calling thread's namespace, `there` in the namespace of a descriptor.
-///
-/// # Errors
-/// The kernel refuses.
 pub(super) fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(), LinkError> {
     let body = pair_of(here, there, namespace.as_raw_fd());
     let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
@@ -33,9 +30,6 @@ pub(super) fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(
 }
 
 /// Sets how many packets an interface of the calling thread's namespace buffers for its reader.
-///
-/// # Errors
-/// The kernel refuses.
 pub(super) fn queue(name: &'static str, packets: u32) -> Result<(), LinkError> {
     let name_and_end = [name.as_bytes(), b"\0"].concat();
     let body = [

@@ -71,9 +71,6 @@ struct Running {
 
 impl Pump {
     /// Starts the thread on these CPUs (empty: any), between the client's device and the server's.
-    ///
-    /// # Errors
-    /// The thread cannot be started or pinned.
     pub(super) fn start(
         spec: &LinkSpec,
         [client, server]: [OwnedFd; 2],
@@ -112,9 +109,6 @@ impl Pump {
     }
 
     /// CPU time of the thread so far.
-    ///
-    /// # Errors
-    /// The thread has ended.
     pub(super) fn cpu_ns(&self) -> io::Result<u64> {
         crate::process::thread_cpu_ns(self.started.thread_id)
     }

@@ -176,9 +176,6 @@ fn reasons(v2: &str, v1: &str) -> String {
 }
 
 /// The folder in which groups with `file` can be made on this machine.
-///
-/// # Errors
-/// There is none; the text says why.
 pub(super) fn folder_with(controller: Option<&str>, file: &str) -> Result<PathBuf, String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

@@ -108,9 +108,6 @@ impl Group {
     }
 
     /// Makes the cgroups and opens the files by which a process enters them.
-    ///
-    /// # Errors
-    /// The first cgroup that cannot be made, with the reason.
     pub(super) fn make(&self) -> Result<Vec<File>, (PathBuf, io::Error)> {
         let enter = |folder: &PathBuf| {
             fs::create_dir(folder)?;

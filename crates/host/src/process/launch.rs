@@ -43,34 +43,38 @@ pub struct Launch {
     pub append: bool,
 }
 
+/// A service could not be started.
 #[derive(Debug, Error)]
-pub enum StartError {
-    #[error("service {name:?} has an empty command: name a program in `command` of [run]")]
-    NoCommand { name: String },
-    #[error(
-        "service {name:?}: program {program:?} was not found {looked}: build the service, or install the program"
-    )]
-    Missing { name: String, program: String, looked: String },
-    #[error(
-        "service {name:?}: {path:?} is not executable: `chmod +x` it, or name its interpreter in `command`"
-    )]
-    NotExecutable { name: String, path: PathBuf },
-    #[error("service {name:?}: its folder {path:?} does not exist")]
-    NoFolder { name: String, path: PathBuf },
-    #[error("service {name:?} cannot be pinned to CPU {cpu}: this machine has the CPUs {online}")]
-    NoSuchCpu { name: String, cpu: usize, online: String },
-    #[error("service {name:?}: port {port} is in use by {owner}: end it, or choose another port")]
-    PortInUse { name: String, port: u16, owner: PortOwner },
-    #[error("service {name:?}: cannot make {path:?} for its output: {source}")]
-    Output { name: String, path: PathBuf, source: io::Error },
-    #[error("service {name:?}: cannot make the cgroup {path:?}: {source}")]
-    Group { name: String, path: PathBuf, source: io::Error },
+#[error("service {service:?}: {why}")]
+pub struct StartError {
+    pub service: String,
+    pub why: StartFailure,
+}
+
+#[derive(Debug, Error)]
+pub enum StartFailure {
+    #[error("its command is empty: name a program in `command` of [run]")]
+    NoCommand,
+    #[error("program {program:?} was not found {looked}: build the service, or install the program")]
+    Missing { program: String, looked: String },
+    #[error("{0:?} is not executable: `chmod +x` it, or name its interpreter in `command`")]
+    NotExecutable(PathBuf),
+    #[error("its folder {0:?} does not exist")]
+    NoFolder(PathBuf),
+    #[error("it cannot be pinned to CPU {cpu}: this machine has the CPUs {online}")]
+    NoSuchCpu { cpu: usize, online: String },
+    #[error("port {port} is in use by {owner}: end it, or choose another port")]
+    PortInUse { port: u16, owner: PortOwner },
+    #[error("cannot make {path:?} for its output: {source}")]
+    Output { path: PathBuf, source: io::Error },
+    #[error("cannot make the cgroup {path:?}: {source}")]
+    Group { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Watchdog(#[from] WatchdogError),
-    #[error("service {name:?}: the new process could not be put into its cgroups or on its CPUs: {source}")]
-    SetUp { name: String, source: io::Error },
-    #[error("service {name:?}: cannot execute {path:?}: {source}{}", exec_hint(.source))]
-    Execute { name: String, path: PathBuf, source: io::Error },
+    #[error("the new process could not be put into its cgroups or on its CPUs: {0}")]
+    SetUp(#[source] io::Error),
+    #[error("cannot execute {path:?}: {source}{}", exec_hint(.source))]
+    Execute { path: PathBuf, source: io::Error },
 }
 
 fn exec_hint(error: &io::Error) -> &'static str {
@@ -117,6 +121,10 @@ pub(super) struct Started {
 
 /// Checks everything, makes the groups and starts the program in them.
 pub(super) fn launch(launch: &Launch, supervisor: &Supervisor) -> Result<Started, StartError> {
+    begin(launch, supervisor).map_err(|why| StartError { service: launch.name.clone(), why })
+}
+
+fn begin(launch: &Launch, supervisor: &Supervisor) -> Result<Started, StartFailure> {
     let program = check(launch)?;
     let command = command(launch, &program)?;
     let mut group = Group::plan(&supervisor.isolation);
@@ -135,10 +143,9 @@ pub(super) fn launch(launch: &Launch, supervisor: &Supervisor) -> Result<Started
     Ok(Started { child, group, exec_at })
 }
 
-fn check(launch: &Launch) -> Result<PathBuf, StartError> {
-    let name = || launch.name.clone();
+fn check(launch: &Launch) -> Result<PathBuf, StartFailure> {
     if !launch.dir.is_dir() {
-        return Err(StartError::NoFolder { name: name(), path: launch.dir.clone() });
+        return Err(StartFailure::NoFolder(launch.dir.clone()));
     }
     let program = find_program(launch)?;
     // Not the affinity of this thread, which may itself be pinned to other CPUs than the service.
@@ -146,10 +153,10 @@ fn check(launch: &Launch) -> Result<PathBuf, StartError> {
     let online = online.trim();
     let missing = |&&cpu: &&usize| cpu >= CpuSet::MAX_CPU || (!online.is_empty() && !lists(online, cpu));
     if let Some(&cpu) = launch.cpus.iter().find(missing) {
-        return Err(StartError::NoSuchCpu { name: name(), cpu, online: online.into() });
+        return Err(StartFailure::NoSuchCpu { cpu, online: online.into() });
     }
     match launch.port.and_then(|port| Some((port, port::port_in_use(port)?))) {
-        Some((port, owner)) => Err(StartError::PortInUse { name: name(), port, owner }),
+        Some((port, owner)) => Err(StartFailure::PortInUse { port, owner }),
         None => Ok(program),
     }
 }
@@ -163,15 +170,14 @@ fn lists(list: &str, number: usize) -> bool {
     })
 }
 
-fn find_program(launch: &Launch) -> Result<PathBuf, StartError> {
-    let name = || launch.name.clone();
-    let program = launch.command.first().ok_or_else(|| StartError::NoCommand { name: name() })?;
-    let missing = |looked| StartError::Missing { name: name(), program: program.clone(), looked };
+fn find_program(launch: &Launch) -> Result<PathBuf, StartFailure> {
+    let program = launch.command.first().ok_or(StartFailure::NoCommand)?;
+    let missing = |looked| StartFailure::Missing { program: program.clone(), looked };
     if program.contains('/') {
         let path = std::path::absolute(launch.dir.join(program)).unwrap_or_else(|_| launch.dir.join(program));
         return match (path.is_file(), executable(&path)) {
             (true, true) => Ok(path),
-            (true, false) => Err(StartError::NotExecutable { name: name(), path }),
+            (true, false) => Err(StartFailure::NotExecutable(path)),
             (false, _) => Err(missing(format!("in {:?}", launch.dir))),
         };
     }
@@ -187,9 +193,9 @@ fn executable(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-fn command(launch: &Launch, program: &Path) -> Result<Command, StartError> {
+fn command(launch: &Launch, program: &Path) -> Result<Command, StartFailure> {
     let output = |path: &PathBuf| {
-        let failed = |source| StartError::Output { name: launch.name.clone(), path: path.clone(), source };
+        let failed = |source| StartFailure::Output { path: path.clone(), source };
         let mut options = File::options();
         // Always in append mode: if both are one file, they must not overwrite each other.
         options.custom_flags(OFlags::APPEND.bits().cast_signed());
@@ -213,12 +219,10 @@ fn spawn(
     program: &Path,
     mut command: Command,
     group: &Group,
-) -> Result<(Child, Instant), StartError> {
-    let name = || launch.name.clone();
-    let set_up = |source| StartError::SetUp { name: name(), source };
-    let entries = group.make().map_err(|(path, source)| StartError::Group { name: name(), path, source })?;
-    let (stamp_read, stamp_write) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(|error| set_up(error.into()))?;
+) -> Result<(Child, Instant), StartFailure> {
+    let entries = group.make().map_err(|(path, source)| StartFailure::Group { path, source })?;
+    let (stamp_read, stamp_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map_err(|error| StartFailure::SetUp(error.into()))?;
     let cpus = cpu_set(&launch.cpus);
     command.env(fallback::MARK, &group.trace.name);
     let prepare = move || {
@@ -242,8 +246,8 @@ fn spawn(
     let stamped = File::from(stamp_read).read_exact(&mut stamp).is_ok();
     match spawned {
         Ok(child) => Ok((child, instant_of(u64::from_ne_bytes(stamp)))),
-        Err(source) if stamped => Err(StartError::Execute { name: name(), path: program.into(), source }),
-        Err(source) => Err(set_up(source)),
+        Err(source) if stamped => Err(StartFailure::Execute { path: program.into(), source }),
+        Err(source) => Err(StartFailure::SetUp(source)),
     }
 }
 
@@ -315,13 +319,13 @@ mod tests {
         assert_eq!(found, folder.path().join("bin/server"));
         assert!(matches!(
             find_program(&launch_in(folder.path(), &["./server"])),
-            Err(StartError::Missing { .. })
+            Err(StartFailure::Missing { .. })
         ));
         assert!(
-            matches!(find_program(&launch_in(folder.path(), &["./bin"])), Err(StartError::Missing { .. })),
+            matches!(find_program(&launch_in(folder.path(), &["./bin"])), Err(StartFailure::Missing { .. })),
             "a folder"
         );
-        assert!(matches!(find_program(&launch_in(folder.path(), &[])), Err(StartError::NoCommand { .. })));
+        assert!(matches!(find_program(&launch_in(folder.path(), &[])), Err(StartFailure::NoCommand)));
     }
 
     #[test]
@@ -366,7 +370,7 @@ mod tests {
         command(&launch, Path::new("/bin/server")).unwrap();
         assert_eq!(fs::read_to_string(&launch.stdout).unwrap(), "");
         launch.stderr = folder.path().join("no/folder");
-        assert!(matches!(command(&launch, Path::new("/bin/server")), Err(StartError::Output { .. })));
+        assert!(matches!(command(&launch, Path::new("/bin/server")), Err(StartFailure::Output { .. })));
     }
 
     proptest! {

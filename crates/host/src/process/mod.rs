@@ -31,7 +31,7 @@ mod throttle;
 pub use ask::Asked;
 pub use cgroup::{Accounting, Freezer, Isolation, Killing};
 pub use job::{Ended, Job, Limits, run_to_end};
-pub use launch::{Launch, StartError, Supervisor};
+pub use launch::{Launch, StartError, StartFailure, Supervisor};
 pub use metrics::Modes;
 pub use outcome::{Exit, FreezeError, Stopped, Unready};
 pub use port::{PortOwner, free_port, port_in_use};

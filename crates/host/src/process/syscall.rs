@@ -60,17 +60,11 @@ pub(super) fn ignore_requests_to_end() {
 ///
 /// Every process has a CPU clock that others may read (`clock_getcpuclockid(3)`). It is exact to the nanosecond even while
 /// the process runs. `/proc/PID/stat` counts in ticks, and `/proc/PID/task/*/schedstat` omits threads that have ended.
-///
-/// # Errors
-/// The process does not exist.
 pub(super) fn process_cpu_ns(pid: u32) -> io::Result<u64> {
     cpu_ns((!pid.cast_signed() << 3) | SCHEDULER)
 }
 
 /// CPU time of one thread of this process, in nanoseconds.
-///
-/// # Errors
-/// The thread does not exist.
 pub(crate) fn thread_cpu_ns(thread: u32) -> io::Result<u64> {
     cpu_ns((!thread.cast_signed() << 3) | ONE_THREAD | SCHEDULER)
 }

@@ -84,17 +84,11 @@ impl Watchdog {
     }
 
     /// Announces a group, before it exists.
-    ///
-    /// # Errors
-    /// The watchdog has ended.
     pub(super) fn add(&self, trace: &Trace) -> Result<(), WatchdogError> {
         self.send(announcement(trace))
     }
 
     /// Announces the process group of a group.
-    ///
-    /// # Errors
-    /// The watchdog has ended.
     pub(super) fn lead(&self, name: &str, pgid: u32) -> Result<(), WatchdogError> {
         self.send(format!("pgid\t{name}\t{pgid}").into_bytes())
     }

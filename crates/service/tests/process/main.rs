@@ -8,7 +8,7 @@ use bench::*;
 use std::fs;
 use std::time::Instant;
 use tare_host::process::{
-    Exit, Freezer, Isolation, Launch, Service, StartError, Stopped, Unready, port_in_use,
+    Exit, Freezer, Isolation, Launch, Service, StartFailure, Stopped, Unready, port_in_use,
 };
 
 #[test]
@@ -198,7 +198,7 @@ fn what_cannot_be_started_says_why() {
     fs::write(bench.folder.path().join("not-executable"), "").unwrap();
     type Change<'a> = &'a dyn Fn(&mut Launch);
     let table: [(Change, String); 7] = [
-        (&|launch| launch.command.clear(), "has an empty command".into()),
+        (&|launch| launch.command.clear(), "its command is empty".into()),
         (
             &|launch| launch.command = vec!["./no-such".into()],
             format!("program \"./no-such\" was not found in {folder:?}"),
@@ -230,7 +230,7 @@ fn a_script_without_its_interpreter_is_explained_and_leaves_no_group() {
     let (mut launch, _) = bench.launch("correct");
     launch.command = vec!["./script".into()];
     let error = Service::start(&launch, &bench.supervisor).unwrap_err();
-    assert!(matches!(error, StartError::Execute { .. }), "{error}");
+    assert!(matches!(error.why, StartFailure::Execute { .. }), "{error}");
     assert!(error.to_string().contains("interpreter"));
 }
 
