@@ -8,7 +8,10 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_report::write::text;
+use tare_report::{
+    document::{Table, Unit, Value},
+    write::text::{self, Look},
+};
 
 /// How a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -71,22 +74,18 @@ pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// Pads columns to the width of their widest cell, two spaces between; the first row is the head.
-pub fn columns(rows: &[Vec<String>]) -> String {
-    aligned(rows, usize::MAX)
+/// A table in as much of the terminal as there is: see [`Table::plain`].
+pub fn table<const N: usize>(columns: [(&str, Unit, u8); N], rows: Vec<[Value; N]>, look: Look) -> String {
+    text::table(&Table::plain(columns, rows), look)
 }
 
-/// The same, with the columns from the one that is named pushed to the right: numbers.
-pub fn aligned(rows: &[Vec<String>], right_from: usize) -> String {
-    let mut lines = text::aligned(rows, right_from);
-    if let Some(head) = lines.first_mut() {
-        *head = paint("2", head);
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+/// As text is written to stdout.
+pub fn look() -> Look {
+    Look { width: width(), colours: true }
 }
 
-/// Columns of the terminal that stdout is; `None` where it is none.
-pub fn width() -> Option<usize> {
+/// Columns of the terminal that stdout is; `None` if it is not a terminal.
+fn width() -> Option<usize> {
     let terminal = console::Term::stdout();
     terminal.size_checked().filter(|_| terminal.is_term()).map(|(_, columns)| columns.into())
 }

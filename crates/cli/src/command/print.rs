@@ -6,10 +6,7 @@ use anyhow::Context;
 use tare_analysis::checks;
 use tare_report::{
     Document, kept,
-    write::{
-        json, markdown,
-        text::{self, Look},
-    },
+    write::{json, markdown, text},
 };
 
 use crate::{
@@ -28,7 +25,7 @@ pub enum Extent {
 
 /// Prints a document to stdout. JSON is always the whole of it.
 pub fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
-    let look = Look { width: output::width(), colours: true };
+    let look = output::look();
     print(&match (format, extent) {
         (Format::Text, Extent::Brief) => text::brief(document, look),
         (Format::Text, Extent::Whole) => text::whole(document, look),

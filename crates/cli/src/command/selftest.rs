@@ -11,6 +11,7 @@ use tare_host::{
     cpus::{self, Pinning},
     environment::Environment,
 };
+use tare_report::document::{ALWAYS, Unit};
 use tare_selftest::{
     self, Bench, Certificate, Evaluation, Finding, Outcome as Seen, SelftestError, Site, Trial,
 };
@@ -18,7 +19,7 @@ use tare_service::catalogue;
 
 use crate::{
     exit::Outcome,
-    output::{columns, paint, print, print_json},
+    output::{look, paint, print, print_json, table},
     progress::{Progress, duration},
     workspace::{self, Global},
 };
@@ -92,13 +93,13 @@ fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
 }
 
 fn list(trials: &[Trial]) -> anyhow::Result<Outcome> {
-    let head = ["trial", "at most", "what happens", "what must be found"].map(str::to_owned).to_vec();
+    let columns = ["trial", "at most", "what happens", "what must be found"];
     let row = |trial: &Trial| {
-        let lasts = if trial.lasts.is_zero() { "-".to_owned() } else { duration(trial.lasts) };
-        vec![trial.name.to_owned(), lasts, trial.done.clone(), trial.must.clone()]
+        let lasts = (!trial.lasts.is_zero()).then(|| duration(trial.lasts));
+        [trial.name.into(), lasts.into(), trial.done.as_str().into(), trial.must.as_str().into()]
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(trials.iter().map(row)).collect();
-    print(&columns(&rows))?;
+    let columns = columns.map(|title| (title, Unit::Text, ALWAYS));
+    print(&table(columns, trials.iter().map(row).collect(), look()))?;
     Ok(Outcome::Fine)
 }
 

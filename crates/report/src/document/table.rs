@@ -125,6 +125,18 @@ impl Table {
         Table { caption: caption.to_owned(), columns, rows: Vec::new() }
     }
 
+    /// A table of a command, which is in no document: columns with a title, a unit and a priority. In a column that is never
+    /// left out long texts become sentences below their row; the other columns hold words.
+    #[must_use]
+    pub fn plain<const N: usize>(columns: [(&str, Unit, u8); N], rows: Vec<[Value; N]>) -> Table {
+        let column = |(title, unit, priority)| {
+            let column = Column::new(title, title, unit).priority(priority);
+            if priority < ALWAYS { column.facet() } else { column }
+        };
+        let rows = rows.into_iter().map(Vec::from).collect();
+        Table { rows, ..Table::new("", columns.map(column).into()) }
+    }
+
     pub fn place(&self, key: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.key == key)
     }

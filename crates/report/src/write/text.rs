@@ -104,7 +104,7 @@ pub fn section(section: &Section, look: Look) -> String {
                 format!("{rows} rows: `tare report RUN --format csv --section {id}` prints them");
             out += &look.wrapped("", &where_else);
         }
-        Some(table) => out += &with_sentences(table, look),
+        Some(rows) => out += &table(rows, look),
         None => {}
     }
     out + &notes(&section.notes, look)
@@ -113,7 +113,7 @@ pub fn section(section: &Section, look: Look) -> String {
 /// A section of the short form: its heading only where it is not the first.
 fn part_of(section: &Section, look: Look, titled: bool) -> String {
     let title = if titled { look.paint("1", &visible(&section.title)) + "\n" } else { String::new() };
-    let table = section.table.as_ref().map(|table| with_sentences(table, look));
+    let table = section.table.as_ref().map(|rows| table(rows, look));
     title + &table.unwrap_or_default() + &notes(&section.notes, look)
 }
 
@@ -155,7 +155,8 @@ fn notes(notes: &[String], look: Look) -> String {
 }
 
 /// A table, and below it what there is no column for. Of a table of words alone the sentences stand below their rows.
-fn with_sentences(table: &Table, look: Look) -> String {
+#[must_use]
+pub fn table(table: &Table, look: Look) -> String {
     let layout = Layout::of(table);
     let drawn = draw(&layout, look);
     let mut out = format!("{}\n", look.paint("2", &drawn.head));

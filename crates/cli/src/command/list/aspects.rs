@@ -1,11 +1,14 @@
-//! `tare list --aspects`: licences, dependencies, sizes and costs, and with `--measure` two figures that take a start.
+//! `tare list --aspects`: licences, dependencies, sizes and costs; and with `--measure` two figures for which it starts the service.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tare_analysis::report::figures::{bytes, time};
 use tare_host::process::Supervisor;
+use tare_report::{
+    document::{ALWAYS, Unit, Value},
+    write::text::Look,
+};
 use tare_service::{
     build::{BuildError, Site},
     catalogue::{Row, Service},
@@ -19,7 +22,7 @@ use tare_service::{
 use super::{in_parallel, last, missing};
 use crate::{
     exit::Outcome,
-    output::{aligned, paint, print, print_json},
+    output::{look, paint, print, print_json, table},
     progress::Progress,
     workspace,
 };
@@ -30,7 +33,7 @@ use tare_service::workspace::Workspace;
 const LICENCE: usize = 22;
 
 #[derive(Serialize)]
-struct Line {
+struct FootprintLine {
     service: String,
     language: String,
     framework: String,
@@ -52,7 +55,7 @@ pub fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> an
         progress.say(&format!("looking at {}", service.id));
         let missing = missing(service);
         let stamp = last(workspace, service, missing.as_deref());
-        Line {
+        FootprintLine {
             service: service.id.clone(),
             language: service.language.clone(),
             framework: service.framework.clone(),
@@ -65,7 +68,7 @@ pub fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> an
     progress.finish();
     match json {
         true => print_json(&lines)?,
-        false => print(&text(&lines))?,
+        false => print(&text(&lines, look()))?,
     }
     Ok(outcome)
 }
@@ -75,7 +78,7 @@ fn measure_all(workspace: &Workspace, rows: &[Row], kept: &Kept) -> anyhow::Resu
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
     let site = Site::new(&supervisor, &interrupt);
-    let session = Session { workspace, kept, supervisor: &supervisor, site, interrupt: &interrupt };
+    let measuring = Measuring { workspace, kept, supervisor: &supervisor, site, interrupt: &interrupt };
     let progress = Progress::new(false);
     let mut outcome = Outcome::Fine;
     for (index, row) in rows.iter().enumerate() {
@@ -84,7 +87,7 @@ fn measure_all(workspace: &Workspace, rows: &[Row], kept: &Kept) -> anyhow::Resu
         }
         let id = &row.service.id;
         progress.say(&format!("measuring {id} ({} of {})", index + 1, rows.len()));
-        if let Err(failure) = session.measure(&row.service) {
+        if let Err(failure) = measuring.measure(&row.service) {
             progress.keep(&format!("{} {id}: {}", paint("31", failure.word), failure.reason));
             outcome = failure.outcome.unwrap_or(outcome);
         }
@@ -101,7 +104,7 @@ struct Failure {
     outcome: Option<Outcome>,
 }
 
-struct Session<'a> {
+struct Measuring<'a> {
     workspace: &'a Workspace,
     kept: &'a Kept,
     supervisor: &'a Supervisor,
@@ -109,7 +112,7 @@ struct Session<'a> {
     interrupt: &'a AtomicBool,
 }
 
-impl Session<'_> {
+impl Measuring<'_> {
     fn measure(&self, service: &Service) -> Result<(), Failure> {
         let fail = |word, outcome| move |reason: String| Failure { word, reason, outcome };
         let built = match self.workspace.builder().build(service, &self.site, false) {
@@ -143,49 +146,53 @@ impl Session<'_> {
     }
 }
 
-fn text(lines: &[Line]) -> String {
-    let head = [
-        "service", "licence", "direct", "total", "lines", "artefact", "build", "start", "idle RSS",
-        "released",
+fn text(lines: &[FootprintLine], look: Look) -> String {
+    let columns = [
+        ("service", Unit::Text, ALWAYS),
+        ("licence", Unit::Text, 5),
+        ("direct", Unit::Count, 3),
+        ("total", Unit::Count, 5),
+        ("lines", Unit::Count, 2),
+        ("artefact", Unit::Bytes, 5),
+        ("build", Unit::Nanoseconds, 2),
+        ("start", Unit::Nanoseconds, 4),
+        ("idle RSS", Unit::Bytes, 4),
+        ("released", Unit::Text, 1),
     ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(lines.iter().map(cells));
-    let mut out = aligned(&rows, 2) + "\n";
-    let contradictions = lines.iter().filter_map(|line| {
-        let contradiction = line.aspects.licence.contradiction.as_ref()?;
-        Some(format!("! {}: {contradiction}\n", line.service))
-    });
-    out.extend(contradictions);
-    out += &paint("2", LEGEND);
-    out
+    let mut out = table(columns, lines.iter().map(cells).collect(), look) + "\n";
+    for line in lines {
+        if let Some(contradiction) = &line.aspects.licence.contradiction {
+            out += &format!("! {}: {contradiction}\n", line.service);
+        }
+    }
+    out + &look.paint("2", LEGEND)
 }
 
 const LEGEND: &str = "\
-direct, total: packages asked for, and all in the build; lines: code of the service; artefact: what must be shipped\n\
-besides the language's runtime; build: a whole one; start, idle RSS: by --measure; (licence): as the manifest alone\n\
-says, ! where the package says something else than the manifest; `--json` tells more\n";
+direct, total: packages that the service asks for, and all in the build; lines: code of the service;\n\
+artefact: what must be shipped besides the language's runtime; build: duration of a full build;\n\
+start, idle RSS: by --measure; (licence): known from the manifest alone; licence!: the package says something else\n\
+than the manifest; --json prints more\n";
 
-fn cells(line: &Line) -> Vec<String> {
-    fn cell<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
-        value.map_or_else(|| "-".to_owned(), show)
-    }
+fn cells(line: &FootprintLine) -> [Value; 10] {
     let aspects = &line.aspects;
     let measured = aspects.measured.as_ref();
-    vec![
-        line.service.clone(),
-        licence(&aspects.licence),
-        cell(aspects.dependencies.direct, |count| count.to_string()),
-        cell(aspects.dependencies.total, |count| count.to_string()),
-        cell(aspects.code.as_ref(), |code| code.lines.to_string()),
-        cell(aspects.artefact_bytes, |count| bytes(count as f64)),
-        cell(aspects.build, |cost| time(cost.seconds * 1e9)),
-        cell(measured, |measured| time(measured.start_up_ns as f64)),
-        cell(measured, |measured| bytes(measured.rss_bytes as f64)),
-        cell(aspects.release.as_ref().and_then(|release| release.newest_date), |date| date.to_string()),
+    let released = aspects.release.as_ref().and_then(|release| release.newest_date);
+    [
+        line.service.as_str().into(),
+        licence(&aspects.licence).into(),
+        aspects.dependencies.direct.into(),
+        aspects.dependencies.total.into(),
+        aspects.code.as_ref().map(|code| code.lines).into(),
+        aspects.artefact_bytes.into(),
+        aspects.build.map(|cost| cost.seconds * 1e9).into(),
+        measured.map(|measured| measured.start_up_ns).into(),
+        measured.map(|measured| measured.rss_bytes).into(),
+        released.map(|date| date.to_string()).into(),
     ]
 }
 
-/// In brackets where only the manifest says it, with a mark where the package says something else.
+/// In brackets if only the manifest says it, with a mark if the package says something else.
 fn licence(licence: &Licence) -> String {
     let mark = if licence.contradiction.is_some() { "!" } else { "" };
     let whole = format!("{}{mark}", licence.spdx);

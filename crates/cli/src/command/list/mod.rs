@@ -1,10 +1,11 @@
-//! `tare list`: the services, and with `--aspects` what they are besides fast.
+//! `tare list`: the services, and with `--aspects` their footprint.
 
 mod aspects;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
+use tare_report::document::{ALWAYS, Unit};
 use tare_service::{
     build::{self, Entry},
     catalogue::{Row, Service, Setting, Style},
@@ -12,7 +13,7 @@ use tare_service::{
 
 use crate::{
     exit::Outcome,
-    output::{columns, paint, print, print_json},
+    output::{look, paint, print, print_json, table},
     workspace::{self, Global},
 };
 use tare_service::workspace::Workspace;
@@ -42,7 +43,7 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct Listing {
     service: String,
     title: Option<String>,
     language: String,
@@ -52,7 +53,7 @@ struct Line {
     style: Style,
     contracts: Vec<String>,
     settings: Vec<Setting>,
-    /// The version that the last good build reported.
+    /// As the last good build reported it.
     version: Option<String>,
     /// Why this machine cannot build it.
     missing: Option<String>,
@@ -73,10 +74,10 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     Ok(workspace::outcome_of_all(&workspace, &args.services, Outcome::Fine))
 }
 
-fn line(workspace: &Workspace, row: &Row) -> Line {
+fn line(workspace: &Workspace, row: &Row) -> Listing {
     let service = &row.service;
     let missing = missing(service);
-    Line {
+    Listing {
         service: service.id.clone(),
         title: service.title.clone(),
         language: service.language.clone(),
@@ -101,7 +102,7 @@ fn missing(service: &Service) -> Option<String> {
     build::check_requirements(service).err().map(|missing| missing.to_string())
 }
 
-/// `look` of each row, in their order, several at a time: each one waits for the processes that it asks.
+/// `look` of each row, in their order, several at a time: each waits for processes.
 pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {
@@ -119,21 +120,33 @@ pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync
     found.into_iter().map(|(_, found)| found).collect()
 }
 
-fn text(lines: &[Line]) -> String {
-    let head = ["service", "language", "framework", "version", "licence", "contracts", "on this machine"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(lines.iter().map(|line| {
+fn text(lines: &[Listing]) -> String {
+    let columns = [
+        ("service", Unit::Text, ALWAYS),
+        ("language", Unit::Text, 4),
+        ("framework", Unit::Text, 3),
+        ("version", Unit::Text, 6),
+        ("licence", Unit::Text, 2),
+        ("contracts", Unit::Text, 1),
+        ("on this machine", Unit::Text, 5),
+    ];
+    let row = |line: &Listing| {
         let state = match (&line.missing, &line.version) {
-            (Some(missing), _) => missing.clone(),
-            (None, Some(_)) => "built".to_owned(),
-            (None, None) => "can be built".to_owned(),
+            (Some(missing), _) => missing,
+            (None, Some(_)) => "built",
+            (None, None) => "can be built",
         };
-        let version = line.version.clone().unwrap_or_else(|| "-".to_owned());
-        let contracts = line.contracts.join(" ");
-        let names =
-            [&line.service, &line.language, &line.framework, &version, &line.licence, &contracts, &state];
-        names.map(String::clone).to_vec()
-    }));
+        [
+            line.service.as_str().into(),
+            line.language.as_str().into(),
+            line.framework.as_str().into(),
+            line.version.clone().into(),
+            line.licence.as_str().into(),
+            line.contracts.join(" ").into(),
+            state.into(),
+        ]
+    };
     let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size, dependencies and licence";
-    columns(&rows) + &format!("\n{}\n", paint("2", hint))
+    let table = table(columns, lines.iter().map(row).collect(), look());
+    format!("{table}\n{}\n", paint("2", hint))
 }

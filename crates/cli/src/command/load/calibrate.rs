@@ -1,6 +1,6 @@
-//! `tare load --calibrate`: what the generator can do on this machine, against the raw-socket server that costs least.
+//! `tare load --calibrate`: what the generator can do on this machine, against the raw-socket server, which costs least.
 //!
-//! Every figure is measured within these seconds. The server has one CPU and the generator another, where there are two.
+//! Every figure is measured within these seconds. If there are two CPUs, the server has one and the generator the other.
 
 use std::{
     sync::{
@@ -12,18 +12,21 @@ use std::{
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
-use tare_analysis::report::figures;
 use tare_host::cpus::{self, Pinning};
 use tare_load::{
     Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
     Settings, Stop,
     schedule::{Arrivals, Process, Profile},
 };
+use tare_report::{
+    document::{ALWAYS, Unit},
+    write::text::Look,
+};
 use tare_service::{catalogue::RAW_SOCKET, launch, probe::Readiness, settings::ServiceSettings};
 
 use crate::{
     exit::Outcome,
-    output::{columns, print, print_json},
+    output::{look, print, print_json, table},
     progress::Progress,
     workspace::{self, Global},
 };
@@ -36,37 +39,36 @@ const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// A SYN that a busy machine drops comes back after 1, 3 and 7 s.
 const OPEN_WITHIN: Duration = Duration::from_secs(10);
-/// How long the reference may take to end.
+/// How long the server may take to end.
 const GRACE: Duration = Duration::from_secs(3);
 /// From this share of its time on, the generator is the limit.
 const BUSY: f64 = 0.95;
-/// The rate at which the floor is looked at: neither side is ever behind.
+/// Neither side is ever behind at this rate: the latency is the floor.
 const FLOOR_PER_S: f64 = 1_000.0;
-/// The rate at which lateness is looked at.
+/// The rate for which lateness is reported.
 const LAG_PER_S: f64 = 20_000.0;
 
-/// One measurement: a load, and how it is called.
+/// One measurement.
 struct Trial {
-    what: String,
+    what: &'static str,
     connections: usize,
     schedule: Schedule,
     lasts: Duration,
 }
 
-/// What was found.
 #[derive(Debug, Serialize)]
 struct Calibration {
     cpus: Pinning,
-    rows: Vec<Row>,
+    rows: Vec<Measured>,
     missing: Vec<Missing>,
     interrupted: bool,
 }
 
-/// One measurement's figures.
+/// What one measurement found.
 #[derive(Debug, Serialize)]
-struct Row {
+struct Measured {
     driver: &'static str,
-    load: String,
+    load: &'static str,
     connections: usize,
     window_ns: u64,
     answers_per_s: f64,
@@ -74,18 +76,12 @@ struct Row {
     generator_cpu_share: f64,
     latency_ns_p50: u64,
     latency_ns_p99: u64,
-    /// In an open loop only.
-    schedule_lag_ns: Option<Lag>,
+    /// In an open loop only, as the next two are.
+    schedule_lag_ns_p50: Option<u64>,
+    schedule_lag_ns_p99: Option<u64>,
+    schedule_lag_ns_p999: Option<u64>,
     /// Failed, or without an answer.
     errors: u64,
-}
-
-/// How late the generator is.
-#[derive(Debug, Serialize)]
-struct Lag {
-    p50: u64,
-    p99: u64,
-    p999: u64,
 }
 
 /// A driver that the kernel refuses.
@@ -95,11 +91,10 @@ struct Missing {
     reason: String,
 }
 
-/// Measures, and prints what was found.
 pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     let contract = workspace.contract(CONTRACT)?;
-    let reference = workspace.catalogue.get(RAW_SOCKET).context("there is no reference")?;
+    let server = workspace.catalogue.get(RAW_SOCKET).context("the catalogue has no raw-socket server")?;
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
@@ -114,7 +109,7 @@ pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> 
         port: None,
     };
     let folder = workspace.root.join(".tare").join("calibrate");
-    let ready = launch::launch(reference, &settings, &supervisor, &folder, RAW_SOCKET)?;
+    let ready = launch::launch(server, &settings, &supervisor, &folder, RAW_SOCKET)?;
     let bench = Bench {
         target: ready.address,
         exchanges: contract.exchanges_for_load(0, 1, &ready.address.to_string()),
@@ -126,10 +121,9 @@ pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> 
     bench.progress.finish();
     ready.process.stop(GRACE);
     let found = found?;
-    if json {
-        print_json(&found)?;
-    } else {
-        print(&text(&found))?;
+    match json {
+        true => print_json(&found)?,
+        false => print(&text(&found, look()))?,
     }
     Ok(Outcome::Fine)
 }
@@ -157,7 +151,7 @@ impl Bench {
                         break;
                     }
                 };
-                let report = self.carry_out(&mut generator, trial)?;
+                let report = self.execute(&mut generator, trial)?;
                 if self.interrupt.load(Ordering::Relaxed) {
                     found.interrupted = true;
                     return Ok(found);
@@ -180,7 +174,7 @@ impl Bench {
         Generator::new(settings, Arc::new(ExchangePool::new(self.exchanges.clone())))
     }
 
-    fn carry_out(&self, generator: &mut Generator, trial: &Trial) -> anyhow::Result<RunReport> {
+    fn execute(&self, generator: &mut Generator, trial: &Trial) -> anyhow::Result<RunReport> {
         generator.open(trial.connections, OPEN_WITHIN)?;
         let load = |lasts| Load {
             spin: super::plan::SPIN,
@@ -199,12 +193,7 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         let profile = Profile::constant(rate_per_s)?;
         Ok(Schedule::Open(Arrivals { profile, process: Process::Constant }))
     };
-    let trial = |what: &str, connections, schedule, lasts| Trial {
-        what: what.to_owned(),
-        connections,
-        schedule,
-        lasts,
-    };
+    let trial = |what, connections, schedule, lasts| Trial { what, connections, schedule, lasts };
     Ok(vec![
         trial("closed loop", 64, Schedule::SATURATE, SECOND),
         trial("closed loop", 400, Schedule::SATURATE, SECOND),
@@ -214,17 +203,13 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
     ])
 }
 
-fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Row {
+fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Measured {
     let total = &report.total;
-    let lag = &total.schedule_lag;
-    let lag = matches!(trial.schedule, Schedule::Open(_)).then(|| Lag {
-        p50: lag.quantile_ns(0.5),
-        p99: lag.quantile_ns(0.99),
-        p999: lag.quantile_ns(0.999),
-    });
-    Row {
+    let is_open = matches!(trial.schedule, Schedule::Open(_));
+    let lag = |q| is_open.then(|| total.schedule_lag.quantile_ns(q));
+    Measured {
         driver: driver.name(),
-        load: trial.what.clone(),
+        load: trial.what,
         connections: trial.connections,
         window_ns: report.window_ns,
         answers_per_s: report.answers_per_s(),
@@ -232,78 +217,70 @@ fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Row {
         generator_cpu_share: report.generator_cpu_share(),
         latency_ns_p50: total.quantile(0.5).ns,
         latency_ns_p99: total.quantile(0.99).ns,
-        schedule_lag_ns: lag,
+        schedule_lag_ns_p50: lag(0.5),
+        schedule_lag_ns_p99: lag(0.99),
+        schedule_lag_ns_p999: lag(0.999),
         errors: total.tally.failed.total() + total.tally.in_flight + total.tally.unsent,
     }
 }
 
-fn text(found: &Calibration) -> String {
-    let head = [
-        "driver",
-        "load",
-        "connections",
-        "req/s",
-        "CPU/req",
-        "busy",
-        "p50",
-        "p99",
-        "lag p50",
-        "p99",
-        "p99.9",
-        "errors",
+fn text(found: &Calibration, look: Look) -> String {
+    let columns = [
+        ("driver", Unit::Text, ALWAYS),
+        ("load", Unit::Text, ALWAYS),
+        ("connections", Unit::Count, 9),
+        ("req/s", Unit::PerSecond, 8),
+        ("CPU/req", Unit::Nanoseconds, 7),
+        ("busy", Unit::Share, 6),
+        ("p50", Unit::Nanoseconds, 3),
+        ("p99", Unit::Nanoseconds, 4),
+        ("lag p50", Unit::Nanoseconds, 1),
+        ("lag p99", Unit::Nanoseconds, 5),
+        ("lag p99.9", Unit::Nanoseconds, 2),
+        ("errors", Unit::Count, ALWAYS),
     ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for row in &found.rows {
-        let lag = |read: fn(&Lag) -> u64| {
-            row.schedule_lag_ns.as_ref().map_or("-".to_owned(), |lag| figures::time(read(lag) as f64))
-        };
-        rows.push(vec![
-            row.driver.to_owned(),
-            row.load.clone(),
-            row.connections.to_string(),
-            figures::rate(row.answers_per_s),
-            figures::time(row.generator_cpu_ns_per_answer),
-            format!("{:.0}%", row.generator_cpu_share * 100.0),
-            figures::time(row.latency_ns_p50 as f64),
-            figures::time(row.latency_ns_p99 as f64),
-            lag(|lag| lag.p50),
-            lag(|lag| lag.p99),
-            lag(|lag| lag.p999),
-            row.errors.to_string(),
-        ]);
-    }
-    let mut out = format!(
-        "The generator, one thread on CPU {:?}, against the reference, one thread on CPU {:?}\n\
-         CPU/req and busy are the generator's; lag is how late it sends what is due\n\n{}\n",
+    let row = |row: &Measured| {
+        [
+            row.driver.into(),
+            row.load.into(),
+            row.connections.into(),
+            row.answers_per_s.into(),
+            row.generator_cpu_ns_per_answer.into(),
+            row.generator_cpu_share.into(),
+            row.latency_ns_p50.into(),
+            row.latency_ns_p99.into(),
+            row.schedule_lag_ns_p50.into(),
+            row.schedule_lag_ns_p99.into(),
+            row.schedule_lag_ns_p999.into(),
+            row.errors.into(),
+        ]
+    };
+    let notes: String = notes(found).iter().map(|note| format!("{note}\n")).collect();
+    format!(
+        "The generator with one thread on CPU {:?}, against the raw-socket server with one thread on CPU {:?}.\n\
+         CPU/req and busy are the generator's; lag is how late it sends a request that is due.\n\n{}\n{notes}",
         found.cpus.generator,
         found.cpus.server,
-        columns(&rows)
-    );
-    for missing in &found.missing {
-        out += &format!("{} is not to be had: {}\n", missing.driver, missing.reason);
-    }
-    out += &limits(found);
-    if !found.cpus.apart() {
-        out += "Both share the only CPU: each of these figures holds the reference's time as well.\n";
-    }
-    if found.interrupted {
-        out += "Interrupted: the other measurements were not made.\n";
-    }
-    out
+        table(columns, found.rows.iter().map(row).collect(), look)
+    )
 }
 
-/// Whose limit the closed loop met: that decides how its rate is to be read.
-fn limits(found: &Calibration) -> String {
-    let mut out = String::new();
-    for row in found.rows.iter().filter(|row| row.connections > 1 && row.schedule_lag_ns.is_none()) {
-        let whose = if row.generator_cpu_share >= BUSY {
-            "the generator was the limit"
-        } else {
-            "not the generator was the limit, but the reference or whatever else runs here"
+fn notes(found: &Calibration) -> Vec<String> {
+    let missing = found.missing.iter().map(|missing| format!("{}: {}", missing.driver, missing.reason));
+    // What limited the closed loop decides how its rate is to be read.
+    let closed = found.rows.iter().filter(|row| row.connections > 1 && row.schedule_lag_ns_p50.is_none());
+    let limits = closed.map(|row| {
+        let limit = match row.generator_cpu_share >= BUSY {
+            true => "the generator was the limit",
+            false => "the server, or something else on this machine, was the limit",
         };
-        out += &format!("{}, {} connections: {whose}.\n", row.driver, row.connections);
-    }
-    out
+        format!("{}, {} connections: {limit}", row.driver, row.connections)
+    });
+    let shared = "both share the only CPU: each of these figures includes the server's time";
+    let shared = (!found.cpus.apart()).then(|| shared.to_owned());
+    let interrupted = "interrupted: the other measurements were not made";
+    let interrupted = found.interrupted.then(|| interrupted.to_owned());
+    missing.chain(limits).chain(shared).chain(interrupted).collect()
 }
 
 #[cfg(test)]
@@ -314,9 +291,9 @@ mod tests {
 
     #[test]
     fn what_was_measured_and_whose_limit_it_was() {
-        let row = |connections, generator_cpu_share, lag: Option<Lag>| Row {
+        let row = |connections, generator_cpu_share, lag: Option<u64>| Measured {
             driver: "epoll",
-            load: if lag.is_some() { "20,000 a second".into() } else { "closed loop".into() },
+            load: if lag.is_some() { "20,000 a second" } else { "closed loop" },
             connections,
             window_ns: 1_000_000_000,
             answers_per_s: 200_123.4,
@@ -324,19 +301,17 @@ mod tests {
             generator_cpu_share,
             latency_ns_p50: 300_000,
             latency_ns_p99: 512_340,
-            schedule_lag_ns: lag,
+            schedule_lag_ns_p50: lag,
+            schedule_lag_ns_p99: lag.map(|lag| 2 * lag),
+            schedule_lag_ns_p999: lag.map(|lag| 30 * lag),
             errors: 0,
         };
         let found = Calibration {
             cpus: Pinning { server: vec![0], generator: vec![0] },
-            rows: vec![
-                row(64, 0.5, None),
-                row(400, 0.99, None),
-                row(64, 0.2, Some(Lag { p50: 1_000, p99: 2_500, p999: 30_000 })),
-            ],
+            rows: vec![row(64, 0.5, None), row(400, 0.99, None), row(64, 0.2, Some(1_000))],
             missing: vec![Missing { driver: "io_uring", reason: "Operation not permitted".into() }],
             interrupted: true,
         };
-        assert_snapshot!(anstream::adapter::strip_str(&text(&found)));
+        assert_snapshot!(text(&found, Look::default()));
     }
 }

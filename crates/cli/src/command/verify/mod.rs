@@ -1,10 +1,7 @@
-//! `tare verify`: verifies services against their contracts; or shows what they send (`wire`), or what they endure
-//! (`endure`). It measures nothing.
-//!
-//! All three share the command line, the choice of services and contracts, and the loop over the services.
+//! `tare verify`: verifies services against their contracts; or shows what they send, or what they endure. It measures
+//! nothing.
 
-mod endure;
-mod proof;
+mod found;
 mod wire;
 
 use std::{
@@ -15,25 +12,24 @@ use std::{
     },
 };
 
-use serde::Serialize;
-use tare_host::process::Supervisor;
+use tare_host::{process::Supervisor, signals};
 use tare_service::{
-    build::{BuildError, Site},
-    catalogue::Row,
+    build::Site,
+    catalogue::{Row, file_name},
     contract::{CheckId, Contract},
-    endurance::Stage,
-    prove::Proof,
+    endurance::{self, Stage},
+    prove::{self, Proof},
     settings::ServiceSettings,
+    workspace::Workspace,
 };
 
 use crate::{
     exit::Outcome,
-    output::{paint, print, print_json},
+    output::{look, paint, print, print_json},
     progress::Progress,
     workspace::{self, Global},
 };
-use tare_host::signals;
-use tare_service::workspace::Workspace;
+use found::{Endured, Found, Verified};
 
 /// Verify services against their contracts: every request, connection and bad input they must handle
 ///
@@ -98,7 +94,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
-    let session = Session {
+    let verification = Verification {
         workspace: &workspace,
         supervisor: &supervisor,
         site: Site::new(&supervisor, &interrupt),
@@ -108,11 +104,7 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         folder: workspace.root.join(".tare").join("verify"),
         interrupt: Arc::clone(&interrupt),
     };
-    let outcome = match (args.wire, args.endure) {
-        (true, _) => session.each(&rows, &wire::Wire),
-        (_, true) => session.each(&rows, &endure::Endure),
-        _ => session.each(&rows, &proof::Prove),
-    }?;
+    let outcome = verification.run(&rows)?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
@@ -130,41 +122,7 @@ fn leave_out_known_failures(rows: &mut Vec<Row>) {
     rows.retain(|row| row.service.mistake.is_none());
 }
 
-/// What is done with a service, and how it is printed.
-trait Work {
-    /// What was found about one service under one contract.
-    type Verdict: Serialize;
-
-    /// Which of a service's contracts it is about.
-    fn contracts<'c>(&self, asked: Vec<&'c Contract>) -> Vec<&'c Contract> {
-        asked
-    }
-
-    /// What there is to say of a service that is not built.
-    fn absent(&self, row: &Row, contract: &Contract, absence: Absence) -> Self::Verdict;
-
-    /// Starts the service and looks.
-    fn look(&self, session: &Session, row: &Row, contract: &Contract) -> Self::Verdict;
-
-    /// For people, at once; nothing if it is printed at the end.
-    fn text(&self, session: &Session, verdict: &Self::Verdict) -> String;
-
-    /// For people, at the end.
-    fn summary(&self, session: &Session, verdicts: &[Self::Verdict]) -> String;
-
-    /// For the exit status.
-    fn outcome(&self, verdicts: &[Self::Verdict]) -> Outcome;
-}
-
-/// Why there is nothing to start.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "result", rename_all = "kebab-case")]
-enum Absence {
-    NotBuilt { reason: String },
-    Missing { reason: String },
-}
-
-struct Session<'a> {
+struct Verification<'a> {
     workspace: &'a Workspace,
     supervisor: &'a Supervisor,
     site: Site<'a>,
@@ -175,44 +133,81 @@ struct Session<'a> {
     interrupt: Arc<AtomicBool>,
 }
 
-impl Session<'_> {
-    fn each<W: Work>(&self, rows: &[Row], work: &W) -> anyhow::Result<Outcome> {
+impl Verification<'_> {
+    fn run(&self, rows: &[Row]) -> anyhow::Result<Outcome> {
         let progress = Progress::new(false);
-        let mut verdicts = Vec::new();
+        let mut all = Vec::new();
         for row in rows {
             if self.interrupt.load(Ordering::Relaxed) {
                 break;
             }
             progress.say(&format!("verifying {}", row.label));
-            for verdict in self.one(row, work) {
+            for verified in self.verify(row) {
                 if !self.args.json {
-                    progress.suspend(|| print(&work.text(self, &verdict)))?;
+                    progress.suspend(|| print(&verified.text(self.args.all)))?;
                 }
-                verdicts.push(verdict);
+                all.push(verified);
             }
         }
         progress.finish();
-        if self.args.json {
-            print_json(&verdicts)?;
-        } else {
-            print(&work.summary(self, &verdicts))?;
+        match (self.args.json, self.args.wire) {
+            (true, _) => print_json(&all)?,
+            (false, true) => print(&format!("{}\nseed {}\n", wire::text(&all, look()), self.seed))?,
+            (false, false) => print(&found::summary(&all, self.seed))?,
         }
-        Ok(work.outcome(&verdicts))
+        Ok(found::outcome(&all))
     }
 
-    fn one<W: Work>(&self, row: &Row, work: &W) -> Vec<W::Verdict> {
-        let asked = |name: &&String| self.args.contract.is_empty() || self.args.contract.contains(name);
-        let names = row.service.contracts.iter().filter(asked);
-        let contracts = work.contracts(names.filter_map(|name| self.workspace.contracts.get(name)).collect());
+    fn verify(&self, row: &Row) -> Vec<Verified> {
         let built = self.workspace.builder().build(&row.service, &self.site, false);
-        let built = built.map_err(|error| Absence::of(&error));
         let placed =
             built.map(|built| Row { label: row.label.clone(), service: row.service.at(built.place) });
-        let verdict = |contract: &Contract| match &placed {
-            Err(absence) => work.absent(row, contract, absence.clone()),
-            Ok(placed) => work.look(self, placed, contract),
+        let verified = |contract: &Contract| Verified {
+            service: row.label.clone(),
+            contract: contract.name.clone(),
+            found: match &placed {
+                Err(error) => Found::not_built(error),
+                Ok(placed) if self.args.wire => self.answers(placed, contract),
+                Ok(placed) => self.prove(placed, contract),
+            },
         };
-        contracts.into_iter().map(verdict).collect()
+        self.contracts(row).into_iter().map(verified).collect()
+    }
+
+    /// Those that were asked for. Endurance takes the one that asks the most: the others say nothing more about it.
+    fn contracts(&self, row: &Row) -> Vec<&Contract> {
+        let asked = |name: &&String| self.args.contract.is_empty() || self.args.contract.contains(name);
+        let names = row.service.contracts.iter().filter(asked);
+        let contracts = names.filter_map(|name| self.workspace.contracts.get(name));
+        match self.args.endure {
+            true => endurance::richest(contracts).into_iter().collect(),
+            false => contracts.collect(),
+        }
+    }
+
+    fn prove(&self, row: &Row, contract: &Contract) -> Found {
+        let (proof, folder) = (self.proof(), self.folder(row));
+        match prove::prove(&row.service, contract, &proof, self.supervisor, &folder) {
+            Err(reason) => Found::NotStarted { reason },
+            Ok(transcript) if !transcript.passed() => Found::Failed { transcript },
+            Ok(transcript) => {
+                let endured = self.args.endure.then(|| {
+                    let (service, interrupt) = (&row.service, &self.interrupt);
+                    endurance::run(service, contract, &proof, self.supervisor, &folder, interrupt)
+                        .map_or_else(|error| Endured::NotEndured(error.to_string()), Endured::Endurance)
+                });
+                Found::Passed { transcript, endured }
+            }
+        }
+    }
+
+    /// Only that the answers are right is verified: a whole proof would take longer and say nothing about headers.
+    fn answers(&self, row: &Row, contract: &Contract) -> Found {
+        let (proof, folder) = (self.proof(), self.folder(row));
+        match prove::weigh_answers(&row.service, contract, &proof, self.supervisor, &folder) {
+            Ok(answers) => Found::Answered { answers },
+            Err(reason) => Found::NotAnswered { reason },
+        }
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -221,28 +216,7 @@ impl Session<'_> {
 
     /// Where the output of a row goes.
     fn folder(&self, row: &Row) -> PathBuf {
-        self.folder.join(tare_service::catalogue::file_name(&row.label))
-    }
-}
-
-/// The beginning of each line about a service.
-fn head(service: &str, contract: &str, word: &str, rest: &str) -> String {
-    format!("{service:<24} {contract:<8} {word} {rest}\n")
-}
-
-impl Absence {
-    fn of(error: &BuildError) -> Absence {
-        match error {
-            BuildError::Missing(_) => Absence::Missing { reason: error.to_string() },
-            _ => Absence::NotBuilt { reason: error.to_string() },
-        }
-    }
-
-    fn text(&self, service: &str, contract: &str) -> String {
-        match self {
-            Absence::NotBuilt { reason } => head(service, contract, &paint("31", "not built"), reason),
-            Absence::Missing { reason } => head(service, contract, &paint("33", "missing"), reason),
-        }
+        self.folder.join(file_name(&row.label))
     }
 }
 

@@ -66,7 +66,7 @@ fn a_row_of_sentences_is_told_below() {
     let mut table = Table::new("Claims", columns.into());
     let long = "every framework costs more than two thirds of what a raw server does";
     table.rows.push(vec!["cost".into(), Value::Word("holds", Tone::Good), long.into()]);
-    let text = with_sentences(&table, at(60));
+    let text = super::table(&table, at(60));
     let expected = "claim  verdict\ncost   holds\n    what was claimed: every framework costs more than two\n    thirds of what a raw \
                     server does\n";
     assert_eq!(text, expected);

@@ -6,7 +6,7 @@ use tare_service::{
 
 use super::*;
 
-fn line(service: &str, licence: Licence) -> Line {
+fn line(service: &str, licence: Licence) -> FootprintLine {
     let aspects = Footprint {
         licence,
         dependencies: Dependencies { direct: Some(0), total: None },
@@ -16,7 +16,7 @@ fn line(service: &str, licence: Licence) -> Line {
         release: None,
         measured: None,
     };
-    Line {
+    FootprintLine {
         service: service.to_owned(),
         language: "rust".to_owned(),
         framework: service.to_owned(),
@@ -26,7 +26,7 @@ fn line(service: &str, licence: Licence) -> Line {
     }
 }
 
-fn full() -> Line {
+fn full() -> FootprintLine {
     let mut line = line("axum", Licence::of("MIT", Some("MIT"), Source::Cargo));
     line.version = Some("0.8.9".to_owned());
     line.aspects = Footprint {
@@ -53,13 +53,13 @@ fn full() -> Line {
 }
 
 /// A build of which most was there already says nothing of what a build costs.
-fn mended() -> Line {
+fn mended() -> FootprintLine {
     let mut line = line("hyper", Licence::of("MIT", Some("MIT"), Source::Cargo));
     line.aspects.build = Some(Cost { seconds: 0.2, ..Cost::default() });
     line
 }
 
-fn lines() -> Vec<Line> {
+fn lines() -> Vec<FootprintLine> {
     let long = "AGPL-3.0-or-later OR LicenseRef-CPL";
     vec![
         line("raw-socket", Licence::of("Apache-2.0 OR MIT", None, Source::Manifest)),
@@ -72,7 +72,7 @@ fn lines() -> Vec<Line> {
 
 #[test]
 fn the_table_shows_what_is_known_and_fits() {
-    let table = console::strip_ansi_codes(&text(&lines())).into_owned();
+    let table = text(&lines(), Look::default());
     assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
     insta::assert_snapshot!(table);
 }

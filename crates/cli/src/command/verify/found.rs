@@ -1,0 +1,153 @@
+//! What was found about one service under one contract, whatever was asked; as JSON, as text and as an exit status.
+
+use serde::Serialize;
+use tare_service::{
+    build::BuildError,
+    endurance::{Endurance, StageResult},
+    verify::{CheckResult, Outcome as CheckOutcome, Sent, Transcript},
+};
+
+use crate::{exit::Outcome, output::paint};
+
+#[derive(Serialize)]
+pub struct Verified {
+    pub service: String,
+    pub contract: String,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "result", rename_all = "kebab-case")]
+pub enum Found {
+    Passed {
+        transcript: Transcript,
+        /// With `--endure` only.
+        #[serde(flatten)]
+        endured: Option<Endured>,
+    },
+    Failed {
+        transcript: Transcript,
+    },
+    NotStarted {
+        reason: String,
+    },
+    /// With `--wire` only, as the next one is.
+    Answered {
+        answers: Vec<Sent>,
+    },
+    NotAnswered {
+        reason: String,
+    },
+    NotBuilt {
+        reason: String,
+    },
+    Missing {
+        reason: String,
+    },
+}
+
+/// The stages after a proof that passed.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Endured {
+    Endurance(Endurance),
+    NotEndured(String),
+}
+
+impl Verified {
+    /// `all` prints the checks that passed too.
+    pub fn text(&self, all: bool) -> String {
+        let head = |code, word, rest: &str| head(&self.service, &self.contract, &paint(code, word), rest);
+        match &self.found {
+            Found::Passed { transcript, endured } => {
+                let after = endured.as_ref().map(|endured| endured.text(&self.service, all));
+                head("32", "pass", &transcript.counts())
+                    + &checks(transcript, all)
+                    + &after.unwrap_or_default()
+            }
+            Found::Failed { transcript } => {
+                head("31", "FAIL", &transcript.counts()) + &transcript.to_string()
+            }
+            Found::NotStarted { reason } | Found::NotAnswered { reason } => head("31", "FAIL", reason),
+            Found::NotBuilt { reason } => head("31", "not built", reason),
+            Found::Missing { reason } => head("33", "missing", reason),
+            // All answers are in one table, at the end.
+            Found::Answered { .. } => String::new(),
+        }
+    }
+}
+
+/// The beginning of each line about a service.
+fn head(service: &str, contract: &str, word: &str, rest: &str) -> String {
+    format!("{service:<24} {contract:<8} {word} {rest}\n")
+}
+
+/// Every check, or only the warnings.
+fn checks(transcript: &Transcript, all: bool) -> String {
+    let line = |result: &CheckResult| {
+        let CheckOutcome::Warn(reason) = &result.outcome else { return String::new() };
+        format!("    {} {} {}: {reason}\n", paint("33", "warn"), result.check, result.request)
+    };
+    if all { transcript.to_string() } else { transcript.checks.iter().map(line).collect() }
+}
+
+impl Endured {
+    fn passed(&self) -> bool {
+        matches!(self, Endured::Endurance(endurance) if endurance.passed())
+    }
+
+    fn text(&self, service: &str, all: bool) -> String {
+        let head = |code, word, rest: &str| head(service, "endures", &paint(code, word), rest);
+        let line = |result: &StageResult| {
+            let CheckOutcome::Warn(reason) = &result.outcome else { return String::new() };
+            format!("    {} {}: {reason}\n", paint("33", "warn"), result.stage)
+        };
+        match self {
+            Endured::NotEndured(reason) => head("31", "FAIL", reason),
+            Endured::Endurance(endurance) if !endurance.passed() => {
+                head("31", "FAIL", &endurance.counts()) + &endurance.to_string()
+            }
+            Endured::Endurance(endurance) if all => {
+                head("32", "pass", &endurance.counts()) + &endurance.to_string()
+            }
+            Endured::Endurance(endurance) => {
+                let warnings: String = endurance.stages.iter().map(line).collect();
+                head("32", "pass", &endurance.counts()) + &warnings
+            }
+        }
+    }
+}
+
+impl Found {
+    /// Why a service is not there to be verified.
+    pub fn not_built(error: &BuildError) -> Found {
+        let reason = error.to_string();
+        match error {
+            BuildError::Missing(_) => Found::Missing { reason },
+            _ => Found::NotBuilt { reason },
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        match self {
+            Found::Passed { endured, .. } if endured.as_ref().is_none_or(Endured::passed) => Outcome::Fine,
+            Found::Passed { .. } | Found::Failed { .. } => Outcome::ServiceFailed,
+            Found::NotStarted { .. } | Found::NotAnswered { .. } => Outcome::ServiceFailed,
+            Found::NotBuilt { .. } => Outcome::SetUp,
+            Found::Answered { .. } | Found::Missing { .. } => Outcome::Fine,
+        }
+    }
+}
+
+pub fn outcome(all: &[Verified]) -> Outcome {
+    all.iter().map(|verified| verified.found.outcome()).fold(Outcome::Fine, Outcome::graver)
+}
+
+pub fn summary(all: &[Verified], seed: u64) -> String {
+    let count = |wanted: fn(&Found) -> bool| all.iter().filter(|verified| wanted(&verified.found)).count();
+    let passed = count(|found| matches!(found, Found::Passed { .. }) && found.outcome() == Outcome::Fine);
+    let missing = count(|found| matches!(found, Found::Missing { .. }));
+    let failed = all.len() - passed - missing;
+    format!("\n{passed} passed, {failed} failed, {missing} not on this machine; seed {seed}\n")
+}
