@@ -24,7 +24,7 @@ impl Clock for Monotonic {
 
 /// CPU time that the calling thread has used, in user and kernel mode together.
 #[must_use]
-pub fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(ClockId::ThreadCPUTime)
 }
 

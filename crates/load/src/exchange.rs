@@ -71,19 +71,19 @@ impl ExchangePool {
 
     /// How many exchanges.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.exchanges.len()
     }
 
     /// Whether there is none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
     }
 
     /// All of them.
     #[must_use]
-    pub fn exchanges(&self) -> &[Exchange] {
+    pub(crate) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
@@ -99,7 +99,7 @@ impl ExchangePool {
 
     /// Where a connection starts: connections are spread evenly over a pool that is larger than their number.
     #[must_use]
-    pub fn offset(&self, connection: usize, connections: usize) -> usize {
+    pub(crate) fn offset(&self, connection: usize, connections: usize) -> usize {
         let (len, connections) = (self.len().max(1), connections.max(1));
         if len > connections { connection % connections * len / connections } else { connection % len }
     }
@@ -107,7 +107,7 @@ impl ExchangePool {
     /// The exchange after `index`.
     #[must_use]
     #[inline]
-    pub fn after(&self, index: usize) -> usize {
+    pub(crate) fn after(&self, index: usize) -> usize {
         if index + 1 >= self.exchanges.len() { 0 } else { index + 1 }
     }
 }

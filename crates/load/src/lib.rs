@@ -11,16 +11,16 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
-pub mod clock;
-pub mod driver;
-pub mod endpoint;
+mod clock;
+mod driver;
+mod endpoint;
 pub mod exchange;
 pub mod generator;
 pub mod http1;
 pub mod latency;
-pub mod request_buffer;
+mod request_buffer;
 pub mod schedule;
-pub mod stop;
+mod stop;
 pub mod tally;
 
 pub use clock::{Clock, Monotonic};

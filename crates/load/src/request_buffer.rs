@@ -8,7 +8,7 @@ use crate::exchange::ExchangePool;
 /// All requests one after another. The first ones are repeated at the end, so that a pipeline that wraps around is one range
 /// too.
 #[derive(Debug, Default)]
-pub struct RequestBuffer {
+pub(crate) struct RequestBuffer {
     bytes: Vec<u8>,
     /// Where each request begins, and where the last one ends.
     starts: Vec<usize>,
@@ -17,7 +17,7 @@ pub struct RequestBuffer {
 impl RequestBuffer {
     /// The requests of `pool`, of which up to `pipeline` are sent at once.
     #[must_use]
-    pub fn new(pool: &ExchangePool, pipeline: usize) -> RequestBuffer {
+    pub(crate) fn new(pool: &ExchangePool, pipeline: usize) -> RequestBuffer {
         let exchanges = pool.exchanges();
         let repeated = if exchanges.is_empty() { 0 } else { pipeline.saturating_sub(1) };
         let mut buffer = RequestBuffer { bytes: Vec::new(), starts: vec![0] };
@@ -31,14 +31,14 @@ impl RequestBuffer {
     /// The bytes of `count` requests from exchange `first` on.
     #[must_use]
     #[inline]
-    pub fn range(&self, first: usize, count: usize) -> Range<usize> {
+    pub(crate) fn range(&self, first: usize, count: usize) -> Range<usize> {
         self.starts[first]..self.starts[first + count]
     }
 
     /// All bytes.
     #[must_use]
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }

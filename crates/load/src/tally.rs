@@ -76,7 +76,7 @@ impl Failure {
 
     /// The failure of that name.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Failure> {
+    pub(crate) fn from_name(name: &str) -> Option<Failure> {
         Failure::ALL.into_iter().find(|failure| failure.name() == name)
     }
 }

@@ -82,12 +82,12 @@ impl LoadRun {
     }
 
     /// The row that is 100%.
-    pub fn reference(&self) -> &'static str {
+    pub(crate) fn reference(&self) -> &'static str {
         self.rows[0].0
     }
 
     /// What ends it before its budget: the gate of `tare compare` if there is a slower row to find.
-    pub fn until(&self) -> Until {
+    pub(crate) fn until(&self) -> Until {
         if self.rows.len() == 1 {
             return Until::Budget;
         }
@@ -104,7 +104,7 @@ impl LoadRun {
     ///
     /// # Errors
     /// The text of the experiment is not valid, which a test excludes for every trial.
-    pub fn experiment(&self, name: &str, title: &str) -> Result<Experiment, DocumentError> {
+    pub(crate) fn experiment(&self, name: &str, title: &str) -> Result<Experiment, DocumentError> {
         let labels: Vec<String> = self.rows.iter().map(|(label, _)| format!("{label:?}")).collect();
         let ms = |time: Duration| time.as_millis();
         let open = self.open.map_or_else(String::new, |(rate, slice)| {

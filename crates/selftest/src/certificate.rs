@@ -60,7 +60,7 @@ impl Finding {
 
 impl Certificate {
     /// The number of trials with this outcome.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub(crate) fn count(&self, outcome: Outcome) -> usize {
         self.trials.iter().filter(|finding| finding.evaluation.outcome == outcome).count()
     }
 
@@ -101,7 +101,7 @@ impl Certificate {
     }
 
     /// The last line.
-    pub fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         let [seen, not_seen, not_tried] =
             [Outcome::Seen, Outcome::NotSeen, Outcome::NotTried].map(|outcome| self.count(outcome));
         let untried = if not_tried > 0 { format!(", {not_tried} not tried") } else { String::new() };

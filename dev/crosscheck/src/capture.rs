@@ -30,7 +30,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub fn start() -> io::Result<Listener> {
+    pub(crate) fn start() -> io::Result<Listener> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -51,7 +51,7 @@ impl Listener {
     }
 
     /// The first request that came.
-    pub fn finish(mut self) -> Option<Vec<u8>> {
+    pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         self.end();
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

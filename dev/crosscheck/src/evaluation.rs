@@ -15,7 +15,7 @@ use super::{
 const FAR: f64 = 1.25;
 
 /// Every metric that the tool reports, over the rounds that count.
-pub fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
+pub(crate) fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
     let mut findings = evaluate_all(shape, &counted.series);
     let differing = findings.iter_mut().filter(|finding| finding.verdict == Verdict::Disagree);
     differing.filter(|_| counted.noisy).for_each(|finding| finding.verdict = Verdict::Unclear);

@@ -81,7 +81,7 @@ pub(crate) fn step_ns(metric: Metric, sample: &Sample) -> f64 {
 
 impl Verdict {
     /// For tables.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Verdict::Agree => "agree",
             Verdict::Explained => "explained",

@@ -57,7 +57,7 @@ const THROUGHPUT: &[Metric] = &[Metric::Throughput];
 const LATENCY: &[Metric] = &[Metric::Mean, Metric::P50, Metric::P99];
 
 /// All of them; the first that shows is printed.
-pub const KNOWN: [Known; 11] = [
+pub(crate) const KNOWN: [Known; 11] = [
     Known {
         id: "rounded",
         tools: &[Tool::Httperf, Tool::Locust],
@@ -143,7 +143,7 @@ pub const KNOWN: [Known; 11] = [
 ];
 
 /// The first known reason that shows.
-pub fn explain(case: &Case, earlier: &[Finding]) -> Option<Explanation> {
+pub(crate) fn explain(case: &Case, earlier: &[Finding]) -> Option<Explanation> {
     let tool = case.series.tool;
     let fits = |known: &&Known| known.tools.contains(&tool) && known.metrics.contains(&case.metric);
     KNOWN.iter().filter(fits).find_map(|known| {

@@ -6,11 +6,11 @@
 
 mod evaluation;
 pub mod finding;
-pub mod known;
+mod known;
 pub mod reading;
 pub mod render;
 pub mod report;
-pub mod rounds;
+mod rounds;
 
 mod ask;
 mod capture;

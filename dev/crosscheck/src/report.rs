@@ -110,7 +110,7 @@ impl ToolResult {
     }
 
     /// The finding that decides.
-    pub fn deciding(&self) -> Option<&Finding> {
+    pub(crate) fn deciding(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.metric == Metric::Throughput)
     }
 }

@@ -40,32 +40,32 @@ pub struct Sample {
 
 impl Sample {
     /// The time that was counted.
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         if self.per_second > 0.0 { self.answered as f64 / self.per_second } else { 0.0 }
     }
 
     /// The share of its threads' time that the generator was on a CPU.
-    pub fn client_busy(&self) -> f64 {
+    pub(crate) fn client_busy(&self) -> f64 {
         share(self.client_cpu_ns, self.seconds() * self.client_threads as f64)
     }
 
     /// The same of the service and its CPUs.
-    pub fn server_busy(&self) -> f64 {
+    pub(crate) fn server_busy(&self) -> f64 {
         share(self.server_cpu_ns, self.seconds() * self.server_cpus as f64)
     }
 
     /// CPU time of the generator for an answer.
-    pub fn client_cost_ns(&self) -> f64 {
+    pub(crate) fn client_cost_ns(&self) -> f64 {
         self.client_cpu_ns as f64 / self.answered.max(1) as f64
     }
 
     /// CPU time of the service for a request.
-    pub fn server_cost_ns(&self) -> f64 {
+    pub(crate) fn server_cost_ns(&self) -> f64 {
         self.server_cpu_ns as f64 / self.served.max(1) as f64
     }
 
     /// Segments with data for a request: two where request and response are one each, and no other program is at work.
-    pub fn segments_per_request(&self) -> Option<f64> {
+    pub(crate) fn segments_per_request(&self) -> Option<f64> {
         self.segments.map(|segments| segments as f64 / self.served.max(1) as f64)
     }
 
@@ -134,7 +134,7 @@ pub struct Counted {
 
 impl Series {
     /// Without the rounds in which others took the CPUs, by a limit that knows no result.
-    pub fn counted(&self) -> Counted {
+    pub(crate) fn counted(&self) -> Counted {
         let disturbed = self.pairs.iter().filter(|pair| pair.is_disturbed()).count();
         let noisy = disturbed as f64 > self.pairs.len() as f64 * DROPPED_SHARE_MAX;
         let mut series = self.clone();
@@ -155,7 +155,7 @@ pub trait Bench {
 }
 
 /// This many rounds of each tool. One with a fault is left out from there on; a pair that was cut off does not count.
-pub fn run(
+pub(crate) fn run(
     tools: &[Tool],
     rounds: usize,
     seed: u64,

@@ -99,7 +99,7 @@ impl Shape {
     }
 
     /// The smallest load of the same kind: to see what the tool sends, and what its start costs.
-    pub fn least(tool: Tool) -> Shape {
+    pub(crate) fn least(tool: Tool) -> Shape {
         let pace = Pace { seconds: 1, connections: 1, threads: 1, users: 1, rate_all: 1.0, rate_one: 1.0 };
         match Shape::of(tool, &pace) {
             Shape::Sessions { connections, .. } => Shape::Sessions { connections, calls: 1 },
@@ -108,7 +108,7 @@ impl Shape {
     }
 
     /// The words after the program's name that ask for it; none of a tool that cannot make it.
-    pub fn words(&self, tool: Tool, target: SocketAddr, path: &str) -> Vec<String> {
+    pub(crate) fn words(&self, tool: Tool, target: SocketAddr, path: &str) -> Vec<String> {
         let (host, port) = (target.ip(), target.port());
         let text = match (tool, *self) {
             (Tool::Wrk, Shape::Closed { connections, threads, seconds }) => {
@@ -131,7 +131,7 @@ impl Shape {
     }
 
     /// The connections that our engine holds.
-    pub fn connections(&self) -> Connections {
+    pub(crate) fn connections(&self) -> Connections {
         let (total, threads) = match *self {
             Shape::Closed { connections, threads, .. } | Shape::Each { connections, threads, .. } => {
                 (connections, threads)
@@ -143,12 +143,12 @@ impl Shape {
     }
 
     /// Requests that are out at a time at the most.
-    pub fn in_flight_max(&self) -> usize {
+    pub(crate) fn in_flight_max(&self) -> usize {
         self.connections().total
     }
 
     /// The mean pause between an answer and the next request.
-    pub fn think_ns_mean(&self) -> f64 {
+    pub(crate) fn think_ns_mean(&self) -> f64 {
         match self {
             Shape::Users { wait_ms_min, wait_ms_max, .. } => (wait_ms_min + wait_ms_max) as f64 * 1e6 / 2.0,
             _ => 0.0,
@@ -156,7 +156,7 @@ impl Shape {
     }
 
     /// The same for our engine; `expected` is how long it is meant to take.
-    pub fn load(&self, expected: Duration) -> Load {
+    pub(crate) fn load(&self, expected: Duration) -> Load {
         let within = expected * WITHIN_TIMES + WITHIN;
         let timed = |schedule, seconds| {
             Load::new(schedule, Stop::after(Duration::from_secs(seconds), DRAIN), RESPONSE_TIMEOUT)

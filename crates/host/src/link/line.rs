@@ -14,7 +14,7 @@ const ON_THE_WAY_MAX: usize = 1 << 18;
 
 /// One direction, with the packets that are in it.
 #[derive(Debug)]
-pub struct Line<P> {
+pub(super) struct Line<P> {
     way: Way,
     /// The instant at which the last packet has been transmitted.
     free_at_ns: u64,
@@ -28,7 +28,7 @@ pub struct Line<P> {
 /// Two random numbers from 0 to below 1 for each packet. Both are drawn even if they are not needed, so that what happens to a
 /// packet depends only on the seed and on its number.
 #[derive(Debug, Clone, Copy)]
-pub struct Draws {
+pub(super) struct Draws {
     /// The packet is lost if this is below the loss rate.
     pub loss: f64,
     /// Position in the range of delays; 0 is the shortest.
@@ -37,14 +37,14 @@ pub struct Draws {
 
 /// Why a packet does not come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gone {
+pub(super) enum Gone {
     Lost,
     /// Dropped as the queue was full.
     Dropped,
 }
 
 impl<P> Line<P> {
-    pub fn new(way: Way) -> Line<P> {
+    pub(crate) fn new(way: Way) -> Line<P> {
         Line { way, free_at_ns: 0, waiting: VecDeque::new(), waiting_bytes: 0, on_the_way: VecDeque::new() }
     }
 
@@ -52,7 +52,13 @@ impl<P> Line<P> {
     ///
     /// # Errors
     /// The packet is lost or dropped; it is returned with the reason.
-    pub fn offer(&mut self, now_ns: u64, bytes: usize, packet: P, draws: Draws) -> Result<(), (Gone, P)> {
+    pub(crate) fn offer(
+        &mut self,
+        now_ns: u64,
+        bytes: usize,
+        packet: P,
+        draws: Draws,
+    ) -> Result<(), (Gone, P)> {
         self.notice(now_ns);
         let begin_ns = now_ns.max(self.free_at_ns);
         let waits = begin_ns > now_ns;
@@ -79,7 +85,7 @@ impl<P> Line<P> {
     }
 
     /// The next packet that has come out by `now_ns`, with the instant at which it was due.
-    pub fn take(&mut self, now_ns: u64) -> Option<(u64, P)> {
+    pub(crate) fn take(&mut self, now_ns: u64) -> Option<(u64, P)> {
         self.next_ns().filter(|due_ns| *due_ns <= now_ns)?;
         self.on_the_way.pop_front()
     }

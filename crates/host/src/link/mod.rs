@@ -9,7 +9,7 @@
 //! Packets are those of an Ethernet: at most [`MTU`] bytes including the IP header, without segmentation offload. The rate
 //! counts these bytes and no Ethernet header.
 
-pub mod line;
+mod line;
 pub mod rights;
 
 mod error;

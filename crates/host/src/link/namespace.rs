@@ -21,7 +21,7 @@ impl Namespace {
     ///
     /// # Errors
     /// The kernel refuses it, or a thread.
-    pub fn new() -> Result<Namespace, LinkError> {
+    pub(crate) fn new() -> Result<Namespace, LinkError> {
         let make = || {
             // SAFETY: only the network namespace of this thread changes, not its table of descriptors, and the thread
             // ends with this closure.

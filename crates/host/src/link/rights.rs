@@ -58,7 +58,7 @@ fn advice() -> String {
 
 /// Whether this process may make and configure network namespaces.
 #[must_use]
-pub fn has() -> bool {
+pub(crate) fn has() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }

@@ -58,7 +58,7 @@ pub struct Isolation {
 }
 
 impl Accounting {
-    pub fn source(&self) -> &'static str {
+    pub(crate) fn source(&self) -> &'static str {
         match self {
             Accounting::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
             Accounting::V2(_) => "cgroup v2 cpu.stat (microseconds)",
@@ -100,12 +100,12 @@ impl Isolation {
     }
 
     /// A sentence for each means.
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         self.describe().into_iter().map(|(what, how)| format!("{what}: {how}")).collect()
     }
 
     /// One pair of subject and description for each means.
-    pub fn describe(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
         let freezer = match &self.freezer {
             Freezer::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
             Freezer::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),

@@ -8,7 +8,7 @@
 //! It knows nothing of contracts, HTTP or manifests: a [`Launch`] describes what to run, and a closure says whether the
 //! service is ready.
 
-pub mod cgroup;
+mod cgroup;
 pub mod watchdog;
 
 mod ask;

@@ -51,10 +51,6 @@ impl Service {
         Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
     }
 
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The process that was started. The service may have further processes.
     pub fn pid(&self) -> u32 {
         self.child.id()

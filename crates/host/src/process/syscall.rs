@@ -1,41 +1,18 @@
 //! System calls that rustix does not wrap, and those that are made between fork and exec. It knows nothing of services.
 
-use std::io;
-use std::mem::MaybeUninit;
+use std::{io, mem::MaybeUninit};
 
-/// What `signal(2)` takes: a disposition in the width of a pointer.
-type Disposition = usize;
+use libc::{SIG_DFL, SIG_IGN, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 
-const DEFAULT: Disposition = 0;
-const IGNORE: Disposition = 1;
 /// The highest signal number of Linux, including real-time signals.
-const LAST_SIGNAL: i32 = 64;
-/// SIGHUP, SIGINT, SIGQUIT and SIGTERM: signals by which a terminal or a user asks a program to end.
-const ASKED_TO_END: [i32; 4] = [1, 2, 3, 15];
+const LAST_SIGNAL: c_int = 64;
+/// By these a terminal or a user asks a program to end.
+const ASKED_TO_END: [c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
 /// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
-const SCHEDULER: i32 = 2;
-const ONE_THREAD: i32 = 4;
-
-/// `struct timespec` as the C library of every 64-bit Linux has it.
-#[repr(C)]
-struct Timespec {
-    seconds: i64,
-    nanoseconds: i64,
-}
-
-const IDLE: i32 = 5;
-
-#[repr(C)]
-struct Parameters {
-    priority: i32,
-}
-
-unsafe extern "C" {
-    fn sched_setscheduler(pid: i32, policy: i32, parameters: *const Parameters) -> i32;
-    fn signal(number: i32, disposition: Disposition) -> Disposition;
-    fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
-}
+const SCHEDULER: c_int = 2;
+/// `CPUCLOCK_PERTHREAD_MASK`.
+const ONE_THREAD: c_int = 4;
 
 /// Restores the default disposition of every signal. Exec resets handlers, but an *ignored* signal stays ignored (SIGHUP
 /// under nohup, SIGINT in a background job of a script), and a service that inherits an ignored SIGTERM could not be
@@ -44,7 +21,7 @@ pub(super) fn default_signals() {
     for number in 1..=LAST_SIGNAL {
         // SAFETY: signal(2) is async-signal-safe and takes plain numbers. For SIGKILL, SIGSTOP and the numbers reserved by
         // the C library it returns an error, which is ignored.
-        unsafe { signal(number, DEFAULT) };
+        unsafe { libc::signal(number, SIG_DFL) };
     }
 }
 
@@ -52,7 +29,7 @@ pub(super) fn default_signals() {
 pub(super) fn ignore_requests_to_end() {
     for number in ASKED_TO_END {
         // SAFETY: as in `default_signals`; ignoring is no handler, so no code of ours can run in signal context.
-        unsafe { signal(number, IGNORE) };
+        unsafe { libc::signal(number, SIG_IGN) };
     }
 }
 
@@ -69,15 +46,15 @@ pub(crate) fn thread_cpu_ns(thread: u32) -> io::Result<u64> {
     cpu_ns((!thread.cast_signed() << 3) | ONE_THREAD | SCHEDULER)
 }
 
-fn cpu_ns(clock: i32) -> io::Result<u64> {
-    let mut time = MaybeUninit::<Timespec>::uninit();
+fn cpu_ns(clock: libc::clockid_t) -> io::Result<u64> {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: the pointer is valid for a write of one timespec, and the kernel writes nothing else.
-    if unsafe { clock_gettime(clock, time.as_mut_ptr()) } != 0 {
+    if unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: a call that returned 0 has filled the whole structure.
     let time = unsafe { time.assume_init() };
-    Ok(time.seconds.cast_unsigned() * 1_000_000_000 + time.nanoseconds.cast_unsigned())
+    Ok(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
 
 /// Moves this thread, and every thread that it starts, to the idle scheduling class: it runs only when no other thread wants
@@ -87,7 +64,7 @@ fn cpu_ns(clock: i32) -> io::Result<u64> {
 /// The kernel refuses.
 pub fn run_when_idle() -> io::Result<()> {
     // SAFETY: the pointer is valid for the call, and the kernel only reads it; pid 0 is the calling thread.
-    match unsafe { sched_setscheduler(0, IDLE, &Parameters { priority: 0 }) } {
+    match unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &libc::sched_param { sched_priority: 0 }) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -120,7 +97,7 @@ mod tests {
             run_when_idle().unwrap();
             std::thread::spawn(policy).join().unwrap()
         });
-        assert_eq!(child.join().unwrap(), IDLE);
+        assert_eq!(child.join().unwrap(), libc::SCHED_IDLE);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Watchdog {
     ///
     /// # Errors
     /// The program cannot be started, or does not answer as a watchdog.
-    pub fn start(program: &Path) -> Result<Self, WatchdogError> {
+    pub(crate) fn start(program: &Path) -> Result<Self, WatchdogError> {
         let failed = |source| WatchdogError::Start { program: program.into(), source };
         let mut command = Command::new(program);
         // In `/`, so that it keeps no mount busy; without stderr, so that a reader of our stderr is not kept waiting.

@@ -61,7 +61,7 @@ impl fmt::Debug for Events {
 
 /// Connections behind one epoll instance.
 #[derive(Debug)]
-pub struct Epoll {
+pub(crate) struct Epoll {
     epoll: OwnedFd,
     requests: Arc<RequestBuffer>,
     sockets: Vec<EpollSocket>,

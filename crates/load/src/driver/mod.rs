@@ -10,8 +10,8 @@ mod socket;
 mod tests;
 mod uring;
 
-pub use choice::{ChosenDriver, DriverChoice, DriverKind, UnknownDriver};
-pub use epoll::Epoll;
+pub use choice::{ChosenDriver, DriverChoice, DriverKind};
+pub(crate) use epoll::Epoll;
 pub(crate) use uring::Uring;
 
 use std::ops::Range;
@@ -23,49 +23,38 @@ use crate::tally::Failure;
 
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// It is established.
+pub(crate) enum Event {
     Connected {
-        /// The connection.
         slot: usize,
     },
-    /// It could not be established.
     ConnectFailed {
-        /// The connection.
         slot: usize,
-        /// The reason.
         failure: Failure,
     },
     /// Bytes arrived: [`Driver::received`] has them until the next call to the driver.
     Received {
-        /// The connection.
         slot: usize,
         /// Whether the peer is known to have closed its side after them.
         hangup: bool,
     },
     /// Follows a send that was not accepted whole: more of it is accepted now, and it may be continued.
     Sendable {
-        /// The connection.
         slot: usize,
         /// Bytes accepted since.
         sent: usize,
     },
     /// The peer closed its side in an orderly way.
     Closed {
-        /// The connection.
         slot: usize,
     },
-    /// The connection broke.
     Failed {
-        /// The connection.
         slot: usize,
-        /// The reason.
         failure: Failure,
     },
 }
 
 /// A way to move the bytes of many connections with few system calls. It belongs to the thread that made it.
-pub trait Driver: Sized {
+pub(crate) trait Driver: Sized {
     /// A driver for a number of slots.
     ///
     /// # Errors

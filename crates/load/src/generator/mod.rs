@@ -151,12 +151,6 @@ impl Generator {
         })
     }
 
-    /// The driver, and why it was chosen.
-    #[must_use]
-    pub fn driver(&self) -> &ChosenDriver {
-        &self.driver
-    }
-
     /// Opens connections until `count` are open, in at most `timeout`. Connections that the server closed meanwhile are opened
     /// again. Nothing is sent.
     ///

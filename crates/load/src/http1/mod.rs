@@ -15,7 +15,7 @@ pub use decoder::{Decoder, Piece};
 pub use head::{Framing, Head};
 
 /// The longest status line and headers together.
-pub const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The most header fields.
 pub(crate) const HEADERS_MAX: usize = 128;
 /// The longest line before a chunk: its size and extensions.
@@ -86,15 +86,6 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Whether the connection can carry another request.
     pub keep_alive: bool,
-}
-
-impl Response {
-    /// The first value of a header, whose name is compared without case.
-    #[must_use]
-    pub fn header(&self, name: &str) -> Option<&[u8]> {
-        let found = self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_slice())
-    }
 }
 
 /// Reads one response from the beginning of `bytes`: `None` when it needs more, else the response and how many

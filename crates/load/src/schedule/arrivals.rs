@@ -93,7 +93,7 @@ impl Source {
     ///
     /// If `worker` is not below `workers`.
     #[must_use]
-    pub fn new(arrivals: &Arrivals, worker: usize, workers: usize, seed: u64) -> Source {
+    pub(crate) fn new(arrivals: &Arrivals, worker: usize, workers: usize, seed: u64) -> Source {
         assert!(worker < workers, "worker {worker} of {workers}: workers are counted from 0");
         let position = match arrivals.process {
             Process::Constant => Position::Constant { arrival: worker as u64, workers: workers as u64 },
@@ -112,13 +112,13 @@ impl Source {
     /// The instant of the next arrival, counted from the start of the run; `u64::MAX` when there is none any more.
     #[must_use]
     #[inline]
-    pub fn due_ns(&self) -> u64 {
+    pub(crate) fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
     /// Steps to the arrival after this one; `arrivals` is what the source was made from.
     #[inline]
-    pub fn advance(&mut self, arrivals: &Arrivals) {
+    pub(crate) fn advance(&mut self, arrivals: &Arrivals) {
         self.position.advance();
         self.locate(&arrivals.profile);
     }

@@ -3,14 +3,12 @@
 //! It knows neither clocks nor connections nor when the run ends, so that it is tested by table without sleeping.
 //! A closed loop asks [`Think`] after every answer; an open loop asks a [`Source`] and never looks at the answers.
 
-pub mod arrivals;
+mod arrivals;
 pub mod parse;
-pub mod profile;
-pub mod random;
-pub mod think;
+mod profile;
+mod random;
+mod think;
 
-#[cfg(test)]
-mod anderson_darling;
 #[cfg(test)]
 mod tests;
 

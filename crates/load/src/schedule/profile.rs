@@ -94,7 +94,7 @@ impl Profile {
     ///
     /// # Errors
     /// A rate is negative, not finite or too high, both are zero, or `over` is zero or longer than 584 years.
-    pub fn ramp(from_per_s: f64, to_per_s: f64, over: Duration) -> Result<Profile, ProfileError> {
+    pub(crate) fn ramp(from_per_s: f64, to_per_s: f64, over: Duration) -> Result<Profile, ProfileError> {
         Self::build(&[(from_per_s, to_per_s, over)], to_per_s)
     }
 
@@ -102,7 +102,7 @@ impl Profile {
     ///
     /// # Errors
     /// There is no step, a rate is negative, not finite or too high, all are zero, or a duration is zero or too long.
-    pub fn steps(steps: &[(f64, Duration)]) -> Result<Profile, ProfileError> {
+    pub(crate) fn steps(steps: &[(f64, Duration)]) -> Result<Profile, ProfileError> {
         let (&(last_per_s, _), first) = steps.split_last().ok_or(ProfileError::NoSteps)?;
         let pieces: Vec<_> =
             first.iter().map(|&(rate_per_s, lasts)| (rate_per_s, rate_per_s, lasts)).collect();

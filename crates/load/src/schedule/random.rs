@@ -17,7 +17,7 @@ impl SplitMix64 {
     /// sequence, shifted. Both numbers therefore go through the mixer: no two indices of a seed start in the same
     /// state, and 64 streams of 10^10 draws overlap anywhere with a probability of about 2 in a million.
     #[must_use]
-    pub fn stream(seed: u64, index: u64) -> Self {
+    pub(crate) fn stream(seed: u64, index: u64) -> Self {
         let base = Self(seed).draw();
         Self(Self(base ^ index).draw())
     }

@@ -20,7 +20,7 @@ impl Think {
     /// The instant of the next request of a connection that became free at `now`; `draw` is uniform over all of u64.
     #[must_use]
     #[inline]
-    pub fn after_ns(&self, now_ns: u64, draw: u64) -> u64 {
+    pub(crate) fn after_ns(&self, now_ns: u64, draw: u64) -> u64 {
         match *self {
             Think::None => now_ns,
             Think::Fixed(ns) => now_ns.saturating_add(ns),
@@ -36,7 +36,7 @@ impl Think {
     /// Whether a draw is used at all, so that the saturating loop does not pay for one.
     #[must_use]
     #[inline]
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         matches!(self, Think::None)
     }
 }

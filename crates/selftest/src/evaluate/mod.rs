@@ -40,7 +40,7 @@ pub struct Analysed {
 
 impl Analysed {
     /// Analyses a run that was read back.
-    pub fn new(kept: Kept, how: Option<String>) -> Analysed {
+    pub(crate) fn new(kept: Kept, how: Option<String>) -> Analysed {
         let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
         Analysed {
             report: report::compute(&kept),

@@ -27,7 +27,7 @@ pub struct Missing {
 
 impl Missing {
     /// The command that mends it, where there is one.
-    pub fn remedy(&self) -> Option<String> {
+    pub(crate) fn remedy(&self) -> Option<String> {
         (!self.debian.is_empty()).then(|| format!("apt-get install {}", self.debian.join(" ")))
     }
 }

@@ -1,6 +1,6 @@
 //! The file format of `service.toml`, version 1.0, as it stands on disk. What it means is the catalogue's.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
@@ -80,6 +80,7 @@ impl Style {
 #[serde(deny_unknown_fields)]
 pub(super) struct Version {
     /// Prints the version and nothing else.
+    #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
 }
 
@@ -88,6 +89,7 @@ pub(super) struct Version {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Requirement {
     /// Ends with status 0 where the thing is present; its output is part of the build's content hash.
+    #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
     /// The packages of Debian 12 that bring it.
     #[serde(default)]
@@ -103,6 +105,7 @@ pub struct Requirement {
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Program and arguments; runs in the service's folder.
+    #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
     /// It brings packages from a registry. Such steps run one at a time, so that what comes over the network is theirs.
     #[serde(default)]
@@ -113,11 +116,15 @@ pub struct Step {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Run {
     /// Program and arguments; runs in the service's folder.
+    #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
     /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
     #[serde(default)]
     pub arguments: BTreeMap<String, Vec<String>>,
-    pub ready_timeout: jiff::SignedDuration,
+    #[serde(
+        deserialize_with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required::deserialize"
+    )]
+    pub ready_timeout: Duration,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -165,6 +172,7 @@ pub(super) struct Variant {
     /// How it differs, in a few words.
     pub title: String,
     /// Replaces the command of `[run]`.
+    #[serde(default, deserialize_with = "other_command")]
     pub command: Option<Vec<String>>,
     /// Adds to the variables of `[run]`.
     #[serde(default)]
@@ -178,6 +186,19 @@ pub(super) struct Variant {
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PackageUrl<'static>>, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map(Some).map_err(|error| D::Error::custom(format!("\"{text}\" is no package URL: {error}")))
+}
+
+fn command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let command = Vec::deserialize(deserializer)?;
+    if command.is_empty() {
+        Err(D::Error::custom("a command needs at least the program"))
+    } else {
+        Ok(command)
+    }
+}
+
+fn other_command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    command(deserializer).map(Some)
 }
 
 fn yes() -> bool {

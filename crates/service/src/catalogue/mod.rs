@@ -205,10 +205,19 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Mani
             return wrong("arguments", message);
         }
     }
-    for command in [&manifest.version.command, &manifest.run.command] {
-        if command.is_empty() {
-            return wrong("command", "a command needs at least the program".to_owned());
-        }
+    if manifest.run.ready_timeout.is_zero() {
+        return wrong(
+            "ready-timeout",
+            "a service needs some time until its first answer, such as \"10s\"".to_owned(),
+        );
+    }
+    if let Err(error) = spdx::Expression::parse(&manifest.licence) {
+        let message = format!(
+            "licence \"{}\" is no SPDX expression ({}): write one such as \"MIT OR Apache-2.0\", or \"LicenseRef-NAME\" for \
+             a licence without an identifier",
+            manifest.licence, error.reason
+        );
+        return wrong("licence", message);
     }
     if let Some(root) = &manifest.build_root
         && root.components().any(|part| part != Component::ParentDir)
@@ -244,7 +253,7 @@ fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
         command: manifest.run.command,
         arguments: manifest.run.arguments,
         env: manifest.run.env,
-        ready_timeout: manifest.run.ready_timeout.unsigned_abs(),
+        ready_timeout: manifest.run.ready_timeout,
         settings: manifest.setting,
         known_failures: manifest.known_failures,
         keeps_connections: true,

@@ -15,7 +15,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// The folder does not exist, or its manifest is not valid.
-    pub fn adopt(&mut self, word: &str, contracts: &[&str]) -> Result<String, DocumentError> {
+    pub(crate) fn adopt(&mut self, word: &str, contracts: &[&str]) -> Result<String, DocumentError> {
         if !word.contains('/') || self.get(word).is_some() {
             return Ok(word.to_owned());
         }

@@ -58,6 +58,14 @@ fn variants_become_services_that_share_the_folder() {
 }
 
 #[test]
+fn a_licence_without_an_identifier_has_a_name_of_its_own() {
+    for licence in ["LicenseRef-House", "MIT OR Apache-2.0", "GPL-2.0-only WITH Classpath-exception-2.0"] {
+        let catalogue = load(&MANIFEST.replacen("\"MIT\"", &format!("\"{licence}\""), 1)).unwrap();
+        assert_eq!(catalogue.get("mux").unwrap().licence, licence);
+    }
+}
+
+#[test]
 fn a_contract_may_need_arguments() {
     let catalogue = load(MANIFEST).unwrap();
     let command = |id: &str, contract: &str| catalogue.get(id).unwrap().command_for(contract).join(" ");
@@ -79,6 +87,13 @@ fn mistakes_name_the_file_the_key_and_the_nearest_name() {
         ("\"go\"", "\"golang\"", "language \"golang\" is not the parent folder's: \"go\""),
         ("\"framework\"\n", "\"framwork\"\n", "unknown value \"framwork\"; did you mean \"framework\"?"),
         ("\"10s\"", "\"soon\"", "failed to parse"),
+        ("\"10s\"", "\"-10s\"", ":14: failed to parse"),
+        ("\"10s\"", "\"0s\"", ":14: a service needs some time until its first answer"),
+        ("[\"./build/service\"]", "[]", ":13: a command needs at least the program"),
+        ("[\"./build/service\", \"--version\"]", "[]", ":11: a command needs at least the program"),
+        ("\"slower\"", "\"slower\"\ncommand = []", ":20: a command needs at least the program"),
+        ("\"MIT\"", "\"MTI\"", ":7: licence \"MTI\" is no SPDX expression"),
+        ("\"MIT\"", "\"MIT, Apache-2.0\"", ":7: licence \"MIT, Apache-2.0\" is no SPDX expression"),
         ("{ rest =", "{ rst =", "it does not declare, \"rst\"; did you mean \"rest\"?"),
         ("licence ", "package = \"mux\"\nlicence ", "\"mux\" is no package URL: "),
     ];

@@ -69,7 +69,7 @@ impl CheckId {
         self.text().name
     }
 
-    pub fn from_name(name: &str) -> Option<CheckId> {
+    pub(crate) fn from_name(name: &str) -> Option<CheckId> {
         CheckId::ALL.into_iter().find(|check| check.name() == name)
     }
 

@@ -31,12 +31,12 @@ pub struct Filled {
 }
 
 impl Ask {
-    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         let headers = self.headers.iter().flat_map(|(_, value)| value.placeholders());
         self.path.placeholders().chain(headers).chain(self.body.iter().flat_map(|body| body.placeholders()))
     }
 
-    pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> Filled {
+    pub(crate) fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> Filled {
         Filled {
             method: self.method.clone(),
             target: self.path.fill(values),
@@ -47,7 +47,7 @@ impl Ask {
 }
 
 impl Filled {
-    pub fn bytes(&self, host: &str) -> Vec<u8> {
+    pub(crate) fn bytes(&self, host: &str) -> Vec<u8> {
         self.bytes_with("HTTP/1.1", host, &[])
     }
 
@@ -70,7 +70,7 @@ impl Filled {
 
 impl Request {
     /// Fills the placeholders of the request and, with the same values, those of the answer that must come back.
-    pub fn fill<R: Rng>(&self, rng: &mut R, label_length: LabelLength) -> (Filled, Expected) {
+    pub(crate) fn fill<R: Rng>(&self, rng: &mut R, label_length: LabelLength) -> (Filled, Expected) {
         let length = match label_length {
             LabelLength::Any => None,
             LabelLength::Exactly(length) => Some(length),

@@ -68,7 +68,7 @@ impl Template {
     ///
     /// # Errors
     /// A placeholder is unknown, not closed, or has an invalid name or range.
-    pub fn parse(text: &str) -> Result<Template, PlaceholderError> {
+    pub(crate) fn parse(text: &str) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -85,7 +85,7 @@ impl Template {
         Ok(Template { parts })
     }
 
-    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         self.parts.iter().filter_map(|part| match part {
             Part::Placeholder(placeholder) => Some(placeholder),
             Part::Literal(_) => None,
@@ -102,7 +102,7 @@ impl Template {
     }
 
     /// The text with its placeholders filled from `values`.
-    pub fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+    pub(crate) fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| values.value(placeholder))
     }
 
@@ -192,7 +192,7 @@ pub struct Values<'r, R> {
 
 impl<'r, R: Rng> Values<'r, R> {
     /// Values from `rng`; labels have `label_length` characters, or a random number from 1 to 24 of them.
-    pub fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
+    pub(crate) fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
         Values { rng, label_length, named: BTreeMap::new() }
     }
 

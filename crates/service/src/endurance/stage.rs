@@ -34,7 +34,7 @@ impl Stage {
     /// So often every bad request is sent: more than the threads and connections of any pool by default.
     pub(super) const BAD_INPUT_ROUNDS: u64 = 25;
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.text().name
     }
 

@@ -33,7 +33,7 @@ pub struct Code {
 }
 
 impl Code {
-    pub fn of(folder: &Path) -> Code {
+    pub(crate) fn of(folder: &Path) -> Code {
         let config = Config { treat_doc_strings_as_comments: Some(true), ..Config::default() };
         let mut code = Code::default();
         for (path, language) in sources(folder) {

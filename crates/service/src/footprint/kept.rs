@@ -46,7 +46,7 @@ impl Kept {
     }
 
     /// The figures of a service, if they are of the build with this content hash.
-    pub fn get(&self, service: &Service, content: &str) -> Option<Measured> {
+    pub(crate) fn get(&self, service: &Service, content: &str) -> Option<Measured> {
         let record: Record = serde_json::from_slice(&fs::read(self.path(service)).ok()?).ok()?;
         let same = record.format == FORMAT && record.service == service.id && record.content == content;
         same.then_some(record.measured)

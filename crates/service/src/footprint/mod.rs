@@ -3,9 +3,9 @@
 //!
 //! A figure that cannot be had honestly is `None`. Nothing here is built, and only [`measure`] starts a service.
 
-pub mod kept;
+mod kept;
 pub mod measure;
-pub mod releases;
+mod releases;
 
 mod ask;
 mod cargo;
@@ -26,8 +26,6 @@ use serde::{Deserialize, Serialize};
 
 pub use code::Code;
 pub use kept::{Kept, Measured};
-#[cfg(test)]
-use licence::is_spdx;
 pub use licence::{Licence, Source};
 pub use releases::{Release, Releases};
 

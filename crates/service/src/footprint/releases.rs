@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use crate::document::{self, DocumentError};
 
 /// The version of the format that this program reads.
-pub const FORMAT: &str = "1.0";
+pub(crate) const FORMAT: &str = "1.0";
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,7 +51,7 @@ impl Releases {
         document::parse(&path, &document::read(&path)?, FORMAT)
     }
 
-    pub fn of(&self, package: &PackageUrl) -> Option<&Release> {
+    pub(crate) fn of(&self, package: &PackageUrl) -> Option<&Release> {
         let name = package.to_string();
         self.release.iter().find(|release| release.package == name)
     }

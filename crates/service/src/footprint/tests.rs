@@ -68,14 +68,13 @@ fn a_package_that_contradicts_the_manifest_is_reported() {
 }
 
 #[test]
-fn the_manifests_of_this_repository_name_licences_and_its_services_have_code() {
+fn the_manifests_of_this_repository_are_valid_and_its_services_have_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let contracts = Contract::load_all(&root.join("contracts")).unwrap();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
     let catalogue = Catalogue::load(&root, &names, RawSocket::default()).unwrap();
     assert!(catalogue.services.len() > 1 && catalogue.broken.is_empty(), "{:?}", catalogue.broken);
     for service in &catalogue.services {
-        assert!(is_spdx(&service.licence), "{}: {:?} is no SPDX expression", service.id, service.licence);
         if service.id != RAW_SOCKET {
             assert!(Code::of(&service.folder).lines > 0, "{}", service.id);
         }

@@ -3,11 +3,14 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use jiff::{civil::DateTime, tz::TimeZone};
+
 use super::CheckId;
 use super::bench::{Asked, Bench};
 use super::judge::header;
 use super::transcript::{CheckResult, Failure};
 
+const IMF_FIXDATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 /// A second later the Date must be another one; a little more, because services renew it by a timer.
 const APART: Duration = Duration::from_millis(1100);
 /// On a busy machine that timer comes late: only a Date that stands still for so long is a constant.
@@ -69,38 +72,12 @@ fn compare(first: &str, second: &str) -> Result<bool, String> {
 
 /// Seconds since 1970 of an IMF-fixdate, the only form that a server may send; weekday included.
 fn seconds(date: &str) -> Option<i64> {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    // Lengths are fixed, and slicing is safe only in ASCII.
-    if date.len() != 29 || !date.is_ascii() {
-        return None;
-    }
-    let separators = [(3, ", "), (7, " "), (11, " "), (16, " "), (19, ":"), (22, ":"), (25, " GMT")];
-    if !separators.iter().all(|(at, separator)| date[*at..].starts_with(separator)) {
-        return None;
-    }
-    let number = |from: usize, to: usize| -> Option<i64> {
-        let digits = &date[from..to];
-        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
-    };
-    let month = MONTHS.iter().position(|name| *name == &date[8..11])?;
-    let (day, year) = (number(5, 7)?, number(12, 16)?);
-    let (hour, minute, second) = (number(17, 19)?, number(20, 22)?, number(23, 25)?);
-    // 60 is a leap second.
-    if !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let days = days_since_1970(year, i64::try_from(month).ok()? + 1, day);
-    let weekday = usize::try_from(days.rem_euclid(7)).ok()?;
-    (DAYS[weekday] == &date[..3]).then_some(days * 86400 + hour * 3600 + minute * 60 + second)
-}
-
-/// Of the proleptic Gregorian calendar; years are counted from March, so that the leap day comes last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year - 719_468
+    // A leap second is valid in HTTP, and no second of this calendar.
+    let date = date.replace(":60 GMT", ":59 GMT");
+    let time = DateTime::strptime(IMF_FIXDATE, &date).ok()?;
+    // Reading is lenient about upper and lower case, blanks and leading zeros; writing is not.
+    let is_exact = time.strftime(IMF_FIXDATE).to_string() == date;
+    is_exact.then_some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
 #[cfg(test)]
@@ -114,6 +91,7 @@ mod tests {
         assert_eq!(seconds("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
         assert_eq!(seconds("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
         assert_eq!(seconds("Thu, 29 Feb 2024 23:59:59 GMT"), Some(1_709_251_199));
+        assert_eq!(seconds("Sat, 31 Dec 2016 23:59:60 GMT"), Some(1_483_228_799), "a leap second");
         for wrong in [
             "Mon, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",
@@ -121,6 +99,12 @@ mod tests {
             "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 06 Nov 1994 24:49:37 GMT",
             "Sun, +6 Nov 1994 08:49:37 GMT",
+            "Sun, 6 Nov 1994 08:49:37 GMT",
+            "sun, 06 nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994  8:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37  GMT",
+            " Sun, 06 Nov 1994 08:49:37 GMT",
+            "Wed, 30 Feb 1994 08:49:37 GMT",
             "",
         ] {
             assert_eq!(seconds(wrong), None, "{wrong}");
@@ -150,7 +134,7 @@ mod tests {
         fn every_second_has_one_date(seconds_since_1970 in 0_i64..253_402_300_799, later in 1_i64..100_000) {
             let print = |seconds| {
                 let time = jiff::Timestamp::from_second(seconds).unwrap();
-                time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+                time.strftime(IMF_FIXDATE).to_string()
             };
             let (date, next) = (print(seconds_since_1970), print((seconds_since_1970 + later).min(253_402_300_799)));
             prop_assert_eq!(seconds(&date), Some(seconds_since_1970));

@@ -37,7 +37,7 @@ pub fn counts<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
 
 impl Outcome {
     /// `pass`, `warn`, `FAIL` or `skip`: the word at the start of a line.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Outcome::Pass => "pass",
             Outcome::Warn(_) => "warn",

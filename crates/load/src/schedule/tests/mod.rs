@@ -1,5 +1,7 @@
 //! Instants by table, and what holds for every profile. No clock: 10^9 arrivals take no time.
 
+mod anderson_darling;
+
 use std::time::Duration;
 
 use proptest::prelude::*;

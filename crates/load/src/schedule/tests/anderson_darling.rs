@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Arrivals, Process, Profile, Source, SplitMix64};
+use crate::schedule::{Arrivals, Process, Profile, Source, SplitMix64};
 
 /// At the nominal 1%; the limit distribution puts 1.024% above it.
 const CRITICAL_1_PERCENT: f64 = 3.857;
