@@ -16,23 +16,22 @@ Examples:
   tare load http://127.0.0.1:8080/ -c 64     load any HTTP server on this machine
   tare COMMAND --help                        options and examples of one command
 
-Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract or crashed, 3 gate failed, \
+Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.";
 
-/// How a command ended, when it did what it was asked.
+/// How a command ended that did what it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing to complain of.
     Fine,
-    /// Something that the user must set up is not as it should be.
+    /// The user must set something up, or correct the command line.
     SetUp,
     /// A service failed its contract or crashed.
     ServiceFailed,
-    /// What was asked to hold does not.
+    /// The condition of a gate does not hold.
     GateFailed,
-    /// Some row was measured, but not validly.
+    /// A row was measured, but the figures are not valid.
     MeasurementInvalid,
-    /// The data do not tell whether what was asked holds.
+    /// The data do not decide the question.
     Inconclusive,
 }
 

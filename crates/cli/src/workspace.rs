@@ -14,11 +14,11 @@ use crate::{exit::Outcome, output::paint};
 /// Options that every command has.
 #[derive(Debug, clap::Args)]
 pub struct Global {
-    /// The checkout: the folder that holds `services/` and `contracts/` [default: the nearest one upwards]
-    #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR")]
+    /// The checkout to work in, which has the folders `services/` and `contracts/` [default: the nearest one upwards]
+    #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders")]
     root: Option<PathBuf>,
-    /// Where builds are cached for all checkouts [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
-    #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR")]
+    /// The cache of builds, which all checkouts share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
+    #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR", help_heading = "Folders")]
     home: Option<PathBuf>,
 }
 

@@ -28,8 +28,8 @@ use tare_host::signals;
 /// Build services; what has not changed is not built again
 ///
 /// Prints one line per service: the version that it reports, and the time, CPU time, download and disk space of its build. The
-/// other commands build what they need; this one builds beforehand. Builds are cached by content in TARE_HOME, where services
-/// run from, so that a second checkout does not build them again.
+/// other commands build what they need; this one builds beforehand. Builds are cached by content in TARE_HOME, and services run
+/// from there, so a second checkout does not build them again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -45,10 +45,10 @@ pub struct Args {
     /// Build again, even if nothing has changed
     #[arg(long)]
     force: bool,
-    /// Number of builds at once [default: the number of CPUs]; fewer while less than 2 GiB of memory are free
+    /// Number of builds at once [default: the number of CPUs]; fewer while less than 2 GiB of memory is free
     #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Build nothing: remove cached builds that were not used for DAYS days [default: 30], and print the size of the cache
+    /// Instead of building, remove cached builds that were not used for DAYS days [default: 30], and print the cache's size
     #[arg(
         long,
         value_name = "DAYS",
@@ -67,15 +67,15 @@ pub struct Args {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct BuildLine {
     service: String,
     #[serde(flatten)]
-    result: Result,
+    result: BuildResult,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
-enum Result {
+enum BuildResult {
     Built(Ready),
     Current(Ready),
     Missing { reason: String },
@@ -92,13 +92,6 @@ struct Ready {
     folder: PathBuf,
 }
 
-impl From<Built> for Ready {
-    fn from(built: Built) -> Ready {
-        let folder = built.place.to_path_buf();
-        Ready { version: built.version, cost: built.cost, content: built.content, folder }
-    }
-}
-
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if let Some(days) = args.prune {
         return prune(&global.open()?.store(), days, args.json);
@@ -112,7 +105,9 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let progress = Progress::new(false);
     let began = Instant::now();
     let may_begin = may_begin(&args, &interrupt, began);
-    let many = Many { jobs: jobs(&args), force: args.force, may_begin: &may_begin };
+    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.map_or_else(cpus, usize::from);
+    let many = Many { jobs, force: args.force, may_begin: &may_begin };
     let (done, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     progress.say(&format!("building {} services", services.len()));
     let site = Site::new(&supervisor, &interrupt);
@@ -126,17 +121,14 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         lines.lock().expect("no thread panics with the lock").push(line);
     });
     progress.finish();
-    let lines = lines.into_inner().expect("no thread panics with the lock");
+    let lines = in_order_of(&services, lines.into_inner().expect("no thread panics with the lock"));
     match args.json {
-        true => print_json(&in_order_of(&services, lines.iter()))?,
+        true => print_json(&lines)?,
         false => print(&summary(&lines, began.elapsed()))?,
     }
-    let failed = lines.iter().any(|line| matches!(line.result, Result::Failed { .. }));
-    Ok(workspace::outcome_of_all(
-        &workspace,
-        &args.services,
-        if failed { Outcome::SetUp } else { Outcome::Fine },
-    ))
+    let failed = lines.iter().any(|line| matches!(line.result, BuildResult::Failed { .. }));
+    let outcome = if failed { Outcome::SetUp } else { Outcome::Fine };
+    Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
 fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
@@ -157,11 +149,6 @@ fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn jobs(args: &Args) -> usize {
-    let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or_else(cpus, usize::from)
-}
-
 /// Whether there is time left, and no signal has come.
 fn may_begin(args: &Args, interrupt: &AtomicBool, began: Instant) -> impl Fn() -> bool + Sync {
     let within = args.within.map(|within| within.unsigned_abs());
@@ -169,52 +156,51 @@ fn may_begin(args: &Args, interrupt: &AtomicBool, began: Instant) -> impl Fn() -
 }
 
 /// Builds end in any order; the JSON has the order of the catalogue.
-fn in_order_of<'l>(services: &[&Service], lines: impl Iterator<Item = &'l Line>) -> Vec<&'l Line> {
-    let mut lines: Vec<&Line> = lines.collect();
+fn in_order_of(services: &[&Service], mut lines: Vec<BuildLine>) -> Vec<BuildLine> {
     lines.sort_by_key(|line| services.iter().position(|service| service.name == line.service));
     lines
 }
 
 fn line(
     service: &Service,
-    built: Option<std::result::Result<Built, BuildError>>,
+    built: Option<Result<Built, BuildError>>,
     within: Option<jiff::SignedDuration>,
-) -> Line {
+) -> BuildLine {
+    let ready = |built: Built| {
+        let folder = built.place.to_path_buf();
+        Ready { version: built.version, cost: built.cost, content: built.content, folder }
+    };
     let result = match built {
-        Some(Ok(built)) if built.cached => Result::Current(built.into()),
-        Some(Ok(built)) => Result::Built(built.into()),
-        Some(Err(error @ BuildError::Missing(_))) => Result::Missing { reason: error.to_string() },
-        Some(Err(error @ BuildError::Interrupted)) => Result::Skipped { reason: error.to_string() },
-        Some(Err(error)) => Result::Failed { reason: error.to_string() },
-        None => Result::Skipped { reason: not_begun(within) },
-    };
-    Line { service: service.name.clone(), result }
-}
-
-fn not_begun(within: Option<jiff::SignedDuration>) -> String {
-    match within {
-        Some(within) => format!("not started within {within:#}"),
-        None => "not started".to_owned(),
-    }
-}
-
-fn text(line: &Line) -> String {
-    let (word, rest) = match &line.result {
-        Result::Built(Ready { version, cost, .. }) if cost.seconds == 0.0 => {
-            (paint("32", "built"), format!("{version}, nothing to do"))
+        Some(Ok(built)) if built.cached => BuildResult::Current(ready(built)),
+        Some(Ok(built)) => BuildResult::Built(ready(built)),
+        Some(Err(error @ BuildError::Missing(_))) => BuildResult::Missing { reason: error.to_string() },
+        Some(Err(error @ BuildError::Interrupted)) => BuildResult::Skipped { reason: error.to_string() },
+        Some(Err(error)) => BuildResult::Failed { reason: error.to_string() },
+        None => {
+            let within = within.map(|within| format!(" within {within:#}")).unwrap_or_default();
+            BuildResult::Skipped { reason: format!("not started{within}") }
         }
-        Result::Built(Ready { version, cost, .. }) => {
-            (paint("32", "built"), format!("{version} in {}", words(cost)))
-        }
-        Result::Current(Ready { version, .. }) => (paint("32", "current"), version.clone()),
-        Result::Missing { reason } => (paint("33", "missing"), reason.clone()),
-        Result::Failed { reason } => (paint("31", "failed"), reason.clone()),
-        Result::Skipped { reason } => (paint("33", "skipped"), reason.clone()),
     };
-    format!("{:<17} {word} {rest}\n", line.service)
+    BuildLine { service: service.name.clone(), result }
 }
 
-fn words(cost: &Cost) -> String {
+fn text(line: &BuildLine) -> String {
+    let (code, word, rest) = match &line.result {
+        BuildResult::Built(Ready { version, cost, .. }) if cost.seconds == 0.0 => {
+            ("32", "built", format!("{version}, nothing to do"))
+        }
+        BuildResult::Built(Ready { version, cost, .. }) => {
+            ("32", "built", format!("{version} in {}", describe(cost)))
+        }
+        BuildResult::Current(Ready { version, .. }) => ("32", "current", version.clone()),
+        BuildResult::Missing { reason } => ("33", "missing", reason.clone()),
+        BuildResult::Failed { reason } => ("31", "failed", reason.clone()),
+        BuildResult::Skipped { reason } => ("33", "skipped", reason.clone()),
+    };
+    format!("{:<17} {} {rest}\n", line.service, paint(code, word))
+}
+
+fn describe(cost: &Cost) -> String {
     let download = cost.download_bytes.map_or("unknown".to_owned(), |bytes| DecimalBytes(bytes).to_string());
     format!(
         "{:.1} s: {:.1} s of CPU, {download} of download, {} on disk",
@@ -224,17 +210,20 @@ fn words(cost: &Cost) -> String {
     )
 }
 
-fn summary(lines: &[Line], took: Duration) -> String {
-    let count = |wanted: fn(&Result) -> bool| lines.iter().filter(|line| wanted(&line.result)).count();
-    let mut parts = vec![
-        format!("{} built", count(|result| matches!(result, Result::Built(_)))),
-        format!("{} current", count(|result| matches!(result, Result::Current(_)))),
-        format!("{} failed", count(|result| matches!(result, Result::Failed { .. }))),
-        format!("{} not on this machine", count(|result| matches!(result, Result::Missing { .. }))),
-    ];
-    let skipped = count(|result| matches!(result, Result::Skipped { .. }));
-    if skipped > 0 {
-        parts.push(format!("{skipped} skipped"));
+fn summary(lines: &[BuildLine], took: Duration) -> String {
+    let mut counts =
+        [("built", 0), ("current", 0), ("failed", 0), ("not on this machine", 0), ("skipped", 0)];
+    for line in lines {
+        let place = match line.result {
+            BuildResult::Built(_) => 0,
+            BuildResult::Current(_) => 1,
+            BuildResult::Failed { .. } => 2,
+            BuildResult::Missing { .. } => 3,
+            BuildResult::Skipped { .. } => 4,
+        };
+        counts[place].1 += 1;
     }
+    let shown = counts.iter().filter(|(what, count)| *what != "skipped" || *count > 0);
+    let parts: Vec<String> = shown.map(|(what, count)| format!("{count} {what}")).collect();
     format!("\n{}; {}\n", parts.join(", "), duration(took))
 }

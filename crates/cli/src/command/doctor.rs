@@ -19,7 +19,7 @@ use crate::{
 /// Check this machine: missing toolchains, what the kernel allows, and the commands that fix it
 ///
 /// Prints three parts: the machine, what the kernel allows (cgroups, namespaces, io_uring, a slow link), and the services
-/// that cannot be built here. "less" marks what Tare can work without; it says what you lose.
+/// that cannot be built here. "less" marks what Tare can do without, and says what is lost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

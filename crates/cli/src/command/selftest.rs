@@ -26,11 +26,11 @@ use crate::{
 use tare_host::signals;
 use tare_service::workspace::Workspace;
 
-/// Test the instrument: does it find the known faults of servers made for this?
+/// Test Tare itself: does it find the known faults of servers that were made for this test?
 ///
-/// Two names for one program must end in one tier; a server that is slower by 3% of CPU time must be found; a stall must appear
-/// in the latencies where arithmetic puts it. A cache, dropped requests, wrong lengths, a slow close, a throttled server and a
-/// busy host must each be noticed. The certificate is stored in `runs/`.
+/// One program under two names must end in one tier. A server that needs 3% more CPU time must be found slower. A stall must
+/// appear in the latencies as arithmetic predicts. A cache, dropped requests, wrong lengths, a slow close, a throttled server
+/// and a busy host must each be noticed. The result is a certificate, stored in `runs/`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,9 +39,9 @@ Examples:
   tare selftest --only slower    one trial
   tare selftest --dry-run        list the trials
 
-Exit codes: 0 every fault was found, 1 usage or set-up, 4 a fault was not found, 130 or 143 interrupted.")]
+Exit codes: 0 every fault was found, 1 usage or set-up error, 4 a fault was not found, 130 or 143 interrupted.")]
 pub struct Args {
-    /// A short version of at most a minute: the slow server is 10% slower instead of 3%
+    /// Take at most a minute: the slow server is then 10% slower, not 3%
     #[arg(long)]
     quick: bool,
     /// Only these trials [default: all; --dry-run lists them]

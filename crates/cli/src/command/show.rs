@@ -24,14 +24,14 @@ Examples:
   tare show record/quick --reference hyper   with another row as 100%
   tare show record/quick --recompute         are the stored figures those of the stored samples?
 
-Exit codes: that of the stored run; 1 also for usage or set-up, 4 also if --recompute found a difference.")]
+Exit codes: that of the command that measured the run; also 1 usage or set-up error, 4 --recompute found a difference.")]
 pub struct Args {
     /// The run folder [default: the newest one in `runs/`]
     run: Option<PathBuf>,
-    /// Use this row as 100% instead of the reference of the run; of a comparison this prints the table
+    /// Relate all rows to this one instead of the run's reference; of a comparison, print the table instead of the verdict
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
-    /// Compute the report again from the stored samples and compare it with the stored report, digit by digit
+    /// Compute the report again from the stored samples, and compare it with the stored report digit by digit
     #[arg(long, conflicts_with = "reference")]
     recompute: bool,
     /// Print every section, not only the main tables

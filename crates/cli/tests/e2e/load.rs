@@ -156,7 +156,7 @@ fn what_is_not_ready_is_not_loaded() {
     let port = free_port();
     let told = refusal(&format!("http://127.0.0.1:{port}/"), "").replace(&port.to_string(), "PORT");
     assert_snapshot!(told, @"error: nothing listens on 127.0.0.1:PORT: start the server first");
-    assert_snapshot!(refusal("http://192.0.2.1/", ""), @"error: 192.0.2.1 is not this machine: load only what is yours; if you may, say --i-may-load 192.0.2.1");
+    assert_snapshot!(refusal("http://192.0.2.1/", ""), @"error: 192.0.2.1 is not this machine: load only what is yours; if you may, use --i-may-load 192.0.2.1");
     assert_snapshot!(refusal("http://192.0.2.1/", "--i-may-load 192.0.2.2"), @r#"error: --i-may-load names "192.0.2.2", but the URL's host is "192.0.2.1": both must be the same"#);
     assert_snapshot!(refusal("http://127.0.0.1/", "-t 4 -c 2"), @"error: -c 2 is less than -t 4: each thread needs a connection");
     assert_snapshot!(refusal("http://127.0.0.1/", "http://127.0.0.1:81/"), @"error: http://127.0.0.1/ and http://127.0.0.1:81/ are on two servers: load one at a time");
@@ -167,7 +167,7 @@ fn what_is_not_ready_is_not_loaded() {
         refusal(&closes, "").replace(closes.trim_start_matches("http://").trim_end_matches('/'), "HOST");
     assert_snapshot!(told, @"error: HOST does not speak HTTP/1.1: the response head is not HTTP/1.x: invalid HTTP version");
     let missing = serve(|_| response(404, "not here"));
-    assert_snapshot!(refusal(&missing, ""), @r#"error: GET / is answered with status 404 and 8 bytes "not here": name another URL, or say --expect-status 404 if that is right"#);
+    assert_snapshot!(refusal(&missing, ""), @r#"error: GET / is answered with status 404 and 8 bytes "not here": name another URL, or use --expect-status 404 if that is right"#);
     let ended = load(&Workspace::new(&[]), &missing, "-c 1 -n 5 --expect-status 404 --json").expect(0);
     assert_eq!(tally(&ended)["answered"], 5);
     let ended = load(&Workspace::new(&[]), "https://127.0.0.1/", "").expect(1);

@@ -24,10 +24,10 @@ const AT_ONCE: usize = 4;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare list                     every service
-  tare list group:go --json     all services in Go, with their settings, for a program
-  tare list --aspects           licence, dependencies, lines of code, size, releases
-  tare list hyper --aspects --measure   build and start it: start-up time and idle memory")]
+  tare list                             every service
+  tare list group:go --json             all services in Go, with their settings, for a program
+  tare list --aspects                   licence, dependencies, lines of code, size, releases
+  tare list hyper --aspects --measure   its start-up time and idle memory too")]
 pub struct Args {
     /// Services, or groups such as `group:go` [default: all services]
     services: Vec<String>,

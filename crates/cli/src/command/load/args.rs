@@ -47,11 +47,11 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Load")]
 pub struct PaceArgs {
-    /// Duration, such as 500ms, 30s or 2m [default: that of a ramp or of steps, else 10s; with a number of requests or
-    /// connections at most 1h, or 30s if no server answers]
+    /// Duration, such as 500ms, 30s or 2m [default: 10s, or the length of the ramp or steps of -R]. With a number of requests
+    /// or connections it is a time limit [default: 1h, or 30s in which the server accepts no connection]
     #[arg(short, long, value_name = "TIME", value_parser = words::duration)]
     pub duration: Option<Duration>,
-    /// Number of requests over all connections, within the duration -d
+    /// Send this number of requests, over all connections
     #[arg(
         short = 'n', long, value_name = "N", value_parser = words::count,
         conflicts_with_all = ["requests_each", "connections_total"]
@@ -64,7 +64,7 @@ pub struct PaceArgs {
         conflicts_with_all = ["think", "pipeline", "requests_each", "connections_total"]
     )]
     pub rate: Option<Rate>,
-    /// Distribution of arrivals in an open loop: evenly spaced, or at random instants (a Poisson process)
+    /// When requests are due in an open loop
     #[arg(long, value_enum, requires = "rate", default_value = "constant")]
     pub arrivals: Spread,
     /// Busy-wait this long before a request is due, to send it within a microsecond [default: 60us if the generator has a CPU
@@ -74,10 +74,10 @@ pub struct PaceArgs {
     /// Think time of each connection between a response and its next request: 100ms, or 50ms..150ms (uniform)
     #[arg(long, value_name = "TIME", value_parser = words::think)]
     pub think: Option<Think>,
-    /// Batch: number of requests that each connection sends, within the duration -d
+    /// Batch: each connection sends this number of requests
     #[arg(long, value_name = "N", value_parser = words::count, conflicts_with = "connections_total")]
     pub requests_each: Option<u64>,
-    /// Sessions: number of connections opened in all, -c of them at a time, within the duration -d
+    /// Sessions: open this number of connections in all, -c of them at a time
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub connections_total: Option<u64>,
     /// Close a connection after N requests and open another [default: never; 1 with --connections-total]
@@ -86,10 +86,10 @@ pub struct PaceArgs {
     /// Number of requests in flight on each connection (HTTP pipelining)
     #[arg(long, value_name = "N", value_parser = words::count, conflicts_with = "think")]
     pub pipeline: Option<u64>,
-    /// Load for this time first, without reporting it
+    /// Load the server for this time first, without reporting it
     #[arg(long, value_name = "TIME", value_parser = words::duration)]
     pub warm_up: Option<Duration>,
-    /// At the end, wait this long for responses in flight [default: --timeout]
+    /// At the end, wait this long for outstanding responses [default: --timeout]
     #[arg(long, value_name = "TIME", value_parser = tare_load::schedule::parse::parse_duration)]
     pub drain: Option<Duration>,
     /// Seed of think times, random arrivals and the values in a contract's requests [default: random, printed]
@@ -99,9 +99,9 @@ pub struct PaceArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Spread {
-    /// Evenly
+    /// Evenly spaced
     Constant,
-    /// At random
+    /// At random instants (a Poisson process)
     Poisson,
 }
 
@@ -129,13 +129,13 @@ pub struct RequestArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Checking")]
 pub struct CheckingArgs {
-    /// Accept every complete response; send no requests before the load to learn what is right
+    /// Accept every complete response, and send no requests before the load
     #[arg(long, conflicts_with_all = ["expect_status", "expect_body"])]
     pub no_check: bool,
-    /// Expected status [default: the one that comes before the load, if it is below 400]
+    /// Expected status [default: that of the responses before the load, if below 400]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(200..=599))]
     pub expect_status: Option<u16>,
-    /// Expected body, or @FILE [default: the one that comes before the load, if it comes twice]
+    /// Expected body, or @FILE [default: that of the responses before the load, if both are the same]
     #[arg(long, value_name = "TEXT|@FILE")]
     pub expect_body: Option<String>,
     /// Share of failed requests above which the run is not valid
@@ -266,4 +266,4 @@ Coming from another tool:
   curl -X PUT -H 'A: b' --data-binary @file        -X PUT -H 'A: b' --data @file
   curl --unix-socket PATH                          --unix PATH
 
-Exit codes: 0 valid, 1 usage or set-up, 4 measured but not valid, 130 or 143 interrupted.";
+Exit codes: 0 valid, 1 usage or set-up error, 4 measured but not valid, 130 or 143 interrupted.";

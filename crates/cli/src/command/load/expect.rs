@@ -1,5 +1,5 @@
-//! What every response is compared with: learned from the server before the load, told by the user, or asked for by
-//! a contract. Under load nothing is learned any more.
+//! What every response is compared with: learned from the server before the load, given by the user, or required by a
+//! contract. Under load nothing is learned any more.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, http1::Response};
 use tare_service::probe::{self, AskError};
 
@@ -20,11 +20,8 @@ const SHOWN_BYTES: usize = 60;
 /// What the user says is right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Nothing is compared.
     pub no_check: bool,
-    /// The right status.
     pub status: Option<u16>,
-    /// The right body.
     pub body: Option<Vec<u8>>,
 }
 
@@ -37,7 +34,6 @@ pub trait Ask {
 /// A server that listens.
 #[derive(Debug)]
 pub struct Server<'a> {
-    /// Where.
     pub endpoint: &'a Endpoint,
     /// How long the next bytes of an answer may take.
     pub patience: Duration,
@@ -69,27 +65,22 @@ impl Ask for Server<'_> {
         let asked =
             self.connect().map_err(AskError::from).and_then(|mut stream| probe::ask(&mut stream, exchange));
         asked.map_err(|error| {
-            let (name, endpoint) = (&exchange.name, self.endpoint);
+            let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);
             match error {
-                AskError::Io(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
-                {
-                    anyhow!(
-                        "{name} has no answer from {endpoint} within {:?}: give it more by --timeout",
-                        self.patience
-                    )
-                }
-                AskError::NotHttp(error) => anyhow!("{endpoint} does not speak HTTP/1.1: {error}"),
-                AskError::Io(error) => anyhow!("{name} has no answer from {endpoint}: {error}"),
-                AskError::Closed => {
-                    anyhow!("{name} has no answer from {endpoint}: the connection was closed")
-                }
+                AskError::NotHttp(error) => anyhow!("{} does not speak HTTP/1.1: {error}", self.endpoint),
+                AskError::Closed => anyhow!("{unanswered}: the connection was closed"),
+                AskError::Io(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                        anyhow!("{unanswered} within {:?}: give it more by --timeout", self.patience)
+                    }
+                    _ => anyhow!("{unanswered}: {error}"),
+                },
             }
         })
     }
 }
 
-/// Fills in what is right for each exchange, and says in words what responses are compared with.
+/// Fills in what is right for each exchange; returns in words what responses are compared with.
 pub fn learn(server: &mut impl Ask, exchanges: &mut [Exchange], rules: &Rules) -> anyhow::Result<String> {
     if rules.no_check {
         return Ok("nothing: --no-check".to_owned());
@@ -109,48 +100,48 @@ fn learn_one(
     exchange: &Exchange,
     rules: &Rules,
 ) -> anyhow::Result<(Expected, String)> {
-    let (first, second) = (server.ask(exchange)?, server.ask(exchange)?);
+    let answers = [server.ask(exchange)?, server.ask(exchange)?];
     let name = &exchange.name;
-    let status = match rules.status {
-        Some(status) => {
-            let wrong = [&first, &second].into_iter().find(|answer| answer.status != status);
-            if let Some(wrong) = wrong {
-                bail!("{name} is answered with {}, not with --expect-status {status}", described(wrong));
-            }
-            status
-        }
-        None => {
+    for answer in &answers {
+        let what = described(answer);
+        if let Some(status) = rules.status {
             ensure!(
-                first.status == second.status,
-                "{name} is answered with status {} once and {} once: name the right one by --expect-status",
-                first.status,
-                second.status
+                answer.status == status,
+                "{name} is answered with {what}, not with --expect-status {status}"
             );
-            ensure!(
-                first.status < ERROR_STATUS,
-                "{name} is answered with {}: name another URL, or say --expect-status {} if that is right",
-                described(&first),
-                first.status
-            );
-            first.status
         }
-    };
-    let (body, said) = if let Some(body) = &rules.body {
-        let wrong = [&first, &second].into_iter().find(|answer| answer.body != *body);
-        if let Some(wrong) = wrong {
-            bail!("{name} is answered with {}, not with --expect-body", described(wrong));
+        if let Some(body) = &rules.body {
+            ensure!(answer.body == *body, "{name} is answered with {what}, not with --expect-body");
         }
-        let said =
-            format!("every response must have status {status} and the {} bytes of --expect-body", body.len());
-        (ExpectedBody::Exact(body.clone()), said)
-    } else if first.body == second.body {
-        let length = first.body.len();
-        let said = format!("every response is compared with the first one: status {status}, {length} bytes");
-        (ExpectedBody::Exact(first.body), said)
-    } else {
-        (ExpectedBody::Any, format!("status {status} only: two answers differed"))
+    }
+    let [first, second] = answers;
+    let status = first.status;
+    ensure!(
+        status == second.status,
+        "{name} is answered with status {status} once and {} once: name the right one by --expect-status",
+        second.status
+    );
+    ensure!(
+        status < ERROR_STATUS || rules.status.is_some(),
+        "{name} is answered with {}: name another URL, or use --expect-status {status} if that is right",
+        described(&first),
+    );
+    let (body, check) = match &rules.body {
+        Some(body) => {
+            let length = body.len();
+            let check =
+                format!("every response must have status {status} and the {length} bytes of --expect-body");
+            (ExpectedBody::Exact(body.clone()), check)
+        }
+        None if first.body == second.body => {
+            let length = first.body.len();
+            let check =
+                format!("every response is compared with the first one: status {status}, {length} bytes");
+            (ExpectedBody::Exact(first.body), check)
+        }
+        None => (ExpectedBody::Any, format!("status {status} only: two answers differed")),
     };
-    Ok((Expected { status, body }, said))
+    Ok((Expected { status, body }, check))
 }
 
 /// Asks each request of a contract once: where the service does not honour it, a load would only count errors.

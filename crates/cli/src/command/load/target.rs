@@ -32,7 +32,7 @@ pub fn endpoints(url: &Url, unix: Option<&Path>, may_load: Option<&str>) -> anyh
         let means =
             if foreign.ip().to_string() == url.host { String::new() } else { format!(" ({})", foreign.ip()) };
         bail!(
-            "{}{means} is not this machine: load only what is yours; if you may, say --i-may-load {0}",
+            "{}{means} is not this machine: load only what is yours; if you may, use --i-may-load {0}",
             url.host
         );
     }

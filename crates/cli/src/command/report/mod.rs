@@ -21,8 +21,8 @@ use deliver::{Content, Destination};
 /// Write the report of a stored run: an HTML page, Markdown, CSV, Parquet, JSON, HdrHistogram or JUnit
 ///
 /// The page is written into the run folder. Markdown, JSON and JUnit XML go to stdout. CSV, Parquet and .hgrm are folders of
-/// files in the run folder. Two runs are compared with each other; more are a history. Their files are written into the folder of
-/// the newer run (of two: the second), with names that begin with `history`.
+/// files in the run folder. Two runs are compared, the second with the first; three or more are a history, in the
+/// order of time. Their files are written into the folder of the last run, with names that begin with `history`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ Examples:
   tare report runs/A runs/B                       two runs compared
   tare report runs/A --format junit --out ci.xml  for a CI server
 
-Exit codes: 0 fine, 1 usage or set-up. With --format junit the code of the run's verdict: 2 a service failed, \
+Exit codes: 0 fine, 1 usage or set-up error. With --format junit also those of the run's verdict: 2 a service failed, \
 3 gate failed, 4 measurement invalid, 5 inconclusive.")]
 pub struct Args {
     /// The run folder [default: the newest one in `runs/`]; two are compared, more are a history
@@ -41,10 +41,10 @@ pub struct Args {
     /// Output format
     #[arg(long, value_enum, default_value = "html")]
     format: Form,
-    /// Write to this file, to this folder (formats of several files), or to stdout (`-`)
+    /// Write to this file, or into this folder if the format has several files; `-` is stdout
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Only this section, such as `tiers`: one table, by default to stdout
+    /// Write only the table of this section, such as `tiers`; by default to stdout
     #[arg(long, value_name = "ID")]
     section: Option<String>,
     /// Print the JSON Schema of `--format json`
@@ -58,7 +58,7 @@ enum Form {
     Html,
     /// For a README or a pull request
     Markdown,
-    /// One file per table, for a spreadsheet; a cell that would be a formula gets an apostrophe
+    /// One file per table, for a spreadsheet; a cell that would be read as a formula begins with an apostrophe
     Csv,
     /// One file per table, for a notebook
     Parquet,

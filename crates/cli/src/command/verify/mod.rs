@@ -31,10 +31,10 @@ use crate::{
 };
 use found::{Endured, Found, Verified};
 
-/// Verify services against their contracts: every request, connection and bad input they must handle
+/// Verify that services honour their contracts: right answers, connections, bad input
 ///
 /// Builds each service, starts it and sends the requests of its contracts, with values that it cannot know beforehand. A
-/// failure shows the bytes that were sent and received. `tare run` does the same before it measures.
+/// failure is printed with the bytes that were sent and received. `tare run` does the same before it measures.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,7 +44,7 @@ Examples:
   tare verify hyper axum --wire           the headers and bytes that they send
   tare verify --explain                   what each check does
 
-Exit codes: 0 every contract is honoured, 1 usage or a service was not built, 2 a service failed its contract, \
+Exit codes: 0 every contract is honoured, 1 usage error, or a service was not built, 2 a service failed its contract, \
 130 or 143 interrupted.")]
 pub struct Args {
     /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
@@ -55,23 +55,23 @@ pub struct Args {
     /// Seed of the values in requests [default: random]
     #[arg(long)]
     seed: Option<u64>,
-    /// `THREADS` of the services
+    /// Threads of each service (its environment variable THREADS)
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
     /// Start the services on this port [default: any free one]
     #[arg(long)]
     port: Option<u16>,
-    /// Verify the most demanding contract, then send bad input 25 times, 10,000 requests on one connection, requests on 64
-    /// connections, and SIGTERM under load
+    /// Verify only the most demanding contract, then test endurance: bad input 25 times, 10,000 requests on one connection, 64
+    /// connections at once, and SIGTERM under load
     #[arg(long)]
     endure: bool,
-    /// Verify nothing; print the headers and the number of bytes that each service sends
+    /// Instead of verifying, print the headers and the number of bytes that each service sends
     #[arg(long, conflicts_with_all = ["endure", "all", "explain"])]
     wire: bool,
     /// Print every check, not only failures and warnings
     #[arg(long, short)]
     all: bool,
-    /// Print what each check does, and stop
+    /// Instead of verifying, print what each check does
     #[arg(long)]
     explain: bool,
     /// Print JSON

@@ -37,8 +37,8 @@ fn what_comes_twice_is_right() {
     assert_snapshot!(said(&hello, Rules::default()), @"every response is compared with the first one: status 200, 5 bytes");
     assert_snapshot!(said(&[(200, "1"), (200, "2")], Rules::default()), @"status 200 only: two answers differed");
     assert_snapshot!(said(&[(200, "1"), (503, "2")], Rules::default()), @"GET / is answered with status 200 once and 503 once: name the right one by --expect-status");
-    assert_snapshot!(said(&[(404, "not found"); 2], Rules::default()), @r#"GET / is answered with status 404 and 9 bytes "not found": name another URL, or say --expect-status 404 if that is right"#);
-    assert_snapshot!(said(&[(500, ""); 2], Rules::default()), @"GET / is answered with status 500 and no body: name another URL, or say --expect-status 500 if that is right");
+    assert_snapshot!(said(&[(404, "not found"); 2], Rules::default()), @r#"GET / is answered with status 404 and 9 bytes "not found": name another URL, or use --expect-status 404 if that is right"#);
+    assert_snapshot!(said(&[(500, ""); 2], Rules::default()), @"GET / is answered with status 500 and no body: name another URL, or use --expect-status 500 if that is right");
     let mut exchanges = [exchange("GET /")];
     learn(&mut Answers(hello.to_vec()), &mut exchanges, &Rules::default()).unwrap();
     let body = ExpectedBody::Exact(b"Hello".to_vec());

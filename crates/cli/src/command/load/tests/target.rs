@@ -13,8 +13,8 @@ fn refusal(text: &str, may_load: Option<&str>) -> String {
 
 #[test]
 fn only_this_machine_is_loaded_unasked() {
-    assert_snapshot!(refusal("http://192.0.2.1/", None), @"192.0.2.1 is not this machine: load only what is yours; if you may, say --i-may-load 192.0.2.1");
-    assert_snapshot!(refusal("http://[2001:db8::1]:80/", None), @"2001:db8::1 is not this machine: load only what is yours; if you may, say --i-may-load 2001:db8::1");
+    assert_snapshot!(refusal("http://192.0.2.1/", None), @"192.0.2.1 is not this machine: load only what is yours; if you may, use --i-may-load 192.0.2.1");
+    assert_snapshot!(refusal("http://[2001:db8::1]:80/", None), @"2001:db8::1 is not this machine: load only what is yours; if you may, use --i-may-load 2001:db8::1");
     assert_snapshot!(refusal("http://192.0.2.1/", Some("192.0.2.2")), @r#"--i-may-load names "192.0.2.2", but the URL's host is "192.0.2.1": both must be the same"#);
     for foreign in ["255.255.255.255", "224.0.0.1", "ff02::1", "::ffff:192.0.2.1"] {
         assert!(!is_here(foreign.parse().unwrap()), "{foreign}");
