@@ -5,7 +5,7 @@ mod aspects;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
-use tare_report::document::{ALWAYS, Unit};
+use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
     build::{self, Entry},
     catalogue::{Row, Service, Setting, Style},
@@ -132,9 +132,9 @@ fn text(lines: &[Listing]) -> String {
     ];
     let row = |line: &Listing| {
         let state = match (&line.missing, &line.version) {
-            (Some(missing), _) => missing,
-            (None, Some(_)) => "built",
-            (None, None) => "can be built",
+            (Some(_), _) => ("cannot be built", Tone::Open),
+            (None, Some(_)) => ("built", Tone::Good),
+            (None, None) => ("can be built", Tone::Plain),
         };
         [
             line.service.as_str().into(),
@@ -146,7 +146,12 @@ fn text(lines: &[Listing]) -> String {
             state.into(),
         ]
     };
-    let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size, dependencies and licence";
-    let table = table(columns, lines.iter().map(row).collect(), look());
-    format!("{table}\n{}\n", paint("2", hint))
+    let mut out = table(columns, lines.iter().map(row).collect(), look()) + "\n";
+    for line in lines {
+        if let Some(missing) = &line.missing {
+            out += &format!("{}: {missing}\n", line.service);
+        }
+    }
+    let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size and dependencies";
+    out + &paint("2", hint) + "\n"
 }
