@@ -7,7 +7,7 @@ use tare_analysis::verdict::Verdict;
 use tare_host::signals;
 
 /// For the end of `tare --help`.
-pub const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 Examples:
   tare doctor                                is anything missing on this machine?
   tare run experiments/quick.toml            build, verify and measure 12 services; prints a table
@@ -21,7 +21,7 @@ Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or 
 
 /// How a command ended that did what it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Fine,
     /// The user must set something up, or correct the command line.
     SetUp,
@@ -52,7 +52,7 @@ impl From<Verdict> for Outcome {
 
 impl Outcome {
     /// The exit status.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Outcome::Fine => 0,
             Outcome::SetUp => 1,
@@ -65,7 +65,7 @@ impl Outcome {
 
     /// The graver of two outcomes: what a service did comes before what the machine did.
     #[must_use]
-    pub fn graver(self, other: Outcome) -> Outcome {
+    pub(crate) fn graver(self, other: Outcome) -> Outcome {
         use Outcome::{Fine, GateFailed, Inconclusive, MeasurementInvalid, ServiceFailed, SetUp};
         let order = [ServiceFailed, SetUp, GateFailed, MeasurementInvalid, Inconclusive, Fine];
         order.into_iter().find(|outcome| [self, other].contains(outcome)).unwrap_or(Fine)
@@ -73,7 +73,7 @@ impl Outcome {
 }
 
 /// The code of a command that ran.
-pub fn of(result: anyhow::Result<Outcome>) -> ExitCode {
+pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     // Whatever a command makes of it, its caller wants to know that it was interrupted.
     if let Some(signal) = signals::received() {
         report(&result);
@@ -99,7 +99,7 @@ fn sentence(error: &anyhow::Error) -> String {
 }
 
 /// The code of a command line that clap refused; asking for help is no mistake.
-pub fn of_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     ExitCode::from(u8::from(error.use_stderr()))
 }

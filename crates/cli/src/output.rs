@@ -15,7 +15,7 @@ use tare_report::{
 
 /// How a command prints its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// A table for a terminal
     Text,
     /// For a README or a pull request
@@ -25,12 +25,12 @@ pub enum Format {
 }
 
 /// `text` in an ANSI colour.
-pub fn paint(code: &str, text: &str) -> String {
+pub(crate) fn paint(code: &str, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
 /// Prints data. A reader that has gone (`tare list | head`) is no error.
-pub fn print(text: &str) -> anyhow::Result<()> {
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -39,7 +39,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints data of a form that is not Tare's own, byte by byte: nothing in it is taken for a colour.
-pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -49,7 +49,7 @@ pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
 
 /// Writes a file, whole or not at all: beside it first, so that a full disk leaves what was there before. A device or a pipe is
 /// written to as it is.
-pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
         // The file that a link leads to, and not the link, is written anew.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -65,22 +65,26 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 /// Prints a value as JSON.
-pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&json(value)?)
 }
 
 /// A value as indented JSON: printed, and stored in a run folder.
-pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
+pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// A table in as much of the terminal as there is: see [`Table::plain`].
-pub fn table<const N: usize>(columns: [(&str, Unit, u8); N], rows: Vec<[Value; N]>, look: Look) -> String {
+pub(crate) fn table<const N: usize>(
+    columns: [(&str, Unit, u8); N],
+    rows: Vec<[Value; N]>,
+    look: Look,
+) -> String {
     text::table(&Table::plain(columns, rows), look)
 }
 
 /// As text is written to stdout.
-pub fn look() -> Look {
+pub(crate) fn look() -> Look {
     Look { width: width(), colours: true }
 }
 

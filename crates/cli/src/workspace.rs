@@ -13,7 +13,7 @@ use crate::{exit::Outcome, output::paint};
 
 /// Options that every command has.
 #[derive(Debug, clap::Args)]
-pub struct Global {
+pub(crate) struct Global {
     /// The checkout to work in, which has the folders `services/` and `contracts/` [default: the nearest one upwards]
     #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders")]
     root: Option<PathBuf>,
@@ -23,18 +23,18 @@ pub struct Global {
 }
 
 impl Global {
-    pub fn find(&self) -> anyhow::Result<PathBuf> {
+    pub(crate) fn find(&self) -> anyhow::Result<PathBuf> {
         Ok(workspace::find(self.root.as_deref())?)
     }
 
-    pub fn open(&self) -> anyhow::Result<Workspace> {
+    pub(crate) fn open(&self) -> anyhow::Result<Workspace> {
         let root = self.find()?;
         let home = workspace::home(self.home.as_deref(), &root);
         Ok(Workspace::open(&root, &program()?, &home)?)
     }
 
     /// With the services outside of the checkout that `words` name.
-    pub fn open_with(&self, words: &[String]) -> anyhow::Result<Workspace> {
+    pub(crate) fn open_with(&self, words: &[String]) -> anyhow::Result<Workspace> {
         let mut workspace = self.open()?;
         workspace.adopt(words.iter().flat_map(|word| word.split(',')))?;
         Ok(workspace)
@@ -42,21 +42,21 @@ impl Global {
 }
 
 /// The rows that `words` name, or all; and a line for each service whose manifest is wrong.
-pub fn select(workspace: &Workspace, words: &[String]) -> anyhow::Result<Vec<Row>> {
+pub(crate) fn select(workspace: &Workspace, words: &[String]) -> anyhow::Result<Vec<Row>> {
     let rows = workspace.select(words)?;
     print_broken(workspace);
     Ok(rows)
 }
 
 /// Says which services are left out because their manifests are wrong.
-pub fn print_broken(workspace: &Workspace) {
+pub(crate) fn print_broken(workspace: &Workspace) {
     for Broken { name, error } in &workspace.catalogue.broken {
         anstream::eprintln!("{} {name}: {error}", paint("33", "left out"));
     }
 }
 
 /// How a command ends that did what it was asked for `words`: if that is everything, a wrong manifest is not fine.
-pub fn outcome_of_all(workspace: &Workspace, words: &[String], outcome: Outcome) -> Outcome {
+pub(crate) fn outcome_of_all(workspace: &Workspace, words: &[String], outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Fine if words.is_empty() && !workspace.catalogue.broken.is_empty() => Outcome::SetUp,
         outcome => outcome,
@@ -64,12 +64,12 @@ pub fn outcome_of_all(workspace: &Workspace, words: &[String], outcome: Outcome)
 }
 
 /// This program, as a path that another process can start.
-pub fn program() -> anyhow::Result<PathBuf> {
+pub(crate) fn program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("cannot find the program's own file")
 }
 
 /// Every command that starts services starts here: what a killed run left is ended, and a watchdog outlives this process.
-pub fn supervisor() -> anyhow::Result<Supervisor> {
+pub(crate) fn supervisor() -> anyhow::Result<Supervisor> {
     let isolation = Isolation::detect();
     let swept = sweep(&isolation);
     if !swept.pids.is_empty() {

@@ -39,7 +39,7 @@ Examples:
   tare build --prune=7            remove cached builds that were not used for a week
 
 Exit codes: 0 fine, 1 a build failed, 130 or 143 interrupted.")]
-pub struct Args {
+pub(crate) struct Args {
     /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
     services: Vec<String>,
     /// Build again, even if nothing has changed
@@ -92,7 +92,7 @@ struct Ready {
     folder: PathBuf,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if let Some(days) = args.prune {
         return prune(&global.open()?.store(), days, args.json);
     }

@@ -27,7 +27,7 @@ Examples:
   tare doctor --json     the same for a program
 
 Exit codes: 0 every service can be built here, 1 something is missing.")]
-pub struct Args {
+pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -48,7 +48,7 @@ struct ServiceFinding {
     missing: String,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     workspace::print_broken(&workspace);
     let (services, fix) = missing(&workspace.catalogue);

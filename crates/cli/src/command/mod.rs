@@ -1,20 +1,20 @@
 //! One file a command.
 
-pub mod build;
+pub(crate) mod build;
 mod campaign;
-pub mod compare;
-pub mod doctor;
-pub mod list;
-pub mod load;
+pub(crate) mod compare;
+pub(crate) mod doctor;
+pub(crate) mod list;
+pub(crate) mod load;
 mod print;
-pub mod raw_socket;
-pub mod report;
-pub mod run;
+pub(crate) mod raw_socket;
+pub(crate) mod report;
+pub(crate) mod run;
 mod runs;
-pub mod selftest;
-pub mod serve;
-pub mod show;
-pub mod slo;
-pub mod verify;
-pub mod watchdog;
+pub(crate) mod selftest;
+pub(crate) mod serve;
+pub(crate) mod show;
+pub(crate) mod slo;
+pub(crate) mod verify;
+pub(crate) mod watchdog;
 mod words;

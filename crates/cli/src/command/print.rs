@@ -16,7 +16,7 @@ use crate::{
 
 /// How much of a document is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub(super) enum Extent {
     /// The answer, the main tables, and what must be known to believe them.
     Brief,
     /// Every section.
@@ -24,7 +24,7 @@ pub enum Extent {
 }
 
 /// Prints a document to stdout. JSON is always the whole of it.
-pub fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
+pub(super) fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
     let look = output::look();
     print(&match (format, extent) {
         (Format::Text, Extent::Brief) => text::brief(document, look),
@@ -37,7 +37,7 @@ pub fn document(document: &Document, format: Format, extent: Extent) -> anyhow::
 }
 
 /// Says whether the document, computed now, has the figures of the one that was kept when the run ended.
-pub fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Result<Outcome> {
+pub(super) fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Result<Outcome> {
     let path = run.join(kept::NAME);
     let difference = kept::difference(run, document).with_context(|| run.display().to_string())?;
     let Some(what) = difference else {

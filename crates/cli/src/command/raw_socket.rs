@@ -17,7 +17,7 @@ use tare_host::signals;
 Examples:
   tare raw-socket --port 8080                     answers every request on 127.0.0.1:8080
   tare raw-socket --port 8080 --contract bare     with the response of another contract")]
-pub struct Args {
+pub(crate) struct Args {
     /// TCP port on 127.0.0.1
     #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
@@ -35,7 +35,7 @@ pub struct Args {
     version: bool,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.version {
         println!("{}", env!("CARGO_PKG_VERSION"));
         return Ok(Outcome::Fine);

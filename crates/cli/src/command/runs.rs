@@ -8,7 +8,7 @@ use tare_bench::run::folder::series;
 use crate::workspace::Global;
 
 /// The newest run of the checkout: names of run folders begin with the time.
-pub fn newest(global: &Global) -> anyhow::Result<PathBuf> {
+pub(super) fn newest(global: &Global) -> anyhow::Result<PathBuf> {
     let runs = global.find()?.join("runs");
     let entries = std::fs::read_dir(&runs).with_context(|| format!("{}: no runs yet", runs.display()))?;
     let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));

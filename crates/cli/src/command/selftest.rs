@@ -40,7 +40,7 @@ Examples:
   tare selftest --dry-run        list the trials
 
 Exit codes: 0 every fault was found, 1 usage or set-up error, 4 a fault was not found, 130 or 143 interrupted.")]
-pub struct Args {
+pub(crate) struct Args {
     /// Take at most a minute: the slow server is then 10% slower, not 3%
     #[arg(long)]
     quick: bool,
@@ -61,7 +61,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let trials = chosen(&args)?;
     if args.dry_run {
         return list(&trials);

@@ -25,7 +25,7 @@ Examples:
   tare show record/quick --recompute         are the stored figures those of the stored samples?
 
 Exit codes: that of the command that measured the run; also 1 usage or set-up error, 4 --recompute found a difference.")]
-pub struct Args {
+pub(crate) struct Args {
     /// The run folder [default: the newest one in `runs/`]
     run: Option<PathBuf>,
     /// Relate all rows to this one instead of the run's reference; of a comparison, print the table instead of the verdict
@@ -45,7 +45,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let path = match &args.run {
         Some(path) => path.clone(),
         None => runs::newest(global)?,

@@ -4,9 +4,9 @@ use crate::exit::Outcome;
 
 /// The watchdog; started by tare
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub(crate) struct Args {}
 
-pub fn run(_args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(_args: Args) -> anyhow::Result<Outcome> {
     tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
     Ok(Outcome::Fine)
 }

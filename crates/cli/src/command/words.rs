@@ -5,7 +5,7 @@ use tare_bench::run::until::Metric;
 use tare_host::spelling::suggestion;
 
 /// `0.1%` or `0.001`, as a part of 1.
-pub fn share(text: &str) -> anyhow::Result<f64> {
+pub(super) fn share(text: &str) -> anyhow::Result<f64> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share = number.trim().parse::<f64>().ok().map(|number| number / scale);
     let share = share.filter(|share| (0.0..=1.0).contains(share));
@@ -13,13 +13,13 @@ pub fn share(text: &str) -> anyhow::Result<f64> {
 }
 
 /// `3%` or `0.03`.
-pub fn delta(text: &str) -> anyhow::Result<f64> {
+pub(super) fn delta(text: &str) -> anyhow::Result<f64> {
     let share = share(text).ok().filter(|share| *share > 0.0 && *share < 1.0);
     share.context("a regression is a share between 0 and 1, such as 3% or 0.03")
 }
 
 /// `cpu`, `throughput`, `p99`, `rss`.
-pub fn metric(text: &str) -> Result<Metric, String> {
+pub(super) fn metric(text: &str) -> Result<Metric, String> {
     const NAMES: [(&str, Metric); 4] = [
         ("throughput", Metric::Throughput),
         ("cpu", Metric::Cpu),

@@ -45,7 +45,7 @@ struct FootprintLine {
     aspects: Footprint,
 }
 
-pub fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
+pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
     let releases = Releases::load(&workspace.root)?;
     let kept = Kept::new(&workspace.root);
     let outcome = if measure { measure_all(workspace, rows, &kept)? } else { Outcome::Fine };

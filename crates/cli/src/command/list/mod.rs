@@ -28,7 +28,7 @@ Examples:
   tare list group:go --json             all services in Go, with their settings, for a program
   tare list --aspects                   licence, dependencies, lines of code, size, releases
   tare list hyper --aspects --measure   its start-up time and idle memory too")]
-pub struct Args {
+pub(crate) struct Args {
     /// Services, or groups such as `group:go` [default: all services]
     services: Vec<String>,
     /// Print licence, dependencies, lines of code, size, build cost and releases
@@ -59,7 +59,7 @@ struct Listing {
     missing: Option<String>,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     let rows = workspace::select(&workspace, &args.services)?;
     if args.aspects {

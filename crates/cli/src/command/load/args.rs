@@ -18,7 +18,7 @@ use super::{
     after_help = "All options and examples: tare load --help",
     after_long_help = AFTER_LONG_HELP
 )]
-pub struct Args {
+pub(crate) struct Args {
     /// http://HOST[:PORT][/PATH]; several URLs of one server are requested in turns
     #[arg(value_name = "URL", value_parser = url::parse, required_unless_present = "calibrate")]
     pub urls: Vec<Url>,
@@ -46,7 +46,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Load")]
-pub struct PaceArgs {
+pub(crate) struct PaceArgs {
     /// Duration, such as 500ms, 30s or 2m [default: 10s, or the length of the ramp or steps of -R]. With a number of requests
     /// or connections it is a time limit [default: 1h, or 30s in which the server accepts no connection]
     #[arg(short, long, value_name = "TIME", value_parser = words::duration)]
@@ -98,7 +98,7 @@ pub struct PaceArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Spread {
+pub(crate) enum Spread {
     /// Evenly spaced
     Constant,
     /// At random instants (a Poisson process)
@@ -107,7 +107,7 @@ pub enum Spread {
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Request")]
-pub struct RequestArgs {
+pub(crate) struct RequestArgs {
     /// Method [default: GET; POST with --data]
     #[arg(short = 'X', long, alias = "request", value_name = "METHOD", value_parser = request::method)]
     pub method: Option<String>,
@@ -128,7 +128,7 @@ pub struct RequestArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Checking")]
-pub struct CheckingArgs {
+pub(crate) struct CheckingArgs {
     /// Accept every complete response, and send no requests before the load
     #[arg(long, conflicts_with_all = ["expect_status", "expect_body"])]
     pub no_check: bool,
@@ -148,7 +148,7 @@ pub struct CheckingArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Connections and generator")]
-pub struct TransportArgs {
+pub(crate) struct TransportArgs {
     /// Number of connections; in an open loop the maximum [default: 64, or fewer if -n needs fewer]
     #[arg(short, long, value_name = "N", value_parser = words::count)]
     pub connections: Option<u64>,
@@ -179,7 +179,7 @@ pub struct TransportArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Print more percentiles
     #[arg(short = 'L', long)]
     pub latency: bool,
@@ -197,13 +197,13 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    pub fn format(&self) -> LoadFormat {
+    pub(crate) fn format(&self) -> LoadFormat {
         if self.json { LoadFormat::Json } else { self.format }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum LoadFormat {
+pub(crate) enum LoadFormat {
     /// For people
     Text,
     /// As wrk 4.1 prints it, for scripts that read that
@@ -215,7 +215,7 @@ pub enum LoadFormat {
 }
 
 #[derive(Debug, Clone, Default, clap::Args)]
-pub struct Exports {
+pub(crate) struct Exports {
     /// Write the percentile distribution of the latencies to FILE, in milliseconds, for HdrHistogram's plotter; requests
     /// that were never answered are in it with the time that they had waited
     #[arg(long, value_name = "FILE")]

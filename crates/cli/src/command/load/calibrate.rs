@@ -91,7 +91,7 @@ struct Missing {
     reason: String,
 }
 
-pub fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> {
+pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     let contract = workspace.contract(CONTRACT)?;
     let server = workspace.catalogue.get(RAW_SOCKET).context("the catalogue has no raw-socket server")?;

@@ -7,7 +7,7 @@ use crate::output::print as put;
 const REQUESTS_SHOWN: usize = 8;
 
 /// Prints the requests byte for byte, the expectation and the plan.
-pub fn print(job: &Job) -> anyhow::Result<()> {
+pub(super) fn print(job: &Job) -> anyhow::Result<()> {
     put(&text(job))
 }
 

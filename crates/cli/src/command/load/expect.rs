@@ -19,21 +19,21 @@ const SHOWN_BYTES: usize = 60;
 
 /// What the user says is right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
+pub(super) struct Rules {
     pub no_check: bool,
     pub status: Option<u16>,
     pub body: Option<Vec<u8>>,
 }
 
 /// What can be asked: a server, or a list of answers in a test.
-pub trait Ask {
+pub(super) trait Ask {
     /// The answer to one request, on a connection of its own.
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
 }
 
 /// A server that listens.
 #[derive(Debug)]
-pub struct Server<'a> {
+pub(super) struct Server<'a> {
     pub endpoint: &'a Endpoint,
     /// How long the next bytes of an answer may take.
     pub patience: Duration,
@@ -81,7 +81,11 @@ impl Ask for Server<'_> {
 }
 
 /// Fills in what is right for each exchange; returns in words what responses are compared with.
-pub fn learn(server: &mut impl Ask, exchanges: &mut [Exchange], rules: &Rules) -> anyhow::Result<String> {
+pub(super) fn learn(
+    server: &mut impl Ask,
+    exchanges: &mut [Exchange],
+    rules: &Rules,
+) -> anyhow::Result<String> {
     if rules.no_check {
         return Ok("nothing: --no-check".to_owned());
     }
@@ -145,7 +149,11 @@ fn learn_one(
 }
 
 /// Asks each request of a contract once: where the service does not honour it, a load would only count errors.
-pub fn confirm(server: &mut impl Ask, contract: &str, exchanges: &[Exchange]) -> anyhow::Result<String> {
+pub(super) fn confirm(
+    server: &mut impl Ask,
+    contract: &str,
+    exchanges: &[Exchange],
+) -> anyhow::Result<String> {
     let mut asked: Vec<&str> = Vec::new();
     for exchange in exchanges {
         if asked.contains(&exchange.name.as_str()) {
@@ -165,7 +173,7 @@ pub fn confirm(server: &mut impl Ask, contract: &str, exchanges: &[Exchange]) ->
 }
 
 /// What would be compared, if nothing is asked before the load.
-pub fn planned(rules: &Rules, contract: Option<&str>) -> String {
+pub(super) fn planned(rules: &Rules, contract: Option<&str>) -> String {
     if rules.no_check {
         return "nothing: --no-check".to_owned();
     }

@@ -32,7 +32,7 @@ use tare_load::{
     generator::verdict::shortfall,
 };
 
-pub use args::Args;
+pub(crate) use args::Args;
 use expect::{Rules, Server};
 use output::Recorder;
 use plan::Plan;
@@ -47,7 +47,7 @@ const SHORTFALL_NOTED: f64 = 0.01;
 /// A server accepts at least so fast.
 const CONNECTS_PER_MS: u32 = 1;
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.calibrate {
         return calibrate::run(global, args.output.json, args.output.quiet);
     }

@@ -20,11 +20,11 @@ const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Longer than a timer and the way out of a CPU's sleep usually take.
-pub const SPIN: Duration = Duration::from_micros(60);
+pub(super) const SPIN: Duration = Duration::from_micros(60);
 
 /// A command line with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub(super) struct Plan {
     pub connections: Connections,
     /// The load that is reported.
     pub load: Load,
@@ -33,7 +33,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(pace: &PaceArgs, transport: &TransportArgs, checking: &CheckingArgs) -> anyhow::Result<Plan> {
+    pub(super) fn new(
+        pace: &PaceArgs,
+        transport: &TransportArgs,
+        checking: &CheckingArgs,
+    ) -> anyhow::Result<Plan> {
         let quota = quota(pace);
         let drain = pace.drain.unwrap_or(checking.timeout);
         let stop = match quota {
@@ -64,13 +68,13 @@ impl Plan {
     }
 
     /// Connections to open before the load: none if opening them is part of what is measured.
-    pub fn opened_before(&self) -> usize {
+    pub(super) fn opened_before(&self) -> usize {
         if self.load.requests_per_connection.is_none() { self.connections.total } else { 0 }
     }
 }
 
 /// A load in words.
-pub fn describe(connections: Connections, load: &Load) -> String {
+pub(super) fn describe(connections: Connections, load: &Load) -> String {
     let Connections { total, threads } = connections;
     let kind = match &load.schedule {
         Schedule::Closed { think: Think::None } => "closed loop".to_owned(),

@@ -23,7 +23,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What every request has in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RequestSpec {
+pub(super) struct RequestSpec {
     /// By default POST with a body and GET without.
     pub method: Option<String>,
     /// As given: `Name: value`, `Name;` for an empty value, `Name:` to leave out what would be sent.
@@ -33,20 +33,20 @@ pub struct RequestSpec {
 
 /// One word of `-H`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct Header {
     name: String,
     /// `None` leaves the header out.
     value: Option<String>,
 }
 
 impl RequestSpec {
-    pub fn method(&self) -> &str {
+    pub(super) fn method(&self) -> &str {
         let usual = if self.body.is_some() { "POST" } else { "GET" };
         self.method.as_deref().unwrap_or(usual)
     }
 
     /// The request for a URL; the expected response is not known yet.
-    pub fn exchange(&self, url: &Url) -> Exchange {
+    pub(super) fn exchange(&self, url: &Url) -> Exchange {
         Exchange {
             request: self.bytes(url),
             is_head: self.method() == "HEAD",
@@ -77,7 +77,7 @@ impl RequestSpec {
 }
 
 /// A header as curl takes it.
-pub fn header(text: &str) -> anyhow::Result<Header> {
+pub(super) fn header(text: &str) -> anyhow::Result<Header> {
     let (name, value) = match text.split_once(':') {
         Some((name, value)) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
         None => {
@@ -103,7 +103,7 @@ pub fn header(text: &str) -> anyhow::Result<Header> {
     Ok(Header { name: name.to_owned(), value })
 }
 
-pub fn method(text: &str) -> anyhow::Result<String> {
+pub(super) fn method(text: &str) -> anyhow::Result<String> {
     check_token(text, "a method")?;
     ensure!(
         text != "CONNECT",
@@ -122,7 +122,7 @@ fn check_token(text: &str, what: &str) -> anyhow::Result<()> {
 }
 
 /// `TEXT`, `@FILE` or `@-` for standard input, byte for byte.
-pub fn body(word: &str) -> anyhow::Result<Vec<u8>> {
+pub(super) fn body(word: &str) -> anyhow::Result<Vec<u8>> {
     match word.strip_prefix('@') {
         None => Ok(word.as_bytes().to_vec()),
         Some("-") => {
@@ -136,13 +136,13 @@ pub fn body(word: &str) -> anyhow::Result<Vec<u8>> {
 
 /// A request of a contract, and how often it comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Only {
+pub(crate) struct Only {
     name: String,
     weight: Option<u32>,
 }
 
 /// `NAME` or `NAME=WEIGHT`.
-pub fn only(text: &str) -> anyhow::Result<Only> {
+pub(super) fn only(text: &str) -> anyhow::Result<Only> {
     let Some((name, weight)) = text.split_once('=') else {
         return Ok(Only { name: text.to_owned(), weight: None });
     };
@@ -152,7 +152,7 @@ pub fn only(text: &str) -> anyhow::Result<Only> {
 }
 
 /// The contract with these requests as its load, where any are named. One that only verify sends may be named too.
-pub fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
+pub(super) fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
     let mut contract = contract.clone();
     if only.is_empty() {
         return Ok(contract);
@@ -173,6 +173,6 @@ pub fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Contract> 
 }
 
 /// The exchanges of a contract, with the answers that it asks for.
-pub fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
+pub(super) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
     contract.exchanges_for_load(seed, CONTRACT_EXCHANGES, &url.authority)
 }

@@ -8,13 +8,13 @@ const SILENT_MAX: u32 = 30;
 
 /// Listens to the intervals of a load.
 #[derive(Debug, Default)]
-pub struct Silence {
+pub(super) struct Silence {
     silent: u32,
 }
 
 impl Silence {
     /// Takes the next interval, and says whether it is time to give up.
-    pub fn is_over_with(&mut self, interval: &Interval) -> bool {
+    pub(super) fn is_over_with(&mut self, interval: &Interval) -> bool {
         let tally = &interval.measures.tally;
         let gone = tally.answered == 0 && tally.connects == 0 && tally.connection_failed.total() > 0;
         // The interval that ends the load may be short and without a word: once given up is for good.
@@ -25,11 +25,11 @@ impl Silence {
     }
 
     /// Whether it was time to give up.
-    pub fn given_up(&self) -> bool {
+    pub(super) fn given_up(&self) -> bool {
         self.silent >= SILENT_MAX
     }
 
-    pub fn note(&self) -> Option<String> {
+    pub(super) fn note(&self) -> Option<String> {
         let sentence = || format!("gave up: the server accepted no connection for {SILENT_MAX} s");
         self.given_up().then(sentence)
     }

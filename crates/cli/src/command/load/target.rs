@@ -14,7 +14,11 @@ use super::url::Url;
 /// Every endpoint that a URL may mean, in the order of the resolver: the first one that accepts is it.
 ///
 /// The name is resolved here and never again, so that what was looked at is what is loaded.
-pub fn endpoints(url: &Url, unix: Option<&Path>, may_load: Option<&str>) -> anyhow::Result<Vec<Endpoint>> {
+pub(super) fn endpoints(
+    url: &Url,
+    unix: Option<&Path>,
+    may_load: Option<&str>,
+) -> anyhow::Result<Vec<Endpoint>> {
     if let Some(path) = unix {
         return Ok(vec![Endpoint::Unix(path.to_owned())]);
     }
@@ -54,7 +58,7 @@ fn resolve(url: &Url) -> anyhow::Result<Vec<SocketAddr>> {
 ///
 /// To its own addresses a machine talks from that very address, so a socket that is connected to one has it at both
 /// ends. Connecting a datagram socket sends nothing. A `bind` would not tell: the kernel may be set to allow any.
-pub fn is_here(address: IpAddr) -> bool {
+pub(super) fn is_here(address: IpAddr) -> bool {
     let address = address.to_canonical();
     if address.is_loopback() || address.is_unspecified() {
         return true;
@@ -72,7 +76,7 @@ pub fn is_here(address: IpAddr) -> bool {
 }
 
 /// Whether connections can come from these addresses.
-pub fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Result<()> {
+pub(super) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Result<()> {
     for source in sources {
         ensure!(is_here(*source), "the source {source} is not an address of this machine");
         for endpoint in endpoints {
@@ -88,7 +92,7 @@ pub fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Resu
 }
 
 /// The first endpoint that accepts a connection.
-pub fn reachable(endpoints: &[Endpoint], timeout: std::time::Duration) -> anyhow::Result<Endpoint> {
+pub(super) fn reachable(endpoints: &[Endpoint], timeout: std::time::Duration) -> anyhow::Result<Endpoint> {
     let mut first = None;
     for endpoint in endpoints {
         let tried = match endpoint {

@@ -9,7 +9,7 @@ const PORT_DEFAULT: u16 = 80;
 
 /// Where a request goes, and what it asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Url {
+pub(crate) struct Url {
     /// The name or address, without brackets.
     pub host: String,
     pub port: u16,
@@ -21,7 +21,7 @@ pub struct Url {
 
 impl Url {
     /// Whether both are on one server.
-    pub fn is_beside(&self, other: &Url) -> bool {
+    pub(crate) fn is_beside(&self, other: &Url) -> bool {
         self.host.eq_ignore_ascii_case(&other.host) && self.port == other.port
     }
 }
@@ -33,7 +33,7 @@ impl fmt::Display for Url {
 }
 
 /// Reads `http://HOST[:PORT][/PATH][?QUERY]`; like curl also without the scheme.
-pub fn parse(text: &str) -> anyhow::Result<Url> {
+pub(super) fn parse(text: &str) -> anyhow::Result<Url> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let is_whole = |uri: &Uri| text.is_ascii() && uri.host().is_some_and(|host| !host.is_empty());
     let uri = whole.parse::<Uri>().ok().filter(is_whole).with_context(|| {

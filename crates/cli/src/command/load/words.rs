@@ -11,14 +11,14 @@ const SOURCES_MAX: usize = 65_536;
 const CPU_MAX: usize = 4_095;
 
 /// A duration above zero: `500ms`, `2s`, `1m`, `10`.
-pub fn duration(text: &str) -> anyhow::Result<Duration> {
+pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
     let duration = parse::parse_duration(text)?;
     ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
     Ok(duration)
 }
 
 /// A count above zero: `64`, `10k`.
-pub fn count(text: &str) -> anyhow::Result<u64> {
+pub(super) fn count(text: &str) -> anyhow::Result<u64> {
     let count = parse::parse_count(text)?;
     ensure!(count > 0, "0 is too few: give 1 or more");
     Ok(count)
@@ -26,14 +26,14 @@ pub fn count(text: &str) -> anyhow::Result<u64> {
 
 /// The rate of an open loop, and how long its text says that it lasts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rate {
+pub(crate) struct Rate {
     pub profile: Profile,
     /// The time of the ramp or of all steps; absent if the last one has none.
     pub lasts: Option<Duration>,
 }
 
 /// `20k`, `1k..20k/30s` or `1k:10s,5k:10s`.
-pub fn rate(text: &str) -> anyhow::Result<Rate> {
+pub(super) fn rate(text: &str) -> anyhow::Result<Rate> {
     let profile = text.parse::<Profile>()?;
     // The profile itself goes on for ever; the text was read without a mistake.
     let duration = |text: &str| parse::parse_duration(text).ok();
@@ -45,7 +45,7 @@ pub fn rate(text: &str) -> anyhow::Result<Rate> {
 }
 
 /// `100ms`, or `50ms..150ms` for any time between.
-pub fn think(text: &str) -> anyhow::Result<Think> {
+pub(super) fn think(text: &str) -> anyhow::Result<Think> {
     let ns = |text: &str| -> anyhow::Result<u64> {
         Ok(u64::try_from(parse::parse_duration(text)?.as_nanos()).unwrap_or(u64::MAX))
     };
@@ -63,7 +63,7 @@ pub fn think(text: &str) -> anyhow::Result<Think> {
 }
 
 /// `0,2-3`: CPUs by their numbers.
-pub fn cpus(text: &str) -> anyhow::Result<Vec<usize>> {
+pub(super) fn cpus(text: &str) -> anyhow::Result<Vec<usize>> {
     let number = |text: &str| {
         let number = text.trim().parse::<usize>().ok().filter(|cpu| *cpu <= CPU_MAX);
         number.with_context(|| format!("\"{text}\" is not the number of a CPU: give a list such as 0,2-3"))
@@ -76,7 +76,7 @@ pub fn cpus(text: &str) -> anyhow::Result<Vec<usize>> {
 }
 
 /// `127.0.0.2-127.0.0.9,127.0.1.1`: addresses.
-pub fn sources(text: &str) -> anyhow::Result<Vec<IpAddr>> {
+pub(super) fn sources(text: &str) -> anyhow::Result<Vec<IpAddr>> {
     let address = |text: &str| {
         text.trim().parse::<IpAddr>().ok().with_context(|| {
             format!(

@@ -11,10 +11,10 @@ use tare_report::write::File;
 use crate::output;
 
 /// What stands for stdout on a command line.
-pub const STDOUT: &str = "-";
+pub(super) const STDOUT: &str = "-";
 
 /// What a form consists of.
-pub enum Content {
+pub(super) enum Content {
     /// One piece.
     File(Vec<u8>),
     /// A folder of files.
@@ -23,7 +23,7 @@ pub enum Content {
 
 /// Where it goes.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Destination {
+pub(super) enum Destination {
     /// To whoever reads this program's output.
     Stdout,
     /// To a file, or into a folder.
@@ -32,7 +32,7 @@ pub enum Destination {
 
 impl Destination {
     /// What the command line says; else `default` in the run folder, or stdout.
-    pub fn of(out: Option<&Path>, run: &Path, default: &str) -> Destination {
+    pub(super) fn of(out: Option<&Path>, run: &Path, default: &str) -> Destination {
         match out {
             Some(path) if path == Path::new(STDOUT) => Destination::Stdout,
             Some(path) => Destination::Path(path.to_owned()),
@@ -44,7 +44,7 @@ impl Destination {
 
 impl Content {
     /// Writes it there, and says where it is.
-    pub fn deliver(self, to: &Destination) -> anyhow::Result<()> {
+    pub(super) fn deliver(self, to: &Destination) -> anyhow::Result<()> {
         match (self, to) {
             (Content::File(bytes), Destination::Stdout) => output::print_bytes(&bytes),
             (Content::File(bytes), Destination::Path(path)) => {

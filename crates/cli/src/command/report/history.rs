@@ -14,7 +14,7 @@ use crate::exit::Outcome;
 
 /// Two runs, the second by the first, or more of them in the order of time. What is written goes into the folder of the last
 /// one that is compared, whatever was named after it, and never in place of its own page.
-pub fn report(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
+pub(super) fn report(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
     match args.format {
         Form::Hgrm => {
             bail!("--format hgrm: latencies of several runs are several sets of files: name one run")

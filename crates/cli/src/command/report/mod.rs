@@ -2,7 +2,7 @@
 
 mod deliver;
 mod history;
-pub mod page;
+pub(crate) mod page;
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ Examples:
 
 Exit codes: 0 fine, 1 usage or set-up error. With --format junit also those of the run's verdict: 2 a service failed, \
 3 gate failed, 4 measurement invalid, 5 inconclusive.")]
-pub struct Args {
+pub(crate) struct Args {
     /// The run folder [default: the newest one in `runs/`]; two are compared, more are a history
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
@@ -70,7 +70,7 @@ enum Form {
     Junit,
 }
 
-pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.schema {
         return output::print(json::SCHEMA).map(|()| Outcome::Fine);
     }

@@ -13,13 +13,13 @@ use tare_report::{
 use crate::output;
 
 /// The name of the page in the run folder.
-pub const NAME: &str = "report.html";
+pub(crate) const NAME: &str = "report.html";
 /// The short form, for a README or a pull request.
 const MARKDOWN: &str = "report.md";
 
 /// The document of a run that has ended, written into its folder. The run itself is there already: that there is no page must
 /// not look as if there were no run.
-pub fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Document> {
+pub(crate) fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Document> {
     // What was kept before the rest of a run was measured is of another run.
     match fs::remove_file(run.join(kept::NAME)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -39,7 +39,7 @@ pub fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Document> {
 }
 
 /// Where a run is kept, and how to see it again.
-pub fn tell_kept(run: &Path) {
+pub(crate) fn tell_kept(run: &Path) {
     let page = run.join(NAME);
     if page.exists() {
         eprintln!("the page is {}", page.display());

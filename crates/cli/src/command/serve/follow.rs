@@ -21,17 +21,17 @@ use tokio::{
 
 use super::{
     pages::Pages,
-    progress::{Going, Progress},
+    progress::{Going, RunProgress},
 };
 
 /// How often a journal is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What there is to tell of a run.
+/// What is new of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Live {
+pub(super) struct Update {
     /// How far it is.
-    pub progress: Option<Progress>,
+    pub progress: Option<RunProgress>,
     /// Counts how often there was something new for the report to show.
     pub documents: u64,
     /// It has ended, or was cut off.
@@ -40,23 +40,23 @@ pub struct Live {
 
 /// Those that are followed now.
 #[derive(Debug, Default, Clone)]
-pub struct Followed(Arc<Mutex<HashMap<PathBuf, watch::Sender<Live>>>>);
+pub(super) struct Followed(Arc<Mutex<HashMap<PathBuf, watch::Sender<Update>>>>);
 
 impl Followed {
-    /// Listens to a run; it is followed from now on where it was not.
-    pub fn listen(&self, run: &Path, pages: &Pages) -> watch::Receiver<Live> {
+    /// Listens to a run, which is followed from now on.
+    pub(super) fn listen(&self, run: &Path, pages: &Pages) -> watch::Receiver<Update> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(run) {
             return known.subscribe();
         }
-        let (sender, receiver) = watch::channel(Live::default());
+        let (sender, receiver) = watch::channel(Update::default());
         all.insert(run.to_owned(), sender.clone());
         tokio::spawn(follow(run.to_owned(), sender, self.clone(), pages.clone()));
         receiver
     }
 
-    /// True once no browser reads it: then it is taken out.
-    fn is_over(&self, run: &Path, sender: &watch::Sender<Live>) -> bool {
+    /// Whether no browser reads it any more: then it is taken out.
+    fn is_over(&self, run: &Path, sender: &watch::Sender<Update>) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let over = sender.receiver_count() == 0 || sender.borrow().done;
         if over {
@@ -71,7 +71,7 @@ impl Followed {
     }
 }
 
-async fn follow(run: PathBuf, sender: watch::Sender<Live>, followed: Followed, pages: Pages) {
+async fn follow(run: PathBuf, sender: watch::Sender<Update>, followed: Followed, pages: Pages) {
     let mut tail = None;
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -92,7 +92,7 @@ async fn follow(run: PathBuf, sender: watch::Sender<Live>, followed: Followed, p
         }
         sender.send_if_modified(|live| {
             let documents = live.documents + u64::from(is_due);
-            let now = Live { progress: looked.progress, documents, done: looked.done };
+            let now = Update { progress: looked.progress, documents, done: looked.done };
             let is_new = *live != now;
             *live = now;
             is_new
@@ -103,7 +103,7 @@ async fn follow(run: PathBuf, sender: watch::Sender<Live>, followed: Followed, p
 /// What a look found.
 #[derive(Debug, Default)]
 struct Looked {
-    progress: Option<Progress>,
+    progress: Option<RunProgress>,
     has_more: bool,
     done: bool,
 }
@@ -126,7 +126,7 @@ fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
     match tail {
         Ok(mut tail) => {
             // What cannot be read now may be at the next look; the report says what is damaged.
-            let has_more = tail.hear_more().unwrap_or(false);
+            let has_more = tail.read_more().unwrap_or(false);
             (Looked { progress: Some(tail.going.progress()), has_more, done }, Some(tail))
         }
         Err(_) => (Looked { progress: None, has_more: false, done }, None),
@@ -142,8 +142,8 @@ impl Tail {
         Ok(Tail { journal: folder::journal_path(run), read: 0, going })
     }
 
-    /// True where the report has more to show.
-    fn hear_more(&mut self) -> io::Result<bool> {
+    /// Whether the report has more to show.
+    fn read_more(&mut self) -> io::Result<bool> {
         let mut file = File::open(&self.journal)?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut bytes = Vec::new();

@@ -25,10 +25,10 @@ const ALWAYS: [(&str, &str); 7] = [
 
 /// The names by which this server may be asked.
 #[derive(Debug, Clone)]
-pub struct Hosts(Vec<String>);
+pub(super) struct Hosts(Vec<String>);
 
 impl Hosts {
-    pub fn new(port: u16) -> Hosts {
+    pub(super) fn new(port: u16) -> Hosts {
         let names = ["127.0.0.1", "localhost"];
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
         // A browser leaves out the port that is usual.
@@ -38,7 +38,7 @@ impl Hosts {
         Hosts(hosts)
     }
 
-    /// Why a request is refused, where it is.
+    /// Why a request is refused, if it is.
     fn refuses(&self, method: &Method, headers: &HeaderMap) -> Option<(StatusCode, String)> {
         if ![Method::GET, Method::HEAD].contains(method) {
             return Some((
@@ -51,13 +51,13 @@ impl Hosts {
             return Some((StatusCode::BAD_REQUEST, "exactly one Host header is needed".to_owned()));
         };
         let is_known = |known: &String| host.as_bytes().eq_ignore_ascii_case(known.as_bytes());
-        let told = || format!("not asked by its own name; open http://{}/", self.0[0]);
-        (!self.0.iter().any(is_known)).then(|| (StatusCode::MISDIRECTED_REQUEST, told()))
+        let sentence = || format!("not asked by its own name; open http://{}/", self.0[0]);
+        (!self.0.iter().any(is_known)).then(|| (StatusCode::MISDIRECTED_REQUEST, sentence()))
     }
 }
 
 /// Around every request.
-pub async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     let mut response = match hosts.refuses(request.method(), request.headers()) {
         Some((status, sentence)) => refusal(status, &sentence),
         None => next.run(request).await,
@@ -72,7 +72,7 @@ pub async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> 
 }
 
 /// A sentence as plain text.
-pub fn refusal(status: StatusCode, sentence: &str) -> Response {
+pub(super) fn refusal(status: StatusCode, sentence: &str) -> Response {
     (status, format!("{sentence}\n")).into_response()
 }
 

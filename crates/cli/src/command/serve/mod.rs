@@ -31,7 +31,7 @@ Examples:
   tare serve                 prints the address to open; lists the runs in `runs/` and `record/`
   tare serve --port 0        any free port
   tare serve --runs DIR      the runs in another folder")]
-pub struct Args {
+pub(crate) struct Args {
     /// TCP port on 127.0.0.1; 0 for any free one
     #[arg(long, default_value_t = 8080)]
     port: u16,
@@ -40,7 +40,7 @@ pub struct Args {
     runs: Option<PathBuf>,
 }
 
-pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let folders = Folders::new(folders(global, args)?);
     // Before there is a second thread: threads inherit the priority.
     if let Err(error) = process::run_when_idle() {

@@ -31,18 +31,18 @@ const NOTE: &str = "This run is being measured by the machine that shows it. tar
 
 /// A run, and the form of it that is asked for most.
 #[derive(Debug)]
-pub struct Page {
+pub(super) struct Page {
     pub html: String,
     pub document: Document,
 }
 
 /// The pages that were made.
 #[derive(Debug, Clone, Default)]
-pub struct Pages(Arc<Kept>);
+pub(super) struct Pages(Arc<Kept>);
 
 /// To read a folder.
 #[derive(Debug)]
-pub struct Turn {
+pub(super) struct Turn {
     _guard: OwnedMutexGuard<()>,
 }
 
@@ -74,12 +74,12 @@ impl Made {
 
 impl Pages {
     /// How long to wait between two readings of a run in progress.
-    pub fn pause(&self, run: &Path) -> Duration {
+    pub(super) fn pause(&self, run: &Path) -> Duration {
         self.pages().get(run).map_or(PAUSE_MIN, Made::pause)
     }
 
     /// The page of a run, where it was made and is still good. It looks at files, and is for a thread that may wait for a disk.
-    pub fn known(&self, run: &Path) -> Option<Arc<Page>> {
+    pub(super) fn known(&self, run: &Path) -> Option<Arc<Page>> {
         let (at, stamp, running) = (Instant::now(), Stamp::of(run), folder::is_being_written(run));
         let pages = self.pages();
         let made = pages.get(run).filter(|made| made.is_good_at(at, stamp, running))?;
@@ -87,12 +87,12 @@ impl Pages {
     }
 
     /// Waits until a folder may be read. It keeps no thread meanwhile, because there are few for all requests.
-    pub async fn turn(&self) -> Turn {
+    pub(super) async fn turn(&self) -> Turn {
         Turn { _guard: Arc::clone(&self.0.turn).lock_owned().await }
     }
 
     /// The page of a run, made now, unless another request made it meanwhile. For a thread that may wait for a disk.
-    pub fn get(&self, name: &str, run: &Path, _turn: Turn) -> Result<Arc<Page>, String> {
+    pub(super) fn get(&self, name: &str, run: &Path, _turn: Turn) -> Result<Arc<Page>, String> {
         if let Some(page) = self.known(run) {
             return Ok(page);
         }

@@ -17,7 +17,7 @@ use crate::progress::duration;
 
 /// What a page shows above a report that is still forming.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Progress {
+pub(super) struct RunProgress {
     /// The part that changes with every slice.
     pub now: String,
     /// The part that changes with every block: what a screen reader says.
@@ -30,7 +30,7 @@ pub struct Progress {
 
 /// A run in progress.
 #[derive(Debug)]
-pub enum Going {
+pub(super) enum Going {
     /// In blocks.
     Campaign(Box<Campaign>),
     /// In cells.
@@ -39,7 +39,7 @@ pub enum Going {
 
 /// Slices in blocks.
 #[derive(Debug)]
-pub struct Campaign {
+pub(super) struct Campaign {
     plan: Plan,
     /// Blocks that have begun.
     blocks: usize,
@@ -53,7 +53,7 @@ pub struct Campaign {
 
 /// Cells in rounds.
 #[derive(Debug)]
-pub struct Grid {
+pub(super) struct Grid {
     plan: GridPlan,
     done: BTreeSet<Cell>,
     last: Option<Cell>,
@@ -61,7 +61,7 @@ pub struct Grid {
 
 impl Going {
     /// Of an interleaved experiment.
-    pub fn campaign(plan: Plan) -> Going {
+    pub(super) fn campaign(plan: Plan) -> Going {
         let now = "warming up".to_owned();
         Going::Campaign(Box::new(Campaign {
             plan,
@@ -74,13 +74,13 @@ impl Going {
     }
 
     /// Of a published experiment.
-    pub fn grid(plan: GridPlan) -> Going {
+    pub(super) fn grid(plan: GridPlan) -> Going {
         Going::Grid(Box::new(Grid { plan, done: BTreeSet::new(), last: None }))
     }
 
     /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
     /// report's to complain of.
-    pub fn hear(&mut self, line: &[u8]) -> bool {
+    pub(super) fn hear(&mut self, line: &[u8]) -> bool {
         serde_json::from_slice(line).is_ok_and(|record: Record| match self {
             Going::Campaign(campaign) => campaign.hear(&record),
             Going::Grid(grid) => grid.hear(&record),
@@ -88,7 +88,7 @@ impl Going {
     }
 
     /// How far it is.
-    pub fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> RunProgress {
         match self {
             Going::Campaign(campaign) => campaign.progress(),
             Going::Grid(grid) => grid.progress(),
@@ -150,7 +150,7 @@ impl Campaign {
         }
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> RunProgress {
         let over = self.blocks.saturating_sub(1) as u64;
         let block_ns = match (self.block_began_ns.saturating_sub(self.pilots_ns)).checked_div(over) {
             Some(block_ns) => block_ns,
@@ -169,7 +169,7 @@ impl Campaign {
             blocks => format!("Block {blocks}"),
         };
         let (now, share) = (self.now.clone(), share(self.elapsed_ns, left_ns));
-        Progress { now, stage, left: words(left_ns), share }
+        RunProgress { now, stage, left: words(left_ns), share }
     }
 }
 
@@ -182,7 +182,7 @@ impl Grid {
         true
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self) -> RunProgress {
         let expected_ns =
             |cell: &Cell| self.plan.points.get(cell.point).map_or(0, |point| point.expected_ns());
         let done_ns: u64 = self.done.iter().map(expected_ns).sum();
@@ -192,7 +192,7 @@ impl Grid {
             Some(format!("last measured: {}, {}", row.planned.label, point.describe()))
         });
         let (done, all) = (self.done.len(), self.plan.cells());
-        Progress {
+        RunProgress {
             now: now.unwrap_or_else(|| "the first cell".to_owned()),
             stage: format!("{done} of {all} cells"),
             left: words(left_ns),
@@ -252,7 +252,7 @@ mod tests {
         let load = json!({"elapsed_ns": 1_000_000_000});
         let slice = json!({"sample": {"block": 2, "round": 1, "row": 1, "load": load}});
         assert!(!heard(&mut going, &slice));
-        let expected = Progress {
+        let expected = RunProgress {
             now: "round 2 of 2: b".to_owned(),
             stage: "Block 3".to_owned(),
             left: "about 49 s left".to_owned(),

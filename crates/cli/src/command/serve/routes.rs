@@ -32,7 +32,7 @@ use tokio::{
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::{
-    follow::{Followed, Live},
+    follow::{Followed, Update},
     guard::{self, Hosts, refusal},
     pages::{Page, Pages},
     shelf::{Folders, Shelf},
@@ -44,18 +44,18 @@ const STREAMS_MAX: usize = 32;
 const LIST_BUDGET: Duration = Duration::from_millis(300);
 /// A list is good for so long.
 const LIST_EVERY: Duration = Duration::from_secs(2);
-/// A stream says that it is there: so one whose reader has gone is noticed.
+/// A stream sends a sign of life, so that a reader that has gone is noticed.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// What all requests share.
 #[derive(Debug, Clone)]
-pub struct App(Arc<Shared>);
+pub(super) struct App(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     hosts: Hosts,
     folders: Folders,
-    /// Who waits for it keeps no thread.
+    /// A request that waits for it keeps no thread.
     list: Arc<Mutex<List>>,
     pages: Pages,
     followed: Followed,
@@ -69,7 +69,7 @@ struct List {
 }
 
 impl App {
-    pub fn new(folders: Folders, port: u16) -> App {
+    pub(super) fn new(folders: Folders, port: u16) -> App {
         let shelf = Shelf::new(folders.clone());
         App(Arc::new(Shared {
             hosts: Hosts::new(port),
@@ -81,7 +81,7 @@ impl App {
         }))
     }
 
-    pub fn router(self) -> Router {
+    pub(super) fn router(self) -> Router {
         let hosts = self.0.hosts.clone();
         Router::new()
             .route("/", get(list))
@@ -95,7 +95,7 @@ impl App {
             .layer(middleware::from_fn_with_state(hosts, guard::guard))
     }
 
-    /// The list, looked at anew where it is old.
+    /// The list, read again if it is old.
     async fn look(&self) -> Result<Arc<Vec<Listed>>, Response> {
         let mut list = Arc::clone(&self.0.list).lock_owned().await;
         reading(move || list.look()).await
@@ -103,9 +103,9 @@ impl App {
 
     /// The folder of the run of this name.
     async fn find(&self, name: String) -> Result<PathBuf, Response> {
-        let told = format!("no run is called {name:?}; the list of runs is at /");
+        let sentence = format!("no run is called {name:?}; the list of runs is at /");
         let folders = self.0.folders.clone();
-        reading(move || folders.find(&name)).await?.ok_or_else(|| refusal(StatusCode::NOT_FOUND, &told))
+        reading(move || folders.find(&name)).await?.ok_or_else(|| refusal(StatusCode::NOT_FOUND, &sentence))
     }
 
     async fn page_of(&self, name: String) -> Result<Arc<Page>, Response> {
@@ -119,7 +119,7 @@ impl App {
         page.map_err(|sentence| refusal(StatusCode::UNPROCESSABLE_ENTITY, &sentence))
     }
 
-    /// A place for a stream, where there is one.
+    /// A place for a stream, if there is one.
     fn stream(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0.streams).try_acquire_owned().ok()
     }
@@ -140,14 +140,14 @@ impl List {
 }
 
 fn crowded() -> Response {
-    let told = format!("{STREAMS_MAX} pages are being kept up to date already; close one");
-    refusal(StatusCode::SERVICE_UNAVAILABLE, &told)
+    let sentence = format!("{STREAMS_MAX} pages are being kept up to date already; close one");
+    refusal(StatusCode::SERVICE_UNAVAILABLE, &sentence)
 }
 
-/// In a thread that may wait for a disk.
+/// Runs `read` in a thread that may wait for a disk.
 async fn reading<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
-    let told = "this could not be read: see what tare serve printed";
-    spawn_blocking(read).await.map_err(|_| refusal(StatusCode::INTERNAL_SERVER_ERROR, told))
+    let sentence = "this could not be read: see what tare serve printed";
+    spawn_blocking(read).await.map_err(|_| refusal(StatusCode::INTERNAL_SERVER_ERROR, sentence))
 }
 
 async fn list(State(app): State<App>) -> Result<Response, Response> {
@@ -183,7 +183,7 @@ fn nothing() -> Response {
     refusal(StatusCode::NOT_FOUND, "nothing here; the list of runs is at /")
 }
 
-/// `list`, whenever it is another one.
+/// The event `list`, whenever the list has changed.
 async fn list_events(State(app): State<App>) -> Result<Response, Response> {
     let permit = app.stream().ok_or_else(crowded)?;
     let (sender, receiver) = mpsc::channel(1);
@@ -217,11 +217,11 @@ fn digest(runs: &[Listed]) -> u64 {
 async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Response> {
     let path = app.find(name).await?;
     let permit = app.stream().ok_or_else(crowded)?;
-    let mut live = app.0.followed.listen(&path, &app.0.pages);
+    let mut updates = app.0.followed.listen(&path, &app.0.pages);
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         let _permit = permit;
-        tell(&mut live, &sender).await;
+        send_updates(&mut updates, &sender).await;
     });
     Ok(stream_of(receiver))
 }
@@ -229,11 +229,11 @@ async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Resp
 type Events = mpsc::Sender<Result<Event, Infallible>>;
 
 /// Until the run has ended or the browser has gone. A slow reader gets the newest state when it reads again.
-async fn tell(live: &mut watch::Receiver<Live>, sender: &Events) {
-    let mut told = Live::default();
+async fn send_updates(updates: &mut watch::Receiver<Update>, sender: &Events) {
+    let mut sent = Update::default();
     loop {
-        let now = live.borrow_and_update().clone();
-        for event in news(&told, &now) {
+        let now = updates.borrow_and_update().clone();
+        for event in news(&sent, &now) {
             if sender.send(Ok(event)).await.is_err() {
                 return;
             }
@@ -241,23 +241,23 @@ async fn tell(live: &mut watch::Receiver<Live>, sender: &Events) {
         if now.done {
             return;
         }
-        told = now;
+        sent = now;
         tokio::select! {
-            changed = live.changed() => if changed.is_err() { return },
+            changed = updates.changed() => if changed.is_err() { return },
             () = sender.closed() => return,
         }
     }
 }
 
 /// What is new, in the order in which a page wants it.
-fn news(told: &Live, now: &Live) -> Vec<Event> {
+fn news(sent: &Update, now: &Update) -> Vec<Event> {
     let mut events = Vec::new();
-    if let Some(progress) = now.progress.as_ref().filter(|_| now.progress != told.progress) {
+    if let Some(progress) = now.progress.as_ref().filter(|_| now.progress != sent.progress) {
         // It has strings and a finite number: there is nothing that JSON could not say.
         let json = serde_json::to_string(progress).unwrap_or_default();
         events.push(named("progress", &json));
     }
-    if now.documents != told.documents {
+    if now.documents != sent.documents {
         events.push(named("document", "changed"));
     }
     if now.done {

@@ -23,34 +23,34 @@ const OF_SERIES: char = ':';
 
 /// Folders of runs, and the runs in them.
 #[derive(Debug, Clone)]
-pub struct Folders(Vec<PathBuf>);
+pub(super) struct Folders(Vec<PathBuf>);
 
-/// What is known of the runs.
+/// The runs, and what is known of them.
 #[derive(Debug)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     folders: Folders,
     known: HashMap<PathBuf, Known>,
-    /// Of those that are not read as long as a run goes on.
-    heads: HashMap<PathBuf, (Stamp, Listed)>,
 }
 
-/// A run that was read, as it was then.
+/// What a run was when it was read.
 #[derive(Debug)]
 struct Known {
     stamp: Stamp,
     listed: Listed,
+    /// Only its head was read.
+    is_head: bool,
 }
 
 /// A run and the name by which it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub(super) struct Place {
     pub name: String,
     pub path: PathBuf,
 }
 
 /// What changes when a run does: length and time of its head, of its journal, and of the folder, in which reports are put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub(super) struct Stamp {
     head: Seen,
     journal: Seen,
     folder: Seen,
@@ -59,7 +59,7 @@ pub struct Stamp {
 type Seen = Option<(u64, SystemTime)>;
 
 impl Stamp {
-    pub fn of(run: &Path) -> Stamp {
+    pub(super) fn of(run: &Path) -> Stamp {
         let look = |path: PathBuf| {
             let found = fs::metadata(path).ok()?;
             Some((found.len(), found.modified().ok()?))
@@ -83,12 +83,12 @@ impl Stamp {
 }
 
 impl Folders {
-    pub fn new(folders: Vec<PathBuf>) -> Folders {
+    pub(super) fn new(folders: Vec<PathBuf>) -> Folders {
         Folders(folders)
     }
 
     /// The run of this name: looked up among those that there are, so that no name leads elsewhere.
-    pub fn find(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn find(&self, name: &str) -> Option<PathBuf> {
         self.places().into_iter().find(|place| place.name == name).map(|place| place.path)
     }
 
@@ -106,55 +106,56 @@ impl Folders {
 }
 
 impl Shelf {
-    pub fn new(folders: Folders) -> Shelf {
-        Shelf { folders, known: HashMap::new(), heads: HashMap::new() }
+    pub(crate) fn new(folders: Folders) -> Shelf {
+        Shelf { folders, known: HashMap::new() }
     }
 
-    /// The list, newest first. Of what has changed it reads as many as there is time for; the others are said to be unread.
-    pub fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<Listed> {
+    /// The list, newest first. Of what has changed it reads as many as there is time for; the others are marked as unread.
+    pub(crate) fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<Listed> {
         let places = self.folders.places();
         let running: Vec<bool> = places.iter().map(|place| folder::is_being_written(&place.path)).collect();
         let measuring = running.contains(&true);
         self.known.retain(|path, _| places.iter().any(|place| place.path == *path));
-        self.heads.retain(|path, _| places.iter().any(|place| place.path == *path));
-        let mut list = Vec::with_capacity(places.len());
-        for (place, running) in places.iter().zip(running) {
-            let stamp = Stamp::of(&place.path);
-            let known = self.known.get_mut(&place.path);
-            let known = known.filter(|known| known.stamp.has_the_records_of(&stamp) && !running);
-            let listed = match known {
-                Some(known) => {
-                    if known.stamp != stamp && !measuring && has_time() {
-                        known.stamp = stamp;
-                        known.listed.bytes = Some(size(&place.path));
-                    }
-                    known.listed.clone()
-                }
-                None if running => self.head(place, stamp, State::Known(Status::Running)),
-                None if measuring || !has_time() => self.head(place, stamp, State::Unread),
-                None => {
-                    let listed = place.read();
-                    self.known.insert(place.path.clone(), Known { stamp, listed: listed.clone() });
-                    listed
-                }
-            };
-            list.push(listed);
-        }
+        let mut may_read = || !measuring && has_time();
+        let listed = places.iter().zip(running).map(|(place, running)| match running {
+            true => self.head(place, State::Known(Status::Running)),
+            false => self.listed(place, &mut may_read),
+        });
+        let mut list: Vec<Listed> = listed.collect();
         list.sort_by_key(|listed| Reverse(listed.began.clone()));
         list
     }
-}
 
-impl Shelf {
+    /// A run that is not in progress.
+    fn listed(&mut self, place: &Place, may_read: &mut impl FnMut() -> bool) -> Listed {
+        let stamp = Stamp::of(&place.path);
+        let known = self.known.get_mut(&place.path).filter(|known| !known.is_head);
+        if let Some(known) = known.filter(|known| known.stamp.has_the_records_of(&stamp)) {
+            if known.stamp != stamp && may_read() {
+                known.stamp = stamp;
+                known.listed.bytes = Some(size(&place.path));
+            }
+            return known.listed.clone();
+        }
+        if !may_read() {
+            return self.head(place, State::Unread);
+        }
+        let listed = place.read();
+        self.known.insert(place.path.clone(), Known { stamp, listed: listed.clone(), is_head: false });
+        listed
+    }
+
     /// What its head tells, which is read once.
-    fn head(&mut self, place: &Place, stamp: Stamp, state: State) -> Listed {
-        let known = self.heads.get(&place.path).filter(|(known, _)| known.has_the_head_of(&stamp));
+    fn head(&mut self, place: &Place, state: State) -> Listed {
+        let stamp = Stamp::of(&place.path);
+        let known = self.known.get(&place.path);
+        let known = known.filter(|known| known.is_head && known.stamp.has_the_head_of(&stamp));
         let head = match known {
-            Some((_, head)) => head.clone(),
+            Some(known) => known.listed.clone(),
             None => {
-                let head = place.head(state);
-                self.heads.insert(place.path.clone(), (stamp, head.clone()));
-                head
+                let listed = place.head(state);
+                self.known.insert(place.path.clone(), Known { stamp, listed: listed.clone(), is_head: true });
+                listed
             }
         };
         Listed { state, ..head }
@@ -172,7 +173,7 @@ impl Place {
     }
 
     /// Where its page is.
-    pub fn link(name: &str) -> String {
+    pub(super) fn link(name: &str) -> String {
         format!("/run/{}", escaped(name))
     }
 

@@ -10,7 +10,7 @@ use tare_service::{
 use crate::{exit::Outcome, output::paint};
 
 #[derive(Serialize)]
-pub struct Verified {
+pub(super) struct Verified {
     pub service: String,
     pub contract: String,
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub struct Verified {
 
 #[derive(Serialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
-pub enum Found {
+pub(super) enum Found {
     Passed {
         transcript: Transcript,
         /// With `--endure` only.
@@ -50,14 +50,14 @@ pub enum Found {
 /// The stages after a proof that passed.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Endured {
+pub(super) enum Endured {
     Endurance(Endurance),
     NotEndured(String),
 }
 
 impl Verified {
     /// `all` prints the checks that passed too.
-    pub fn text(&self, all: bool) -> String {
+    pub(super) fn text(&self, all: bool) -> String {
         let head = |code, word, rest: &str| head(&self.service, &self.contract, &paint(code, word), rest);
         match &self.found {
             Found::Passed { transcript, endured } => {
@@ -121,7 +121,7 @@ impl Endured {
 
 impl Found {
     /// Why a service is not there to be verified.
-    pub fn not_built(error: &BuildError) -> Found {
+    pub(super) fn not_built(error: &BuildError) -> Found {
         let reason = error.to_string();
         match error {
             BuildError::Missing(_) => Found::Missing { reason },
@@ -140,11 +140,11 @@ impl Found {
     }
 }
 
-pub fn outcome(all: &[Verified]) -> Outcome {
+pub(super) fn outcome(all: &[Verified]) -> Outcome {
     all.iter().map(|verified| verified.found.outcome()).fold(Outcome::Fine, Outcome::graver)
 }
 
-pub fn summary(all: &[Verified], seed: u64) -> String {
+pub(super) fn summary(all: &[Verified], seed: u64) -> String {
     let count = |wanted: fn(&Found) -> bool| all.iter().filter(|verified| wanted(&verified.found)).count();
     let passed = count(|found| matches!(found, Found::Passed { .. }) && found.outcome() == Outcome::Fine);
     let missing = count(|found| matches!(found, Found::Missing { .. }));

@@ -46,7 +46,7 @@ Examples:
 
 Exit codes: 0 every contract is honoured, 1 usage error, or a service was not built, 2 a service failed its contract, \
 130 or 143 interrupted.")]
-pub struct Args {
+pub(crate) struct Args {
     /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
     services: Vec<String>,
     /// Only these contracts [default: all that a service declares]
@@ -79,7 +79,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.explain {
         print(&explanation())?;
         return Ok(Outcome::Fine);

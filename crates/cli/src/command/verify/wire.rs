@@ -26,7 +26,7 @@ struct Answer<'v> {
 }
 
 /// A table of all answers, and what is common to them.
-pub fn text(all: &[Verified], look: Look) -> String {
+pub(super) fn text(all: &[Verified], look: Look) -> String {
     let answers = answers(all);
     let Some(first) = answers.first() else { return String::new() };
     let shared = shared(&answers);

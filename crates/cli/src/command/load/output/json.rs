@@ -17,7 +17,7 @@ use super::{
 /// The version of the document.
 const FORMAT: &str = "tare-load/1.0";
 
-pub fn document(result: &LoadResult<'_>) -> Value {
+pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
     let (total, tally) = (&report.total, &report.total.tally);
     json!({

@@ -15,13 +15,13 @@ mod tests;
 
 use tare_analysis::report::figures;
 
-pub use recorder::Recorder;
+pub(super) use recorder::Recorder;
 
 use super::{LoadResult, args::LoadFormat};
 use crate::output::{paint, print as put, print_json};
 
 /// Prints the result; `latency` adds percentiles to the forms that do not always have them.
-pub fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
+pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
     match format {
         LoadFormat::Text => put(&text::text(result, latency)),
         LoadFormat::Wrk => {

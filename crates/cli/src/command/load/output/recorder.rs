@@ -31,7 +31,7 @@ struct Sink {
 
 /// Follows a load in progress.
 #[derive(Debug)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     progress: Progress,
     window: Option<Duration>,
     series: Series,
@@ -44,7 +44,7 @@ pub struct Recorder {
 }
 
 #[derive(Debug)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// Answers a second, interval by interval.
     pub rates_per_s: Vec<f64>,
     /// The first error of writing a file.
@@ -73,7 +73,12 @@ impl Write for Sink {
 
 impl Recorder {
     /// Opens what is to be written, before any time is spent on a load. `quiet` is about stderr only.
-    pub fn new(quiet: bool, format: LoadFormat, exports: &Exports, load: &Load) -> anyhow::Result<Recorder> {
+    pub(crate) fn new(
+        quiet: bool,
+        format: LoadFormat,
+        exports: &Exports,
+        load: &Load,
+    ) -> anyhow::Result<Recorder> {
         let create = |path: &Option<PathBuf>| path.as_deref().map(Sink::create).transpose();
         Ok(Recorder {
             window: load.stop.quota().is_none().then(|| load.stop.window()),
@@ -89,12 +94,12 @@ impl Recorder {
     }
 
     /// The load begins: times are counted from now on.
-    pub fn begin(&mut self, started_at: jiff::Timestamp) -> anyhow::Result<()> {
+    pub(crate) fn begin(&mut self, started_at: jiff::Timestamp) -> anyhow::Result<()> {
         let comment = "tare load: latencies in nanoseconds, from the instant due in an open loop";
         self.log.as_mut().map_or(Ok(()), |log| log.begin(started_at.into(), comment)).map_err(Into::into)
     }
 
-    pub fn on_interval(&mut self, interval: &Interval) {
+    pub(crate) fn on_interval(&mut self, interval: &Interval) {
         let tally = &interval.measures.tally;
         self.failed += tally.failed.total() + tally.connection_failed.total();
         if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
@@ -108,7 +113,7 @@ impl Recorder {
     }
 
     /// Writes what can be written only at the end.
-    pub fn finish(mut self, report: &RunReport) -> Recorded {
+    pub(crate) fn finish(mut self, report: &RunReport) -> Recorded {
         self.progress.finish();
         if let (Some(sink), Ok(())) = (&mut self.hgrm, &self.recorded.written) {
             self.recorded.written = write_hgrm(sink, &report.total).map_err(Into::into);

@@ -7,7 +7,7 @@ use super::times::latency;
 
 /// Makes lines of intervals; it keeps what a single one does not know.
 #[derive(Debug, Default)]
-pub struct Series {
+pub(super) struct Series {
     intervals: u64,
     sent: u64,
     ended: u64,
@@ -15,7 +15,7 @@ pub struct Series {
 
 impl Series {
     /// The next interval. Times are counted from the start of the load, and `in_flight` is at its end.
-    pub fn line(&mut self, interval: &Interval) -> Value {
+    pub(super) fn line(&mut self, interval: &Interval) -> Value {
         let measures = &interval.measures;
         let (tally, lag) = (&measures.tally, &measures.schedule_lag);
         self.sent += tally.sent;

@@ -26,7 +26,7 @@ const SPECTRUM: [(&str, f64); 9] = [
 ];
 
 /// The result as lines of text; `spectrum` adds percentiles.
-pub fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
+pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     let mut out = head(result) + "\n";
     out += &rates(result);
     out += &times(result);

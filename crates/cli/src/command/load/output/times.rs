@@ -16,13 +16,13 @@ const QUANTILES: [(&str, f64); 9] = [
 ];
 
 /// A histogram, and itself encoded; `None` if nothing was timed.
-pub fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
+pub(super) fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
     let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
     (histogram.count() > 0).then(|| times(histogram, true, quantile))
 }
 
 /// All latencies. Count, mean and deviation are of the answered requests; the quantiles count the others too.
-pub fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
+pub(super) fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
     let is_known = measures.latency.count() + measures.unanswered.count() > 0;
     is_known.then(|| times(&measures.latency, with_histogram, |q| measures.quantile(q)))
 }

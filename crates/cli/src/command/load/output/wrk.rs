@@ -40,7 +40,7 @@ struct Errors {
 }
 
 /// The text, with the distribution where `latency` is asked for.
-pub fn wrk(result: &LoadResult<'_>, latency: bool) -> String {
+pub(super) fn wrk(result: &LoadResult<'_>, latency: bool) -> String {
     let report = result.report;
     let errors = Errors::of(report);
     let lasted_s = match result.load.stop.quota() {
