@@ -15,7 +15,6 @@ use crate::{
     comparison::{self, Comparison},
     loads::{self, AtLoad},
     published,
-    report::Report,
     status::Status,
     verdict::Verdict,
 };
@@ -48,8 +47,8 @@ pub struct Analysis {
 pub enum Answer {
     /// How services stand to each other: a table for each load.
     Tables(Vec<AtLoad>),
-    /// Whether a candidate is worse than a baseline. The table of both stands behind it.
-    Comparison(Comparison, Report),
+    /// Whether a candidate is worse than a baseline. The table of both stands behind it, one for each load.
+    Comparison(Comparison, Vec<AtLoad>),
     /// Which rates hold an SLO.
     Capacity(SloReport),
     /// Whether published claims hold.
@@ -78,13 +77,12 @@ impl Analysis {
     pub fn of(run: &StoredRun) -> Analysis {
         match run {
             StoredRun::Interleaved(kept) => {
-                let (first, mut loads) = (kept.at_load(0), loads::compute(kept));
+                let (first, loads) = (kept.at_load(0), loads::compute(kept));
                 let status = Status::of(loads[0].report.ending, kept.goes_on);
                 match comparison::compute(&first) {
                     Some(found) => {
                         let checks = checks::of_comparison(&found);
-                        let report = loads.swap_remove(0).report;
-                        Analysis::new(Answer::Comparison(found, report), status, checks)
+                        Analysis::new(Answer::Comparison(found, loads), status, checks)
                     }
                     None => {
                         let checks = loads::checks(&loads);

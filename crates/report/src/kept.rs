@@ -55,7 +55,8 @@ struct KeptColumn {
 pub fn difference(run: &Path, document: &Document) -> Result<Option<String>, KeptError> {
     let kept: Kept = serde_json::from_slice(&fs::read(run.join(NAME))?)?;
     Ok(kept.sections.iter().find_map(|section| {
-        let kept = section.table.as_ref()?;
+        let is_figure = |column: &KeptColumn| column.unit != Unit::Text.name();
+        let kept = section.table.as_ref().filter(|table| table.columns.iter().any(is_figure))?;
         let now =
             document.sections.iter().find(|now| now.id == section.id).and_then(|now| now.table.as_ref());
         let what = match now {
@@ -87,7 +88,7 @@ fn is_same(kept: &Json, now: &Value) -> bool {
     match now {
         Value::None => kept.is_null(),
         Value::Text(_) | Value::Word(..) => kept.as_str() == now.text(),
-        Value::Number(number) => kept.as_f64() == Some(*number),
+        Value::Number(number) | Value::Ranked(number, _) => kept.as_f64() == Some(*number),
         Value::Flag(flag) => kept.as_bool() == Some(*flag),
     }
 }

@@ -68,6 +68,10 @@ impl Chart {
         }
     }
 
+    pub(crate) fn title(self, title: &str) -> Chart {
+        Chart { title: title.to_owned(), ..self }
+    }
+
     /// A series for each value of that column.
     pub(crate) fn series(self, key: &str) -> Chart {
         Chart { series: Some(key.to_owned()), ..self }
@@ -75,5 +79,21 @@ impl Chart {
 
     pub(crate) fn scales(self, x_scale: Scale, y_scale: Scale) -> Chart {
         Chart { x_scale, y_scale, ..self }
+    }
+
+    pub(crate) fn n(self, key: &str) -> Chart {
+        Chart { n: Some(key.to_owned()), ..self }
+    }
+
+    pub(crate) fn apart(self, key: &str) -> Chart {
+        Chart { apart: Some(key.to_owned()), ..self }
+    }
+
+    pub(crate) fn only(self, key: &str, text: &str) -> Chart {
+        Chart { only: Some([key.to_owned(), text.to_owned()]), ..self }
+    }
+
+    pub(crate) fn first(self, series: usize) -> Chart {
+        Chart { first: Some(series), ..self }
     }
 }

@@ -83,12 +83,8 @@ fn fits(column: &Column, value: &Value) -> bool {
         Value::None => true,
         Value::Text(_) | Value::Word(..) => column.unit == Unit::Text,
         Value::Flag(_) => column.unit == Unit::Flag,
-        Value::Number(number) => number.is_finite() && is_number(column.unit),
+        Value::Number(number) | Value::Ranked(number, _) => number.is_finite() && column.unit.is_numeric(),
     }
-}
-
-fn is_number(unit: Unit) -> bool {
-    !matches!(unit, Unit::Text | Unit::Flag)
 }
 
 fn unit_of(table: &Table, key: &str) -> Option<Unit> {
@@ -104,12 +100,12 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
     };
     for (key, scale) in [(&chart.x, chart.x_scale), (&chart.y, chart.y_scale)] {
         let unit = unit_of(table, key);
-        let is_right = unit.is_some_and(|unit| is_number(unit) == (scale != Scale::Names));
+        let is_right = unit.is_some_and(|unit| unit.is_numeric() == (scale != Scale::Names));
         must(is_right, format!("\"{key}\" is no column that an axis of {scale:?} can show"));
         let is_positive = table.values(key).filter_map(Value::number).all(|number| number > 0.0);
         must(scale != Scale::Log || is_positive, format!("\"{key}\" has values that no logarithm has"));
     }
-    let is_number_of = |key: &String| unit_of(table, key).is_some_and(is_number);
+    let is_number_of = |key: &String| unit_of(table, key).is_some_and(Unit::is_numeric);
     let has = |key: &String, unit| unit_of(table, key) == Some(unit);
     must(
         chart.series.iter().all(|key| has(key, Unit::Text)),

@@ -8,7 +8,7 @@ mod table;
 use serde::Serialize;
 
 pub use chart::{Chart, Scale, Shape};
-pub use table::{ALWAYS, Column, Table, Unit, Value};
+pub use table::{ALWAYS, Column, Rank, Table, Unit, Value};
 pub use tare_analysis::{
     checks::Check,
     status::Status,

@@ -84,7 +84,16 @@ pub enum Value {
     Word(&'static str, Tone),
     /// Finite.
     Number(f64),
+    /// A number that is the best or the worst of its row.
+    Ranked(f64, Rank),
     Flag(bool),
+}
+
+/// How a number of a matrix stands in its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    Best,
+    Worst,
 }
 
 /// With the tones of its words, by which a page colours what it draws of them.
@@ -113,8 +122,8 @@ impl Serialize for Value {
             (Value::Text(text), _) => to.serialize_str(text),
             (Value::Word(word, _), _) => to.serialize_str(word),
             // A count is 6 and not 6.0, which readers with types refuse.
-            (Value::Number(_), Some(whole)) => to.serialize_i64(whole),
-            (Value::Number(number), None) => to.serialize_f64(*number),
+            (Value::Number(_) | Value::Ranked(..), Some(whole)) => to.serialize_i64(whole),
+            (Value::Number(number) | Value::Ranked(number, _), None) => to.serialize_f64(*number),
             (Value::Flag(flag), _) => to.serialize_bool(*flag),
         }
     }
@@ -260,6 +269,16 @@ impl Value {
         Value::Word(verdict.word(question), verdict.tone())
     }
 
+    /// As programs read it: all digits, and nothing if it is not known.
+    pub(crate) fn raw(&self) -> String {
+        match (self, self.number()) {
+            (Value::Flag(flag), _) => flag.to_string(),
+            // The shortest digits that read back as the same number, and never an exponent.
+            (_, Some(number)) => number.to_string(),
+            _ => self.text().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// As people read it in a column of `unit`.
     pub fn show(&self, unit: Unit) -> String {
         match self {
@@ -267,6 +286,8 @@ impl Value {
             Value::Text(text) => text.clone(),
             Value::Word(word, _) => (*word).to_owned(),
             Value::Number(number) => unit.show(*number),
+            Value::Ranked(number, Rank::Best) => format!("* {}", unit.show(*number)),
+            Value::Ranked(number, Rank::Worst) => format!("! {}", unit.show(*number)),
             Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         }
     }
@@ -280,7 +301,10 @@ impl Value {
     }
 
     pub fn number(&self) -> Option<f64> {
-        if let Value::Number(number) = self { Some(*number) } else { None }
+        match self {
+            Value::Number(number) | Value::Ranked(number, _) => Some(*number),
+            _ => None,
+        }
     }
 
     pub fn text(&self) -> Option<&str> {
@@ -292,7 +316,12 @@ impl Value {
     }
 
     pub(crate) fn tone(&self) -> Tone {
-        if let Value::Word(_, tone) = self { *tone } else { Tone::Plain }
+        match self {
+            Value::Word(_, tone) => *tone,
+            Value::Ranked(_, Rank::Best) => Tone::Good,
+            Value::Ranked(_, Rank::Worst) => Tone::Bad,
+            _ => Tone::Plain,
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! A search for capacity under an SLO: what each service holds, and how the search came there.
 
 use std::{collections::BTreeMap, path::Path};
-use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
     capacity::{Bound, SloReport, SloRow},
     checks,
+    estimate::Estimate,
     report::State,
 };
 use tare_bench::{
@@ -19,12 +19,12 @@ use tare_bench::{
 };
 
 use super::{
-    fields::{between, field, table},
-    interleaved,
-    lay::{column, notes, quiet, text},
+    columns::{self, Columns},
+    environment,
+    words::{either, joined, notes},
 };
 use crate::document::{
-    Chart, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
+    Chart, Column, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
 };
 
 /// What is reported of a search for capacity.
@@ -46,44 +46,35 @@ pub(crate) fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Pat
             capacity(report),
             starts(slo, kept),
             windows(slo, kept),
-            interleaved::environment(&report.environment),
+            environment::section(&report.environment, Vec::new()),
         ],
         checks: checks::of_capacity(report),
     }
 }
 
 fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
-    let plan = &kept.header.plan;
-    let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
-    let words = || {
-        let terms = report.slo.replace(", ", ",");
-        let counts = [plan.blocks_max.to_string(), slo.windows.to_string()];
-        let [starts, windows] = counts.each_ref().map(String::as_str);
-        let services = rows.join(",");
-        let words = ["slo", &services, "--slo", &terms, "--contract", &plan.contract];
-        words
-            .into_iter()
-            .chain(["--starts", starts, "--windows", windows])
-            .map(str::to_owned)
-            .collect::<Vec<String>>()
-    };
-    let command = interleaved::command(about, || Some(words()), plan.seed);
-    let mut facts = vec![
+    let (header, plan) = (&kept.header, &kept.header.plan);
+    let searches = format!("{} fresh starts of each service, {} windows each", plan.blocks_max, slo.windows);
+    let own = [
         Fact::new("Holds", report.slo.clone()),
         Fact::new("Load", report.load.clone()).brief(),
         Fact::new("Contract", plan.contract.clone()),
-        Fact::new(
-            "Searches",
-            format!("{} fresh starts of each service, {} windows each", plan.blocks_max, slo.windows),
-        )
-        .brief(),
-        Fact::new("Machine", interleaved::machine(&report.environment)).brief(),
-        Fact::new("Tare", kept.header.tare.clone()),
-        Fact::code("Seed", plan.seed.to_string()).brief(),
-        Fact::code("Command", command),
+        Fact::new("Searches", searches).brief(),
     ];
-    facts.extend(interleaved::checkout(about));
-    facts
+    let command = (about, || Some(words_of(slo, kept, report)));
+    let common = environment::facts(&header.environment, &header.tare, (&plan.pinning, plan.seed), command);
+    own.into_iter().chain(common).collect()
+}
+
+/// The command that searches for the same.
+fn words_of(slo: &SloPlan, kept: &Kept, report: &SloReport) -> Vec<String> {
+    let plan = &kept.header.plan;
+    let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let (services, terms) = (rows.join(","), report.slo.replace(", ", ","));
+    let (starts, windows) = (plan.blocks_max.to_string(), slo.windows.to_string());
+    let words = ["slo", &services, "--slo", &terms, "--contract", &plan.contract];
+    let counts = ["--starts", &starts, "--windows", &windows];
+    words.into_iter().chain(counts).map(str::to_owned).collect()
 }
 
 /// Who holds most, as far as that is separated; who holds nothing.
@@ -110,7 +101,7 @@ fn answer(report: &SloReport) -> String {
             format!("{label} holds most, up to {held}; next is {} with {}", next.0.label, level(next))
         }
         (tied, _) => {
-            format!("{} holds most, not separable; {label} holds up to {held}", interleaved::either(tied))
+            format!("{} holds most, not separable; {label} holds up to {held}", either(tied))
         }
     };
     let hopeless = report.rows.iter().filter(|row| row.bound == Some(Bound::Below));
@@ -142,7 +133,7 @@ fn nothing(report: &SloReport) -> String {
 fn state(row: &SloRow) -> Value {
     match row.bound {
         Some(Bound::Below) if row.state == State::Measured => Value::Word("holds no rate", Tone::Open),
-        _ => super::lay::state(&row.state),
+        _ => columns::state(&row.state),
     }
 }
 
@@ -153,127 +144,130 @@ fn counted(row: &SloRow, count: usize) -> Option<usize> {
 
 /// A line for each service.
 fn capacity(report: &SloReport) -> Section {
-    let ns = Unit::Nanoseconds;
-    let mut fields = vec![field(text("label", "service"), |row: &SloRow| row.label.clone())];
-    fields.extend(between(column("capacity_per_second", "holds up to", Unit::PerSecond), |row: &SloRow| {
-        row.capacity
-    }));
-    let at_least =
-        column("at_least", "or more", Unit::Flag).help("In some start all rates held that were tried.");
-    fields.push(field(at_least, |row: &SloRow| {
-        row.capacity.as_ref().map(|_| row.bound == Some(Bound::AtLeast))
-    }));
-    fields.extend(between(column("of_closed_share", "of closed loop", Unit::Share).bar(), |row: &SloRow| {
-        row.share
-    }));
-    fields.push(field(column("closed_per_second", "closed loop", Unit::PerSecond), |row: &SloRow| {
-        row.closed_per_second
-    }));
-    fields.push(field(column("latency_ns_p99", "p99 there", ns), |row: &SloRow| row.latency_ns_p99));
-    fields.push(field(column("starts", "starts", Unit::Count).priority(20), |row: &SloRow| {
-        counted(row, row.starts)
-    }));
-    fields.push(field(column("windows", "windows", Unit::Count).priority(10), |row: &SloRow| {
-        counted(row, row.windows)
-    }));
-    let void = column("windows_void", "void", Unit::Count)
-        .help("The generator itself was late: such windows do not count.");
-    fields.push(field(void, |row: &SloRow| counted(row, row.void)));
-    fields.push(field(text("version", "version"), |row: &SloRow| row.version.clone()));
-    fields.push(field(text("state", "state").facet(), state));
-    fields.push(field(text("remarks", "remarks"), |row: &SloRow| {
-        let remarks: Vec<String> =
-            row.reason().into_iter().chain(row.findings.iter().map(ToString::to_string)).collect();
-        (!remarks.is_empty()).then(|| remarks.join("; "))
-    }));
     let lead = format!(
         "The highest rate at which {} holds, with its interval of 95% over fresh starts.",
         report.slo
     );
-    let shown = quiet(table("Services by capacity", fields, report.rows.iter().cloned()));
+    let table = levels().and(searched()).table("Services by capacity", report.rows.iter().cloned());
+    let section = Section::new("capacity", "Capacity", &lead, table);
     let best = report.rows.iter().find_map(|row| Some((row, row.capacity.as_ref()?)));
-    let section = Section::new("capacity", "Capacity", &lead, shown);
     let Some((row, most)) = best else { return section };
-    let alt = format!(
-        "A bar for each service; the longest is {}, {}/s.",
-        row.label,
-        Unit::PerSecond.show(most.value)
-    );
-    let chart = Chart::new(Shape::Bars, "capacity_per_second", "label", &alt);
-    section.chart(Chart { n: Some("starts".to_owned()), ..chart })
+    let rate = Unit::PerSecond.show(most.value);
+    let alt = format!("A bar for each service; the longest is {}, {rate}/s.", row.label);
+    section.chart(Chart::new(Shape::Bars, "capacity_per_second", "label", &alt).n("starts"))
 }
 
-/// All starts, by row, as the search heard them.
-fn heard<'a>(slo: &'a SloPlan, kept: &Kept) -> Searches<'a> {
-    let mut searches = Searches::new(slo);
-    kept.records.iter().for_each(|record| searches.on_record(record));
-    searches
+fn levels<'a>() -> Columns<'a, SloRow> {
+    let at_least = |row: &SloRow| row.capacity.as_ref().map(|_| row.bound == Some(Bound::AtLeast));
+    Columns::new()
+        .text("label", "service", |row: &SloRow| row.label.clone())
+        .estimate(Unit::PerSecond, "capacity_per_second", "holds up to", |row| row.capacity)
+        .flag("at_least", "or more", at_least)
+        .help("In some start all rates held that were tried.")
+        .estimate(Unit::Share, "of_closed_share", "of closed loop", |row| row.share)
+        .with(Column::bar)
+        .rate("closed_per_second", "closed loop", |row| row.closed_per_second)
+        .ns("latency_ns_p99", "p99 there", |row| row.latency_ns_p99)
 }
 
-/// A line for each fresh start.
-fn starts(slo: &SloPlan, kept: &Kept) -> Section {
-    type Row<'a> = (&'a str, usize, &'a Start, Option<Found>);
-    let searches = heard(slo, kept);
-    let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str()).enumerate();
-    let each = labels.flat_map(|(row, label)| {
-        searches.of(row).enumerate().map(move |(place, start)| (label, place, start))
-    });
-    let rows: Vec<Row> = each
-        .map(|(label, place, start)| {
-            (label, place, start, start.search.as_ref().map(|search| search.found()))
-        })
-        .collect();
-    let rate = Unit::PerSecond;
-    let fields = vec![
-        field(text("label", "service").facet(), |(label, ..): &Row| (*label).to_owned()),
-        field(column("start", "start", Unit::Count), |(_, place, ..): &Row| place + 1),
-        field(column("closed_per_second", "closed loop", rate), |(_, _, start, _): &Row| {
-            start.capacity_per_second()
-        }),
-        field(column("held_per_second", "highest that held", rate), |(.., found): &Row| match found {
-            Some(Found::Between { held, .. } | Found::AtLeast(held)) => Some(*held),
+fn searched<'a>() -> Columns<'a, SloRow> {
+    let remarks =
+        |row: &SloRow| joined(row.reason().into_iter().chain(row.findings.iter().map(ToString::to_string)));
+    Columns::new()
+        .count("starts", "starts", |row: &SloRow| counted(row, row.starts))
+        .priority(20)
+        .count("windows", "windows", |row| counted(row, row.windows))
+        .priority(10)
+        .count("windows_void", "void", |row| counted(row, row.void))
+        .help("The generator itself was late: such windows do not count.")
+        .text("version", "version", |row| row.version.clone())
+        .facet("state", "state", state)
+        .text("remarks", "remarks", remarks)
+}
+
+/// One search on a fresh process.
+struct StartRow<'a> {
+    label: &'a str,
+    place: usize,
+    start: &'a Start,
+    found: Option<Found>,
+}
+
+impl StartRow<'_> {
+    fn held_per_second(&self) -> Option<f64> {
+        match self.found? {
+            Found::Between { held, .. } | Found::AtLeast(held) => Some(held),
             _ => None,
-        }),
-        field(column("broke_per_second", "lowest that did not", rate), |(.., found): &Row| match found {
-            Some(Found::Between { broke, .. } | Found::Below(broke)) => Some(*broke),
+        }
+    }
+
+    fn broke_per_second(&self) -> Option<f64> {
+        match self.found? {
+            Found::Between { broke, .. } | Found::Below(broke) => Some(broke),
             _ => None,
-        }),
-        field(column("capacity_per_second", "taken for", rate), |(.., found): &Row| match found {
-            Some(found @ (Found::Between { .. } | Found::AtLeast(_))) => found.per_second(),
+        }
+    }
+
+    fn capacity_per_second(&self) -> Option<f64> {
+        match self.found? {
+            found @ (Found::Between { .. } | Found::AtLeast(_)) => found.per_second(),
             _ => None,
-        }),
-        field(text("found", "what was found").facet(), |(.., found): &Row| match found {
+        }
+    }
+
+    fn words(&self) -> &'static str {
+        match self.found {
             Some(Found::Between { .. }) => "a capacity",
             Some(Found::AtLeast(_)) => "all rates held",
             Some(Found::Below(_)) => "no rate held",
             Some(Found::Nothing) => "too few windows",
             None => "no window yet",
-        }),
-        field(column("windows", "windows", Unit::Count), |(_, _, start, _): &Row| {
-            start.search.as_ref().map(|search| search.counted())
-        }),
-        field(column("windows_void", "void", Unit::Count), |(_, _, start, _): &Row| {
-            start.search.as_ref().map(|search| search.void())
-        }),
-    ];
+        }
+    }
+}
+
+/// A line for each fresh start.
+fn starts(slo: &SloPlan, kept: &Kept) -> Section {
+    let mut searches = Searches::new(slo);
+    kept.records.iter().for_each(|record| searches.on_record(record));
+    let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str()).enumerate();
+    let each = labels.flat_map(|(row, label)| {
+        searches.of(row).enumerate().map(move |(place, start)| {
+            let found = start.search.as_ref().map(|search| search.found());
+            StartRow { label, place, start, found }
+        })
+    });
+    let rows: Vec<StartRow> = each.collect();
+    let (all, is_found) = (rows.len(), |row: &&StartRow| matches!(row.found, Some(Found::Between { .. })));
+    let found = rows.iter().filter(is_found).count();
     let lead = "One search on a fresh process is one observation: what the intervals are made of.";
-    let shown = quiet(table("Searches by service and start", fields, rows.iter().cloned()));
-    let found = rows.iter().filter(|(.., found)| matches!(found, Some(Found::Between { .. }))).count();
-    let section = Section::new("starts", "Starts", lead, shown);
+    let table = start_columns().table("Searches by service and start", rows);
+    let section = Section::new("starts", "Starts", lead, table);
     if found < 2 {
         return section;
     }
     let alt = format!(
-        "The capacity that each start came to, a line for each service; {found} of {} starts found one.",
-        rows.len()
+        "The capacity that each start came to, a line for each service; {found} of {all} starts found one."
     );
     let chart = Chart::new(Shape::Lines, "start", "capacity_per_second", &alt).series("label");
     section.chart(chart.scales(Scale::Linear, Scale::Log))
 }
 
+fn start_columns<'a>() -> Columns<'a, StartRow<'a>> {
+    Columns::new()
+        .facet("label", "service", |row: &StartRow| row.label.to_owned())
+        .count("start", "start", |row| row.place + 1)
+        .rate("closed_per_second", "closed loop", |row| row.start.capacity_per_second())
+        .rate("held_per_second", "highest that held", StartRow::held_per_second)
+        .rate("broke_per_second", "lowest that did not", StartRow::broke_per_second)
+        .rate("capacity_per_second", "taken for", StartRow::capacity_per_second)
+        .facet("found", "what was found", StartRow::words)
+        .count("windows", "windows", |row| Some(row.start.search.as_ref()?.counted()))
+        .count("windows_void", "void", |row| Some(row.start.search.as_ref()?.void()))
+}
+
 /// One window of a search.
-#[derive(Clone, Copy)]
-struct Window<'a> {
+struct SearchWindow<'a> {
     label: &'a str,
     slice: &'a Sample,
     number: usize,
@@ -286,68 +280,57 @@ struct Window<'a> {
 /// A line for each window: rates that were tried, and what share was bad.
 fn windows(slo: &SloPlan, kept: &Kept) -> Section {
     let windows = all_windows(slo, kept);
-    let per_second = |window: &Window| window.slice.load.offered_per_second;
-    let ns = Unit::Nanoseconds;
-    let fields = vec![
-        field(text("search", "search").hidden(), |window: &Window| {
-            format!("{}, start {}", window.label, window.start)
-        }),
-        field(text("label", "service").facet(), |window: &Window| window.label.to_owned()),
-        field(column("start", "start", Unit::Count), |window: &Window| window.start),
-        field(column("window", "window", Unit::Count), |window: &Window| window.number),
-        field(column("offered_per_second", "rate tried", Unit::PerSecond), per_second),
-        field(
-            column("bad_share", "bad", Unit::Share).help("Of the term that is nearest to its limit."),
-            |window: &Window| window.worst.map(|(bad, _)| bad),
-        ),
-        field(column("allowed_share", "allowed", Unit::Share), |window: &Window| {
-            window.worst.map(|(_, allowed)| allowed)
-        }),
-        field(column("is_above", "more than allowed", Unit::Flag).facet(), |window: &Window| {
-            window.worst.map(|(bad, allowed)| bad > allowed)
-        }),
-        field(column("due", "requests", Unit::Count), |window: &Window| due(&window.slice.load)),
-        field(column("latency_ns_p50", "p50", ns), |window: &Window| window.slice.load.latency.ns_at(0.5)),
-        field(column("latency_ns_p99", "p99", ns), |window: &Window| window.slice.load.latency.ns_at(0.99)),
-        field(column("lag_ns_p99", "generator late", ns), |window: &Window| {
-            window.slice.load.schedule_lag_ns_p99
-        }),
-        field(column("is_void", "void", Unit::Flag).facet(), |window: &Window| window.is_void),
-    ];
+    let (void, all) = (windows.iter().filter(|window| window.is_void).count(), windows.len());
     let lead = "Every window of every search. A rate holds where the share of bad requests over all its windows, and those at \
                 higher rates, is no more than allowed.";
-    let shown = quiet(table("Windows of all searches", fields, windows.iter().cloned()));
-    let section = Section::new("windows", "Steps of the search", lead, shown);
-    if windows.is_empty() {
+    let table = window_columns().table("Windows of all searches", windows);
+    let section = Section::new("windows", "Steps of the search", lead, table);
+    if all == 0 {
         return section.note("no window was measured");
     }
-    let (void, all) = (windows.iter().filter(|window| window.is_void).count(), windows.len());
     let alt = format!(
         "{all} windows, {void} of them void: the share of bad requests rises with the rate that was tried."
     );
-    let share = Chart::new(Shape::Points, "offered_per_second", "bad_share", &alt).series("label");
-    let share = share.scales(Scale::Log, Scale::Linear);
-    let apart = Some("is_void".to_owned());
-    let share = Chart {
-        title: "Bad requests by rate".to_owned(),
-        n: Some("due".to_owned()),
-        apart: apart.clone(),
-        ..share
-    };
+    let share = Chart::new(Shape::Points, "offered_per_second", "bad_share", &alt)
+        .series("label")
+        .scales(Scale::Log, Scale::Linear)
+        .title("Bad requests by rate")
+        .n("due")
+        .apart("is_void");
     let alt = format!(
         "The rate of each window, a line for each search: it narrows down on what holds. {all} windows."
     );
-    let path = Chart::new(Shape::Lines, "window", "offered_per_second", &alt).series("search");
-    let path = Chart {
-        title: "Rates tried, window by window".to_owned(),
-        first: Some(6),
-        apart,
-        ..path.scales(Scale::Linear, Scale::Log)
-    };
+    let path = Chart::new(Shape::Lines, "window", "offered_per_second", &alt)
+        .series("search")
+        .scales(Scale::Linear, Scale::Log)
+        .title("Rates tried, window by window")
+        .first(6)
+        .apart("is_void");
     section.chart(share).chart(path)
 }
 
-fn all_windows<'a>(slo: &SloPlan, kept: &'a Kept) -> Vec<Window<'a>> {
+fn window_columns<'a>() -> Columns<'a, SearchWindow<'a>> {
+    Columns::new()
+        .text("search", "search", |window: &SearchWindow| format!("{}, start {}", window.label, window.start))
+        .hidden()
+        .facet("label", "service", |window| window.label.to_owned())
+        .count("start", "start", |window| window.start)
+        .count("window", "window", |window| window.number)
+        .rate("offered_per_second", "rate tried", |window| window.slice.load.offered_per_second)
+        .share("bad_share", "bad", |window| window.worst.map(|(bad, _)| bad))
+        .help("Of the term that is nearest to its limit.")
+        .share("allowed_share", "allowed", |window| window.worst.map(|(_, allowed)| allowed))
+        .flag("is_above", "more than allowed", |window| window.worst.map(|(bad, allowed)| bad > allowed))
+        .with(Column::facet)
+        .count("due", "requests", |window| due(&window.slice.load))
+        .ns("latency_ns_p50", "p50", |window| window.slice.load.latency.ns_at(0.5))
+        .ns("latency_ns_p99", "p99", |window| window.slice.load.latency.ns_at(0.99))
+        .ns("lag_ns_p99", "generator late", |window| window.slice.load.schedule_lag_ns_p99)
+        .flag("is_void", "void", |window| window.is_void)
+        .with(Column::facet)
+}
+
+fn all_windows<'a>(slo: &SloPlan, kept: &'a Kept) -> Vec<SearchWindow<'a>> {
     let mut numbers: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut windows = Vec::new();
     for record in &kept.records {
@@ -360,7 +343,7 @@ fn all_windows<'a>(slo: &SloPlan, kept: &'a Kept) -> Vec<Window<'a>> {
         *number += 1;
         let worst = worst(slo, slice);
         let is_void = slice.load.schedule_lag_ns_p99.unwrap_or(0) > slo.lag_ns_max;
-        windows.push(Window { label, slice, number: *number, start: slice.block + 1, worst, is_void });
+        windows.push(SearchWindow { label, slice, number: *number, start: slice.block + 1, worst, is_void });
     }
     windows
 }

@@ -1,13 +1,11 @@
 //! A against B within one run: the verdict, what it is made of, and then all that is reported of the run.
 
 use std::path::Path;
-use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
-    checks,
     comparison::{Comparison, Contender, Figure},
-    loads,
-    report::Report,
+    estimate::Estimate,
+    loads::AtLoad,
     stop::series,
     verdict::Question,
 };
@@ -17,34 +15,23 @@ use tare_bench::{
 };
 
 use super::{
-    fields::{between, field, table},
+    columns::Columns,
     interleaved,
-    lay::{column, notes, quiet, text},
+    words::{joined, notes},
 };
-use crate::document::{Chart, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
+use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
-/// What is reported of a comparison, whose first load decides.
-pub(crate) fn of_loads(found: &Comparison, kept: &Kept, run: &Path) -> Document {
-    let loads = loads::compute(kept);
-    let mut document = document(found, &kept.at_load(0), &loads[0].report, run);
-    interleaved::loads::enter(&mut document, &loads, kept);
-    document
-}
-
-/// What is reported of a comparison under one load.
-pub(crate) fn document(found: &Comparison, kept: &Kept, report: &Report, run: &Path) -> Document {
-    let run_of_both = interleaved::document(kept, report, run);
-    let own = [Some(metrics(found)), blocks(found, kept)].into_iter().flatten();
-    let mut facts = facts(found);
-    facts.extend(run_of_both.facts);
+/// What is reported of a comparison, whose first load decides, and then of the run.
+pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &Kept, run: &Path) -> Document {
+    let table = interleaved::document(kept, loads, run);
+    let own = [Some(metrics(found)), blocks(found, &kept.at_load(0))].into_iter().flatten();
     Document {
         kind: Kind::Comparison,
-        answer: answer(found),
+        answer: interleaved::loads::answer_at(loads, &answer(found)),
         notes: notes(&found.findings),
-        facts,
-        sections: own.chain(run_of_both.sections).collect(),
-        checks: checks::of_comparison(found),
-        ..run_of_both
+        facts: facts(found).into_iter().chain(table.facts).collect(),
+        sections: own.chain(table.sections).collect(),
+        ..table
     }
 }
 
@@ -93,70 +80,64 @@ fn ratio(figure: &Figure) -> Option<Estimate> {
     Some(Estimate { low: figure.low, high: figure.high, ..Estimate::known(figure.ratio?) })
 }
 
-/// A line for each metric. Its figures have the unit of the metric: they are shown as text, and stand in the data as numbers.
+/// A line for each metric.
 fn metrics(found: &Comparison) -> Section {
-    let shown = |figure: &Figure, value: Option<f64>| value.map(|value| unit(figure.metric).show(value));
-    let in_base_units = "In the unit of the metric, which the column beside it names.";
-    let mut fields = vec![
-        field(text("metric", "metric"), |figure: &Figure| figure.name.clone()),
-        field(column("decides", "decides", Unit::Flag).facet(), |figure: &Figure| figure.decides),
-        field(text("verdict", "verdict").facet(), |figure: &Figure| {
-            figure.verdict.map(|verdict| Value::of_verdict(verdict, Question::Gate))
-        }),
-        field(text("baseline_text", &found.baseline.label), move |figure: &Figure| {
-            shown(figure, figure.baseline)
-        }),
-        field(text("candidate_text", &found.candidate.label), move |figure: &Figure| {
-            shown(figure, figure.candidate)
-        }),
-        field(
-            column("baseline", "baseline", Unit::Number).help(in_base_units).hidden(),
-            |figure: &Figure| figure.baseline,
-        ),
-        field(
-            column("candidate", "candidate", Unit::Number).help(in_base_units).hidden(),
-            |figure: &Figure| figure.candidate,
-        ),
-        field(text("unit", "unit").hidden(), |figure: &Figure| unit_name(figure.metric)),
-    ];
-    let of = column("ratio", "change", Unit::Change).help("Candidate by baseline, paired by block.");
-    fields.extend(between(of, ratio));
-    let bound = column("bound_ratio", "bound", Unit::Change).help(
-        "From this change on it is a regression: upwards where less is better, downwards where more is.",
-    );
-    fields.push(field(bound, |figure: &Figure| figure.decides.then_some(figure.bound)));
-    fields.push(field(column("confidence", "confidence", Unit::Share), |figure: &Figure| figure.confidence));
-    let more = column("blocks_more", "blocks more", Unit::Count)
-        .help("That would settle it, if it goes on as it was.");
-    fields.push(field(more, |figure: &Figure| figure.blocks_more));
-    fields.push(field(text("remarks", "remarks"), |figure: &Figure| {
-        let remarks: Vec<String> = figure.remarks().collect();
-        (!remarks.is_empty()).then(|| remarks.join("; "))
-    }));
     let lead = format!(
         "The candidate passes where every metric that decides excludes a regression of {delta} with its whole interval. It fails \
          where one of them is worse for certain, its whole interval on the worse side of no change, and by {delta} or more as it is \
          estimated. The confidence is that over all looks together.",
         delta = percent(found.delta)
     );
-    let shown = quiet(table("Metrics of both", fields, found.figures.iter().cloned()));
-    let section = Section::new("metrics", "Effect by metric", &lead, shown);
+    let table = columns(found).and(effects()).table("Metrics of both", found.figures.iter().cloned());
+    let section = Section::new("metrics", "Effect by metric", &lead, table);
     let known: Vec<String> = found.figures.iter().filter_map(Figure::text).collect();
     if known.is_empty() {
         return section.note("there is no block that both have");
     }
-    let alt = format!(
-        "Candidate by baseline, with intervals and the bound of each metric that decides. {}",
-        known.join(" ")
-    );
+    let known = known.join(" ");
+    let alt =
+        format!("Candidate by baseline, with intervals and the bound of each metric that decides. {known}");
     let chart = Chart::new(Shape::Points, "ratio", "metric", &alt).scales(Scale::Linear, Scale::Names);
-    let title = "Effects, with the bound of a regression as a dashed mark".to_owned();
-    section.chart(Chart { title, bound: Some("bound_ratio".to_owned()), ..chart })
+    let chart = chart.title("Effects, with the bound of a regression as a dashed mark");
+    section.chart(Chart { bound: Some("bound_ratio".to_owned()), ..chart })
+}
+
+/// The figures of both have the unit of the metric: they are shown as text, and stand in the data as numbers.
+fn columns<'a>(found: &Comparison) -> Columns<'a, Figure> {
+    let shown = |figure: &Figure, value: Option<f64>| value.map(|value| unit(figure.metric).show(value));
+    let in_base_units = "In the unit of the metric, which the column beside it names.";
+    let verdict = |figure: &Figure| Some(Value::of_verdict(figure.verdict?, Question::Gate));
+    Columns::new()
+        .text("metric", "metric", |figure: &Figure| figure.name.clone())
+        .flag("decides", "decides", |figure| figure.decides)
+        .with(Column::facet)
+        .facet("verdict", "verdict", verdict)
+        .text("baseline_text", &found.baseline.label, move |figure| shown(figure, figure.baseline))
+        .text("candidate_text", &found.candidate.label, move |figure| shown(figure, figure.candidate))
+        .number("baseline", "baseline", |figure| figure.baseline)
+        .help(in_base_units)
+        .hidden()
+        .number("candidate", "candidate", |figure| figure.candidate)
+        .help(in_base_units)
+        .hidden()
+        .text("unit", "unit", |figure| unit_name(figure.metric))
+        .hidden()
+}
+
+fn effects<'a>() -> Columns<'a, Figure> {
+    Columns::new()
+        .estimate(Unit::Change, "ratio", "change", ratio)
+        .help("Candidate by baseline, paired by block.")
+        .add(Unit::Change, "bound_ratio", "bound", |figure| figure.decides.then_some(figure.bound))
+        .help("From this change on it is a regression: upwards if less is better, downwards if more is.")
+        .share("confidence", "confidence", |figure| figure.confidence)
+        .count("blocks_more", "blocks more", |figure| figure.blocks_more)
+        .help("That would settle it, if it goes on as it was.")
+        .text("remarks", "remarks", |figure| joined(figure.remarks()))
 }
 
 /// One metric in one block that both have.
-#[derive(Debug, Clone)]
-struct Block {
+struct BlockRatio {
     metric: String,
     unit: &'static str,
     block: usize,
@@ -165,51 +146,56 @@ struct Block {
     is_after: bool,
 }
 
+/// The blocks that both have, in the order of time.
+fn ratios(found: &Comparison, kept: &Kept, figure: &Figure) -> Vec<BlockRatio> {
+    let plan = &kept.header.plan;
+    let of = |label: &str| {
+        let place = plan.rows.iter().position(|row| row.label == label);
+        place.map(|row| series::of(plan, &kept.records, row, figure.metric)).unwrap_or_default()
+    };
+    let candidate = of(&found.candidate.label);
+    let baseline = of(&found.baseline.label).into_iter();
+    let both = baseline.filter_map(|(block, value)| Some((block, value, *candidate.get(&block)?)));
+    let ratio = |(place, (block, baseline, candidate)): (usize, _)| BlockRatio {
+        metric: figure.name.clone(),
+        unit: unit_name(figure.metric),
+        block: block + 1,
+        baseline,
+        candidate,
+        is_after: found.look.is_some_and(|look| place >= look),
+    };
+    both.enumerate().map(ratio).collect()
+}
+
 /// The ratio of every block; absent if there is no block.
 fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
-    let plan = &kept.header.plan;
-    let each = found.figures.iter().flat_map(|figure| {
-        let place = |label: &str| plan.rows.iter().position(|row| row.label == label);
-        let of = |label: &str| {
-            place(label).map(|row| series::of(plan, &kept.records, row, figure.metric)).unwrap_or_default()
-        };
-        let candidate = of(&found.candidate.label);
-        let both = of(&found.baseline.label)
-            .into_iter()
-            .filter_map(move |(block, baseline)| Some((block, baseline, *candidate.get(&block)?)));
-        both.enumerate().map(|(place, (block, baseline, candidate))| Block {
-            metric: figure.name.clone(),
-            unit: unit_name(figure.metric),
-            block: block + 1,
-            baseline,
-            candidate,
-            is_after: found.look.is_some_and(|look| place >= look),
-        })
-    });
-    let blocks: Vec<Block> = each.collect();
+    let blocks: Vec<BlockRatio> =
+        found.figures.iter().flat_map(|figure| ratios(found, kept, figure)).collect();
     let last = blocks.iter().map(|block| block.block).max()?;
-    let fields = vec![
-        field(text("metric", "metric").facet(), |block: &Block| block.metric.clone()),
-        field(column("block", "block", Unit::Count), |block: &Block| block.block),
-        field(column("ratio", "change", Unit::Change), |block: &Block| block.candidate / block.baseline),
-        field(column("baseline", "baseline", Unit::Number).hidden(), |block: &Block| block.baseline),
-        field(column("candidate", "candidate", Unit::Number).hidden(), |block: &Block| block.candidate),
-        field(text("unit", "unit").hidden(), |block: &Block| block.unit),
-        field(column("after_the_look", "after the look", Unit::Flag).facet(), |block: &Block| block.is_after),
-    ];
+    let columns = Columns::new()
+        .facet("metric", "metric", |block: &BlockRatio| block.metric.clone())
+        .count("block", "block", |block| block.block)
+        .add(Unit::Change, "ratio", "change", |block| block.candidate / block.baseline)
+        .number("baseline", "baseline", |block| block.baseline)
+        .hidden()
+        .number("candidate", "candidate", |block| block.candidate)
+        .hidden()
+        .text("unit", "unit", |block| block.unit)
+        .hidden()
+        .flag("after_the_look", "after the look", |block| block.is_after)
+        .with(Column::facet);
     let lead = "The ratio of both in each block: what the intervals are made of. Blocks after the look that the verdict is from \
                 are shown, and have no say.";
-    let shown = quiet(table("Ratios by block", fields, blocks));
     let alt = format!("A line for each metric over {last} blocks: steady where nothing drifts.");
-    let chart = Chart::new(Shape::Lines, "block", "ratio", &alt).series("metric");
-    let chart = Chart { apart: Some("after_the_look".to_owned()), ..chart };
-    Some(Section::new("ratios", "Block by block", lead, shown).chart(chart))
+    let chart = Chart::new(Shape::Lines, "block", "ratio", &alt).series("metric").apart("after_the_look");
+    let table = columns.table("Ratios by block", blocks);
+    Some(Section::new("ratios", "Block by block", lead, table).chart(chart))
 }
 
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use tare_analysis::comparison::compute;
+    use tare_analysis::{checks, comparison::compute, loads};
     use tare_bench::{
         fixture,
         run::record::{Ended, Ending, Failed, Record},
@@ -233,8 +219,8 @@ mod tests {
     /// Without the sections of the run, which have their own tests.
     fn told(kept: &Kept) -> Document {
         let found = compute(kept).unwrap();
-        let mut document =
-            document(&found, kept, &tare_analysis::report::compute(kept), Path::new("runs/none"));
+        let mut document = document(&found, &loads::compute(kept), kept, Path::new("runs/none"));
+        document.checks = checks::of_comparison(&found);
         assert_eq!(document.check(), Vec::<String>::new());
         document.sections.retain(|section| ["metrics", "ratios"].contains(&section.id.as_str()));
         document.facts.truncate(4);

@@ -20,7 +20,7 @@ pub(crate) fn listed(paths: &[PathBuf]) -> String {
 }
 
 /// With all damage told once, and as damage alone: a kind of run may have taken it for notes too.
-pub(crate) fn told(mut document: Document, mut found: Vec<String>) -> Document {
+pub(crate) fn gathered(mut document: Document, mut found: Vec<String>) -> Document {
     found.extend(document.sections.iter().flat_map(|section| section.damage.iter().cloned()));
     for sentence in found {
         if !document.damage.contains(&sentence) {
@@ -47,7 +47,7 @@ pub(crate) fn about(run: &Path) -> Option<String> {
         AboutError::Io { source, .. } => source.to_string(),
         AboutError::Format { format, .. } => format!("it has {}", other_format(&format)),
     };
-    Some(format!("about.json cannot be read, and with it command and aspects: {reason}"))
+    Some(format!("about.json cannot be read, and with it command and footprint: {reason}"))
 }
 
 /// Why this program cannot go on from a head that it has read.

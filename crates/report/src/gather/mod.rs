@@ -1,25 +1,30 @@
 //! From run folders to documents: one module for each kind of run, and in it a file for each section.
 
 mod capacity;
+mod columns;
 mod comparison;
+mod curves;
 mod damage;
-mod fields;
+mod environment;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod footprint;
 pub mod history;
 mod interleaved;
-mod lay;
 mod missing;
 mod sequential;
+mod words;
 
 use std::path::{Path, PathBuf};
 
-use tare_analysis::{checks, comparison as lab_comparison, published};
+use tare_analysis::{
+    analysis::{Analysis, Answer, StoredRun},
+    checks, loads,
+};
 use tare_bench::{
     run::folder::{self, FolderError, Head, Kept, Kind, series},
     slo::SloPlan,
 };
-
 use tare_host::spelling::suggestion;
 
 use crate::{Document, kept};
@@ -90,8 +95,9 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
     row.clone_into(&mut kept.header.plan.reference);
-    let document = interleaved::of_loads(&kept, run);
-    Ok(damage::told(not_passed_before_its_end(document), kept.damage))
+    let mut document = interleaved::document(&kept, &loads::compute(&kept), run);
+    document.checks.extend(checks::of_status(document.status));
+    Ok(damage::gathered(document, kept.damage))
 }
 
 /// What is reported of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is
@@ -110,17 +116,12 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
     let Some(kind) = head.kind() else {
         return Ok(damage::head_only(run, &head, damage::unknown(&head)));
     };
-    let gathered = match kind {
-        Kind::Grid => folder::read(run).map(|kept| {
-            let report = published::compute(&kept);
-            (compared_with_kept(sequential::document(&kept, &report, run), &kept, run), kept.damage)
-        }),
-        Kind::Campaign => folder::read(run).map(|kept| of_blocks(&kept, run)),
-    };
-    match gathered {
-        Ok((document, mut found)) => {
+    let mut found = Vec::new();
+    match stored(run, kind, &mut found) {
+        Ok(stored) => {
+            let document = document(&stored, run);
             found.extend(damage::about(run));
-            Ok(damage::told(not_passed_before_its_end(document), found))
+            Ok(damage::gathered(document, found))
         }
         Err(FolderError::NotARun { reason, .. }) => {
             Ok(damage::head_only(run, &head, format!("run.json cannot be understood: {reason}")))
@@ -129,33 +130,44 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
     }
 }
 
-/// What a gate asks of a run is answered when it has ended.
-fn not_passed_before_its_end(mut document: Document) -> Document {
-    document.checks.extend(checks::of_status(document.status));
-    document
-}
-
-/// Of a run of slices in blocks, and what is damaged in its folder.
-fn of_blocks(kept: &Kept, run: &Path) -> (Document, Vec<String>) {
-    let mut found = kept.damage.clone();
-    let slo = SloPlan::read(run).unwrap_or_else(|error| {
-        let reason = damage::reason(error);
-        found
-            .push(format!("what was searched for cannot be read, and the run is shown without it: {reason}"));
-        None
-    });
-    if let Some(slo) = slo {
-        let report = tare_analysis::capacity::compute(&slo, kept);
-        return (compared_with_kept(capacity::document(&slo, kept, &report, run), kept, run), found);
+/// A run as far as it can be read: a search whose question cannot be read is shown as the run that it is.
+fn stored(run: &Path, kind: Kind, damage: &mut Vec<String>) -> Result<StoredRun, FolderError> {
+    if kind == Kind::Grid {
+        return Ok(StoredRun::Sequential(folder::read(run)?));
     }
-    let document = match lab_comparison::compute(&kept.at_load(0)) {
-        Some(compared) => comparison::of_loads(&compared, kept, run),
-        None => interleaved::of_loads(kept, run),
-    };
-    (compared_with_kept(document, kept, run), found)
+    let kept = folder::read(run)?;
+    match SloPlan::read(run) {
+        Ok(Some(slo)) => return Ok(StoredRun::Search(slo, kept)),
+        Ok(None) => {}
+        Err(error) => damage.push(format!(
+            "what was searched for cannot be read, and the run is shown without it: {}",
+            damage::reason(error)
+        )),
+    }
+    Ok(StoredRun::Interleaved(kept))
 }
 
-/// With a note where the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
+fn document(stored: &StoredRun, run: &Path) -> Document {
+    let Analysis { answer, checks, .. } = Analysis::of(stored);
+    let document = match (stored, answer) {
+        (StoredRun::Sequential(kept), Answer::Claims(report)) => {
+            compared_with_kept(sequential::document(kept, &report, run), kept, run)
+        }
+        (StoredRun::Search(slo, kept), Answer::Capacity(report)) => {
+            compared_with_kept(capacity::document(slo, kept, &report, run), kept, run)
+        }
+        (StoredRun::Interleaved(kept), Answer::Comparison(found, loads)) => {
+            compared_with_kept(comparison::document(&found, &loads, kept, run), kept, run)
+        }
+        (StoredRun::Interleaved(kept), Answer::Tables(loads)) => {
+            compared_with_kept(interleaved::document(kept, &loads, run), kept, run)
+        }
+        _ => unreachable!("what is answered follows from what was run"),
+    };
+    Document { checks, ..document }
+}
+
+/// With a note if the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
 /// or goes on gives other figures anyway, and says so.
 fn compared_with_kept<P>(mut document: Document, kept: &Kept<P>, run: &Path) -> Document {
     if kept.goes_on || !kept.damage.is_empty() {

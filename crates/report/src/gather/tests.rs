@@ -89,7 +89,7 @@ fn a_campaign_as_a_document() {
         "cpu-accounting",
         "pairs",
         "environment",
-        "untold",
+        "missing",
     ];
     assert_eq!(ids, all);
     insta::assert_snapshot!(outline(&document, 8));
@@ -111,11 +111,11 @@ fn missing(document: &Document) -> Vec<&'static str> {
         "CPU accounting",
         "Environment",
     ];
-    let untold = document.sections.iter().filter(|section| section.id == "untold");
-    let untold: Vec<&Value> =
-        untold.filter_map(|section| section.table.as_ref()).flat_map(|table| table.values("what")).collect();
+    let absent = document.sections.iter().filter(|section| section.id == "missing");
+    let absent: Vec<&Value> =
+        absent.filter_map(|section| section.table.as_ref()).flat_map(|table| table.values("what")).collect();
     let told = |title: &str| document.sections.iter().any(|section| section.title == title);
-    let is_named = |title: &str| untold.iter().any(|value| value.text() == Some(title));
+    let is_named = |title: &str| absent.iter().any(|value| value.text() == Some(title));
     all.into_iter().filter(|title| told(title) == is_named(title)).collect()
 }
 
@@ -136,8 +136,8 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
     });
     let document = sound(folder(&kept).path());
     assert!(document.sections.iter().all(|section| section.table.is_some()));
-    let untold = document.sections.last().unwrap();
-    let named: Vec<&str> = untold.table.as_ref().unwrap().values("what").filter_map(Value::text).collect();
+    let absent = document.sections.last().unwrap();
+    let named: Vec<&str> = absent.table.as_ref().unwrap().values("what").filter_map(Value::text).collect();
     assert_eq!(
         named,
         ["Latency against load", "Warm-up", "Footprint", "Bytes on the wire", "CPU accounting"]
@@ -440,7 +440,7 @@ fn a_journal_that_was_cut_anywhere_gives_a_sound_document() {
 }
 
 #[test]
-fn aspects_and_answers_are_shown_where_the_run_kept_them() {
+fn footprints_and_answers_are_shown_if_the_run_kept_them() {
     let run = folder(&kept(6));
     let licence =
         Licence { spdx: "MIT".to_owned(), source: Source::Cargo, stated: None, contradiction: None };
@@ -472,7 +472,7 @@ fn aspects_and_answers_are_shown_where_the_run_kept_them() {
     fs::create_dir_all(service_folder(run.path(), "axum")).unwrap();
     keep_sent(run.path(), "axum", "hello", &[sent]).unwrap();
     let mut document = sound(run.path());
-    document.sections.retain(|section| ["aspects", "wire"].contains(&section.id.as_str()));
+    document.sections.retain(|section| ["footprint", "wire"].contains(&section.id.as_str()));
     document.notes.clear();
     insta::assert_snapshot!(outline(&document, 3));
 }
@@ -499,7 +499,7 @@ proptest! {
             slice.host.accounting = slice.host.accounting.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
-        let document = interleaved::document(&kept, &tare_analysis::report::compute(&kept), run.path());
+        let document = interleaved::document(&kept, &loads::compute(&kept), run.path());
         prop_assert_eq!(document.check(), Vec::<String>::new());
         prop_assert_eq!(missing(&document), Vec::<&str>::new());
         prop_assert!(document.answer.ends_with('.'));

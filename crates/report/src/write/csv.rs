@@ -27,7 +27,7 @@ pub fn csv(document: &Document) -> Vec<File> {
 /// One table; the keys of its columns are the head.
 #[must_use]
 pub fn of_table(table: &Table) -> Vec<u8> {
-    let mut lines = Lines::new();
+    let mut lines = Records::new();
     lines.add(table.columns.iter().map(|column| text(&column.key)));
     for row in &table.rows {
         lines.add(row.iter().map(field));
@@ -37,7 +37,7 @@ pub fn of_table(table: &Table) -> Vec<u8> {
 
 /// What the columns of all tables mean.
 fn columns(document: &Document) -> Vec<u8> {
-    let mut lines = Lines::new();
+    let mut lines = Records::new();
     lines.add(["table", "column", "title", "unit", "low", "high", "help"].map(str::to_owned));
     for (section, table) in tables(document) {
         for column in &table.columns {
@@ -50,11 +50,11 @@ fn columns(document: &Document) -> Vec<u8> {
     lines.end()
 }
 
-struct Lines(Writer<Vec<u8>>);
+struct Records(Writer<Vec<u8>>);
 
-impl Lines {
-    fn new() -> Lines {
-        Lines(WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new()))
+impl Records {
+    fn new() -> Records {
+        Records(WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new()))
     }
 
     fn add(&mut self, fields: impl IntoIterator<Item = String>) {
@@ -67,14 +67,7 @@ impl Lines {
 }
 
 fn field(value: &Value) -> String {
-    match value {
-        Value::None => String::new(),
-        Value::Text(of) => text(of),
-        Value::Word(word, _) => text(word),
-        // The shortest digits that read back as the same number, and never an exponent.
-        Value::Number(number) => number.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-    }
+    value.text().map_or_else(|| value.raw(), text)
 }
 
 /// Text that no spreadsheet takes for a formula. The wide forms of the signs count as the signs in some of them.
@@ -139,7 +132,7 @@ mod tests {
                         Value::None => prop_assert_eq!(field, ""),
                         Value::Text(of) => prop_assert_eq!(field, &text(of)),
                         Value::Word(word, _) => prop_assert_eq!(field, &text(word)),
-                        Value::Number(number) => prop_assert_eq!(field.parse::<f64>().unwrap(), *number),
+                        Value::Number(number) | Value::Ranked(number, _) => prop_assert_eq!(field.parse::<f64>().unwrap(), *number),
                         Value::Flag(flag) => prop_assert_eq!(field.parse::<bool>().unwrap(), *flag),
                     }
                 }

@@ -97,7 +97,7 @@ fn tiers() -> Section {
 }
 
 fn without() -> Section {
-    Section::without("aspects", "Footprint", "What a service is besides fast.")
+    Section::without("footprint", "Footprint", "What a service is besides fast.")
         .note("the run kept none of it")
 }
 

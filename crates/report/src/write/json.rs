@@ -17,7 +17,7 @@ const DEPTH_MAX: usize = 5;
 #[must_use]
 pub fn json(document: &Document) -> String {
     let mut bytes = Vec::new();
-    let formatter = Lines { pretty: PrettyFormatter::new(), depth: 0 };
+    let formatter = LineFormatter { pretty: PrettyFormatter::new(), depth: 0 };
     let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
     document.serialize(&mut serializer).expect("a document has only keys of text, and memory takes all");
     bytes.push(b'\n');
@@ -25,12 +25,12 @@ pub fn json(document: &Document) -> String {
 }
 
 /// Indented down to a depth, and from there on in one line.
-struct Lines {
+struct LineFormatter {
     pretty: PrettyFormatter<'static>,
     depth: usize,
 }
 
-impl Lines {
+impl LineFormatter {
     fn is_flat(&self) -> bool {
         self.depth > DEPTH_MAX
     }
@@ -40,7 +40,7 @@ impl Lines {
     }
 }
 
-impl Formatter for Lines {
+impl Formatter for LineFormatter {
     fn begin_array<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
         self.depth += 1;
         if self.is_flat() { to.write_all(b"[") } else { self.pretty.begin_array(to) }
@@ -52,7 +52,11 @@ impl Formatter for Lines {
     }
 
     fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        if self.is_flat() { Lines::separate(to, first) } else { self.pretty.begin_array_value(to, first) }
+        if self.is_flat() {
+            LineFormatter::separate(to, first)
+        } else {
+            self.pretty.begin_array_value(to, first)
+        }
     }
 
     fn end_array_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
@@ -70,7 +74,11 @@ impl Formatter for Lines {
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        if self.is_flat() { Lines::separate(to, first) } else { self.pretty.begin_object_key(to, first) }
+        if self.is_flat() {
+            LineFormatter::separate(to, first)
+        } else {
+            self.pretty.begin_object_key(to, first)
+        }
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {

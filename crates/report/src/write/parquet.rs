@@ -106,13 +106,7 @@ fn flag(value: &Value) -> Option<bool> {
 }
 
 fn text(value: &Value) -> Option<ByteArray> {
-    match value {
-        Value::None => None,
-        Value::Text(text) => Some(text.as_str().into()),
-        Value::Word(word, _) => Some((*word).into()),
-        Value::Number(number) => Some(number.to_string().as_str().into()),
-        Value::Flag(flag) => Some(flag.to_string().as_str().into()),
-    }
+    (*value != Value::None).then(|| value.raw().as_str().into())
 }
 
 fn write_column(column: &mut ColumnWriter, table: &Table, place: usize) -> Result<()> {

@@ -10,8 +10,10 @@ use super::{
     effects::{DECIDES, Effect, Verdict, floor},
     scope::Scope,
 };
-use crate::document::{Status, Unit};
-use crate::gather::lay::capital;
+use crate::{
+    document::{Status, Unit},
+    gather::words::capital,
+};
 
 /// More names than this make no sentence.
 const NAMED_MAX: usize = 5;

@@ -10,7 +10,10 @@ use tare_analysis::{
 };
 use tare_bench::{metric::Metric, run::record::Ending};
 
-use crate::{document::Unit, gather::fields::span};
+use crate::{
+    document::Unit,
+    gather::words::{either, span},
+};
 
 /// A sentence or two, each beginning with a capital letter, whatever services are called.
 pub(crate) fn answer(report: &Report) -> String {
@@ -177,15 +180,4 @@ fn extent(tiers: &Tiers, report: &Report) -> String {
         more => format!(", {more} without figures"),
     };
     format!("{} over {}{by}{without}", several(count, "tier"), several(tiers.rows.len(), "service"))
-}
-
-/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, and it is not known which.
-pub(crate) fn either(labels: &[&str]) -> String {
-    match labels {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [one, other] => format!("{one} or {other}"),
-        [one, two, three] => format!("one of {one}, {two} and {three}"),
-        [one, two, rest @ ..] => format!("one of {one}, {two} and {} others", rest.len()),
-    }
 }

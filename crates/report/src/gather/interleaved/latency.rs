@@ -12,13 +12,15 @@ use tare_bench::{
 };
 use tare_load::latency::Histogram;
 
+use super::slices::CLOSED;
 use crate::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit},
-    gather::fields::{between, field, span, table},
+    document::{Chart, Scale, Section, Shape, Unit},
+    gather::{
+        columns::Columns,
+        curves::{self, Percentile},
+        words::span,
+    },
 };
-
-/// The load without a rate of its own.
-const CLOSED: &str = "closed loop";
 
 /// Fewer answers beyond a percentile would tell of single requests.
 const BEYOND_MIN: f64 = 10.0;
@@ -68,6 +70,24 @@ impl<'a> Curves<'a> {
         curves
     }
 
+    /// The curves of rows with figures under one load.
+    fn steps<'r>(&self, report: &'r Report, load: &str) -> Vec<Percentile<'r>> {
+        let measured = report.rows.iter().filter(|row| row.state == State::Measured);
+        let found = measured.filter_map(|row| {
+            let histogram = self.found.get(&(row.label.as_str(), load.to_owned()))?;
+            Some(percentiles(histogram.count()).into_iter().map(|percentile| Percentile {
+                label: &row.label,
+                load: load.to_owned(),
+                percentile,
+                latency_ns: histogram.quantile_ns(percentile) as f64,
+                published_ns: None,
+                answers: histogram.count(),
+                at_least: None,
+            }))
+        });
+        found.flatten().collect()
+    }
+
     fn add(&mut self, row: &'a str, point: Option<&str>, histogram: &Histogram) {
         let load = point.map_or(CLOSED.to_owned(), |point| format!("at {point}"));
         self.found.entry((row, load)).or_default().merge(histogram);
@@ -104,47 +124,21 @@ fn percentiles(count: u64) -> Vec<f64> {
         .collect()
 }
 
-struct Step<'a> {
-    label: &'a str,
-    load: &'a str,
-    percentile: f64,
-    latency_ns: u64,
-    answers: u64,
-}
-
 /// The curves.
 pub(crate) fn curves(report: &Report, curves: &Curves) -> Section {
-    let measured = || report.rows.iter().filter(|row| row.state == State::Measured);
     let mut loads: Vec<&str> = curves.found.keys().map(|(_, load)| load.as_str()).collect();
     loads.sort_by_key(|load| (*load != CLOSED, load.to_owned()));
     loads.dedup();
-    let mut steps = Vec::new();
-    for load in &loads {
-        for row in measured() {
-            let Some(histogram) = curves.found.get(&(row.label.as_str(), (*load).to_owned())) else {
-                continue;
-            };
-            steps.extend(percentiles(histogram.count()).into_iter().map(|percentile| Step {
-                label: &row.label,
-                load,
-                percentile,
-                latency_ns: histogram.quantile_ns(percentile),
-                answers: histogram.count(),
-            }));
-        }
-    }
+    let steps: Vec<Percentile> = loads.iter().flat_map(|load| curves.steps(report, load)).collect();
+    let damage = curves.damage.clone();
     if steps.is_empty() {
         let none = "no row with figures has a whole block, whose end writes the histograms".to_owned();
-        let why = if curves.damage.is_empty() { vec![none] } else { curves.damage.clone() };
-        let damage = curves.damage.clone();
-        return Section { notes: why, damage, ..Section::without("latency", "Latency", LEAD) };
+        let notes = if damage.is_empty() { vec![none] } else { damage.clone() };
+        return Section { notes, damage, ..Section::without("latency", "Latency", LEAD) };
     }
     let charts: Vec<Chart> = loads.iter().filter_map(|load| chart(load, &steps)).collect();
-    let mut section = Section::new("latency", "Latency", LEAD, steps_table(steps));
-    section.charts = charts;
-    section.notes.clone_from(&curves.damage);
-    section.damage.clone_from(&curves.damage);
-    with_doubts(section, report)
+    let section = Section::new("latency", "Latency", LEAD, curves::table(steps));
+    with_doubts(Section { charts, notes: damage.clone(), damage, ..section }, report)
 }
 
 fn with_doubts(mut section: Section, report: &Report) -> Section {
@@ -166,35 +160,16 @@ fn with_doubts(mut section: Section, report: &Report) -> Section {
     section.note("in a closed loop a slow answer delays the next request, so that few are asked while a service is slow")
 }
 
-fn steps_table(steps: Vec<Step>) -> Table {
-    let fields = vec![
-        field(Column::new("label", "service", Unit::Text).facet(), |step: &Step| step.label),
-        field(Column::new("load", "load", Unit::Text).facet(), |step: &Step| step.load),
-        field(Column::new("percentile", "percentile", Unit::Percentile), |step: &Step| step.percentile),
-        field(Column::new("latency_ns", "latency", Unit::Nanoseconds), |step: &Step| step.latency_ns),
-        field(Column::new("answers", "answers", Unit::Count), |step: &Step| step.answers),
-    ];
-    table("Latency by percentile", fields, steps)
-}
-
-fn chart(load: &str, steps: &[Step]) -> Option<Chart> {
-    let mine = |step: &&Step| step.load == load;
-    let p99 = steps.iter().filter(mine).filter(|step| step.percentile == 0.99);
-    let alt = span(Unit::Nanoseconds, p99.map(|step| (step.label, step.latency_ns as f64)));
-    let least = steps.iter().filter(mine).map(|step| (step.label, step.latency_ns as f64));
-    let alt = match alt {
+fn chart(load: &str, steps: &[Percentile]) -> Option<Chart> {
+    let mine = || steps.iter().filter(|step| step.load == load);
+    let latency = |step: &Percentile<'_>| step.latency_ns;
+    let p99 = mine().filter(|step| step.percentile == 0.99).map(|step| (step.label, latency(step)));
+    let all = mine().map(|step| (step.label, latency(step)));
+    let alt = match span(Unit::Nanoseconds, p99) {
         Some(span) => format!("The time within which 99% of the answers came ({load}): {span}."),
-        None => format!("Latency ({load}): {}.", span(Unit::Nanoseconds, least)?),
+        None => format!("Latency ({load}): {}.", span(Unit::Nanoseconds, all)?),
     };
-    let chart =
-        Chart::new(Shape::Lines, "percentile", "latency_ns", &alt).scales(Scale::Percentile, Scale::Log);
-    Some(Chart {
-        title: format!("Percentiles, {load}"),
-        n: Some("answers".to_owned()),
-        only: Some(["load".to_owned(), load.to_owned()]),
-        first: Some(FIRST),
-        ..chart.series("label")
-    })
+    Some(curves::chart(&format!("Percentiles, {load}"), "latency_ns", load, &alt).first(FIRST))
 }
 
 const LOAD_LEAD: &str = "Latency in open loops, from the instant at which a request was due, at rates that a service has no say \
@@ -217,41 +192,34 @@ pub(crate) fn against_load(report: &Report) -> Section {
     let alt = span.map_or("Every figure is in doubt.".to_owned(), |span| {
         format!("The 99th percentile over all loads: {span}.")
     });
-    type Point<'a> = (&'a RowReport, &'a OpenLatency);
-    let number = Column::new;
-    let mut fields = vec![
-        field(number("label", "service", Unit::Text).facet(), |(row, _): &Point| row.label.clone()),
-        field(number("at", "at", Unit::Text).facet(), |(_, at): &Point| at.point.clone()),
-        field(number("offered_per_second", "offered", Unit::PerSecond), |(_, at): &Point| {
-            at.offered_per_second
-        }),
-    ];
-    let ns = |key, title| Column::new(key, title, Unit::Nanoseconds);
-    fields.extend(between(ns("latency_ns_p50", "p50"), |(_, at): &Point| Some(at.p50_ns)));
-    fields.extend(between(ns("latency_ns_p90", "p90"), move |(_, at): &Point| Some(at.p90_ns)));
-    fields.extend(between(ns("latency_ns_p99", "p99"), move |(_, at): &Point| Some(at.p99_ns)));
-    fields.extend(between(ns("latency_ns_p999", "p99.9"), move |(_, at): &Point| Some(at.p999_ns)));
-    fields.extend([
-        field(ns("lag_ns_p99", "lag p99").help("how late the generator itself was"), |(_, at): &Point| {
-            at.lag_ns_p99
-        }),
-        field(number("due", "requests due", Unit::Count), |(_, at): &Point| at.due),
-        field(number("blocks", "blocks", Unit::Count), |(row, _): &Point| row.blocks),
-        field(
-            number("is_at_least", "at least", Unit::Flag)
-                .help("some were never answered: these are lower bounds"),
-            |(_, at): &Point| at.at_least,
-        ),
-        field(number("is_late", "late", Unit::Flag).hidden(), |(_, at): &Point| at.doubt.is_some()),
-        field(number("doubt", "doubt", Unit::Text), |(_, at): &Point| {
-            at.doubt.as_ref().map(ToString::to_string)
-        }),
-    ]);
-    let table = table("Latency of open loops", fields, points);
-    let chart = Chart::new(Shape::Lines, "offered_per_second", "latency_ns_p99", &alt);
-    let chart = chart.series("label").scales(Scale::Log, Scale::Log);
-    let (n, apart) = (Some("blocks".to_owned()), Some("is_late".to_owned()));
-    let title = "99th percentile against the rate".to_owned();
-    let chart = Chart { title, n, apart, first: Some(FIRST), ..chart };
+    let chart = Chart::new(Shape::Lines, "offered_per_second", "latency_ns_p99", &alt)
+        .series("label")
+        .scales(Scale::Log, Scale::Log)
+        .title("99th percentile against the rate")
+        .n("blocks")
+        .apart("is_late")
+        .first(FIRST);
+    let table = open_columns().table("Latency of open loops", points);
     Section::new("load", "Latency against load", LOAD_LEAD, table).chart(chart)
+}
+
+fn open_columns<'a>() -> Columns<'a, (&'a RowReport, &'a OpenLatency)> {
+    let ns = Unit::Nanoseconds;
+    Columns::new()
+        .facet("label", "service", |(row, _): &(&RowReport, &OpenLatency)| row.label.clone())
+        .facet("at", "at", |(_, at)| at.point.clone())
+        .rate("offered_per_second", "offered", |(_, at)| at.offered_per_second)
+        .estimate(ns, "latency_ns_p50", "p50", |(_, at)| Some(at.p50_ns))
+        .estimate(ns, "latency_ns_p90", "p90", |(_, at)| Some(at.p90_ns))
+        .estimate(ns, "latency_ns_p99", "p99", |(_, at)| Some(at.p99_ns))
+        .estimate(ns, "latency_ns_p999", "p99.9", |(_, at)| Some(at.p999_ns))
+        .ns("lag_ns_p99", "lag p99", |(_, at)| at.lag_ns_p99)
+        .help("how late the generator itself was")
+        .count("due", "requests due", |(_, at)| at.due)
+        .count("blocks", "blocks", |(row, _)| row.blocks)
+        .flag("is_at_least", "at least", |(_, at)| at.at_least)
+        .help("some were never answered: these are lower bounds")
+        .flag("is_late", "late", |(_, at)| at.doubt.is_some())
+        .hidden()
+        .text("doubt", "doubt", |(_, at)| at.doubt.as_ref().map(ToString::to_string))
 }

@@ -1,10 +1,10 @@
-//! A run: tiers of services, and what they are made of. A file for each section, or for a few of a kind.
+//! A run of slices in blocks: tiers of services, and what they are made of. A file for each section, or for a few of a kind.
 
 mod answer;
-mod aspects;
-mod environment;
+mod cost;
 mod latency;
 pub(crate) mod loads;
+mod ratios;
 mod slices;
 mod starts;
 mod tiers;
@@ -13,28 +13,25 @@ mod wire;
 
 use std::path::Path;
 
-use tare_analysis::{checks, loads as analysis, report::Report};
-use tare_bench::run::{about::About, folder::Kept};
+use tare_analysis::{
+    figures,
+    loads::{self as analysis, AtLoad},
+    report::Report,
+};
+use tare_bench::run::{about::About, folder::Kept, plan::Plan, until::Until};
 
-use crate::document::{Document, FORMAT, Kind, Section, Status};
-
-use super::lay::notes;
-
-pub(crate) use answer::either;
-pub(crate) use environment::{checkout, command, facts, machine, section as environment};
+use super::{
+    environment,
+    footprint::{self, Described},
+    missing,
+    words::notes,
+};
+use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 /// What is reported of a run, and of each of its loads.
-pub(crate) fn of_loads(kept: &Kept, run: &Path) -> Document {
-    let loads = analysis::compute(kept);
-    let mut document = document(&kept.at_load(0), &loads[0].report, run);
-    document.checks = analysis::checks(&loads);
-    loads::enter(&mut document, &loads, kept);
-    document
-}
-
-/// What is reported of one load.
-pub(crate) fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
-    Document {
+pub(crate) fn document(kept: &Kept, loads: &[AtLoad], run: &Path) -> Document {
+    let (first, report) = (kept.at_load(0), &loads[0].report);
+    let mut document = Document {
         format: FORMAT,
         kind: Kind::Interleaved,
         title: report.title.clone(),
@@ -44,29 +41,94 @@ pub(crate) fn document(kept: &Kept, report: &Report, run: &Path) -> Document {
         status: Status::of(report.ending, kept.goes_on),
         damage: kept.damage.clone(),
         notes: notes(&report.findings),
-        facts: facts(kept, report, About::read(run).ok().flatten().as_ref()),
-        checks: checks::of_table(report),
-        sections: sections(kept, report, run),
-    }
+        facts: facts(&first, report, About::read(run).ok().flatten().as_ref()),
+        checks: analysis::checks(loads),
+        sections: sections(&first, report, run),
+    };
+    loads::enter(&mut document, loads, kept);
+    document
 }
 
-/// The sections of any run of slices in blocks: that of a comparison too.
-pub(crate) fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
+fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(kept, run);
     let sections = vec![
         tiers::section(kept, report),
-        tiers::cost::section(report),
+        cost::section(report),
         latency::curves(report, &curves),
         latency::against_load(report).brief(),
         slices::section(kept, report),
         starts::warm_up(kept, report),
         starts::memory(kept, report),
         starts::start_up(kept, report),
-        aspects::section(report, run),
+        of_footprint(report, run),
         wire::section(kept, report, run),
         validity::section(kept, report),
-        validity::books(report),
+        validity::accounting(report),
     ];
-    let last = validity::pairs(report).into_iter().chain([environment::section(&report.environment)]);
-    super::missing::gathered(sections.into_iter().chain(last).collect())
+    let last = [environment::section(&report.environment, Vec::new())];
+    missing::gathered(sections.into_iter().chain(validity::pairs(report)).chain(last).collect())
+}
+
+fn of_footprint(report: &Report, run: &Path) -> Section {
+    let about = match About::read(run) {
+        Ok(Some(about)) => about,
+        Ok(None) => {
+            return footprint::without(
+                "this run did not keep the footprint of its services (\"about.json\")",
+            );
+        }
+        Err(_) => {
+            return footprint::without("the footprints of this run cannot be read: see what is damaged");
+        }
+    };
+    let known = report.rows.iter().filter_map(|row| Some((row, about.aspects.get(&row.label)?)));
+    let services: Vec<Described> = known
+        .map(|(row, footprint)| Described {
+            label: &row.label,
+            language: &row.language,
+            framework: &row.framework,
+            version: row.version.as_deref(),
+            licence: &footprint.licence.spdx,
+            counted: footprint::counted(footprint),
+            footprint: Some(footprint),
+            ..Described::default()
+        })
+        .collect();
+    match services.is_empty() {
+        true => footprint::without("nothing was known of its services besides their speed"),
+        false => footprint::section(services),
+    }
+}
+
+/// For the head of the page.
+fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
+    let plan = &kept.header.plan;
+    let how = Status::of(report.ending, kept.goes_on).text();
+    let took = report.elapsed_ns.map_or_else(|| how.to_owned(), |ns| figures::time(ns as f64));
+    let ending = report.ending.map_or(String::new(), |ending| format!(": {}", ending.text()));
+    let own = [
+        Fact::new("Load", &report.load).brief(),
+        Fact::new("Contract", &plan.contract),
+        Fact::new("Reference", if plan.reference.is_empty() { "none" } else { &plan.reference }),
+        Fact::new("Blocks", report.blocks.to_string()).brief(),
+        Fact::new("Took", format!("{took}{ending}")).brief(),
+    ];
+    let command = (about, || words_of(plan));
+    let header = &kept.header;
+    let common = environment::facts(&header.environment, &header.tare, (&plan.pinning, plan.seed), command);
+    own.into_iter().chain(common).collect()
+}
+
+/// As far as a plan says: not what was compared, nor what was searched for.
+fn words_of(plan: &Plan) -> Option<Vec<String>> {
+    if plan.experiment == "slo" || matches!(plan.until, Until::Gate(_)) {
+        return None;
+    }
+    let services: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let file = format!("experiments/{}.toml", plan.experiment);
+    let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
+    if !plan.reference.is_empty() {
+        words.extend(["--reference".to_owned(), plan.reference.clone()]);
+    }
+    Some(words)
 }

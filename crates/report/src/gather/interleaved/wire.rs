@@ -7,8 +7,8 @@ use tare_bench::run::{about, folder::Kept};
 use tare_service::verify::Sent;
 
 use crate::{
-    document::{Chart, Column, Section, Shape, Table, Unit},
-    gather::fields::{field, span, table},
+    document::{Chart, Section, Shape, Unit},
+    gather::{columns::Columns, words::span},
 };
 
 const LEAD: &str = "What each service sends for each request of the contract, to the byte. The body is the same by contract; the \
@@ -32,50 +32,48 @@ pub(crate) fn section(kept: &Kept, report: &Report, run: &Path) -> Section {
     }
     let lost =
         lost.first().map(|first| format!("of {} rows it cannot be read; the first: {first}", lost.len()));
-    let first = answers.first().map(|answer| answer.sent.request.clone());
-    let Some(first) = first else {
+    if answers.is_empty() {
         let why = lost.unwrap_or("this run did not keep what its services send".to_owned());
         return Section::without("wire", "Bytes on the wire", LEAD).note(why);
-    };
-    let heads = answers.iter().filter(|answer| answer.sent.request == first);
-    let heads = heads.map(|answer| (answer.label.as_str(), answer.sent.head_bytes as f64));
-    let alt = format!(
-        "Bytes of the head of the answer to {first}: {}.",
-        span(Unit::Count, heads).unwrap_or_default()
-    );
-    let chart = Chart::new(Shape::Bars, "head_bytes", "label", &alt);
-    let only = Some(["request".to_owned(), first.clone()]);
-    let chart = Chart { title: format!("Bytes of the head, {first}"), only, ..chart };
-    let section = Section::new("wire", "Bytes on the wire", LEAD, answers_table(answers)).chart(chart);
+    }
+    let chart = chart(&answers);
+    let table = columns().table("Answers by service and request", answers);
+    let section = Section::new("wire", "Bytes on the wire", LEAD, table).chart(chart);
     lost.into_iter().fold(section, Section::note)
 }
 
-fn answers_table(answers: Vec<Answer>) -> Table {
-    let text = |key, title| Column::new(key, title, Unit::Text);
-    // Tens of bytes: KiB would be of no use.
-    let bytes = |key, title| Column::new(key, title, Unit::Count);
-    let names = |answer: &Answer| {
-        let named = answer.sent.headers.iter().map(|field| match field.varies {
-            true => format!("{}*", field.name),
-            false => field.name.clone(),
-        });
-        named.collect::<Vec<_>>().join(", ")
-    };
-    let fields = vec![
-        field(text("label", "service"), |answer: &Answer| answer.label.clone()),
-        field(text("request", "request").facet(), |answer: &Answer| answer.sent.request.clone()),
-        field(text("status_line", "status line"), |answer: &Answer| answer.sent.status_line.clone()),
-        field(text("framing", "framing").facet(), |answer: &Answer| answer.sent.framing.name()),
-        field(bytes("head_bytes", "bytes of the head"), |answer: &Answer| answer.sent.head_bytes),
-        field(bytes("body_bytes", "of the body"), |answer: &Answer| answer.sent.body_bytes),
-        field(bytes("total_bytes", "in all"), |answer: &Answer| answer.sent.total_bytes),
-        field(text("headers", "headers").help("those with * varied when the same was asked again"), names),
-        field(text("server", "names itself"), |answer: &Answer| {
-            answer.sent.field("server").map(|field| field.value.clone())
-        }),
-        field(Column::new("has_date", "date", Unit::Flag), |answer: &Answer| {
-            answer.sent.field("date").is_some()
-        }),
-    ];
-    table("Answers by service and request", fields, answers)
+/// The heads of the answers to the first request.
+fn chart(answers: &[Answer]) -> Chart {
+    let first = answers[0].sent.request.as_str();
+    let heads = answers.iter().filter(|answer| answer.sent.request == first);
+    let heads = heads.map(|answer| (answer.label.as_str(), answer.sent.head_bytes as f64));
+    let span = span(Unit::Count, heads).unwrap_or_default();
+    let alt = format!("Bytes of the head of the answer to {first}: {span}.");
+    let chart = Chart::new(Shape::Bars, "head_bytes", "label", &alt);
+    chart.title(&format!("Bytes of the head, {first}")).only("request", first)
+}
+
+/// Tens of bytes: KiB would be of no use.
+fn columns<'a>() -> Columns<'a, Answer> {
+    let value = |answer: &Answer, field: &str| answer.sent.field(field).map(|field| field.value.clone());
+    Columns::new()
+        .text("label", "service", |answer: &Answer| answer.label.clone())
+        .facet("request", "request", |answer| answer.sent.request.clone())
+        .text("status_line", "status line", |answer| answer.sent.status_line.clone())
+        .facet("framing", "framing", |answer| answer.sent.framing.name())
+        .count("head_bytes", "bytes of the head", |answer| answer.sent.head_bytes)
+        .count("body_bytes", "of the body", |answer| answer.sent.body_bytes)
+        .count("total_bytes", "in all", |answer| answer.sent.total_bytes)
+        .text("headers", "headers", headers)
+        .help("those with * varied when the same was asked again")
+        .text("server", "names itself", move |answer| value(answer, "server"))
+        .flag("has_date", "date", move |answer| value(answer, "date").is_some())
+}
+
+fn headers(answer: &Answer) -> String {
+    let named = answer.sent.headers.iter().map(|field| match field.varies {
+        true => format!("{}*", field.name),
+        false => field.name.clone(),
+    });
+    named.collect::<Vec<_>>().join(", ")
 }

@@ -2,53 +2,53 @@
 //! tell. Medians alone are no ranking.
 
 use std::collections::BTreeSet;
-use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
+    estimate::Estimate,
+    figures::{rate, time, times},
     published::{CellReport, PUBLISHED, PointReport},
-    report::figures::{rate, time, times},
     verdict::Verdict,
 };
 use tare_bench::grid::plan::Offered;
 
-use super::{
-    super::{fields::span, interleaved::either},
-    Grid, load,
+use super::{Experiment, load};
+use crate::{
+    document::{Status, Unit},
+    gather::words::{either, span},
 };
-use crate::document::{Status, Unit};
 
 /// One sentence, or two.
-pub(crate) fn answer(grid: &Grid) -> String {
-    let (done, all) = grid.report.cells;
-    let mut answer = match grid.status() {
+pub(crate) fn answer(run: &Experiment) -> String {
+    let (done, all) = run.report.cells;
+    let mut answer = match run.status() {
         Status::Complete => String::new(),
         Status::Interrupted => format!("Interrupted after {done} of {all} cells. "),
         Status::Running => format!("So far, {done} of {all} cells. "),
         Status::CutOff | Status::Unknown => format!("Cut off after {done} of {all} cells. "),
     };
-    let figures = grid.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
+    let figures = run.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
     if !figures {
-        return answer + &nothing(grid);
+        return answer + &nothing(run);
     }
-    answer += &claims(grid);
-    if let Some(fastest) = fastest(grid) {
+    answer += &claims(run);
+    if let Some(fastest) = fastest(run) {
         answer += &fastest;
     }
     answer.trim_end().to_owned()
 }
 
-fn nothing(grid: &Grid) -> String {
-    let entries = grid.entries(|_| true);
-    let reason = entries.iter().find_map(|entry| Some(format!("{}: {}", entry.label(), entry.remarks()?)));
+fn nothing(run: &Experiment) -> String {
+    let cells = run.cells(|_| true);
+    let reason = cells.iter().find_map(|cell| Some(format!("{}: {}", cell.label(), cell.remarks()?)));
     match reason {
         Some(reason) => format!("No service has a figure. The first reason: {reason}"),
         None => "No service has a figure yet.".to_owned(),
     }
 }
 
-fn claims(grid: &Grid) -> String {
-    let verdicts: Vec<Verdict> = grid.report.claims.iter().map(|claim| claim.verdict).collect();
-    let scale = match grid.report.scale {
+fn claims(run: &Experiment) -> String {
+    let verdicts: Vec<Verdict> = run.report.claims.iter().map(|claim| claim.verdict).collect();
+    let scale = match run.report.scale {
         1.0 => String::new(),
         scale => format!(" at scale {scale}"),
     };
@@ -82,16 +82,16 @@ pub(crate) fn tally(verdicts: &[Verdict]) -> Option<String> {
 }
 
 /// Of batches: who has the shortest time under which load. Of others: who answers most where the load leaves it a choice.
-fn fastest(grid: &Grid) -> Option<String> {
-    if grid.is_of_batches() {
-        return shortest(grid);
+fn fastest(run: &Experiment) -> Option<String> {
+    if run.is_of_batches() {
+        return shortest(run);
     }
     let is_free = |point: &&PointReport| {
         matches!(point.point.offered, Offered::Closed { .. } | Offered::Sessions { .. })
     };
     let is_bound = |point: &PointReport| point.cells.iter().any(|cell| cell.load_bound.is_some());
-    let rates = |point| figures(grid, point, |cell| cell.per_second);
-    let free = || grid.report.points.iter().filter(is_free).filter(|point| !rates(point).is_empty());
+    let rates = |point| figures(run, point, |cell| cell.per_second);
+    let free = || run.report.points.iter().filter(is_free).filter(|point| !rates(point).is_empty());
     let unbound = || free().filter(|point| !is_bound(point));
     let Some(point) = unbound().find(|point| rates(point).len() > 1).or_else(|| unbound().next()) else {
         return free().next().map(|_| "The load and not the services set the rate.".to_owned());
@@ -136,11 +136,11 @@ fn of_rates(best_first: &[(&str, Estimate)], part: &str) -> String {
 
 /// The figure of each service under a load. One that is wrong is not compared by how fast it is.
 fn figures<'a>(
-    grid: &Grid<'a>,
+    run: &Experiment<'a>,
     point: &'a PointReport,
     of: impl Fn(&CellReport) -> Option<Estimate>,
 ) -> Vec<(&'a str, Estimate)> {
-    let right = point.cells.iter().map(|cell| (&grid.report.rows[cell.row], cell));
+    let right = point.cells.iter().map(|cell| (&run.report.rows[cell.row], cell));
     let right = right.filter(|(row, _)| row.complaint.is_none());
     right.filter_map(|(row, cell)| Some((row.label.as_str(), of(cell)?))).collect()
 }
@@ -160,13 +160,13 @@ fn tied<'a>(
 }
 
 /// Under how many loads which service is the shortest, where the intervals tell.
-fn shortest(grid: &Grid) -> Option<String> {
+fn shortest(run: &Experiment) -> Option<String> {
     let times = |point| {
-        let mut times = figures(grid, point, |cell| cell.makespan_ns);
+        let mut times = figures(run, point, |cell| cell.makespan_ns);
         times.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
         times
     };
-    let loads: Vec<(&PointReport, Vec<(&str, Estimate)>)> = grid
+    let loads: Vec<(&PointReport, Vec<(&str, Estimate)>)> = run
         .report
         .points
         .iter()
@@ -181,7 +181,7 @@ fn shortest(grid: &Grid) -> Option<String> {
         [(point, times)] => Some(of_one_load(point, times)),
         all => Some(of_loads(all.len(), &winners)),
     };
-    let told: Vec<String> = told.into_iter().chain(stuck(grid)).collect();
+    let told: Vec<String> = told.into_iter().chain(stuck(run)).collect();
     (!told.is_empty()).then(|| told.join(" "))
 }
 
@@ -218,16 +218,16 @@ fn of_loads(loads: usize, winners: &[&str]) -> String {
         return format!("Shortest time here: not separable at any of {loads} loads.");
     };
     let others: String = others.iter().map(|(label, count)| format!(", {label} at {count}")).collect();
-    let untold = match loads - winners.len() {
+    let unseparated = match loads - winners.len() {
         0 => String::new(),
-        untold => format!("; not separable at {untold}"),
+        unseparated => format!("; not separable at {unseparated}"),
     };
-    format!("Shortest time here: {most} at {count} of {loads} loads{others}{untold}.")
+    format!("Shortest time here: {most} at {count} of {loads} loads{others}{unseparated}.")
 }
 
-fn stuck(grid: &Grid) -> Option<String> {
-    let stuck = grid.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.stuck.is_some());
+fn stuck(run: &Experiment) -> Option<String> {
+    let stuck = run.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.stuck.is_some());
     let rows: BTreeSet<usize> = stuck.map(|cell| cell.row).collect();
-    let labels: Vec<&str> = rows.into_iter().map(|row| grid.report.rows[row].label.as_str()).collect();
+    let labels: Vec<&str> = rows.into_iter().map(|row| run.report.rows[row].label.as_str()).collect();
     (!labels.is_empty()).then(|| format!("Stuck at some loads: {}.", labels.join(", ")))
 }

@@ -7,54 +7,47 @@ use tare_analysis::{
 
 use tare_bench::metric::{self, Metric};
 
-use super::{
-    super::{
-        fields::{between, field, table},
-        lay::{column, quiet, text},
-    },
-    Grid,
+use super::Experiment;
+use crate::{
+    document::{Chart, Scale, Section, Shape, Unit, Value},
+    gather::columns::Columns,
 };
-use crate::document::{Chart, Scale, Section, Shape, Unit, Value};
 
 /// A claim, its id, and what was found.
 type Judged<'a> = (&'a str, &'a ClaimReport);
 
-fn judged<'a>(grid: &Grid<'a>) -> Vec<Judged<'a>> {
-    let report = grid.report;
+fn judged<'a>(run: &Experiment<'a>) -> Vec<Judged<'a>> {
+    let report = run.report;
     report.published.claims.iter().map(|claim| claim.id.as_str()).zip(&report.claims).collect()
 }
 
 /// A claim with what decided it.
-pub(crate) fn verdicts(grid: &Grid) -> Option<Section> {
-    let claims = judged(grid);
+pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
+    let claims = judged(run);
     if claims.is_empty() {
         return None;
     }
     let count = |verdict: Verdict| {
         move |(_, claim): &Judged| claim.checks.iter().filter(|check| check.verdict == verdict).count()
     };
-    let fields = vec![
-        // First what is short: whoever writes a table names its rows by the first text of each.
-        field(text("id", "claim"), |(id, _): &Judged| (*id).to_owned()),
-        field(text("verdict", "verdict here"), |(_, claim): &Judged| word(claim.verdict)),
-        field(
-            text("measured_for", "measured for").help("Where it is not the published time or number."),
-            |(_, claim): &Judged| claim.measured_for.clone(),
-        ),
-        field(text("claim", "what was claimed"), |(_, claim): &Judged| claim.text.clone()),
-        field(text("evidence", "what decided it"), |(_, claim): &Judged| decisive(claim)),
-        field(column("holding", "comparisons that hold", Unit::Count).hidden(), count(Verdict::Pass)),
-        field(column("not_holding", "that do not", Unit::Count).hidden(), count(Verdict::Fail)),
-        field(column("untold", "inconclusive", Unit::Count).hidden(), count(Verdict::Inconclusive)),
-    ];
+    // First what is short: whoever writes a table names its rows by the first text of each.
+    let columns = Columns::new()
+        .text("id", "claim", |(id, _): &Judged| (*id).to_owned())
+        .text("verdict", "verdict here", |(_, claim)| word(claim.verdict))
+        .text("measured_for", "measured for", |(_, claim)| claim.measured_for.clone())
+        .help("If it is not the published time or number.")
+        .text("claim", "what was claimed", |(_, claim)| claim.text.clone())
+        .text("evidence", "what decided it", |(_, claim)| decisive(claim))
+        .count("holding", "comparisons that hold", count(Verdict::Pass))
+        .hidden()
+        .count("not_holding", "that do not", count(Verdict::Fail))
+        .hidden()
+        .count("inconclusive", "inconclusive", count(Verdict::Inconclusive))
+        .hidden();
     let lead = "Each claim is checked by comparisons that stand in the experiment's file. One that is refuted refutes it; \
                 an inconclusive one leaves it open. A verdict says nothing of a longer load than it was measured for.";
-    Some(Section::new(
-        "claims",
-        "Does it still hold?",
-        lead,
-        quiet(table("Claims and verdicts", fields, claims.iter().cloned())),
-    ))
+    let table = columns.table("Claims and verdicts", claims);
+    Some(Section::new("claims", "Does it still hold?", lead, table))
 }
 
 /// The comparison that the verdict hangs on.
@@ -105,39 +98,37 @@ impl Evidence<'_> {
 }
 
 /// Every comparison.
-pub(crate) fn evidence(grid: &Grid) -> Option<Section> {
+pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
     let of = |(id, claim)| move |check| Evidence { id, claim, check };
     let rows: Vec<Evidence> =
-        judged(grid).into_iter().flat_map(|(id, claim)| claim.checks.iter().map(of((id, claim)))).collect();
+        judged(run).into_iter().flat_map(|(id, claim)| claim.checks.iter().map(of((id, claim)))).collect();
     if rows.is_empty() {
         return None;
     }
-    let mut fields = vec![
-        field(text("comparison", "comparison"), Evidence::name),
-        field(text("metric", "of"), |row: &Evidence| row.metric()),
-        field(text("verdict", "verdict").facet(), |row: &Evidence| word(row.check.verdict)),
-        field(text("found", "what was found"), |row: &Evidence| row.check.found()),
-        field(text("id", "claim").facet(), |row: &Evidence| row.id.to_owned()),
-        field(text("claim", "what was claimed").hidden(), |row: &Evidence| row.claim.text.clone()),
-        field(text("kind", "kind").hidden(), Evidence::kind),
-    ];
-    let value =
-        column("value", "found", Unit::Number).help("A ratio, milliseconds or a count, as the metric says.");
-    fields.extend(between(value.hidden(), |row: &Evidence| row.check.estimate()));
-    let bound = |key: &str, title: &str| column(key, title, Unit::Number);
-    fields
-        .push(field(bound("claimed_least", "claimed at least"), |row: &Evidence| row.check.claimed_at_least));
-    fields.push(field(bound("claimed_most", "claimed at most"), |row: &Evidence| row.check.claimed_at_most));
-    let rounds = column("rounds", "rounds", Unit::Count);
-    fields.push(field(rounds, |row: &Evidence| row.check.estimate().map(|found| found.n)));
+    let columns = Columns::new()
+        .text("comparison", "comparison", Evidence::name)
+        .text("metric", "of", Evidence::metric)
+        .facet("verdict", "verdict", |row| word(row.check.verdict))
+        .text("found", "what was found", |row| row.check.found())
+        .facet("id", "claim", |row| row.id.to_owned())
+        .text("claim", "what was claimed", |row| row.claim.text.clone())
+        .hidden()
+        .text("kind", "kind", Evidence::kind)
+        .hidden()
+        .estimate(Unit::Number, "value", "found", |row| row.check.estimate())
+        .help("A ratio, milliseconds or a count, as the metric says.")
+        .hidden()
+        .number("claimed_least", "claimed at least", |row| row.check.claimed_at_least)
+        .number("claimed_most", "claimed at most", |row| row.check.claimed_at_most)
+        .count("rounds", "rounds", |row| Some(row.check.estimate()?.n));
     let lead = "A comparison holds where its whole interval of 95% lies within what is claimed, and does not where all of it \
                 lies outside. A figure of one round is taken for known within a factor of 1.25.";
-    let shown = quiet(table("Comparisons", fields, rows.iter().copied()));
-    let section = Section::new("evidence", "What each verdict is made of", lead, shown);
-    Some(Section { charts: ratios(&rows).into_iter().collect(), ..section })
+    let charts = ratios(&rows).into_iter().collect();
+    let table = columns.table("Comparisons", rows);
+    Some(Section { charts, ..Section::new("evidence", "What each verdict is made of", lead, table) })
 }
 
-/// Ratios with their intervals, where there is more than one.
+/// Ratios with their intervals, if there is more than one.
 fn ratios(rows: &[Evidence]) -> Option<Chart> {
     let is_ratio = |row: &&Evidence| row.check.estimate().is_some() && row.kind() == "ratio";
     let with =
@@ -149,12 +140,11 @@ fn ratios(rows: &[Evidence]) -> Option<Chart> {
         with(Verdict::Fail),
         with(Verdict::Inconclusive)
     );
-    let chart = Chart::new(Shape::Points, "value", "comparison", &alt).series("verdict");
-    let chart = Chart {
-        title: "Ratios that were compared".to_owned(),
-        n: Some("rounds".to_owned()),
-        only: Some(["kind".to_owned(), "ratio".to_owned()]),
-        ..chart.scales(Scale::Log, Scale::Names)
-    };
+    let chart = Chart::new(Shape::Points, "value", "comparison", &alt)
+        .series("verdict")
+        .scales(Scale::Log, Scale::Names)
+        .title("Ratios that were compared")
+        .n("rounds")
+        .only("kind", "ratio");
     (all > 1).then_some(chart)
 }

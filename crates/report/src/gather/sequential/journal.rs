@@ -3,20 +3,17 @@
 
 use tare_analysis::published::trouble;
 use tare_bench::{
-    grid::plan::Offered,
+    grid::plan::{Offered, Point},
     run::record::Record,
     sample::{Failure, LoadResult, Outcome, Sample},
 };
 use tare_host::cpus::TICK_NS;
 
-use super::{
-    super::{
-        fields::{field, table},
-        lay::{column, quiet, text},
-    },
-    Grid, load,
+use super::{Experiment, load};
+use crate::{
+    document::{Chart, Column, Scale, Section, Shape},
+    gather::columns::Columns,
 };
-use crate::document::{Chart, Scale, Section, Shape, Unit};
 
 /// Idle time is counted in ticks, so of a cell that is shorter the share that others took may be off by more than a tenth of
 /// all there was: that is no figure.
@@ -24,33 +21,41 @@ const OTHERS_KNOWN_FROM_NS: u64 = 10 * TICK_NS;
 
 /// One cell in one round.
 #[derive(Clone, Copy)]
-struct Round<'a> {
-    grid: &'a Grid<'a>,
+struct CellRound<'a> {
+    run: &'a Experiment<'a>,
     sample: &'a Sample,
 }
 
-impl<'a> Round<'a> {
-    fn all(grid: &'a Grid<'a>) -> Vec<Round<'a>> {
-        let samples = grid.kept.records.iter().filter_map(|record| match record {
+impl<'a> CellRound<'a> {
+    fn all(run: &'a Experiment<'a>) -> Vec<CellRound<'a>> {
+        let samples = run.kept.records.iter().filter_map(|record| match record {
             Record::Sample(sample) => Some(&**sample),
             _ => None,
         });
-        let mut rounds: Vec<Round> = samples.map(|sample| Round { grid, sample }).collect();
+        let mut rounds: Vec<CellRound> = samples.map(|sample| CellRound { run, sample }).collect();
         rounds.sort_by_key(|round| (round.sample.point, round.sample.row, round.sample.round));
         rounds
     }
 
+    fn point(&self) -> &'a Point {
+        &self.run.plan.points[self.sample.point]
+    }
+
     fn label(&self) -> String {
-        self.grid.report.rows[self.sample.row].label.clone()
+        self.run.report.rows[self.sample.row].label.clone()
     }
 
     fn load(&self) -> String {
-        load(&self.grid.plan.points[self.sample.point])
+        load(self.point())
     }
 
-    /// A name of its own for each service under each load.
     fn name(&self) -> String {
-        if self.grid.has_loads() { format!("{}, {}", self.label(), self.load()) } else { self.label() }
+        self.run.cell_name(&self.label(), &self.load())
+    }
+
+    /// From 1.
+    fn number(&self) -> usize {
+        self.sample.round + 1
     }
 
     /// Also as far as one that hung came.
@@ -65,14 +70,14 @@ impl<'a> Round<'a> {
 
     fn reason(&self) -> Option<String> {
         match &self.sample.outcome {
-            Outcome::Measured => trouble(self.grid.plan, self.sample).map(|issue| issue.to_string()),
+            Outcome::Measured => trouble(self.run.plan, self.sample).map(|issue| issue.to_string()),
             Outcome::Hung(hung) => Some(format!("stuck: {hung}")),
             Outcome::Failed { reason } => Some(format!("failed: {reason}")),
         }
     }
 
     fn message_ns(&self) -> Option<f64> {
-        match self.grid.plan.points[self.sample.point].offered {
+        match self.point().offered {
             Offered::Batch { messages, .. } => Some(self.measured()?.elapsed_ns as f64 / messages as f64),
             _ => None,
         }
@@ -84,6 +89,13 @@ impl<'a> Round<'a> {
         (elapsed_ns > 0.0 && cpus > 0).then(|| cpu_ns / elapsed_ns / cpus as f64)
     }
 
+    /// By Little's law.
+    fn in_flight(&self) -> Option<f64> {
+        let of = self.measured().filter(|of| of.elapsed_ns > 0)?;
+        let requests = of.answered as f64 * of.latency.ns_mean / of.elapsed_ns as f64;
+        Some((requests * 100.0).round() / 100.0)
+    }
+
     /// The share of this many CPUs that others took.
     fn others_share(&self, cpus: usize) -> Option<f64> {
         self.measured().filter(|of| of.elapsed_ns >= OTHERS_KNOWN_FROM_NS)?;
@@ -92,150 +104,122 @@ impl<'a> Round<'a> {
 }
 
 /// The figure of every cell in every round.
-pub(crate) fn rounds(grid: &Grid) -> Option<Section> {
-    let rounds = Round::all(grid);
-    let is_of_batches = grid.is_of_batches();
-    let ns = Unit::Nanoseconds;
-    let fields = vec![
-        field(text("cell", "cell").hidden(), Round::name),
-        field(text("load", "load").facet(), Round::load),
-        field(text("label", "service").facet(), Round::label),
-        field(column("round", "round", Unit::Count), |round: &Round| round.sample.round + 1),
-        field(column("requests_per_second", "req/s", Unit::PerSecond), |round: &Round| {
-            round.measured().map(LoadResult::per_second)
-        }),
-        field(column("message_ns", "a message", ns), Round::message_ns),
-        field(column("cpu_ns_per_request", "CPU/request", ns), |round: &Round| {
-            round.measured().and(round.sample.cpu_ns_per_request())
-        }),
-        field(column("answered", "answers", Unit::Count), |round: &Round| {
-            round.figures().map(|of| of.answered)
-        }),
-        field(column("failures", "failures", Unit::Count), |round: &Round| {
-            round.figures().map(LoadResult::failures)
-        }),
-        field(column("rss_bytes_peak", "memory", Unit::Bytes), |round: &Round| {
-            round.sample.host.process.as_ref()?.rss_bytes_peak
-        }),
-        field(column("start_up_ns", "start-up", ns), |round: &Round| {
-            round.sample.host.process.as_ref().map(|process| process.start_up_ns)
-        }),
-        field(column("not_counted", "not counted", Unit::Flag).facet(), |round: &Round| {
-            round.reason().is_some()
-        }),
-        field(text("reason", "why"), Round::reason),
-    ];
-    if rounds.is_empty() {
+pub(crate) fn rounds(run: &Experiment) -> Option<Section> {
+    let rounds = CellRound::all(run);
+    let all = rounds.len();
+    if all == 0 {
         return None;
     }
+    let out = rounds.iter().filter(|round| round.reason().is_some()).count();
     let lead = "A cell is one service, started afresh, under one load until that has ended. What is not counted is shown and \
                 is in no other figure.";
-    let shown = quiet(table("Cells by round", fields, rounds.iter().cloned()));
-    let section = Section::new("rounds", "Every round", lead, shown);
-    if grid.plan.rounds() < 2 {
-        return Some(
-            section
-                .note("each cell was measured once: there is no interval, and no line over rounds to draw"),
-        );
+    let section = Section::new("rounds", "Every round", lead, columns().table("Cells by round", rounds));
+    if run.plan.rounds() < 2 {
+        let once = "each cell was measured once: there is no interval, and no line over rounds to draw";
+        return Some(section.note(once));
     }
-    let (key, what) = match is_of_batches {
+    let (key, what) = match run.is_of_batches() {
         true => ("message_ns", "Time for a message"),
         false => ("requests_per_second", "Requests a second"),
     };
-    let out = rounds.iter().filter(|round| round.reason().is_some()).count();
-    let alt =
-        format!("{what} of each cell over the rounds; {out} of {} cells are not counted.", rounds.len());
+    let alt = format!("{what} of each cell over the rounds; {out} of {all} cells are not counted.");
     let chart = Chart::new(Shape::Lines, "round", key, &alt).series("cell").scales(Scale::Linear, Scale::Log);
-    Some(section.chart(Chart { apart: Some("not_counted".to_owned()), first: Some(8), ..chart }))
+    Some(section.chart(chart.apart("not_counted").first(8)))
 }
 
-/// Wrong and missing answers by class, where there are any.
-pub(crate) fn failures(grid: &Grid) -> Option<Section> {
-    let rounds = Round::all(grid);
-    let classes = rounds.iter().flat_map(|round| {
+fn columns<'a>() -> Columns<'a, CellRound<'a>> {
+    let start_up = |round: &CellRound| Some(round.sample.host.process.as_ref()?.start_up_ns);
+    Columns::new()
+        .text("cell", "cell", CellRound::name)
+        .hidden()
+        .facet("load", "load", CellRound::load)
+        .facet("label", "service", CellRound::label)
+        .count("round", "round", CellRound::number)
+        .rate("requests_per_second", "req/s", |round| round.measured().map(LoadResult::per_second))
+        .ns("message_ns", "a message", CellRound::message_ns)
+        .ns("cpu_ns_per_request", "CPU/request", |round| {
+            round.measured().and(round.sample.cpu_ns_per_request())
+        })
+        .count("answered", "answers", |round| round.figures().map(|of| of.answered))
+        .count("failures", "failures", |round| round.figures().map(LoadResult::failures))
+        .bytes("rss_bytes_peak", "memory", |round| round.sample.host.process.as_ref()?.rss_bytes_peak)
+        .ns("start_up_ns", "start-up", start_up)
+        .flag("not_counted", "not counted", |round| round.reason().is_some())
+        .with(Column::facet)
+        .text("reason", "why", CellRound::reason)
+}
+
+/// Wrong and missing answers by class, if there are any.
+pub(crate) fn failures(run: &Experiment) -> Option<Section> {
+    let classes = CellRound::all(run).into_iter().flat_map(|round| {
         let load = &round.sample.load;
         let kinds = load.failed.iter().chain(load.connection_failed.iter());
         kinds.map(move |(class, count)| (round, class, count)).collect::<Vec<_>>()
     });
-    let rows: Vec<(&Round, Failure, u64)> = classes.collect();
-    let fields = vec![
-        field(text("load", "load").facet(), |(round, ..): &(&Round, Failure, u64)| round.load()),
-        field(text("label", "service").facet(), |(round, ..): &(&Round, Failure, u64)| round.label()),
-        field(column("round", "round", Unit::Count), |(round, ..): &(&Round, Failure, u64)| {
-            round.sample.round + 1
-        }),
-        field(text("class", "class").facet(), |(_, class, _): &(&Round, Failure, u64)| class.to_string()),
-        field(column("failures", "failures", Unit::Count), |(.., count): &(&Round, Failure, u64)| *count),
-        field(column("sent", "requests sent", Unit::Count), |(round, ..): &(&Round, Failure, u64)| {
-            round.figures().map(|of| of.sent)
-        }),
-        field(text("first", "the first of the round"), |(round, ..): &(&Round, Failure, u64)| {
-            round.figures()?.first_failure.clone()
-        }),
-    ];
+    let rows: Vec<(CellRound, Failure, u64)> = classes.collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = Columns::new()
+        .facet("load", "load", |(round, ..): &(CellRound, Failure, u64)| round.load())
+        .facet("label", "service", |(round, ..)| round.label())
+        .count("round", "round", |(round, ..)| round.number())
+        .facet("class", "class", |(_, class, _)| class.to_string())
+        .count("failures", "failures", |(.., count)| *count)
+        .count("sent", "requests sent", |(round, ..)| round.figures().map(|of| of.sent))
+        .text("first", "the first of the round", |(round, ..)| round.figures()?.first_failure.clone());
     let lead = "Wrong and missing answers are no answers: a service with more than a few has no rate.";
-    let shown = quiet(table("Failures by class", fields, rows.iter().cloned()));
-    (!shown.rows.is_empty()).then(|| Section::new("failures", "Failures", lead, shown))
+    Some(Section::new("failures", "Failures", lead, columns.table("Failures by class", rows)))
 }
 
 /// What the load was made with, and what else was on the machine.
-pub(crate) fn validity(grid: &Grid) -> Option<Section> {
-    let rounds: Vec<Round> =
-        Round::all(grid).into_iter().filter(|round| round.measured().is_some()).collect();
-    if rounds.is_empty() {
+pub(crate) fn validity(run: &Experiment) -> Option<Section> {
+    let rounds: Vec<CellRound> =
+        CellRound::all(run).into_iter().filter(|round| round.measured().is_some()).collect();
+    let all = rounds.len();
+    if all == 0 {
         return None;
     }
-    let pinning = &grid.plan.pinning;
-    let (served, generated) = (pinning.server.len(), pinning.generator.len());
-    let offered = |round: &Round| grid.plan.points[round.sample.point].offered.connections().total;
-    let in_flight = |round: &Round| {
-        let of = round.measured()?;
-        let requests = of.answered as f64 * of.latency.ns_mean / of.elapsed_ns as f64;
-        (of.elapsed_ns > 0).then(|| (requests * 100.0).round() / 100.0)
-    };
-    let fields = vec![
-        field(text("load", "load").facet(), Round::load),
-        field(text("label", "service").facet(), Round::label),
-        field(column("round", "round", Unit::Count), |round: &Round| round.sample.round + 1),
-        field(column("service_cpu_share", "service's CPUs", Unit::Share), |round: &Round| {
-            round.share(round.sample.host.server_cpu_ns as f64, served)
-        }),
-        field(
-            column("generator_cpu_share", "generator's CPUs", Unit::Share).help("The rest is its headroom."),
-            |round: &Round| round.share(round.sample.host.generator_cpu_ns as f64, generated),
-        ),
-        field(column("link_cpu_share", "slow link", Unit::Share), |round: &Round| {
-            round.share(round.sample.host.link.as_ref()?.cpu_ns? as f64, generated)
-        }),
-        field(
-            column("interference_share", "others", Unit::Share).help(
-                "Neither service nor generator nor link, on their CPUs; none of cells of less than 100 ms.",
-            ),
-            |round: &Round| round.others_share(grid.plan.pinning.all().len()),
-        ),
-        field(
-            column("in_flight_mean", "in flight", Unit::Number)
-                .help("By Little's law: answers a second times their mean latency."),
-            in_flight,
-        ),
-        field(column("connections", "of connections", Unit::Count), offered),
-        field(text("reason", "not counted, since"), Round::reason),
-    ];
     let doubted = rounds.iter().filter(|round| round.reason().is_some()).count();
     let lead = format!(
-        "Whether the service was measured, or the generator or the machine: {doubted} of {} cells that came to their end are \
-         not counted.",
-        rounds.len()
+        "Whether the service was measured, or the generator or the machine: {doubted} of {all} cells that came to their end are \
+         not counted."
     );
-    let shown = quiet(table("Cells by what took the CPUs", fields, rounds.iter().cloned()));
-    let is_short = |round: &&Round| round.measured().is_some_and(|of| of.elapsed_ns < OTHERS_KNOWN_FROM_NS);
-    let section = Section::new("validity", "Validity", &lead, shown);
-    Some(match rounds.iter().filter(is_short).count() {
+    let is_short =
+        |round: &&CellRound| round.measured().is_some_and(|of| of.elapsed_ns < OTHERS_KNOWN_FROM_NS);
+    let short = rounds.iter().filter(is_short).count();
+    let table = cpu_columns(run).table("Cells by what took the CPUs", rounds);
+    let section = Section::new("validity", "Validity", &lead, table);
+    Some(match short {
         0 => section,
         short => section.note(format!(
-            "what others took is not known of {short} of {} cells, which are shorter than 100 ms: idle time is counted in \
-             ticks of 10 ms",
-            rounds.len()
+            "what others took is not known of {short} of {all} cells, which are shorter than 100 ms: idle time is counted in \
+             ticks of 10 ms"
         )),
     })
+}
+
+fn cpu_columns<'a>(run: &'a Experiment) -> Columns<'a, CellRound<'a>> {
+    let pinning = &run.plan.pinning;
+    let (served, generated) = (pinning.server.len(), pinning.generator.len());
+    let link =
+        move |round: &CellRound| round.share(round.sample.host.link.as_ref()?.cpu_ns? as f64, generated);
+    Columns::new()
+        .facet("load", "load", CellRound::load)
+        .facet("label", "service", CellRound::label)
+        .count("round", "round", CellRound::number)
+        .share("service_cpu_share", "service's CPUs", move |round| {
+            round.share(round.sample.host.server_cpu_ns as f64, served)
+        })
+        .share("generator_cpu_share", "generator's CPUs", move |round| {
+            round.share(round.sample.host.generator_cpu_ns as f64, generated)
+        })
+        .help("The rest is its headroom.")
+        .share("link_cpu_share", "slow link", link)
+        .share("interference_share", "others", |round| round.others_share(pinning.all().len()))
+        .help("Neither service nor generator nor link, on their CPUs; none of cells of less than 100 ms.")
+        .number("in_flight_mean", "in flight", CellRound::in_flight)
+        .help("By Little's law: answers a second times their mean latency.")
+        .count("connections", "of connections", |round| round.point().offered.connections().total)
+        .text("reason", "not counted, since", CellRound::reason)
 }

@@ -1,133 +1,122 @@
 //! Loads that were not published: what the published ones could not tell, and the sweep that chose one.
 
 use tare_analysis::{
+    figures::{rate, time},
     published::{PUBLISHED, SWEEP, pauses},
-    report::figures::{rate, time},
 };
-use tare_bench::{grid::plan::Offered, sample::LoadResult};
+use tare_bench::grid::plan::Offered;
 
 use super::{
-    super::{
-        fields::{between, field, table},
-        lay::{capital, column, quiet, text},
-    },
-    Entry, Grid,
+    Experiment, ServiceAt,
+    matrix::{MARKS, Matrix},
 };
-use crate::document::{Chart, Scale, Section, Shape, Unit};
+use crate::{
+    document::{Chart, Scale, Section, Shape, Unit},
+    gather::{columns::Columns, words::capital},
+};
 
 /// One for each part of a file that was not published.
-pub(crate) fn sections(grid: &Grid) -> Vec<Section> {
-    let mut parts: Vec<&str> = grid.report.points.iter().map(|point| point.point.part.as_str()).collect();
-    parts.dedup();
-    let own = |part: &&str| *part != PUBLISHED && *part != SWEEP && !grid.is_of_batches();
-    parts.into_iter().filter(own).filter_map(|part| section(grid, part)).collect()
+pub(crate) fn sections(run: &Experiment) -> Vec<Section> {
+    let is_own = |part: &&str| *part != PUBLISHED && *part != SWEEP && !run.is_of_batches();
+    run.parts().into_iter().filter(is_own).filter_map(|part| section(run, part)).collect()
 }
 
-fn section(grid: &Grid, part: &str) -> Option<Section> {
-    let entries = grid.entries(|name| name == part);
-    let first = entries.first()?;
-    let ns = Unit::Nanoseconds;
-    let quantile = |key: &str, title: &str, probability: f64| {
-        field(column(key, title, ns), move |entry: &Entry| entry.figures()?.latency.ns_at(probability))
-    };
-    let mut fields = vec![field(text("label", "service"), |entry: &Entry| entry.label().to_owned())];
-    fields.extend(between(column("requests_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
-        entry.cell?.per_second
-    }));
-    fields.push(field(column("cpu_ns_per_request", "CPU/request", ns), |entry: &Entry| {
-        entry.cell?.cpu_ns_per_request.map(|found| found.value)
-    }));
-    fields.push(quantile("latency_ns_p50", "p50", 0.5));
-    fields.push(quantile("latency_ns_p99", "p99", 0.99));
-    fields.push(quantile("latency_ns_p999", "p99.9", 0.999));
-    fields.push(quantile("latency_ns_max", "longest", 1.0));
-    let paused = column("seconds_with_a_pause", "seconds with a pause", Unit::Count)
-        .help("Some answer of that second took more than ten times as long as the median one.");
-    fields.push(field(paused, |entry: &Entry| entry.figures().map(pauses)));
-    fields.push(field(column("seconds", "of seconds", Unit::Count), |entry: &Entry| {
-        entry.figures().map(|figures| figures.seconds.len())
-    }));
-    fields.push(field(column("failures", "failures", Unit::Count), |entry: &Entry| {
-        entry.figures().map(LoadResult::failures)
-    }));
-    fields.push(field(column("rounds", "rounds", Unit::Count), |entry: &Entry| {
-        entry.cell.map_or(0, |cell| cell.rounds)
-    }));
-    fields.push(field(text("state", "state").facet(), |entry: &Entry| entry.state()));
-    fields.push(field(text("remarks", "remarks"), Entry::own_remarks));
-    let title = capital(part);
-    let lead = format!("Not published: {}.", first.point.point.describe());
-    let shown = quiet(table(&format!("Services, {part}"), fields, entries.iter().cloned()));
-    let rates: Vec<(f64, &str)> =
-        entries.iter().filter_map(|entry| Some((entry.cell?.per_second?.value, entry.label()))).collect();
+fn section(run: &Experiment, part: &str) -> Option<Section> {
+    let cells = run.cells(|name| name == part);
+    let point = &cells.first()?.point.point;
     let id = format!("load-{}", part.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-    let section = Section::new(&id, &title, &lead, shown);
-    let Some(best) = rates.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { return Some(section) };
-    let chart = match first.point.point.offered {
-        Offered::Open { .. } => {
-            let known = entries
-                .iter()
-                .filter_map(|entry| Some((entry.figures()?.latency.ns_at(0.99)? as f64, entry.label())));
-            let worst = known.max_by(|a, b| a.0.total_cmp(&b.0))?;
-            let alt = format!(
-                "The 99th percentile of each service; the longest is {} of {}.",
-                time(worst.0),
-                worst.1
-            );
+    let lead = format!("Not published: {}.", point.describe());
+    let table = columns().table(&format!("Services, {part}"), cells.clone());
+    let section = Section::new(&id, &capital(part), &lead, table);
+    let chart = match (most(&cells, per_second), point.offered) {
+        (None, _) => return Some(section),
+        (Some(_), Offered::Open { .. }) => {
+            let (longest, cell) = most(&cells, |cell| Some(cell.quantile(0.99)? as f64))?;
+            let (longest, label) = (time(longest), cell.label());
+            let alt = format!("The 99th percentile of each service; the longest is {longest} of {label}.");
             Chart::new(Shape::Bars, "latency_ns_p99", "label", &alt)
         }
-        _ => {
-            let alt = format!(
-                "CPU time of a request against requests a second; {} answers most, {}/s.",
-                best.1,
-                rate(best.0)
-            );
+        (Some((best, cell)), _) => {
+            let (best, label) = (rate(best), cell.label());
+            let alt =
+                format!("CPU time of a request against requests a second; {label} answers most, {best}/s.");
             let chart = Chart::new(Shape::Points, "requests_per_second", "cpu_ns_per_request", &alt);
             chart.series("label").scales(Scale::Log, Scale::Log)
         }
     };
-    Some(section.chart(Chart { n: Some("rounds".to_owned()), ..chart }))
+    Some(section.chart(chart.n("rounds")))
 }
 
-/// Connections and threads of the generator, and what one service answered.
-pub(crate) fn sweep(grid: &Grid) -> Option<Section> {
-    let entries = grid.entries(|part| part == SWEEP);
-    let best = entries.iter().filter_map(|entry| Some((entry.cell?.per_second?.value, entry)));
-    let best = best.max_by(|a, b| a.0.total_cmp(&b.0));
-    let size = |entry: &Entry| entry.point.point.offered.connections();
-    let mut fields = vec![
-        field(text("label", "service"), |entry: &Entry| entry.label().to_owned()),
-        field(column("connections", "connections", Unit::Count), |entry: &Entry| size(entry).total),
-        field(text("generator_threads", "generator threads").facet(), |entry: &Entry| {
-            size(entry).threads.to_string()
-        }),
-    ];
-    fields.extend(between(column("requests_per_second", "req/s", Unit::PerSecond), |entry: &Entry| {
-        entry.cell?.per_second
-    }));
-    fields.push(field(column("rounds", "rounds", Unit::Count), |entry: &Entry| {
-        entry.cell.map_or(0, |cell| cell.rounds)
-    }));
-    fields.push(field(text("remarks", "remarks"), Entry::own_remarks));
-    if entries.is_empty() {
-        return None;
-    }
+fn per_second(cell: &ServiceAt) -> Option<f64> {
+    Some(cell.cell?.per_second?.value)
+}
+
+fn most<'c, 'a>(
+    cells: &'c [ServiceAt<'a>],
+    of: fn(&ServiceAt) -> Option<f64>,
+) -> Option<(f64, &'c ServiceAt<'a>)> {
+    cells.iter().filter_map(|cell| Some((of(cell)?, cell))).max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+fn columns<'a>() -> Columns<'a, ServiceAt<'a>> {
+    Columns::new()
+        .text("label", "service", |cell: &ServiceAt| cell.label().to_owned())
+        .estimate(Unit::PerSecond, "requests_per_second", "req/s", |cell| cell.cell?.per_second)
+        .ns("cpu_ns_per_request", "CPU/request", ServiceAt::cpu_ns_per_request)
+        .ns("latency_ns_p50", "p50", |cell| cell.quantile(0.5))
+        .ns("latency_ns_p99", "p99", |cell| cell.quantile(0.99))
+        .ns("latency_ns_p999", "p99.9", |cell| cell.quantile(0.999))
+        .ns("latency_ns_max", "longest", |cell| cell.quantile(1.0))
+        .count("seconds_with_a_pause", "seconds with a pause", |cell| cell.figures().map(pauses))
+        .help("Some answer of that second took more than ten times as long as the median one.")
+        .count("seconds", "of seconds", |cell| Some(cell.figures()?.seconds.len()))
+        .count("failures", "failures", ServiceAt::failures)
+        .count("rounds", "rounds", ServiceAt::rounds)
+        .facet("state", "state", ServiceAt::state)
+        .text("remarks", "remarks", ServiceAt::own_remarks)
+}
+
+/// Connections and threads of the generator, and what a service answered: as a matrix, and with all that is known of each cell.
+pub(crate) fn sweep(run: &Experiment) -> Vec<Section> {
+    let cells = run.cells(|part| part == SWEEP);
+    let Some((most, best)) = most(&cells, per_second) else { return Vec::new() };
     let lead =
         "Requests a second by connections and threads of the generator: how the authors chose their load.";
-    let shown = quiet(table(
-        "Requests a second by connections and generator threads",
-        fields,
-        entries.iter().cloned(),
-    ));
-    let section = Section::new("sweep", "Sweep", lead, shown);
-    let Some((most, entry)) = best else { return Some(section) };
-    let at = size(entry);
+    let (connections, threads) = size(best);
     let alt = format!(
-        "A line for each number of threads; most is {}/s with {} connections and {} threads.",
-        rate(most),
-        at.total,
-        at.threads
+        "A line for each number of threads; most is {}/s with {connections} connections and {threads} threads.",
+        rate(most)
     );
     let chart = Chart::new(Shape::Lines, "connections", "requests_per_second", &alt);
-    Some(section.chart(Chart { n: Some("rounds".to_owned()), ..chart.series("generator_threads") }))
+    let columns = Columns::new()
+        .text("label", "service", |cell: &ServiceAt| cell.label().to_owned())
+        .count("connections", "connections", |cell| size(cell).0)
+        .facet("generator_threads", "generator threads", |cell| size(cell).1.to_string())
+        .estimate(Unit::PerSecond, "requests_per_second", "req/s", |cell| cell.cell?.per_second)
+        .count("rounds", "rounds", ServiceAt::rounds)
+        .text("remarks", "remarks", ServiceAt::own_remarks);
+    let caption = "Requests a second by connections and generator threads";
+    let matrix = Section::new("threads", "Threads by connections", lead, matrix(caption, &cells)).note(MARKS);
+    let section = Section::new("sweep", "Sweep", lead, columns.table(caption, cells.clone()));
+    vec![matrix.brief(), section.chart(chart.series("generator_threads").n("rounds"))]
+}
+
+/// Connections, and threads of the generator.
+fn size(cell: &ServiceAt) -> (usize, usize) {
+    let size = cell.point.point.offered.connections();
+    (size.total, size.threads)
+}
+
+/// A line for each number of threads; of several services one for each of them.
+fn matrix(caption: &str, cells: &[ServiceAt]) -> crate::document::Table {
+    let is_one = cells.iter().all(|cell| cell.label() == cells[0].label());
+    let line = |cell: &ServiceAt| match (is_one, size(cell).1) {
+        (true, threads) => threads.to_string(),
+        (false, threads) => format!("{}, {threads}", cell.label()),
+    };
+    let of = |cell: &ServiceAt| (line(cell), format!("{} connections", size(cell).0), per_second(cell));
+    let crossings: Vec<_> = cells.iter().map(of).collect();
+    let lines = ["generator_threads", "generator threads"];
+    Matrix { caption, lines, across: "connections", unit: Unit::PerSecond, least_is_best: Some(false) }
+        .table(&crossings)
 }

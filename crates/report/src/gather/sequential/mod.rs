@@ -1,12 +1,11 @@
 //! A published experiment, measured again, beside what it published: the claims and their verdicts first, then the figures.
 
 mod answer;
-mod aspects;
 mod claims;
-mod environment;
 mod journal;
 mod latency;
 mod loads;
+mod matrix;
 mod published;
 mod seconds;
 mod series;
@@ -17,58 +16,64 @@ use std::path::Path;
 
 use tare_analysis::{
     checks,
+    figures::time,
     published::{CellReport, PUBLISHED, PointReport, Report, RowReport, point_name},
-    report::figures::time,
 };
 use tare_bench::{
     figures,
-    grid::plan::{GridPlan, GridPlanRow, Offered},
+    grid::plan::{GridPlan, GridPlanRow, Offered, Point},
     run::{about::About, folder::Kept},
     sample::LoadResult,
 };
 
-use super::{interleaved, lay};
+use super::{
+    environment::{self, Setting},
+    footprint::{self, Described},
+    words::{joined, notes},
+};
 use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 pub(crate) use series::document as series;
 
 /// What is reported of a sequential experiment.
-pub(crate) fn document(kept: &Kept<GridPlan>, report: &Report, run: &Path) -> Document {
-    let grid = Grid { plan: &kept.header.plan, report, kept };
-    let sections = [
-        claims::verdicts(&grid),
-        published::section(&grid).map(Section::brief),
-        latency::section(&grid),
-        loads::sweep(&grid).map(Section::brief),
-        claims::evidence(&grid),
-        journal::rounds(&grid),
-        seconds::section(&grid),
-        aspects::section(&grid),
-        journal::failures(&grid),
-        journal::validity(&grid),
-        environment::section(&grid),
-    ];
-    let mut sections: Vec<_> = sections.into_iter().flatten().collect();
-    let at = sections.iter().position(|section| section.id == "latency").unwrap_or(sections.len().min(2));
-    sections.splice(at..at, loads::sections(&grid).into_iter().map(Section::brief));
+pub(crate) fn document(kept: &Kept<GridPlan>, report: &Report, folder: &Path) -> Document {
+    let run = Experiment { plan: &kept.header.plan, report, kept };
+    let about = About::read(folder).ok().flatten();
+    let published = report.published.note.iter().map(|note| format!("of the published figures: {note}"));
     Document {
         format: FORMAT,
         kind: Kind::Sequential,
         title: report.title.clone(),
         question: report.question.clone(),
-        answer: answer::answer(&grid),
+        answer: answer::answer(&run),
         began: report.began.clone(),
-        status: grid.status(),
+        status: run.status(),
         damage: kept.damage.clone(),
-        notes: notes(&grid),
-        facts: facts(&grid, About::read(run).ok().flatten().as_ref()),
-        sections,
+        notes: notes(&report.findings).into_iter().chain(published).collect(),
+        facts: facts(&run, about.as_ref()),
+        sections: sections(&run, about.as_ref()),
         checks: checks::of_published(report),
     }
 }
 
+fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
+    let first = claims::verdicts(run).into_iter().chain(published::sections(run));
+    let loads = loads::sections(run).into_iter().map(Section::brief);
+    let then = latency::section(run).into_iter().chain(loads::sweep(run));
+    let rest = [
+        claims::evidence(run),
+        journal::rounds(run),
+        seconds::section(run),
+        of_footprint(run, about),
+        journal::failures(run),
+        journal::validity(run),
+        Some(environment::section(&run.report.environment, settings(run))),
+    ];
+    first.chain(loads).chain(then).chain(rest.into_iter().flatten()).collect()
+}
+
 /// What sections are made of.
-struct Grid<'a> {
+struct Experiment<'a> {
     plan: &'a GridPlan,
     report: &'a Report,
     kept: &'a Kept<GridPlan>,
@@ -76,7 +81,7 @@ struct Grid<'a> {
 
 /// One service under one load, measured or not.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
+struct ServiceAt<'a> {
     report: &'a Report,
     planned: &'a GridPlanRow,
     row: &'a RowReport,
@@ -84,19 +89,26 @@ struct Entry<'a> {
     cell: Option<&'a CellReport>,
 }
 
-impl<'a> Grid<'a> {
+impl<'a> Experiment<'a> {
     /// Every service under every load of one kind, in the order of the file.
-    fn entries(&self, is: impl Fn(&str) -> bool) -> Vec<Entry<'a>> {
+    fn cells(&self, is: impl Fn(&str) -> bool) -> Vec<ServiceAt<'a>> {
         let points = self.report.points.iter().filter(|point| is(&point.point.part));
         let each = points.flat_map(|point| point.point.rows.iter().map(move |row| (point, *row)));
-        let entry = |(point, row): (&'a PointReport, usize)| Entry {
+        let cell = |(point, row): (&'a PointReport, usize)| ServiceAt {
             report: self.report,
             planned: &self.plan.rows[row],
             row: &self.report.rows[row],
             point,
             cell: point.cell(row),
         };
-        each.map(entry).collect()
+        each.map(cell).collect()
+    }
+
+    /// The parts of the file, in its order.
+    fn parts(&self) -> Vec<&'a str> {
+        let mut parts: Vec<&str> = self.report.points.iter().map(|point| point.point.part.as_str()).collect();
+        parts.dedup();
+        parts
     }
 
     fn status(&self) -> Status {
@@ -108,13 +120,13 @@ impl<'a> Grid<'a> {
         self.report.points.iter().any(|point| point.point.is_batch())
     }
 
-    /// Whether there is more than one load, so that figures of different ones stand below each other.
-    fn has_loads(&self) -> bool {
-        self.report.points.len() > 1
+    /// A name of its own for each service under each load.
+    fn cell_name(&self, label: &str, load: &str) -> String {
+        if self.report.points.len() > 1 { format!("{label}, {load}") } else { label.to_owned() }
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ServiceAt<'a> {
     fn label(&self) -> &'a str {
         &self.row.label
     }
@@ -127,6 +139,22 @@ impl<'a> Entry<'a> {
     /// Of the round in the middle.
     fn figures(&self) -> Option<&'a LoadResult> {
         Some(&self.cell?.typical.as_ref()?.load)
+    }
+
+    fn quantile(&self, probability: f64) -> Option<u64> {
+        self.figures()?.latency.ns_at(probability)
+    }
+
+    fn rounds(&self) -> usize {
+        self.cell.map_or(0, |cell| cell.rounds)
+    }
+
+    fn failures(&self) -> Option<u64> {
+        self.figures().map(LoadResult::failures)
+    }
+
+    fn cpu_ns_per_request(&self) -> Option<f64> {
+        self.cell?.cpu_ns_per_request.map(|found| found.value)
     }
 
     /// The published line; of the published load only.
@@ -180,59 +208,85 @@ impl<'a> Entry<'a> {
     }
 }
 
-fn joined(remarks: impl IntoIterator<Item = String>) -> Option<String> {
-    let remarks: Vec<String> = remarks.into_iter().collect();
-    (!remarks.is_empty()).then(|| remarks.join("; "))
-}
-
 /// A load, as tables name it.
-fn load(point: &tare_bench::grid::plan::Point) -> String {
+fn load(point: &Point) -> String {
     match point.offered {
         Offered::Batch { .. } => point_name(point),
         _ => point.part.clone(),
     }
 }
 
-fn notes(grid: &Grid) -> Vec<String> {
-    let published = grid.report.published.note.iter().map(|note| format!("of the published figures: {note}"));
-    lay::notes(&grid.report.findings).into_iter().chain(published).collect()
+fn facts(run: &Experiment, about: Option<&About>) -> Vec<Fact> {
+    let (report, plan) = (run.report, run.plan);
+    let (done, all) = report.cells;
+    let scale = match report.scale {
+        1.0 => "the published time, messages and connections".to_owned(),
+        scale => format!("{scale} of the published time, messages and connections"),
+    };
+    let own = [
+        Fact::new("Published", report.published.title.clone()).brief(),
+        Fact::new("Measured", format!("{done} of {all} cells in {}", time(report.elapsed_ns as f64))).brief(),
+        Fact::new("Scale", scale).brief(),
+    ];
+    let command = (about, || Some(words_of(report)));
+    let tare = &run.kept.header.tare;
+    let common = environment::facts(&report.environment, tare, (&plan.pinning, report.seed), command);
+    own.into_iter().chain(common).collect()
 }
 
-fn facts(grid: &Grid, about: Option<&About>) -> Vec<Fact> {
-    let (report, plan) = (grid.report, grid.plan);
-    let (done, all) = report.cells;
-    let cpus = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    let mut facts = vec![
-        Fact::new("Published", report.published.title.clone()).brief(),
-        Fact::new("Machine", interleaved::machine(&report.environment)).brief(),
-        Fact::new(
-            "CPUs",
-            format!(
-                "services on {}, generator on {}",
-                cpus(&plan.pinning.server),
-                cpus(&plan.pinning.generator)
-            ),
-        ),
-        Fact::new("Measured", format!("{done} of {all} cells in {}", time(report.elapsed_ns as f64))).brief(),
-        Fact::new(
-            "Scale",
-            match report.scale {
-                1.0 => "the published time, messages and connections".to_owned(),
-                scale => format!("{scale} of the published time, messages and connections"),
-            },
-        )
-        .brief(),
-        Fact::new("Tare", grid.kept.header.tare.clone()),
-        Fact::code("Seed", report.seed.to_string()).brief(),
-    ];
-    let words = || {
-        let mut words = vec!["run".to_owned(), format!("experiments/published/{}.toml", report.experiment)];
-        if report.scale != 1.0 {
-            words.extend(["--scale".to_owned(), report.scale.to_string()]);
-        }
-        Some(words)
+/// The command that repeats it.
+fn words_of(report: &Report) -> Vec<String> {
+    let mut words = vec!["run".to_owned(), format!("experiments/published/{}.toml", report.experiment)];
+    if report.scale != 1.0 {
+        words.extend(["--scale".to_owned(), report.scale.to_string()]);
+    }
+    words
+}
+
+/// Loads and machine, with what was published of them.
+fn settings(run: &Experiment) -> Vec<Setting> {
+    let published = &run.report.published;
+    let load = |(place, point): (usize, &PointReport)| {
+        let line = Setting::new(format!("load, {}", point.point.part), point.point.describe());
+        if place == 0 { line.published(&published.load) } else { line }
     };
-    facts.push(Fact::code("Command", interleaved::command(about, words, report.seed)));
-    facts.extend(interleaved::checkout(about));
-    facts
+    let points = run.report.points.iter();
+    let mut lines: Vec<Setting> = match run.is_of_batches() {
+        true => points
+            .take(1)
+            .map(|point| Setting::new("load", point.point.offered.describe()).published(&published.load))
+            .collect(),
+        false => points.enumerate().map(load).collect(),
+    };
+    let machine = environment::machine(&run.report.environment);
+    lines.push(Setting::new("machine", machine).published(&published.machine));
+    for (what, text) in [("request", &published.request), ("response", &published.response)] {
+        lines.extend(text.as_ref().map(|text| Setting::new(what, "").published(text)));
+    }
+    lines
+}
+
+/// What comes with a framework and what its user writes, beside what was published of it.
+fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
+    let published = &run.report.published;
+    let services = run.report.rows.iter().zip(&run.plan.rows).map(|(row, planned)| {
+        let name = row.published.as_ref();
+        let line = || published.rows.iter().find(|line| Some(&line.service) == name)?.version.as_ref();
+        Described {
+            label: &row.label,
+            language: &planned.planned.language,
+            framework: &planned.planned.framework,
+            version: row.version.as_deref(),
+            licence: &row.licence,
+            counted: row.counted.clone(),
+            footprint: about.and_then(|about| about.aspects.get(&row.label)),
+            version_published: name
+                .and_then(|name| published.versions.get(name))
+                .or_else(line)
+                .map(String::as_str),
+            published: published.aspects.iter().find(|aspect| Some(&aspect.service) == name),
+            threads: planned.threads,
+        }
+    });
+    (!run.report.rows.is_empty()).then(|| footprint::section(services))
 }

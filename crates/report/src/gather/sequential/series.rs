@@ -12,14 +12,10 @@ use tare_bench::{
 };
 
 use super::{
-    super::{
-        damage,
-        fields::{field, table},
-        lay::{column, quiet, text},
-    },
+    super::{columns::Columns, damage},
     answer::tally,
 };
-use crate::document::{Check, Document, FORMAT, Kind, Section, Status, Unit, Verdict};
+use crate::document::{Check, Document, FORMAT, Kind, Section, Status, Verdict};
 
 /// An experiment of the series.
 #[derive(Debug, Clone)]
@@ -162,33 +158,18 @@ fn section(members: &[Member]) -> Section {
             Some(claims.iter().filter(|claim| claim.verdict == verdict).count())
         }
     };
-    let claims =
-        |key: &str, title: &str, verdict: Verdict| field(column(key, title, Unit::Count), count(verdict));
-    let fields = vec![
-        field(text("experiment", "experiment"), |member: &Member| member.name.clone()),
-        field(text("title", "title"), |member: &Member| member.report().map(|report| report.title.clone())),
-        field(text("state", "state").facet(), |member: &Member| member.state().to_owned()),
-        field(column("cells", "cells", Unit::Count), |member: &Member| {
-            member.report().map(|report| report.cells.0)
-        }),
-        field(column("cells_planned", "of", Unit::Count), |member: &Member| {
-            member.report().map(|report| report.cells.1)
-        }),
-        field(column("scale", "scale", Unit::Number), |member: &Member| {
-            member.report().map(|report| report.scale)
-        }),
-        claims("holding", "claims that hold", Verdict::Pass),
-        claims("not_holding", "that do not", Verdict::Fail),
-        claims("untold", "inconclusive", Verdict::Inconclusive),
-        field(column("elapsed_ns", "took", Unit::Nanoseconds), |member: &Member| {
-            member.report().map(|report| report.elapsed_ns)
-        }),
-    ];
+    let columns = Columns::new()
+        .text("experiment", "experiment", |member: &Member| member.name.clone())
+        .text("title", "title", |member| Some(member.report()?.title.clone()))
+        .facet("state", "state", |member| member.state().to_owned())
+        .count("cells", "cells", |member| Some(member.report()?.cells.0))
+        .count("cells_planned", "of", |member| Some(member.report()?.cells.1))
+        .number("scale", "scale", |member| Some(member.report()?.scale))
+        .count("holding", "claims that hold", count(Verdict::Pass))
+        .count("not_holding", "that do not", count(Verdict::Fail))
+        .count("inconclusive", "inconclusive", count(Verdict::Inconclusive))
+        .ns("elapsed_ns", "took", |member| Some(member.report()?.elapsed_ns));
     let lead = "Each experiment has a folder of its own, and a report of its own.";
-    Section::new(
-        "experiments",
-        "Experiments",
-        lead,
-        quiet(table("Experiments of the series", fields, members.iter().cloned())),
-    )
+    let table = columns.table("Experiments of the series", members.iter().cloned());
+    Section::new("experiments", "Experiments", lead, table)
 }

@@ -186,13 +186,7 @@ impl Cell<'_> {
             tone: value.tone().name(),
             numeric: head.numeric,
             text: value.show(column.unit),
-            value: match value {
-                Value::None => String::new(),
-                Value::Text(text) => text.clone(),
-                Value::Word(word, _) => (*word).to_owned(),
-                Value::Number(number) => number.to_string(),
-                Value::Flag(flag) => flag.to_string(),
-            },
+            value: value.raw(),
             interval: ends
                 .map(|(low, high)| format!("{} .. {}", column.unit.show(low), column.unit.show(high))),
             bar: value.number().filter(|_| column.bar).map(bar),

@@ -1,0 +1,186 @@
+//! Tables from things: each column is declared once, beside what is read of a thing for it.
+
+use tare_analysis::{estimate::Estimate, report::State, verdict::Question};
+
+use crate::document::{Column, Table, Tone, Unit, Value};
+
+/// A column, and its value of a thing.
+type Field<'a, T> = (Column, Box<dyn Fn(&T) -> Value + 'a>);
+
+/// The columns of a table with a row for each `T`. What [`Columns::help`] and its like say is of the column before them.
+pub(crate) struct Columns<'a, T> {
+    fields: Vec<Field<'a, T>>,
+    /// The place of the column that was declared last: the ends of an interval stand behind it.
+    last: usize,
+}
+
+impl<'a, T> Columns<'a, T> {
+    pub(crate) fn new() -> Self {
+        Columns { fields: Vec::new(), last: 0 }
+    }
+
+    pub(crate) fn add<V: Into<Value>>(
+        mut self,
+        unit: Unit,
+        key: &str,
+        title: &str,
+        value: impl Fn(&T) -> V + 'a,
+    ) -> Self {
+        self.last = self.fields.len();
+        self.fields.push((Column::new(key, title, unit), Box::new(move |thing| value(thing).into())));
+        self
+    }
+
+    pub(crate) fn text<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Text, key, title, value)
+    }
+
+    /// Text by which rows can be filtered.
+    pub(crate) fn facet<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.text(key, title, value).with(Column::facet)
+    }
+
+    pub(crate) fn flag<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Flag, key, title, value)
+    }
+
+    pub(crate) fn count<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Count, key, title, value)
+    }
+
+    pub(crate) fn number<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Number, key, title, value)
+    }
+
+    pub(crate) fn rate<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::PerSecond, key, title, value)
+    }
+
+    pub(crate) fn ns<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Nanoseconds, key, title, value)
+    }
+
+    pub(crate) fn bytes<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Bytes, key, title, value)
+    }
+
+    pub(crate) fn share<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.add(Unit::Share, key, title, value)
+    }
+
+    /// A figure, and both ends of its interval, which stand in the data only.
+    pub(crate) fn estimate(
+        self,
+        unit: Unit,
+        key: &str,
+        title: &str,
+        value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+    ) -> Self {
+        let place = self.fields.len();
+        let (low, high) = (format!("{key}_low"), format!("{key}_high"));
+        let [of_low, of_high] = [value.clone(), value.clone()];
+        let columns = self
+            .add(unit, key, title, move |thing| value(thing).map(|found| found.value))
+            .with(|column| column.interval(&low, &high))
+            .add(unit, &low, &format!("{title} from"), move |thing| of_low(thing)?.low)
+            .hidden()
+            .add(unit, &high, &format!("{title} to"), move |thing| of_high(thing)?.high)
+            .hidden();
+        Columns { last: place, ..columns }
+    }
+
+    /// The column that was declared last, changed.
+    pub(crate) fn with(mut self, change: impl FnOnce(Column) -> Column) -> Self {
+        if let Some((column, _)) = self.fields.get_mut(self.last) {
+            *column = change(column.clone());
+        }
+        self
+    }
+
+    pub(crate) fn help(self, help: &str) -> Self {
+        self.with(|column| column.help(help))
+    }
+
+    pub(crate) fn priority(self, priority: u8) -> Self {
+        self.with(|column| column.priority(priority))
+    }
+
+    pub(crate) fn hidden(self) -> Self {
+        self.with(Column::hidden)
+    }
+
+    /// What follows is said of the first column.
+    pub(crate) fn of_first(self) -> Self {
+        Columns { last: 0, ..self }
+    }
+
+    /// All of them in the data only.
+    pub(crate) fn all_hidden(mut self) -> Self {
+        self.fields.iter_mut().for_each(|(column, _)| column.hidden = true);
+        self
+    }
+
+    pub(crate) fn and(mut self, more: Self) -> Self {
+        self.last = self.fields.len() + more.last;
+        self.fields.extend(more.fields);
+        self
+    }
+
+    /// A row for each thing. A column in which nothing is known stands in the data only, so that all tables of a kind have the
+    /// same columns and a reader sees none that is empty.
+    pub(crate) fn table(self, caption: &str, things: impl IntoIterator<Item = T>) -> Table {
+        let row = |thing: T| self.fields.iter().map(|(_, value)| value(&thing)).collect();
+        let rows = things.into_iter().map(row).collect();
+        let columns = self.fields.into_iter().map(|(column, _)| column).collect();
+        let mut table = Table { caption: caption.to_owned(), columns, rows };
+        for place in 0..table.columns.len() {
+            table.columns[place].hidden |= table.is_unknown(place);
+        }
+        table
+    }
+}
+
+/// The state of a row. That it was measured is what a reader expects, and has no colour.
+pub(crate) fn state(of: &State) -> Value {
+    match of {
+        State::Measured => Value::Word(of.word(), Tone::Plain),
+        _ => Value::of_verdict(of.verdict(), Question::Row),
+    }
+}
+
+/// Six significant digits: more than a single slice knows, and half as long to write.
+pub(crate) fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_digits_are_kept() {
+        assert_eq!([183_422.77, 0.001_234_567_8, 0.0].map(six_digits), [183_423.0, 0.001_234_57, 0.0]);
+    }
+
+    #[test]
+    fn a_column_without_any_value_stands_in_the_data_only() {
+        let columns = Columns::new()
+            .count("a", "a", |_: &u64| None::<u64>)
+            .count("b", "b", |number| *number)
+            .text("c", "c", |number| (*number == 1).then_some("one"));
+        let table = columns.table("Numbers", [1, 2]);
+        let hidden: Vec<bool> = table.columns.iter().map(|column| column.hidden).collect();
+        assert_eq!(hidden, [true, false, false]);
+    }
+
+    #[test]
+    fn what_is_said_behind_an_estimate_is_said_of_its_value() {
+        let ends = |value: &f64| Some(Estimate { low: Some(value - 1.0), ..Estimate::known(*value) });
+        let columns = Columns::new().estimate(Unit::Share, "ratio", "of reference", ends).help("a help");
+        let table = Columns::new().text("label", "service", |_| "a").and(columns).table("Ratios", [2.0]);
+        let [_, ratio, low, high] = table.columns.as_slice() else { panic!("{table:?}") };
+        assert_eq!([ratio, low, high].map(|column| column.help.as_str()), ["a help", "", ""]);
+        assert_eq!(ratio.interval.as_ref(), Some(&[low.key.clone(), high.key.clone()]));
+        assert_eq!(table.rows, [["a".into(), 2.0.into(), 1.0.into(), Value::None]]);
+    }
+}

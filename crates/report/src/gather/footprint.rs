@@ -1,0 +1,113 @@
+//! What services are besides fast, as it was when the run began; of a published benchmark beside what it said of them.
+
+use tare_bench::{figures::Aspect, grid::plan::Counted};
+use tare_service::footprint::Footprint;
+
+use super::columns::Columns;
+use crate::document::Section;
+
+const LEAD: &str = "What services are besides fast: licence, packages, code that a user writes, what must be shipped, what a build \
+                    costs. Packages are counted as each ecosystem counts them.";
+
+/// One service.
+#[derive(Default)]
+pub(crate) struct Described<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) language: &'a str,
+    pub(crate) framework: &'a str,
+    pub(crate) version: Option<&'a str>,
+    pub(crate) licence: &'a str,
+    pub(crate) counted: Counted,
+    pub(crate) footprint: Option<&'a Footprint>,
+    pub(crate) version_published: Option<&'a str>,
+    /// Published opinions among it.
+    pub(crate) published: Option<&'a Aspect>,
+    /// Its threads at every point, if they are not those of the others.
+    pub(crate) threads: Option<usize>,
+}
+
+/// What a run keeps of a service that was built.
+pub(crate) fn counted(footprint: &Footprint) -> Counted {
+    Counted {
+        packages_direct: footprint.dependencies.direct,
+        packages_total: footprint.dependencies.total,
+        code_lines: footprint.code.as_ref().map(|code| code.lines),
+        build_s: footprint.build.as_ref().map(|cost| cost.seconds),
+    }
+}
+
+pub(crate) fn without(why: &str) -> Section {
+    Section::without("footprint", "Footprint", LEAD).note(why)
+}
+
+pub(crate) fn section<'a>(services: impl IntoIterator<Item = Described<'a>>) -> Section {
+    let columns = licences().and(packages()).and(costs()).and(opinions());
+    Section::new("footprint", "Footprint", LEAD, columns.table("Services besides their speed", services))
+}
+
+fn licences<'a>() -> Columns<'a, Described<'a>> {
+    let contradiction = |of: &Described| of.footprint?.licence.contradiction.clone();
+    Columns::new()
+        .text("label", "service", |of: &Described| of.label.to_owned())
+        .facet("language", "language", |of| of.language.to_owned())
+        .text("framework", "framework", |of| of.framework.to_owned())
+        .text("version", "version", |of| of.version.map(str::to_owned))
+        .text("version_published", "version, published", |of| of.version_published.map(str::to_owned))
+        .facet("licence", "licence", |of| of.licence.to_owned())
+        .text("licence_contradiction", "contradiction", contradiction)
+        .text("licence_published", "licence, published", |of| Some(of.published?.licence.clone()))
+}
+
+fn packages<'a>() -> Columns<'a, Described<'a>> {
+    let newest = |of: &Described| Some(of.footprint?.release.as_ref()?.newest.clone());
+    Columns::new()
+        .count("packages_direct", "packages asked for", |of: &Described| of.counted.packages_direct)
+        .count("packages_total", "packages in the build", |of| of.counted.packages_total)
+        .count("code_lines", "lines of code", |of| of.counted.code_lines)
+        .text("code_languages", "in", languages)
+        .hidden()
+        .text("newest", "newest release", newest)
+}
+
+/// `C++ 69, C++ Header 22`.
+fn languages(of: &Described) -> Option<String> {
+    let code = of.footprint?.code.as_ref()?;
+    let parts = code.languages.iter().map(|(language, lines)| format!("{language} {lines}"));
+    Some(parts.collect::<Vec<_>>().join(", "))
+}
+
+fn costs<'a>() -> Columns<'a, Described<'a>> {
+    fn build(of: &Described, value: fn(&tare_service::build::Cost) -> Option<f64>) -> Option<f64> {
+        of.footprint?.build.as_ref().and_then(value)
+    }
+    let measured = |of: &Described| of.footprint?.measured.clone();
+    Columns::new()
+        .bytes("artefact_bytes", "artefact", |of: &Described| of.footprint?.artefact_bytes)
+        .help("what must be on the target machine")
+        .ns("build_ns", "build", |of| of.counted.build_s.map(|seconds| seconds * 1e9))
+        .help("time of the last good build")
+        .ns("build_cpu_ns", "build CPU", |of| build(of, |cost| Some(cost.cpu_seconds * 1e9)))
+        .help("CPU time of the last good build")
+        .bytes("download_bytes", "download", |of| build(of, |cost| Some(cost.download_bytes? as f64)))
+        .help("what the build brought")
+        .bytes("disk_bytes", "on the disk", |of| build(of, |cost| Some(cost.disk_bytes as f64)))
+        .help("of the build")
+        .ns("idle_start_up_ns", "start when idle", move |of| measured(of).map(|found| found.start_up_ns))
+        .help("median of fresh starts without load")
+        .bytes("idle_rss_bytes", "memory when idle", move |of| measured(of).map(|found| found.rss_bytes))
+        .help("a second after the first answer")
+}
+
+/// Published opinions, beside what can be counted in their place.
+fn opinions<'a>() -> Columns<'a, Described<'a>> {
+    Columns::new()
+        .count("ease_of_including", "ease of including, of 5", |of: &Described| {
+            of.published.map(|aspect| u64::from(aspect.ease_of_including))
+        })
+        .help("A published opinion.")
+        .count("ease_of_using", "ease of using, of 5", |of| {
+            of.published.map(|aspect| u64::from(aspect.ease_of_using))
+        })
+        .help("A published opinion.")
+        .count("threads", "THREADS at every point", |of| of.threads)
+}

@@ -1,0 +1,46 @@
+//! Throughput and CPU per request, each with its ratio to the reference: columns of every table that has them.
+
+use tare_analysis::{estimate::Estimate, report::RowReport};
+
+use crate::{
+    document::{Column, Unit},
+    gather::columns::Columns,
+};
+
+/// Related to the reference, which is 1 without an interval.
+pub(crate) fn throughput_ratio(row: &RowReport, reference: &str) -> Option<Estimate> {
+    row.ratio.or_else(|| row.times_throughput(reference).map(Estimate::known))
+}
+
+pub(crate) fn cpu_ratio(row: &RowReport, reference: &str) -> Option<Estimate> {
+    row.cpu_ratio.or_else(|| row.times_cpu(reference).map(Estimate::known))
+}
+
+/// Requests a second, and then the ratio.
+pub(crate) fn throughput<'a, T>(
+    row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
+    reference: &'a str,
+) -> Columns<'a, T> {
+    Columns::new()
+        .rate("requests_per_second", "req/s", move |of| row(of).requests_per_second)
+        .help("right answers a second; the median of the blocks")
+        .estimate(Unit::Share, "throughput_ratio", "of reference", move |of| {
+            throughput_ratio(row(of), reference)
+        })
+        .with(|column| column.interval_priority(75))
+        .help("throughput related to the reference's in the same block, with a 95% interval")
+}
+
+/// CPU time for each answer, and then the ratio.
+pub(crate) fn cpu<'a, T>(
+    row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
+    reference: &'a str,
+) -> Columns<'a, T> {
+    Columns::new()
+        .ns("cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
+        .priority(80)
+        .help("CPU time of the service's processes for each answer; the median of the blocks")
+        .estimate(Unit::Times, "cpu_ratio", "CPU of reference", move |of| cpu_ratio(row(of), reference))
+        .with(|column: Column| column.priority(30).interval_priority(15))
+        .help("CPU per request related to the reference's in the same block, with a 95% interval")
+}

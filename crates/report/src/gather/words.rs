@@ -1,0 +1,72 @@
+//! Words and sentences that all kinds of documents are made of.
+
+use tare_analysis::findings::{Finding, RunIssue};
+
+use crate::document::Unit;
+
+/// `from 4.2% (flask) to 102.1% (asio)`, of a single one `102.1% (asio)`, of equal ones `600 ms (all alike)`; absent if there
+/// is none.
+pub(crate) fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f64)>) -> Option<String> {
+    let mut figures: Vec<(&str, f64)> = figures.into_iter().collect();
+    figures.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    let text = |(label, figure): &(&str, f64)| format!("{} ({label})", unit.show(*figure));
+    match figures.as_slice() {
+        [] => None,
+        [only] => Some(text(only)),
+        [(_, least), .., (_, most)] if unit.show(*least) == unit.show(*most) => {
+            Some(format!("{} (all alike)", unit.show(*most)))
+        }
+        [least, .., most] => Some(format!("from {} to {}", text(least), text(most))),
+    }
+}
+
+/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, and it is not known which.
+pub(crate) fn either(labels: &[&str]) -> String {
+    match labels {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [one, other] => format!("{one} or {other}"),
+        [one, two, three] => format!("one of {one}, {two} and {three}"),
+        [one, two, rest @ ..] => format!("one of {one}, {two} and {} others", rest.len()),
+    }
+}
+
+/// All of them in one cell; absent if there is none.
+pub(crate) fn joined<T: ToString>(sentences: impl IntoIterator<Item = T>) -> Option<String> {
+    let sentences: Vec<String> = sentences.into_iter().map(|sentence| sentence.to_string()).collect();
+    (!sentences.is_empty()).then(|| sentences.join("; "))
+}
+
+/// What a reader must know of a run. What cannot be read of its folder has a place of its own.
+pub(crate) fn notes(findings: &[Finding]) -> Vec<String> {
+    let is_damage = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
+    findings.iter().filter(|found| !is_damage(found)).map(Finding::scoped).collect()
+}
+
+/// As a sentence begins.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_named_from_the_least_to_the_most() {
+        let of = |figures: &[(&str, f64)]| span(Unit::Share, figures.iter().copied());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("a", 1.0)]).as_deref(), Some("100.0% (a)"));
+        assert_eq!(of(&[("a", 0.5), ("b", 0.5), ("c", 0.50001)]).as_deref(), Some("50.0% (all alike)"));
+        assert_eq!(of(&[("b", 1.2), ("a", 0.5)]).as_deref(), Some("from 50.0% (a) to 120.0% (b)"));
+    }
+
+    #[test]
+    fn a_sentence_begins_with_a_capital() {
+        assert_eq!(
+            ["of two", "\u{e9}t\u{e9}", "", "2 of"].map(capital),
+            ["Of two", "\u{c9}t\u{e9}", "", "2 of"]
+        );
+    }
+}
