@@ -16,6 +16,9 @@ pub enum AskError {
 }
 
 /// The request called `name`, or the only one of the load.
+///
+/// # Errors
+/// There is no such request, there are several, or a tool cannot send it.
 pub fn fixed_get<'c>(contract: &'c Contract, name: Option<&str>) -> Result<&'c Request, AskError> {
     let own = || contract.name.clone();
     let fit_names = || {

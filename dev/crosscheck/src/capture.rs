@@ -105,6 +105,8 @@ pub(super) fn line(request: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -129,5 +131,49 @@ mod tests {
         let host = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n";
         assert_eq!(readdress(host, from, to), b"GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n");
         assert_eq!(line(b""), " ");
+    }
+
+    #[test]
+    fn bytes_that_come_one_by_one_are_one_request() {
+        let listener = Listener::start().unwrap();
+        let mut stream = TcpStream::connect(listener.address).unwrap();
+        for byte in b"GET /slow HTTP/1.1\r\n\r\n" {
+            stream.write_all(&[*byte]).unwrap();
+        }
+        let mut answer = vec![0; ANSWER.len()];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(line(&listener.finish().unwrap()), "GET /slow");
+    }
+
+    #[test]
+    fn a_connection_without_a_request_is_no_request() {
+        let listener = Listener::start().unwrap();
+        let mut stream = TcpStream::connect(listener.address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
+        drop(stream);
+        assert_eq!(listener.finish(), None);
+    }
+
+    #[test]
+    fn a_request_without_an_end_is_given_up() {
+        let listener = Listener::start().unwrap();
+        let mut stream = TcpStream::connect(listener.address).unwrap();
+        // The listener closes after the longest request, and then writing fails.
+        let filler = [b'x'; 4096];
+        let written = (0..10_000).take_while(|_| stream.write_all(&filler).is_ok()).count();
+        assert!(written < 10_000);
+        assert_eq!(listener.finish(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn only_the_address_changes(path in "/[a-z]{0,9}", from in 1_u16.., to in 1_u16.., value in "[a-z :0-9]{0,20}") {
+            let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let request = |port: u16| format!("GET {path} HTTP/1.1\r\nHost: {}\r\nA: {value}\r\n\r\n", address(port));
+            prop_assume!(from.to_string().len() == 5);
+            let found = readdress(request(from).as_bytes(), address(from), address(to));
+            prop_assert_eq!(String::from_utf8(found).unwrap(), request(to));
+            prop_assert_eq!(line(request(from).as_bytes()), format!("GET {path}"));
+        }
     }
 }

@@ -10,7 +10,6 @@ use super::rounds::Sample;
 pub(crate) const METRICS: [Metric; 5] =
     [Metric::Throughput, Metric::Cpu, Metric::Mean, Metric::P50, Metric::P99];
 
-/// What a comparison says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -39,19 +38,15 @@ pub struct Finding {
     pub ratio: Option<f64>,
     /// Lower end of the 95% interval.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
     pub verdict: Verdict,
-    /// The reason that is known, and how it shows here.
     pub explanation: Option<Explanation>,
-    /// Warnings about the estimate.
     pub warnings: Vec<String>,
 }
 
 /// A known reason that is seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// Its stable name.
     pub id: &'static str,
     pub why: &'static str,
     /// How it shows in this run.
@@ -80,7 +75,6 @@ pub(crate) fn step_ns(metric: Metric, sample: &Sample) -> f64 {
 }
 
 impl Verdict {
-    /// For tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Verdict::Agree => "agree",

@@ -25,10 +25,9 @@ const WAKE_NS_MAX: f64 = 100e3;
 
 /// One metric of one tool, and all that is known of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     pub shape: &'a Shape,
     pub series: &'a Series,
-    /// What differs.
     pub metric: Metric,
     /// Median of the tool.
     pub theirs: f64,
@@ -38,16 +37,11 @@ pub struct Case<'a> {
     pub estimate: Option<&'a RatioEstimate>,
 }
 
-/// A reason.
 #[derive(Debug)]
-pub struct Known {
-    /// Its stable name.
+pub(crate) struct Known {
     pub id: &'static str,
-    /// The tools that it is known of.
     pub tools: &'static [Tool],
-    /// The metrics that it changes.
     pub metrics: &'static [Metric],
-    /// What happens.
     pub why: &'static str,
     /// How it shows in these figures; absent if it does not. The findings are those of the metrics before this one.
     shows: fn(&Case, &[Finding]) -> Option<String>,
@@ -349,4 +343,119 @@ fn little(case: &Case, earlier: &[Finding]) -> Option<String> {
     let ratio = throughput.ratio.filter(|_| throughput.verdict != Verdict::Agree)?;
     case.allows(1.0 / ratio)
         .then(|| format!("throughput is {ratio:.3} of ours, which predicts {:.3}", 1.0 / ratio))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::reading::Latency;
+
+    const CLOSED: Shape = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
+
+    /// Two seconds of a service that is idle for half of the time.
+    fn sample(per_second: f64) -> Sample {
+        Sample {
+            answered: (2.0 * per_second) as u64,
+            served: (2.0 * per_second) as u64,
+            per_second,
+            latency: Latency { mean_ns: Some(64e9 / per_second), max_ns: Some(1e6), ..Latency::default() },
+            client_cpu_ns: 1_000_000_000,
+            client_threads: 1,
+            server_cpu_ns: 1_000_000_000,
+            server_cpus: 1,
+            segments: Some((4.0 * per_second) as u64),
+            ..Sample::default()
+        }
+    }
+
+    /// The reason for a metric whose ratio is `ratio`, known within a thousandth.
+    fn reason(tool: Tool, shape: &Shape, metric: Metric, ratio: f64, pair: &Pair) -> Option<&'static str> {
+        let series = Series { tool, pairs: vec![pair.clone(); 3], fault: None };
+        let estimate = RatioEstimate {
+            ratio,
+            low: Some(ratio * 0.999),
+            high: Some(ratio * 1.001),
+            ..tare_stats::two_level::interval_of_values(&[0.0, 0.0, 0.0, 0.0], 0.95).unwrap().into()
+        };
+        let value = |sample| finding::value(metric, sample).unwrap_or(1.0);
+        let (theirs, ours) = (value(&pair.theirs), value(&pair.ours));
+        let case = Case { shape, series: &series, metric, theirs, ours, estimate: Some(&estimate) };
+        explain(&case, &[]).map(|explanation| explanation.id)
+    }
+
+    #[test]
+    fn each_reason_has_a_name_of_its_own_and_a_tool_and_a_metric() {
+        let ids: BTreeSet<&str> = KNOWN.iter().map(|known| known.id).collect();
+        assert_eq!(ids.len(), KNOWN.len());
+        for known in &KNOWN {
+            assert!(
+                !known.tools.is_empty() && !known.metrics.is_empty() && !known.why.is_empty(),
+                "{}",
+                known.id
+            );
+            assert!(known.metrics.iter().all(|metric| finding::METRICS.contains(metric)), "{}", known.id);
+        }
+    }
+
+    #[test]
+    fn a_difference_without_a_cause_has_no_reason() {
+        let pair = Pair { theirs: sample(45_000.0), ours: sample(50_000.0) };
+        // To locust its own latencies would be a reason.
+        for tool in [Tool::Wrk, Tool::H2load, Tool::Httperf] {
+            assert_eq!(reason(tool, &CLOSED, Metric::Throughput, 0.9, &pair), None, "{tool}");
+        }
+    }
+
+    #[test]
+    fn a_ceiling_explains_one_direction() {
+        let busy = |sample: Sample| Sample { client_cpu_ns: 1_960_000_000, ..sample };
+        let (slow, fast) = (sample(45_000.0), sample(50_000.0));
+        for (theirs, ours, ratio, expected) in [
+            (busy(slow.clone()), fast.clone(), 0.9, Some("own-ceiling")),
+            (fast.clone(), busy(slow.clone()), 1.1, Some("our-ceiling")),
+            (busy(fast.clone()), slow.clone(), 1.1, None),
+            (slow, busy(fast), 0.9, None),
+        ] {
+            let found = reason(Tool::H2load, &CLOSED, Metric::Throughput, ratio, &Pair { theirs, ours });
+            assert_eq!(found, expected, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn a_rounded_figure_is_excused_up_to_its_step_and_no_farther() {
+        let rounded = |ns: f64| {
+            let latency = Latency { p50_ns: Some(ns), percentile_step_ns: 1e6, ..Latency::default() };
+            Sample { latency, ..sample(400.0) }
+        };
+        let users = Shape::Users { users: 40, wait_ms_min: 50, wait_ms_max: 150, seconds: 2 };
+        for (theirs_ns, expected) in [(0.0, Some("rounded")), (1e6, Some("rounded")), (3e6, None)] {
+            let pair = Pair { theirs: rounded(theirs_ns), ours: rounded(0.4e6) };
+            let found = reason(Tool::Locust, &users, Metric::P50, 0.5, &pair).filter(|id| *id == "rounded");
+            assert_eq!(found, expected, "{theirs_ns}");
+        }
+    }
+
+    #[test]
+    fn lacking_descriptors_explain_fewer_answers_of_httperf_alone() {
+        let theirs = Sample { descriptors_lacking: 3, ..sample(45_000.0) };
+        let pair = Pair { theirs, ours: sample(50_000.0) };
+        let sessions = Shape::Sessions { connections: 9, calls: 200 };
+        let found = |tool| reason(tool, &sessions, Metric::Throughput, 0.9, &pair);
+        assert_eq!(found(Tool::Httperf), Some("descriptors"));
+        assert_eq!(found(Tool::Wrk), None);
+    }
+
+    #[test]
+    fn another_cost_of_the_service_needs_counts_that_agree() {
+        let dearer = |segments| {
+            let theirs = Sample { server_cpu_ns: 1_100_000_000, segments, ..sample(50_000.0) };
+            let pair = Pair { theirs, ours: sample(50_000.0) };
+            reason(Tool::Wrk, &CLOSED, Metric::Cpu, 1.1, &pair)
+        };
+        assert!(dearer(Some(200_000)).is_some());
+        assert_eq!(dearer(Some(150_000)), None, "one of the two did not count a quarter of its answers");
+        assert_eq!(dearer(None), None, "a kernel that does not count");
+    }
 }

@@ -4,6 +4,8 @@
 //! of what tools print, [`rounds`] the order in time, [`Session`] the processes and sockets behind it, [`evaluation`] what the
 //! figures mean, [`known`] the known reasons for a difference. Only the command, `main.rs`, knows a terminal.
 
+#![warn(clippy::missing_errors_doc, unreachable_pub)]
+
 mod evaluation;
 pub mod finding;
 mod known;

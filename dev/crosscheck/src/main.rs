@@ -214,6 +214,8 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
         (1..=600).contains(&seconds) && args.duration.subsec_nanos() == 0,
         "--duration: give whole seconds, 1s to 10m"
     );
+    let warm_up =
+        args.warm_up.try_into().map_err(|_| anyhow!("--warm-up: give a time that is not negative"))?;
     let (threads, service_threads) = (usize::from(args.threads), usize::from(args.service_threads));
     let pace = Pace {
         seconds: seconds.unsigned_abs(),
@@ -227,7 +229,7 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
         tools,
         rounds: args.rounds.into(),
         pace,
-        warm_up: args.warm_up.unsigned_abs(),
+        warm_up,
         service_settings: ServiceSettings { threads: service_threads, delay_ms: 0 },
         pinning: Pinning::choose(&cpus::available(), service_threads, threads),
         seed: args.seed.unwrap_or_else(tare_host::seed::draw),
@@ -341,7 +343,6 @@ impl Command<'_> {
     }
 }
 
-/// A line of progress, for a person who waits.
 fn say(text: &str) {
     if io::stderr().is_terminal() {
         eprintln!("{text}");
@@ -378,5 +379,89 @@ fn status(report: &Report) -> u8 {
         5
     } else {
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(words: &str) -> Args {
+        Args::try_parse_from(["tare-crosscheck"].into_iter().chain(words.split(' '))).unwrap()
+    }
+
+    fn planned(words: &str) -> Result<Plan, String> {
+        plan(&args(words), Vec::new()).map_err(|error| error.to_string())
+    }
+
+    fn names(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn tools_come_in_one_order_and_once() {
+        assert_eq!(tools(&[]).unwrap(), Tool::ALL);
+        assert_eq!(tools(&names(&["locust", "wrk", "wrk"])).unwrap(), [Tool::Wrk, Tool::Locust]);
+        let error = tools(&names(&["wrk", "locsut"])).unwrap_err().to_string();
+        assert_eq!(error, "--tools: unknown tool \"locsut\"; did you mean \"locust\"?");
+    }
+
+    #[test]
+    fn a_plan_is_what_was_asked_for() {
+        let plan = planned("hyper --rounds 3 -d 5s -c 16 -t 2 --users 7 --warm-up 1500ms --seed 9").unwrap();
+        assert_eq!((plan.rounds, plan.seed, plan.warm_up), (3, 9, std::time::Duration::from_millis(1500)));
+        let Pace { seconds, connections, threads, users, .. } = plan.pace;
+        assert_eq!((seconds, connections, threads, users), (5, 16, 2, 7));
+        assert_eq!(plan.service_settings, ServiceSettings { threads: 1, delay_ms: 0 });
+    }
+
+    #[test]
+    fn times_that_no_tool_knows_are_refused() {
+        for words in ["hyper -d 1500ms", "hyper -d 0s", "hyper --duration=-2s", "hyper -d 11m"] {
+            let error = planned(words).unwrap_err();
+            assert_eq!(error, "--duration: give whole seconds, 1s to 10m", "{words}");
+        }
+        let error = planned("hyper --warm-up=-1s").unwrap_err();
+        assert_eq!(error, "--warm-up: give a time that is not negative");
+    }
+
+    #[test]
+    fn options_have_limits() {
+        for words in [
+            "--rounds 0",
+            "--rounds 1001",
+            "-c 0",
+            "-c 20001",
+            "-t 0",
+            "--users 0",
+            "--service-threads 0",
+            "",
+        ] {
+            let words = ["tare-crosscheck", "hyper"].into_iter().chain(words.split(' '));
+            assert!(Args::try_parse_from(words).is_err());
+        }
+        assert_eq!(args("hyper").rounds, 8);
+    }
+
+    #[test]
+    fn a_run_without_a_tool_is_inconclusive_and_a_failed_service_comes_first() {
+        let report = |failure: Option<&str>| Report {
+            format: FORMAT,
+            tare: String::new(),
+            began: String::new(),
+            service: String::new(),
+            version: String::new(),
+            contract: String::new(),
+            request: String::new(),
+            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
+            pinning: Pinning { server: vec![0], generator: vec![1] },
+            rounds: 1,
+            seed: 1,
+            interrupted: false,
+            failure: failure.map(str::to_owned),
+            tools: Vec::new(),
+            missing: Vec::new(),
+        };
+        assert_eq!((status(&report(None)), status(&report(Some("it died")))), (5, 2));
     }
 }

@@ -45,7 +45,6 @@ fn line(finding: &Finding) -> Vec<String> {
     ]
 }
 
-/// Costs likewise.
 fn costs(report: &Report) -> Vec<Vec<String>> {
     let head =
         ["tool", "client CPU/req", "ours", "client busy", "ours", "service CPU/req", "ours", "busy", "ours"];
@@ -81,7 +80,6 @@ pub fn text(report: &Report) -> String {
     out
 }
 
-/// The same as Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut out = format!("## {}\n\n{}\n", escape(&title(report)), escape(&extent(report)));
     for lines in [findings(report), costs(report)] {
@@ -117,7 +115,6 @@ fn extent(report: &Report) -> String {
     )
 }
 
-/// The load of each tool.
 fn loads(report: &Report) -> Vec<String> {
     let one = |result: &ToolResult| {
         let bytes =
@@ -255,5 +252,59 @@ mod tests {
     #[test]
     fn a_report_as_markdown() {
         insta::assert_snapshot!(markdown(&report()));
+    }
+
+    /// The lines of the text that contain this word.
+    fn lines(report: &Report, word: &str) -> Vec<String> {
+        text(report).lines().filter(|line| line.contains(word)).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn disturbed_rounds_are_named_with_what_became_of_them() {
+        let disturbed = |rounds, noisy| {
+            let mut report = report();
+            report.tools[0].rounds_disturbed = rounds;
+            report.tools[0].machine_noisy = noisy;
+            lines(&report, "other processes took").join("")
+        };
+        assert_eq!(disturbed(0, false), "");
+        let dropped = disturbed(2, false);
+        assert!(
+            dropped.starts_with("wrk: in 2 of 8 rounds") && dropped.ends_with("these rounds are dropped"),
+            "{dropped}"
+        );
+        assert!(disturbed(6, true).ends_with("no difference is conclusive"));
+    }
+
+    #[test]
+    fn counts_of_segments_that_differ_are_doubtful() {
+        let with = |segments| {
+            let mut report = report();
+            report.tools[0].costs.as_mut().unwrap().segments = segments;
+            lines(&report, "segments per request")
+        };
+        for alike in [None, Some((2.0, 2.0)), Some((2.08, 2.0)), Some((1.92, 2.0))] {
+            assert_eq!(with(alike), [] as [&str; 0], "{alike:?}");
+        }
+        for apart in [(2.2, 2.0), (2.0, 2.2)] {
+            assert_eq!(with(Some(apart)).len(), 1, "{apart:?}");
+        }
+    }
+
+    #[test]
+    fn a_failed_service_an_interrupt_and_a_missing_tool_are_named_in_both_forms() {
+        let report = Report { failure: Some("it died".to_owned()), interrupted: true, ..report() };
+        for form in [text(&report), markdown(&report)] {
+            for part in ["express: it died", "interrupted: 8 of 8 rounds", "locust: not installed; "] {
+                assert!(form.contains(part), "{part}: {form}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_without_tools_has_no_tables() {
+        let report = Report { tools: Vec::new(), missing: Vec::new(), ..report() };
+        assert_eq!(text(&report).lines().count(), 2);
+        assert!(!markdown(&report).contains('|'));
     }
 }

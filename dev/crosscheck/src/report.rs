@@ -15,25 +15,17 @@ use tare_service::settings::ServiceSettings;
 /// The format of `crosscheck.json`, `major.minor`.
 pub const FORMAT: &str = "1.0";
 
-/// All of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// [`FORMAT`].
     pub format: &'static str,
-    /// Version of tare.
     pub tare: String,
-    /// When it began.
     pub began: String,
-    /// The row that was loaded.
     pub service: String,
-    /// The version that its build reported.
     pub version: String,
     /// The contract, and what was asked.
     pub contract: String,
-    /// Method and path.
     pub request: String,
     pub service_settings: ServiceSettings,
-    /// Which CPUs the service and the generators had.
     pub pinning: Pinning,
     pub rounds: usize,
     /// Of the orders.
@@ -43,14 +35,12 @@ pub struct Report {
     /// How the service failed. Then no figure counts.
     pub failure: Option<String>,
     pub tools: Vec<ToolResult>,
-    /// Tools that are not installed.
     pub missing: Vec<Missing>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Missing {
     pub tool: Tool,
-    /// The command that installs it.
     pub install: &'static str,
 }
 
@@ -59,13 +49,11 @@ pub struct Missing {
 pub struct ToolResult {
     pub tool: Tool,
     pub version: String,
-    /// The load of both.
     pub load: Shape,
     /// Length of the request that the tool sends, and Tare's generator after it.
     pub request_bytes: Option<usize>,
     /// Why there are no figures, or no more.
     pub fault: Option<String>,
-    /// One for each metric that the tool reports.
     pub findings: Vec<Finding>,
     /// Rounds in which other processes took more than a tenth of the measured CPUs. They are dropped, unless they are more than
     /// half.
@@ -92,7 +80,6 @@ pub struct Costs {
 }
 
 impl ToolResult {
-    /// From its rounds.
     pub fn new(found: &Found, load: Shape, request_bytes: Option<usize>, series: Series) -> ToolResult {
         let counted = series.counted();
         ToolResult {
@@ -109,7 +96,6 @@ impl ToolResult {
         }
     }
 
-    /// The finding that decides.
     pub(crate) fn deciding(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.metric == Metric::Throughput)
     }
@@ -141,8 +127,115 @@ impl Report {
         sound.filter_map(|result| result.deciding().map(|finding| finding.verdict))
     }
 
-    /// Whether a tool has a fault.
     pub fn some_fault(&self) -> bool {
         self.tools.iter().any(|result| result.fault.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::Latency;
+
+    const LOAD: Shape = Shape::Closed { connections: 4, threads: 1, seconds: 2 };
+
+    /// Two seconds in which a service was busy for this share of its CPU.
+    fn sample(per_second: f64, busy: f64) -> Sample {
+        Sample {
+            answered: (2.0 * per_second) as u64,
+            served: (2.0 * per_second) as u64,
+            per_second,
+            latency: Latency { mean_ns: Some(4e9 / per_second), ..Latency::default() },
+            client_cpu_ns: 500_000_000,
+            client_threads: 1,
+            server_cpu_ns: (busy * 2e9) as u64,
+            server_cpus: 1,
+            segments: Some((4.0 * per_second) as u64),
+            ..Sample::default()
+        }
+    }
+
+    fn result(tool: Tool, theirs: f64, ours: f64, fault: Option<&str>) -> ToolResult {
+        let pair = |round| {
+            let noise = 1.0 + 0.001 * (f64::from(round % 3) - 1.0);
+            Pair { theirs: sample(theirs * noise, 0.5), ours: sample(ours, 0.5) }
+        };
+        let series = Series { tool, pairs: (0..8).map(pair).collect(), fault: fault.map(str::to_owned) };
+        let found = Found { tool, program: "/x".into(), version: "1.2".to_owned() };
+        ToolResult::new(&found, LOAD, None, series)
+    }
+
+    fn report(tools: Vec<ToolResult>) -> Report {
+        Report {
+            format: FORMAT,
+            tare: String::new(),
+            began: String::new(),
+            service: "express".to_owned(),
+            version: String::new(),
+            contract: "hello".to_owned(),
+            request: "GET /".to_owned(),
+            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
+            pinning: Pinning { server: vec![0], generator: vec![1] },
+            rounds: 8,
+            seed: 1,
+            interrupted: false,
+            failure: None,
+            tools,
+            missing: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn throughput_decides_and_a_tool_with_a_fault_says_nothing() {
+        let report = report(vec![
+            result(Tool::Wrk, 50_000.0, 50_000.0, None),
+            result(Tool::H2load, 40_000.0, 50_000.0, None),
+            result(Tool::Httperf, 40_000.0, 50_000.0, Some("it stopped")),
+        ]);
+        assert_eq!(report.verdicts().collect::<Vec<_>>(), [Verdict::Agree, Verdict::Disagree]);
+        assert!(report.some_fault());
+        for result in &report.tools {
+            let deciding: Vec<Metric> = result
+                .findings
+                .iter()
+                .filter(|finding| finding.decides)
+                .map(|finding| finding.metric)
+                .collect();
+            assert_eq!(deciding, [Metric::Throughput]);
+        }
+    }
+
+    #[test]
+    fn costs_are_medians_of_both_sides() {
+        let result = result(Tool::Wrk, 25_000.0, 50_000.0, None);
+        let costs = result.costs.unwrap();
+        assert_eq!(costs.client_ns, (500e6 / 50_000.0, 500e6 / 100_000.0));
+        assert_eq!(costs.server_busy.1, 0.5);
+        assert!((costs.segments.unwrap().0 - 2.0).abs() < 1e-3, "{:?}", costs.segments);
+    }
+
+    #[test]
+    fn a_kernel_that_counts_no_segments_leaves_the_other_costs() {
+        let uncounted = |sample: Sample| Sample { segments: None, ..sample };
+        let pair = Pair { theirs: uncounted(sample(1e4, 0.5)), ours: uncounted(sample(1e4, 0.5)) };
+        let costs = Costs::of(&[pair]).unwrap();
+        assert_eq!((costs.segments, costs.client_ns.0), (None, 25_000.0));
+        assert_eq!(Costs::of(&[]), None);
+    }
+
+    #[test]
+    fn metrics_that_a_tool_does_not_print_are_left_out() {
+        let result = result(Tool::H2load, 50_000.0, 50_000.0, None);
+        let metrics: Vec<Metric> = result.findings.iter().map(|finding| finding.metric).collect();
+        assert_eq!(metrics, [Metric::Throughput, Metric::Cpu, Metric::Mean]);
+    }
+
+    #[test]
+    fn the_json_has_stable_names() {
+        let json = serde_json::to_value(report(vec![result(Tool::Wrk, 40_000.0, 50_000.0, None)])).unwrap();
+        let finding = &json["tools"][0]["findings"][0];
+        assert_eq!((&finding["metric"], &finding["verdict"]), (&"throughput".into(), &"disagree".into()));
+        assert_eq!(json["tools"][0]["load"]["kind"], "closed");
+        assert_eq!(json["tools"][0]["findings"][1]["metric"], "cpu");
     }
 }

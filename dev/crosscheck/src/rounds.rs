@@ -14,27 +14,19 @@ pub struct Sample {
     pub answered: u64,
     /// Requests that the service had to do with: those that were out when a time ended are no answers, and cost it as much.
     pub served: u64,
-    /// Requests without one.
     pub failed: u64,
-    /// What failed, in words.
     pub complaints: String,
-    /// Right answers a second.
     pub per_second: f64,
-    /// How long a request took.
     pub latency: Latency,
     /// CPU time of the generator, without that of its start.
     pub client_cpu_ns: u64,
-    /// Threads that it worked with.
     pub client_threads: usize,
-    /// CPU time of the service.
     pub server_cpu_ns: u64,
-    /// CPUs that the service may use.
     pub server_cpus: usize,
     /// Segments with data that the kernel sent meanwhile, by all: no program's own count changes it.
     pub segments: Option<u64>,
     /// The part of the measured CPUs' time that others took meanwhile; absent if the kernel does not tell.
     pub foreign_share: Option<f64>,
-    /// Connections for which there was no descriptor.
     pub descriptors_lacking: u64,
 }
 
@@ -84,21 +76,16 @@ fn share(cpu_ns: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { cpu_ns as f64 / (seconds * 1e9) } else { 0.0 }
 }
 
-/// Who makes a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The tool.
+pub(crate) enum Side {
     Theirs,
-    /// Our engine.
     Ours,
 }
 
 /// Both, one right after the other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
-    /// The tool.
     pub theirs: Sample,
-    /// Our engine.
     pub ours: Sample,
 }
 
@@ -113,20 +100,15 @@ impl Pair {
 /// All rounds of one tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// Which.
     pub tool: Tool,
-    /// In the order in which they were measured.
     pub pairs: Vec<Pair>,
-    /// Why there are no more.
     pub fault: Option<String>,
 }
 
 /// Rounds by how quiet the machine was.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counted {
-    /// Those that count.
+pub(crate) struct Counted {
     pub series: Series,
-    /// How many were disturbed.
     pub disturbed: usize,
     /// More than half were, so that they count all the same, and no difference means anything.
     pub noisy: bool,
@@ -146,7 +128,7 @@ impl Series {
 }
 
 /// What carries loads out.
-pub trait Bench {
+pub(crate) trait Bench {
     /// Makes the load of `tool` once.
     fn run(&mut self, tool: Tool, side: Side, round: usize) -> Result<Sample, String>;
 

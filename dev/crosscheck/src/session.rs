@@ -37,7 +37,6 @@ use tare_service::{
     verify,
 };
 
-/// The options of locust.
 const LOCUSTFILE: &str = include_str!("locustfile.py");
 /// How long a tool may take beyond four times what it is meant to: locust has a second of Python before.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -45,12 +44,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const PILOT: Duration = Duration::from_millis(500);
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// What is going to be done.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Those that are here, in the order of [`Tool::ALL`].
     pub tools: Vec<Found>,
-    /// Rounds of each.
     pub rounds: usize,
     /// What loads are made of; the rates are found.
     pub pace: Pace,
@@ -63,7 +60,6 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// Why there are no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -117,6 +113,9 @@ struct Asked {
 
 impl<'a> Session<'a> {
     /// Finds out what each tool sends, starts the service, warms it up and sees how fast it is. Outputs go to `folder`.
+    ///
+    /// # Errors
+    /// The service does not start or gives no right answer, or `folder` cannot be written to.
     pub fn start(
         plan: &'a Plan,
         service: &'a Service,
@@ -163,6 +162,9 @@ impl<'a> Session<'a> {
     }
 
     /// Proves that the service is still right, and ends it.
+    ///
+    /// # Errors
+    /// It died under load, answers wrongly now, or does not stop as it should.
     pub fn stop(self) -> Result<(), Error> {
         let wrong = drive::death(&self.ready.process, "under load");
         let wrong = wrong.or_else(|| {
@@ -379,7 +381,6 @@ impl Bench for Session<'_> {
     }
 }
 
-/// What our engine saw.
 fn sample(report: &RunReport) -> Sample {
     let (total, tally) = (&report.total, &report.total.tally);
     let quantile = |q| Some(total.quantile(q).ns as f64);
@@ -419,6 +420,8 @@ fn segments_in(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -427,5 +430,47 @@ mod tests {
         assert_eq!(segments_in(text), Some(1234));
         assert_eq!(segments_in(""), None);
         assert!(segments().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn the_count_is_found_wherever_the_kernel_puts_it(
+            names in proptest::collection::vec("[A-Z][A-Za-z]{2,12}", 0..40), at in 0..40_usize, count in any::<u64>(),
+        ) {
+            let at = at.min(names.len());
+            let mut names: Vec<String> = names.into_iter().filter(|name| name != "TCPOrigDataSent").collect();
+            let at = at.min(names.len());
+            names.insert(at, "TCPOrigDataSent".to_owned());
+            let values: Vec<String> =
+                (0..names.len()).map(|index| if index == at { count.to_string() } else { "7".to_owned() }).collect();
+            let text = format!("TcpExt: {}\nTcpExt: {}\nMPTcpExt: A\nMPTcpExt: 1\n", names.join(" "), values.join(" "));
+            prop_assert_eq!(segments_in(&text), Some(count));
+            let short = format!("TcpExt: {}\nTcpExt: {}\n", names.join(" "), values[..at].join(" "));
+            prop_assert_eq!(segments_in(&short), None, "fewer numbers than names");
+        }
+
+        #[test]
+        fn no_table_of_counters_is_too_much(text in "(TcpExt: |TCPOrigDataSent|[0-9]{1,25}| |\n|[A-Za-z]{1,6}){0,30}") {
+            let _any = segments_in(&text);
+        }
+    }
+
+    #[test]
+    fn a_report_of_our_engine_becomes_a_sample() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap();
+        drop(server);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts");
+        let contracts = Contract::load_all(&root).unwrap();
+        let connections = tare_load::Connections { total: 2, threads: 1 };
+        let mut generator = drive::generator(&contracts["hello"], address, connections, &[], 1).unwrap();
+        let stop = Stop::after(Duration::from_millis(50), Duration::ZERO);
+        let report =
+            generator.run(&Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT), &Arc::default()).unwrap();
+        let sample = sample(&report);
+        // No server listens, so all that there is are refused connections.
+        assert_eq!((sample.answered, sample.served, sample.per_second), (0, 0, 0.0));
+        assert!(sample.failed > 0 && sample.complaints.ends_with(" refused"), "{}", sample.complaints);
+        assert_eq!((sample.client_threads, sample.latency.percentile_step_ns), (1, 0.0));
     }
 }

@@ -18,44 +18,21 @@ const DRAIN: Duration = Duration::from_secs(2);
 const WITHIN_TIMES: u32 = 4;
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// A load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shape {
     /// This many connections, each with its next request at once, for a time.
-    Closed {
-        /// Of all threads.
-        connections: usize,
-        /// Of the generator.
-        threads: usize,
-        /// How long.
-        seconds: u64,
-    },
+    Closed { connections: usize, threads: usize, seconds: u64 },
     /// The same, with a number of requests for each connection: h2load may hang at the end of a time.
-    Each {
-        /// Of all threads.
-        connections: usize,
-        /// Of the generator.
-        threads: usize,
-        /// For each connection.
-        requests: u64,
-    },
+    Each { connections: usize, threads: usize, requests: u64 },
     /// One connection after the other, each with a number of requests.
-    Sessions {
-        /// How many connections.
-        connections: u64,
-        /// On each.
-        calls: u64,
-    },
+    Sessions { connections: u64, calls: u64 },
     /// Users who think between an answer and the next request.
     Users {
         /// How many, each with a connection.
         users: usize,
-        /// The shortest pause.
         wait_ms_min: u64,
-        /// The longest.
         wait_ms_max: u64,
-        /// How long.
         seconds: u64,
     },
 }
@@ -63,13 +40,9 @@ pub enum Shape {
 /// What the numbers of a load are made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// How long one load is to take.
     pub seconds: u64,
-    /// Of a closed loop.
     pub connections: usize,
-    /// Of the generator.
     pub threads: usize,
-    /// Of locust.
     pub users: usize,
     /// Answers a second, as the warm-up found: over all connections, and over a single one.
     pub rate_all: f64,
@@ -199,6 +172,8 @@ impl fmt::Display for Shape {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const PACE: Pace =
@@ -227,5 +202,49 @@ mod tests {
         assert_eq!(Shape::least(Tool::Httperf), Shape::Sessions { connections: 1, calls: 1 });
         let few = Pace { connections: 2, ..PACE };
         assert_eq!(Shape::of(Tool::Wrk, &few).connections(), Connections { total: 2, threads: 2 });
+    }
+
+    #[test]
+    fn a_tool_cannot_make_the_load_of_another() {
+        let target = "127.0.0.1:8080".parse().unwrap();
+        for tool in Tool::ALL {
+            for other in Tool::ALL {
+                let words = Shape::of(other, &PACE).words(tool, target, "/x");
+                assert_eq!(words.is_empty(), tool != other, "{tool} {other}: {words:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn loads_in_words() {
+        let said = Tool::ALL.map(|tool| Shape::of(tool, &PACE).to_string()).join("\n");
+        insta::assert_snapshot!(said, @r"
+        63 connections, 3 thread(s), 2 s
+        64 connections x 1562 requests, 3 thread(s)
+        90 connections one after another x 200 calls
+        40 users, pause 50 to 150 ms, 2 s
+        ");
+    }
+
+    proptest! {
+        #[test]
+        fn any_pace_is_a_load_that_both_can_make(
+            seconds in 1_u64..600, connections in 1_usize..20_000, threads in 1_usize..1024, users in 1_usize..10_000,
+            rate_all in 0.0..1e7_f64, rate_one in 0.0..1e6_f64,
+        ) {
+            let pace = Pace { seconds, connections, threads, users, rate_all, rate_one };
+            for tool in Tool::ALL {
+                let shape = Shape::of(tool, &pace);
+                let held = shape.connections();
+                prop_assert!(held.total >= 1 && held.threads >= 1 && held.threads <= held.total, "{}: {:?}", tool, held);
+                prop_assert_eq!(shape.in_flight_max(), held.total);
+                prop_assert_eq!(shape.load(Duration::from_secs(seconds)).validate(), Ok(()));
+                // wrk refuses fewer connections than threads, and forgets what it cannot divide.
+                if let Shape::Closed { connections, threads, .. } = shape {
+                    prop_assert_eq!(connections % threads, 0);
+                }
+                prop_assert_eq!(shape.think_ns_mean() > 0.0, tool == Tool::Locust);
+            }
+        }
     }
 }

@@ -31,9 +31,7 @@ pub enum Tool {
 /// A tool that is on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Which.
     pub tool: Tool,
-    /// Its program.
     pub program: PathBuf,
     /// What it says of itself, without its name. Empty where it says none.
     pub version: String,
@@ -53,12 +51,10 @@ impl Tool {
         }
     }
 
-    /// The tool of this name.
     pub fn named(name: &str) -> Option<Tool> {
         Tool::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// The command that brings it.
     pub fn install(self) -> &'static str {
         match self {
             Tool::Wrk => "apt-get install wrk",
@@ -159,5 +155,28 @@ mod tests {
     fn names_are_read_back() {
         assert!(Tool::ALL.into_iter().all(|tool| Tool::named(tool.name()) == Some(tool)));
         assert_eq!(Tool::named("ab"), None);
+    }
+
+    #[test]
+    fn the_first_folder_with_the_program_counts() {
+        let folders =
+            [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        // A folder of that name is no program.
+        std::fs::create_dir(folders[0].path().join("wrk")).unwrap();
+        for (folder, version) in folders[1..].iter().zip(["1.0", "2.0"]) {
+            let path = folder.path().join("wrk");
+            std::fs::write(&path, format!("#!/bin/sh\necho wrk {version} >&2\nexit 1\n")).unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        }
+        let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path().to_owned()).collect();
+        let find = |tools: &[Tool]| Tool::find_in(tools, &paths, Duration::from_secs(20));
+        let found = find(&Tool::ALL);
+        assert_eq!(
+            (found.len(), found[0].to_string().as_str()),
+            (1, "wrk 1.0"),
+            "wrk says so on stderr, and fails"
+        );
+        assert_eq!(found[0].program, paths[1].join("wrk"));
+        assert_eq!(find(&[Tool::Locust]), []);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     time::{Duration, Instant},
@@ -92,6 +93,94 @@ fn an_interrupted_run_prints_what_is_known() {
     let stdout = String::from_utf8_lossy(&ended.stdout);
     assert_eq!(ended.status.code(), Some(130), "{stdout}");
     assert!(stdout.contains("\ninterrupted: 0 of 8 rounds"), "{stdout}");
+}
+
+/// A folder with programs of these names: each asks for a path, as the tool does, and prints a text.
+fn made_up_tools(tools: &[(&str, &str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, path, prints) in tools {
+        fs::write(folder.path().join(format!("{name}.txt")), prints).unwrap();
+        let ask = match *path {
+            "" => String::new(),
+            path => format!(
+                "port=$(printf '%s' \"$*\" | grep -oE '(:|--port )[0-9]+' | grep -oE '[0-9]+' | head -1)\n\
+                 exec 3<>\"/dev/tcp/127.0.0.1/$port\"\n\
+                 printf 'GET {path} HTTP/1.1\\r\\nHost: 127.0.0.1:%s\\r\\n\\r\\n' \"$port\" >&3\nread -r -t 5 _ <&3\n"
+            ),
+        };
+        let program = folder.path().join(name);
+        let version = "case \"$*\" in *version*|*-V*) echo \"tool 1.2.3\"; exit;; esac";
+        fs::write(&program, format!("#!/bin/bash\n{version}\n{ask}cat \"$0.txt\"\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+/// The service and our engine are real; of the tools only what they send and print is.
+#[test]
+fn a_tool_that_fails_in_its_own_way_says_how_and_the_others_go_on() {
+    let root = empty_checkout();
+    let recorded = include_str!("../src/reading/recorded/wrk.txt");
+    let tools = made_up_tools(&[
+        ("wrk", "/", recorded),
+        ("h2load", "/elsewhere", recorded),
+        ("httperf", "/", "no figures at all"),
+        ("locust", "", ""),
+    ]);
+    let words =
+        "raw-socket --connections 4 --warm-up 100ms --out out --rounds 1 --duration 1s --seed 1 --json";
+    let path = format!("{}:{}", tools.path().display(), std::env::var("PATH").unwrap());
+    let mut command = command(root.path(), &words.split(' ').collect::<Vec<_>>());
+    let ran = command.env("PATH", path).output().unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(4), "{stderr}");
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let tool = |index: usize| &report["tools"][index];
+    assert_eq!((&tool(0)["fault"], &tool(0)["version"]), (&Value::Null, &"1.2.3".into()));
+    let pair = &tool(0)["pairs"][0];
+    assert_eq!(pair["theirs"]["answered"], 118_911);
+    assert!(pair["ours"]["answered"].as_u64() > Some(0));
+    // Our engine sends the very bytes that the tool sent.
+    let request = "GET / HTTP/1.1\r\nHost: 127.0.0.1:12345\r\n\r\n".len() as u64;
+    assert_eq!(tool(0)["request_bytes"].as_u64(), Some(request));
+    for (index, fault) in [
+        (1, "it asks for \"GET /elsewhere\", and not for \"GET /\""),
+        (2, "httperf printed no \"Total:\"; it said: \"no figures at all\""),
+        (3, "it sent no request"),
+    ] {
+        let found = tool(index)["fault"].as_str().unwrap_or_default();
+        assert!(found.contains(fault), "{index}: {found:?}");
+        assert_eq!(tool(index)["pairs"].as_array().map(Vec::len), Some(0), "{index}");
+    }
+    assert_eq!(fs::read_to_string(root.path().join("out/wrk-round-000.stdout")).unwrap(), recorded);
+}
+
+#[test]
+fn a_plan_names_the_tools_that_are_here_and_those_that_are_not() {
+    let root = empty_checkout();
+    let tools = made_up_tools(&[("wrk", "/", "")]);
+    let words = ["raw-socket", "--tools", "wrk,locust", "--dry-run", "--seed", "5", "--duration", "3s"];
+    let mut command = command(root.path(), &words);
+    let ran = command.env("PATH", format!("{}:/bin", tools.path().display())).output().unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!((ran.status.code(), ran.stdout.is_empty()), (Some(0), true), "{stderr}");
+    for part in
+        ["8 rounds of 3 s", "seed 5", "  wrk 1.2.3: 64 connections, 1 thread(s), 3 s", "missing locust"]
+    {
+        assert!(stderr.contains(part), "{part}: {stderr}");
+    }
+    assert!(!root.path().join("runs").exists(), "nothing is stored");
+}
+
+#[test]
+fn without_any_tool_nothing_is_started() {
+    let root = empty_checkout();
+    let nowhere = tempfile::tempdir().unwrap();
+    let mut command = command(root.path(), &["raw-socket", "--tools", "locust"]);
+    let ran = command.env("PATH", nowhere.path()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{stderr}");
+    assert!(stderr.trim_end().ends_with("error: none of these tools is installed"), "{stderr}");
 }
 
 #[test]

@@ -18,7 +18,6 @@ pub struct Reading {
     pub complaints: String,
     /// Right answers a second, over the time that the tool counted.
     pub per_second: f64,
-    /// How long a request took.
     pub latency: Latency,
     /// Connections for which httperf had no descriptor.
     pub descriptors_lacking: u64,
@@ -27,13 +26,11 @@ pub struct Reading {
 /// Latencies that a tool prints, in nanoseconds; each tool leaves out others.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Latency {
-    /// The mean.
     pub mean_ns: Option<f64>,
     /// Half are not longer.
     pub p50_ns: Option<f64>,
     /// 99 of 100 are not longer.
     pub p99_ns: Option<f64>,
-    /// The longest.
     pub max_ns: Option<f64>,
     /// To what the mean is rounded.
     pub mean_step_ns: f64,
@@ -51,6 +48,9 @@ pub enum ReadError {
 }
 
 /// Reads what `tool` printed to stdout.
+///
+/// # Errors
+/// The text lacks a figure that every output of the tool has, or has no right answer.
 pub fn read(tool: Tool, text: &str) -> Result<Reading, ReadError> {
     let read = match tool {
         Tool::Wrk => wrk::read(text),
@@ -122,60 +122,4 @@ fn complaints(classes: &[(&str, u64)]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn times_in_every_unit() {
-        for (text, expected) in [
-            ("19us", Some(19e3)),
-            ("3.34ms", Some(3.34e6)),
-            ("1.17s", Some(1.17e9)),
-            ("2.00m", Some(120e9)),
-            ("1.00h", Some(3600e9)),
-            ("0us", Some(0.0)),
-            ("ms", None),
-            ("1.2.3s", None),
-            ("12", None),
-            ("-1s", None),
-        ] {
-            assert_eq!(time(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn an_output_that_is_none_is_told_with_its_last_line() {
-        let refused = "unable to connect to 127.0.0.1:1 Connection refused\n";
-        for tool in Tool::ALL {
-            assert!(read(tool, "").is_err());
-            let error = read(tool, refused).unwrap_err().to_string();
-            assert!(
-                error.ends_with("it said: \"unable to connect to 127.0.0.1:1 Connection refused\""),
-                "{error}"
-            );
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_panics(text in ".{0,400}") {
-            for tool in Tool::ALL {
-                let _ = read(tool, &text);
-            }
-        }
-
-        /// Real outputs with a piece taken out and another put in.
-        #[test]
-        fn nothing_panics_on_what_is_nearly_right(which in 0..4_usize, at in 0..2000_usize, len in 0..40_usize, put in ".{0,8}") {
-            let real = [wrk::REAL, h2load::REAL, httperf::REAL, locust::REAL][which];
-            let letters: Vec<char> = real.chars().collect();
-            let (at, to) = (at.min(letters.len()), (at + len).min(letters.len()));
-            let text: String = letters[..at].iter().copied().chain(put.chars()).chain(letters[to..].iter().copied()).collect();
-            if let Ok(reading) = read(Tool::ALL[which], &text) {
-                prop_assert!(is_rate(reading.per_second) && reading.answered > 0);
-            }
-        }
-    }
-}
+mod tests;
