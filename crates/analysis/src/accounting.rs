@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use tare_bench::run::{plan::Plan, record::Record};
+use tare_bench::{plan::Plan, record::Record};
 use tare_host::cpus::{TICK_NS, Times};
 
 /// The accounting is wrong where its sum is further than this from the time that passed, and ticks do not explain it.

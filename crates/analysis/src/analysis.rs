@@ -1,12 +1,9 @@
 //! A stored run in, all that follows from it out: one function for every kind of run. What prints a run, stores it or ends
 //! with its exit status calls this, so that they agree.
 
-use std::path::Path;
-
 use tare_bench::{
-    grid::plan::GridPlan,
-    run::folder::{self, FolderError, Kept, Kind},
-    slo::SloPlan,
+    folder::StoredRun,
+    plan::{Order, Until},
 };
 
 use crate::{
@@ -18,17 +15,6 @@ use crate::{
     status::Status,
     verdict::Verdict,
 };
-
-/// What a run folder holds.
-#[derive(Debug, Clone)]
-pub enum StoredRun {
-    /// Slices of all rows in blocks.
-    Interleaved(Kept),
-    /// The same, its rates set by searches.
-    Search(SloPlan, Kept),
-    /// One load after another.
-    Sequential(Kept<GridPlan>),
-}
 
 /// All that follows from a run.
 #[derive(Debug, Clone)]
@@ -55,57 +41,41 @@ pub enum Answer {
     Claims(published::Report),
 }
 
-impl StoredRun {
-    /// The run in this folder.
-    ///
-    /// # Errors
-    /// If it is no run folder, has another format, or cannot be read.
-    pub fn read(run: &Path) -> Result<StoredRun, FolderError> {
-        if folder::kind(run)? == Kind::Grid {
-            return Ok(StoredRun::Sequential(folder::read(run)?));
-        }
-        let kept = folder::read(run)?;
-        Ok(match SloPlan::read(run)? {
-            Some(slo) => StoredRun::Search(slo, kept),
-            None => StoredRun::Interleaved(kept),
-        })
-    }
-}
-
 impl Analysis {
     /// Of this run, as far as it came.
     pub fn of(run: &StoredRun) -> Analysis {
-        match run {
-            StoredRun::Interleaved(kept) => {
-                let (first, loads) = (kept.at_load(0), loads::compute(kept));
-                let status = Status::of(loads[0].report.ending, kept.goes_on);
-                match comparison::compute(&first) {
-                    Some(found) => {
-                        let checks = checks::of_comparison(&found);
-                        Analysis::new(Answer::Comparison(found, loads), status, checks)
-                    }
-                    None => {
-                        let checks = loads::checks(&loads);
-                        Analysis::new(Answer::Tables(loads), status, checks)
-                    }
-                }
-            }
-            StoredRun::Search(slo, kept) => {
-                let report = capacity::compute(slo, kept);
-                let status = Status::of(report.ending, kept.goes_on);
-                let checks = checks::of_capacity(&report);
-                Analysis::new(Answer::Capacity(report), status, checks)
-            }
-            StoredRun::Sequential(kept) => {
-                let report = published::compute(kept);
-                let status = Status::of(report.ending, kept.goes_on);
+        let plan = &run.header.plan;
+        match (&plan.order, &plan.until) {
+            (Order::Sequential, _) => {
+                let report = published::compute(run);
                 let checks = checks::of_published(&report);
-                Analysis::new(Answer::Claims(report), status, checks)
+                Analysis::new(Status::of(report.ending, run.in_progress), checks, Answer::Claims(report))
+            }
+            (Order::Interleaved(_), Until::Search(slo)) => {
+                let report = capacity::compute(slo, run);
+                let checks = checks::of_capacity(&report);
+                Analysis::new(Status::of(report.ending, run.in_progress), checks, Answer::Capacity(report))
+            }
+            (Order::Interleaved(_), _) => Analysis::of_loads(run),
+        }
+    }
+
+    fn of_loads(run: &StoredRun) -> Analysis {
+        let (first, loads) = (run.at_load(0), loads::compute(run));
+        let status = Status::of(loads[0].report.ending, run.in_progress);
+        match comparison::compute(&first) {
+            Some(found) => {
+                let checks = checks::of_comparison(&found);
+                Analysis::new(status, checks, Answer::Comparison(found, loads))
+            }
+            None => {
+                let checks = loads::checks(&loads);
+                Analysis::new(status, checks, Answer::Tables(loads))
             }
         }
     }
 
-    fn new(answer: Answer, status: Status, mut checks: Vec<Check>) -> Analysis {
+    fn new(status: Status, mut checks: Vec<Check>, answer: Answer) -> Analysis {
         checks.extend(checks::of_status(status));
         let verdict = checks::verdict(&checks);
         Analysis { answer, status, checks, verdict }

@@ -5,11 +5,9 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use tare_bench::{
     experiment::LoadSetting,
+    folder::StoredRun,
     metric::Metric,
-    run::{
-        folder::Kept,
-        plan::{Plan, PlannedRow},
-    },
+    plan::{Plan, PlannedRow},
 };
 
 use crate::{
@@ -43,14 +41,14 @@ pub struct ToFirst {
 
 /// A run as if it had one load only.
 struct Run<'a> {
-    kept: Cow<'a, Kept>,
+    kept: Cow<'a, StoredRun>,
     rounds: Rounds,
     report: Report,
 }
 
 /// All loads of a run in the order of the plan.
-pub fn compute(kept: &Kept) -> Vec<AtLoad> {
-    let loads = &kept.header.plan.loads;
+pub fn compute(kept: &StoredRun) -> Vec<AtLoad> {
+    let loads = kept.header.plan.loads();
     let runs: Vec<Run> = (0..loads.len()).map(|place| Run::at_load(kept, place)).collect();
     let to_first: Vec<_> = runs.iter().map(|run| run.to_first(&runs[0])).collect();
     let found = loads.iter().zip(runs).zip(to_first).enumerate();
@@ -64,7 +62,7 @@ pub fn compute(kept: &Kept) -> Vec<AtLoad> {
 }
 
 impl Run<'_> {
-    fn at_load(kept: &Kept, load: usize) -> Run<'_> {
+    fn at_load(kept: &StoredRun, load: usize) -> Run<'_> {
         let kept = kept.at_load(load);
         let rounds = Rounds::of(&kept.header.plan, &kept.records);
         Run { report: report::compute(&kept), rounds, kept }
@@ -119,22 +117,20 @@ mod tests {
     use super::*;
     use tare_bench::{
         fixture,
-        run::{
-            folder::Header,
-            record::{Failed, Record},
-        },
+        folder::Header,
+        record::{Failed, Record},
         sample::Sample,
     };
     use tare_host::environment::Environment;
 
     /// Blocks of `a` and `b` under 16 and under 64 connections, each with these multiples of the usual rate: first both under
     /// the first load.
-    fn kept(blocks: usize, levels: [f64; 4]) -> Kept {
-        let plan = Plan { loads: LoadSetting::each(&[16, 64], 1).unwrap(), ..fixture::plan(&["a", "b"]) };
+    fn kept(blocks: usize, levels: [f64; 4]) -> StoredRun {
+        let plan = fixture::under_loads(fixture::plan(&["a", "b"]), &[16, 64]);
         let header = Header::new("0.1.0", String::new(), plan, Environment::default());
         let records =
             (0..blocks).flat_map(|block| fixture::block(block, &levels).into_iter().filter_map(at_load));
-        Kept { header, records: records.collect(), damage: Vec::new(), goes_on: false }
+        StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
     }
 
     /// Rows from the third on are the first two under the second load.
@@ -154,7 +150,7 @@ mod tests {
         }
     }
 
-    fn throughput(kept: &Kept, load: usize, label: &str) -> Option<Estimate> {
+    fn throughput(kept: &StoredRun, load: usize, label: &str) -> Option<Estimate> {
         compute(kept)[load].to_first.get(label)?.throughput
     }
 

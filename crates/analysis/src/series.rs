@@ -6,7 +6,10 @@ use crate::report::{
     blocks::{Block, blocks_of},
     rounds::Rounds,
 };
-use tare_bench::run::{plan::Plan, record::Record, until::Metric};
+use tare_bench::{
+    plan::{Plan, until::Metric},
+    record::Record,
+};
 
 /// The values of one row by block. A block without a value that has a logarithm is left out.
 pub fn of(plan: &Plan, records: &[Record], row: usize, metric: Metric) -> BTreeMap<usize, f64> {
@@ -21,7 +24,9 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
         Metric::Throughput => Some(block.requests_per_second()),
         Metric::Cpu => Some(block.cpu_ns_per_request()),
         // Of the first open loop where there is any.
-        Metric::P99 => Some(block.stopped?.latency_at(usize::from(plan.latency.is_some()))?.p99_ns as f64),
+        Metric::P99 => {
+            Some(block.stopped?.latency_at(plan.rates().next().map_or(0, |(point, _)| point))?.p99_ns as f64)
+        }
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
         // Of one load alone, or of a batch: no figure of a block.
         _ => None,

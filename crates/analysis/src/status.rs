@@ -1,7 +1,7 @@
 //! How far a run came, whatever kind of run it is.
 
 use serde::Serialize;
-use tare_bench::run::record::Ending;
+use tare_bench::record::Ending;
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

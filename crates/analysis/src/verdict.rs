@@ -4,7 +4,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use tare_bench::run::plan::Exclusion;
+use tare_bench::plan::Exclusion;
 use tare_stats::equivalence;
 
 /// What came out. The order is that of gravity: of several verdicts the greatest is the one of all of them together.

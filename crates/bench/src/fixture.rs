@@ -3,24 +3,24 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::sample::{HostUsage, LoadResult, Sample};
 use crate::{
-    experiment::LoadSetting,
-    run::{
-        folder::Header,
-        plan::{Plan, PlannedRow},
-        record::{Block, Latency, Record, Started, Stopped},
-        until::{ALPHA, Gate, Metric, Until, looks},
+    folder::Header,
+    metric::Metric,
+    plan::{
+        Blocks, Counted, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Rate, Until,
+        until::{ALPHA, Gate, looks},
     },
+    record::{Block, Latency, Record, Started, Stopped},
+    sample::{HostUsage, LoadResult, Sample},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::{catalogue::Style, settings::ServiceSettings};
 
-/// A plan over rows of these labels; the first is the reference.
-pub fn plan(labels: &[&str]) -> Plan {
-    let row = |label: &&str| PlannedRow {
-        label: (*label).to_owned(),
-        service: (*label).to_owned(),
+/// A row that was built.
+pub fn row(label: &str) -> PlannedRow {
+    PlannedRow {
+        label: label.to_owned(),
+        service: label.to_owned(),
         title: None,
         language: "rust".to_owned(),
         framework: "none".to_owned(),
@@ -30,30 +30,108 @@ pub fn plan(labels: &[&str]) -> Plan {
         version: Some("1.2.3".to_owned()),
         content: Some("c0ffee".to_owned()),
         excluded: None,
-    };
+        published: None,
+        as_published: false,
+        known_failure: None,
+        threads: None,
+        counted: Counted::default(),
+    }
+}
+
+/// A closed loop in slices of 100 ms, one in a block, over so many rows.
+pub fn closed_loop(connections: usize, rows: usize) -> Point {
+    Point {
+        part: format!("{connections} connections"),
+        contract: "hello".to_owned(),
+        requests: Vec::new(),
+        rounds: 1,
+        load: LoadSpec::Closed { connections, threads: 1, duration_ns: 100_000_000, think_ns: None },
+        published: None,
+        warm_up_ns: 0,
+        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
+        link: None,
+        rows: (0..rows).collect(),
+    }
+}
+
+/// A plan over rows of these labels; the first is the reference.
+pub fn plan(labels: &[&str]) -> Plan {
+    of_rows(labels.iter().map(|label| row(label)).collect())
+}
+
+/// A plan over these rows; the first is the reference.
+pub fn of_rows(rows: Vec<PlannedRow>) -> Plan {
     Plan {
         experiment: "compare".to_owned(),
         title: "a against b".to_owned(),
         question: "Is b worse?".to_owned(),
-        contract: "hello".to_owned(),
-        reference: labels[0].to_owned(),
+        reference: Some(rows[0].label.clone()),
         seed: 42,
-        loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
-        budget_ns: 180_000_000_000,
-        slice_ns: 100_000_000,
-        slices_per_block: 1,
-        warm_up_ns: 0,
-        warm_up_ns_max: None,
-        group_max: 12,
-        blocks_per_start_max: 4,
-        latency: None,
-        until: Until::Budget,
-        blocks_min: 12,
-        blocks_max: 40,
         pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: labels.iter().map(row).collect(),
+        order: Order::Interleaved(Blocks {
+            min: 12,
+            max: 40,
+            budget_ns: 180_000_000_000,
+            warm_up_ns_max: None,
+            group_max: 12,
+            per_start_max: 4,
+        }),
+        until: Until::Budget,
+        points: vec![closed_loop(64, rows.len())],
+        rows,
+        publication: Publication::default(),
     }
+}
+
+/// The plan with a closed loop for each of these numbers of connections.
+pub fn under_loads(plan: Plan, connections: &[usize]) -> Plan {
+    let [first, ..] = &plan.points[..] else { unreachable!("a plan has a load") };
+    let point = |connections: &usize| Point {
+        part: format!("{connections} connections"),
+        load: match first.load {
+            LoadSpec::Closed { threads, duration_ns, think_ns, .. } => {
+                LoadSpec::Closed { connections: *connections, threads, duration_ns, think_ns }
+            }
+            other => other,
+        },
+        ..first.clone()
+    };
+    Plan { points: connections.iter().map(point).collect(), ..plan }
+}
+
+/// The plan with open loops after the first closed one.
+pub fn with_rates(mut plan: Plan, rates: &[Rate], slices_per_block: usize) -> Plan {
+    let open = |rate: &Rate| Point {
+        part: rate.label(),
+        rounds: slices_per_block,
+        load: LoadSpec::Open { rate: *rate, connections: 64, threads: 1, duration_ns: 100_000_000 },
+        ..plan.points[0].clone()
+    };
+    let open: Vec<Point> = rates.iter().map(open).collect();
+    plan.points.splice(1..1, open);
+    plan
+}
+
+impl Plan {
+    /// Those of an interleaved experiment, to change them.
+    pub fn blocks_mut(&mut self) -> &mut Blocks {
+        match &mut self.order {
+            Order::Interleaved(blocks) => blocks,
+            Order::Sequential => unreachable!("a sequential experiment has no blocks to change"),
+        }
+    }
+}
+
+/// The plan with other blocks.
+pub fn in_blocks(mut plan: Plan, change: impl FnOnce(&mut Blocks)) -> Plan {
+    change(plan.blocks_mut());
+    plan
+}
+
+/// The plan with other points, each changed in the same way.
+pub fn at_points(mut plan: Plan, change: impl Fn(&mut Point)) -> Plan {
+    plan.points.iter_mut().for_each(change);
+    plan
 }
 
 /// A run that compares `a` with `b`, within 3%, by CPU and throughput.

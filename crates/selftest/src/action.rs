@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use tare_bench::{
     experiment::Experiment,
-    run::until::{ALPHA, Gate, Metric, Until, looks},
+    plan::until::{ALPHA, Gate, Metric, Until, looks},
 };
 use tare_service::document::DocumentError;
 
@@ -100,7 +100,7 @@ impl LoadRun {
         })
     }
 
-    /// The same as the text of an experiment file, so that `run::plan` plans it as any other.
+    /// The same as the text of an experiment file, so that it is planned as any other.
     ///
     /// # Errors
     /// The text of the experiment is not valid, which a test excludes for every trial.
@@ -112,7 +112,7 @@ impl LoadRun {
         });
         let text = format!(
             "format = \"1.0\"\ntitle = {title:?}\nquestion = \"Is it seen?\"\ncontract = {:?}\nreference = {:?}\n\
-             services = [{}]\n[load]\nconnections = 64\nthreads = 1\n[service]\nthreads = 1\n[campaign]\n\
+             services = [{}]\n[load]\nconnections = 64\nthreads = 1\n[service]\nthreads = 1\n[schedule]\n\
              budget = \"{}ms\"\nslice = \"{}ms\"\nslices-per-block = {}\nwarm-up = \"{}ms\"\n\
              blocks-min = {}\nblocks-max = {}\n{open}",
             self.contract,

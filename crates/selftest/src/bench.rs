@@ -18,8 +18,8 @@ use super::{
     trial::Trial,
 };
 use tare_analysis::stop::PlannedRule;
-use tare_bench::run::{
-    bench,
+use tare_bench::{
+    executor,
     folder::{self, FolderError, Header, RunFolder},
     plan::Plan,
     schedule::{self, Parts, Watch},
@@ -45,6 +45,8 @@ pub enum SelftestError {
     Experiment(#[from] DocumentError),
     #[error(transparent)]
     Folder(#[from] FolderError),
+    #[error(transparent)]
+    Bench(#[from] executor::BenchError),
     #[error("there is no contract \"{0}\"")]
     NoContract(String),
     #[error("{}: {source}", path.display())]
@@ -77,7 +79,7 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench without evidence.
+    /// A executor without evidence.
     ///
     /// # Errors
     /// The contract that is compiled in is not valid.
@@ -171,14 +173,15 @@ impl<'a> Bench<'a> {
         let rows: Vec<Row> = load.rows.iter().map(row).collect();
         let experiment = load.experiment(trial.name, &trial.done)?;
         let run = self.site.folder.join(trial.name);
-        let plan = Plan::new(&experiment, &rows, self.site.seed, self.site.pinning.clone());
+        let plan = Plan::interleaved(&experiment, &rows, self.site.seed, self.site.pinning.clone());
         let header = self.header(Plan { until: load.until(), ..plan });
         let mut journal = RunFolder::create(&run, &header)?;
         let services = rows.into_iter().map(|row| row.service).collect();
         let contract = self.contract(load.contract)?;
+        let contracts = BTreeMap::from([(contract.name.clone(), contract.clone())]);
         let interrupt = Arc::clone(&self.site.interrupt);
         let mut executor =
-            bench::Bench::new(&header.plan, services, contract, self.site.supervisor, &run, interrupt);
+            executor::Bench::new(&header.plan, services, &contracts, self.site.supervisor, &run, interrupt)?;
         let mut stop_rule = PlannedRule::of(&header);
         let mut watch = Meanwhile::new(watch, load.disturbance, &self.site.pinning.generator);
         let parts = Parts {

@@ -13,7 +13,7 @@ use std::{
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::action::Disturbance;
-use tare_bench::run::{record::Record, schedule::Watch};
+use tare_bench::{record::Record, schedule::Watch};
 use tare_host::process::Quota;
 use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
 

@@ -19,8 +19,9 @@ use tare_stats::Better;
 pub use verdict::{Tally, Verdict, evaluate};
 
 use tare_bench::{
+    folder::StoredRun,
     metric::{Metric, cpu_ns_per_request, figure, per_second},
-    run::{folder::Kept, record::Record},
+    record::Record,
     sample::Sample as Slice,
 };
 
@@ -64,7 +65,7 @@ impl Sample {
     ///
     /// # Errors
     /// A row is unknown or had one process for several blocks, or no block has all rows.
-    pub fn of(kept: &Kept, rows: &[String]) -> Result<Sample, ReplayError> {
+    pub fn of(kept: &StoredRun, rows: &[String]) -> Result<Sample, ReplayError> {
         let slices = kept.records.iter().filter_map(|record| match record {
             Record::Sample(slice) if !slice.is_open() => Some(&**slice),
             _ => None,
@@ -166,7 +167,7 @@ impl Sample {
     }
 }
 
-fn kept_a_process(kept: &Kept, label: &str) -> bool {
+fn kept_a_process(kept: &StoredRun, label: &str) -> bool {
     let is = |row: usize| kept.header.plan.rows[row].label == label;
     let starts = kept.records.iter().filter(|record| matches!(record, Record::Started(s) if is(s.row)));
     let blocks = kept.records.iter().filter_map(|record| match record {

@@ -5,14 +5,15 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::*;
 use tare_bench::{
-    run::{folder::Header, plan::Plan},
+    fixture,
+    folder::Header,
     sample::{HostUsage, LoadResult},
 };
 use tare_host::environment::Environment;
 
 /// A run of rows "a" and "b", 12 blocks of 8 slices; "b" does `times` what "a" does. Processes differ by up to 4%, slices by
 /// up to 10%, always in the same way.
-fn kept(times: f64) -> Kept {
+fn kept(times: f64) -> StoredRun {
     let noise = |place: usize, reach: f64| reach * ((place * 7919 % 101) as f64 / 50.0 - 1.0);
     let mut records = Vec::new();
     for block in 0..12 {
@@ -33,26 +34,10 @@ fn kept(times: f64) -> Kept {
             }
         }
     }
-    let plan: Plan = serde_json::from_value(plan_json()).unwrap();
+    let plan = fixture::at_points(fixture::plan(&["a", "b"]), |point| point.rounds = 8);
+    let plan = fixture::in_blocks(plan, |blocks| (blocks.min, blocks.max) = (12, 12));
     let header = Header::new("", String::new(), plan, Environment::default());
-    Kept { header, records, damage: Vec::new(), goes_on: false }
-}
-
-/// A plan as a folder holds it.
-fn plan_json() -> serde_json::Value {
-    let row = |label: &str| {
-        serde_json::json!({
-            "label": label, "service": "a", "title": null, "language": "", "framework": "", "licence": "",
-            "style": "framework", "settings": [], "version": null, "excluded": null
-        })
-    };
-    serde_json::json!({
-        "experiment": "", "title": "", "question": "", "contract": "", "reference": "a", "seed": 1,
-        "load": { "connections": 1, "threads": 1 }, "service_settings": { "threads": 1, "delay_ms": 0 },
-        "budget_ns": 0, "slice_ns": 100_000_000, "slices_per_block": 8, "warm_up_ns": 0,
-        "blocks_min": 12, "blocks_max": 12, "pinning": { "server": [0], "generator": [1] },
-        "rows": [row("a"), row("b")]
-    })
+    StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }
 
 fn random(seed: u64) -> ChaCha8Rng {

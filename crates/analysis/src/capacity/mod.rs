@@ -11,15 +11,18 @@ use crate::{
     report::{State, notes},
     verdict::Verdict,
 };
-use tare_bench::run::{
-    folder::Kept,
+use tare_bench::{
+    folder::StoredRun,
     plan::{Plan, PlannedRow},
     record::{Ending, Record, ending},
     schedule::StopRule,
 };
-use tare_bench::slo::{
-    Found, SloPlan,
-    searches::{Searches, Start, Window},
+use tare_bench::{
+    plan::SloPlan,
+    slo::{
+        Found,
+        searches::{SearchStart, Searches, Window},
+    },
 };
 use tare_host::environment::Environment;
 
@@ -120,7 +123,7 @@ impl SloRow {
 }
 
 /// The report of a search as far as it got.
-pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
+pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     let plan = &kept.header.plan;
     let mut searches = Searches::new(slo);
     let mut failures = BTreeMap::new();
@@ -132,7 +135,7 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
         }
     }
     let ended = ending(&kept.records);
-    let starts = |place: usize| searches.of(place).collect::<Vec<&Start>>();
+    let starts = |place: usize| searches.of(place).collect::<Vec<&SearchStart>>();
     let of_row = |(place, row)| slo_row(slo, row, &starts(place), failures.get(&place));
     let mut rows: Vec<SloRow> = plan.rows.iter().enumerate().map(of_row).collect();
     let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
@@ -152,11 +155,11 @@ pub fn compute(slo: &SloPlan, kept: &Kept) -> SloReport {
     }
 }
 
-fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&Start], failure: Option<&String>) -> SloRow {
-    let is_over = |start: &&Start| start.search.as_ref().is_some_and(|search| search.is_over());
-    let starts: Vec<&Start> = starts.iter().copied().filter(is_over).collect();
+fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&SearchStart], failure: Option<&String>) -> SloRow {
+    let is_over = |start: &&SearchStart| start.search.as_ref().is_some_and(|search| search.is_over());
+    let starts: Vec<&SearchStart> = starts.iter().copied().filter(is_over).collect();
     let found = starts.iter().filter_map(|start| Some((*start, start.search.as_ref()?.found())));
-    let found: Vec<(&Start, Found)> = found.filter(|(_, found)| *found != Found::Nothing).collect();
+    let found: Vec<(&SearchStart, Found)> = found.filter(|(_, found)| *found != Found::Nothing).collect();
     let count = |of: fn(&tare_bench::slo::Search) -> usize| {
         starts.iter().filter_map(|start| start.search.as_ref()).map(of).sum()
     };
@@ -171,7 +174,7 @@ fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&Start], failure: Option<&
         latency_ns_p99: None,
         starts: found.len(),
         windows: count(tare_bench::slo::Search::counted),
-        void: count(tare_bench::slo::Search::void),
+        void: count(tare_bench::slo::Search::discarded),
         findings: Vec::new(),
     };
     if report.state == State::Measured {
@@ -199,7 +202,7 @@ fn state(row: &PlannedRow, starts: usize, found: usize, failure: Option<&String>
 }
 
 /// Returns the findings about it.
-fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) -> Vec<RowIssue> {
+fn fill_in(report: &mut SloRow, found: &[(&SearchStart, Found)]) -> Vec<RowIssue> {
     let mut issues = Vec::new();
     let count = |is: fn(&Found) -> bool| found.iter().filter(|(_, found)| is(found)).count();
     let below = count(|found| matches!(found, Found::Below(_)));
@@ -226,7 +229,7 @@ fn fill_in(report: &mut SloRow, found: &[(&Start, Found)]) -> Vec<RowIssue> {
 }
 
 /// The windows at the highest rate that held.
-fn there<'a>((start, found): &(&'a Start, Found)) -> impl Iterator<Item = &'a Window> {
+fn there<'a>((start, found): &(&'a SearchStart, Found)) -> impl Iterator<Item = &'a Window> {
     let held = match found {
         Found::Between { held, .. } | Found::AtLeast(held) => Some(*held),
         Found::Below(_) | Found::Nothing => None,
@@ -234,12 +237,12 @@ fn there<'a>((start, found): &(&'a Start, Found)) -> impl Iterator<Item = &'a Wi
     start.windows.iter().filter(move |window| Some(window.per_second) == held)
 }
 
-fn p99_there(found: &(&Start, Found)) -> Option<f64> {
+fn p99_there(found: &(&SearchStart, Found)) -> Option<f64> {
     summary::median(&there(found).map(|window| window.latency_ns_p99 as f64).collect::<Vec<_>>()).ok()
 }
 
 /// In windows of fewer requests than a percentile takes, the first late one breaks a rate, and none holds it.
-fn too_short(slo: &SloPlan, found: &[(&Start, Found)]) -> Option<RowIssue> {
+fn too_short(slo: &SloPlan, found: &[(&SearchStart, Found)]) -> Option<RowIssue> {
     let due: Vec<f64> = found.iter().flat_map(there).map(|window| window.due as f64).collect();
     let (due, needed) = (summary::median(&due).ok()?, slo.slo.requests_min());
     (due < needed as f64).then_some(RowIssue::ShortWindow { due, needed })
@@ -261,19 +264,19 @@ fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Estimate> {
 }
 
 fn load_text(plan: &Plan) -> String {
-    let window_ns = plan.latency.as_ref().map_or(0, |latency| latency.slice_ns);
+    let window_ns = plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns());
     format!(
         "open loop with Poisson arrivals, up to {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; \
          windows of {} ms",
         plan.load().connections,
         plan.load().threads,
-        plan.service_settings.threads,
-        plan.service_settings.delay_ms,
+        plan.points[0].service_settings.threads,
+        plan.points[0].service_settings.delay_ms,
         window_ns / 1_000_000
     )
 }
 
-fn issues(plan: &Plan, kept: &Kept, rows: &[SloRow]) -> Vec<RunIssue> {
+fn issues(plan: &Plan, kept: &StoredRun, rows: &[SloRow]) -> Vec<RunIssue> {
     let mut issues: Vec<RunIssue> = notes::damaged(&kept.damage).collect();
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     issues.extend(notes::unfinished(kept));

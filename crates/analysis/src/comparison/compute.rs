@@ -12,11 +12,13 @@ use crate::{
     series,
     verdict::Verdict,
 };
-use tare_bench::run::{
-    folder::Kept,
-    plan::Plan,
+use tare_bench::{
+    folder::StoredRun,
+    plan::{
+        Plan,
+        until::{Gate, Metric, Until, percent},
+    },
     record::{Record, Stopped},
-    until::{Gate, Metric, Until, percent},
 };
 
 /// One metric of both.
@@ -28,12 +30,12 @@ struct Both {
 }
 
 /// The comparison that a run is; absent if it is another kind of run.
-pub fn compute(kept: &Kept) -> Option<Comparison> {
+pub fn compute(kept: &StoredRun) -> Option<Comparison> {
     let plan = &kept.header.plan;
     let Until::Gate(gate) = &plan.until else { return None };
     let report = report::compute(kept);
     let row = |label: &str| report.rows.iter().find(|row| row.label == label);
-    let (baseline, candidate) = (row(&plan.reference)?, row(&gate.candidate)?);
+    let (baseline, candidate) = (row(plan.reference())?, row(&gate.candidate)?);
     let both: Vec<Both> =
         Metric::COMPARED.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
     let series: Vec<Series> = both.iter().map(|both| series_of(gate, both)).collect();
@@ -52,7 +54,7 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
         delta: gate.delta,
         candidate: contender(plan, candidate),
         baseline: contender(plan, baseline),
-        contract: plan.contract.clone(),
+        contract: plan.contract().to_owned(),
         load: report.load.clone(),
         began: report.began.clone(),
         seed: plan.seed,
@@ -67,14 +69,14 @@ pub fn compute(kept: &Kept) -> Option<Comparison> {
     })
 }
 
-fn both(kept: &Kept, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
+fn both(kept: &StoredRun, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
     let plan = &kept.header.plan;
     let of = |label: &str| {
         let place = plan.rows.iter().position(|row| row.label == label);
         place.map(|row| series::of(plan, &kept.records, row, metric)).unwrap_or_default()
     };
-    let (baseline, candidate) = series::paired(&of(&plan.reference), &of(&gate.candidate));
-    let pair = Scope::Pair(gate.candidate.clone(), plan.reference.clone());
+    let (baseline, candidate) = series::paired(&of(plan.reference()), &of(&gate.candidate));
+    let pair = Scope::Pair(gate.candidate.clone(), plan.reference().to_owned());
     let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
     let mut doubts = Vec::new();
     match metric {
@@ -174,9 +176,9 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &Series, gated: Option<G
     // Too few blocks is part of the verdict already.
     let own = |warning: &&Warning| !matches!(warning, Warning::TooFewBlocks { .. });
     let warnings = estimate.iter().flat_map(|found| &found.warnings).filter(own);
-    let point = plan.latency.as_ref().and_then(|latency| latency.points.first());
+    let point = plan.rates().next();
     let name = match (both.metric, point) {
-        (Metric::P99, Some(point)) => format!("p99 at {}", point.label()),
+        (Metric::P99, Some((_, rate))) => format!("p99 at {}", rate.label()),
         (metric, _) => metric.name().to_owned(),
     };
     Figure {

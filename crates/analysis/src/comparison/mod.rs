@@ -11,7 +11,7 @@ use tare_stats::Warning;
 pub use compute::compute;
 
 use crate::{findings::Finding, verdict::Verdict};
-use tare_bench::run::{record::Ending, until::Metric};
+use tare_bench::{plan::until::Metric, record::Ending};
 use tare_host::environment::Environment;
 
 /// The version of the JSON that a comparison is written as.

@@ -4,26 +4,24 @@ use super::*;
 use crate::verdict::Absence;
 use tare_bench::{
     fixture,
-    run::{
-        folder::Kept,
-        plan::Excluded,
-        record::{Ended, Ending, Failed, Record},
-    },
+    folder::StoredRun,
+    plan::Excluded,
+    record::{Ended, Ending, Failed, Record},
 };
 
 /// Blocks of `a` and of `b`, which has `ratio` times its rate.
-fn kept(blocks: usize, ratio: f64) -> Kept {
+fn kept(blocks: usize, ratio: f64) -> StoredRun {
     let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
     let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
-    Kept {
+    StoredRun {
         header: fixture::compared(),
         records: records.chain([Record::Ended(ended)]).collect(),
         damage: Vec::new(),
-        goes_on: false,
+        in_progress: false,
     }
 }
 
-fn verdict(kept: &Kept) -> (Verdict, String) {
+fn verdict(kept: &StoredRun) -> (Verdict, String) {
     let found = compute(kept).unwrap();
     (found.verdict, found.reason)
 }
@@ -65,7 +63,7 @@ fn a_verdict_has_a_reason() {
     assert_eq!(verdict(&dead), (Verdict::ServiceFailed, "b: block 13: was killed".to_owned()));
     let mut absent = kept(0, 1.0);
     let reason = "no compiler".to_owned();
-    let why = tare_bench::run::plan::Exclusion::NotOnThisMachine;
+    let why = tare_bench::plan::Exclusion::NotOnThisMachine;
     absent.header.plan.rows[0].excluded = Some(Excluded { why, reason });
     assert_eq!(verdict(&absent), (Verdict::LeftOut(Absence::NotOnThisMachine), "a: no compiler".to_owned()));
 }
@@ -86,7 +84,7 @@ fn a_throughput_that_is_not_valid_does_not_decide() {
         (Verdict::Pass, false, true)
     );
     assert_eq!(found.figures[0].doubts[0].code(), "generator-bound");
-    let tare_bench::run::until::Until::Gate(gate) = &mut bound.header.plan.until else { unreachable!() };
+    let tare_bench::plan::until::Until::Gate(gate) = &mut bound.header.plan.until else { unreachable!() };
     gate.metrics = vec![Metric::Throughput];
     assert_eq!(compute(&bound).unwrap().verdict, Verdict::Invalid);
 }

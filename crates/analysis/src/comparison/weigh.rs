@@ -8,7 +8,7 @@
 use tare_stats::{Looks, RatioEstimate, equivalence, planning};
 
 use crate::verdict::Verdict;
-use tare_bench::run::until::{Gate, Metric};
+use tare_bench::plan::until::{Gate, Metric};
 
 /// ln(candidate / baseline) of one metric by block, in the order of the blocks.
 pub struct Series {
@@ -95,7 +95,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use tare_bench::run::until::{ALPHA, looks};
+    use tare_bench::plan::until::{ALPHA, looks};
 
     fn gate(delta: f64) -> Gate {
         let metrics = vec![Metric::Throughput, Metric::Cpu];

@@ -14,12 +14,10 @@ use super::{
 };
 use crate::verdict::{Question, Verdict};
 use tare_bench::{
+    experiment::PUBLISHED,
     figures::{Check, Quantifier},
-    grid::{
-        plan::{Offered, PUBLISHED, Point},
-        points::place,
-    },
     metric::{self, Metric},
+    plan::{LoadSpec, Point, place},
     sample::Sample,
 };
 
@@ -155,7 +153,7 @@ fn measured_for(report: &Report, checks: &[&Check]) -> Option<String> {
     let points = report.points.iter().map(|point| &point.point);
     let asked = points.filter(|point| checks.iter().any(|check| check.points.is(point)));
     let mut parts: Vec<String> = Vec::new();
-    for part in asked.filter_map(|point| point.offered.instead_of(&point.published)) {
+    for part in asked.filter_map(|point| point.load.instead_of(point.published())) {
         if !parts.contains(&part) {
             parts.push(part);
         }
@@ -344,8 +342,8 @@ impl OfCells for Metric {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
         let value = match self {
             Metric::Throughput => Some(load.per_second()),
-            Metric::MsPerMessage => match point.offered {
-                Offered::Batch { messages, .. } => Some(load.elapsed_ns as f64 / 1e6 / messages as f64),
+            Metric::MsPerMessage => match point.load {
+                LoadSpec::Batch { messages, .. } => Some(load.elapsed_ns as f64 / 1e6 / messages as f64),
                 _ => None,
             },
             Metric::RepliesPerConnection => Some(load.answered as f64 / load.connects.max(1) as f64),

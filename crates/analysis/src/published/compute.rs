@@ -11,11 +11,9 @@ use crate::{
     report::notes::{damaged, noisy_host, share_taken},
 };
 use tare_bench::{
-    grid::plan::{GridPlan, GridPlanRow, Offered, Point},
-    run::{
-        folder::Kept,
-        record::{Record, ending},
-    },
+    folder::StoredRun,
+    plan::{LoadSpec, Plan, PlannedRow, Point},
+    record::{Record, ending},
     sample::{LinkUsage, LoadResult, Outcome, Sample},
 };
 
@@ -23,7 +21,7 @@ use tare_bench::{
 const WAITING_SHARE_MAX: f64 = 0.1;
 
 /// The report of a run folder that was read.
-pub fn compute(kept: &Kept<GridPlan>) -> Report {
+pub fn compute(kept: &StoredRun) -> Report {
     let plan = &kept.header.plan;
     let cells: Vec<&Sample> = samples(kept).collect();
     let mut points: Vec<PointReport> =
@@ -38,27 +36,27 @@ pub fn compute(kept: &Kept<GridPlan>) -> Report {
         experiment: plan.experiment.clone(),
         title: plan.title.clone(),
         question: plan.question.clone(),
-        layout: plan.layout,
-        published: plan.published.clone(),
+        layout: plan.publication.layout,
+        published: plan.publication.figures.clone(),
         began: kept.header.began.clone(),
-        scale: plan.scale,
+        scale: plan.publication.scale,
         seed: plan.seed,
-        cpus: plan.cpus,
+        cpus: kept.header.environment.cpus,
         ending: ending(&kept.records).map(|(reason, _)| reason),
         elapsed_ns: elapsed_ns.unwrap_or(0),
-        cells: (cells.len(), plan.cells()),
+        cells: (cells.len(), plan.samples()),
         rows: plan.rows.iter().map(row_report).collect(),
         points,
         claims: Vec::new(),
         findings: issues(kept).into_iter().map(Finding::of_run).collect(),
         environment: kept.header.environment.clone(),
     };
-    report.claims = check::judge(&report, &plan.checks);
+    report.claims = check::judge(&report, &plan.publication.checks);
     report
 }
 
 /// Those that name what the plan has.
-fn samples(kept: &Kept<GridPlan>) -> impl Iterator<Item = &Sample> {
+fn samples(kept: &StoredRun) -> impl Iterator<Item = &Sample> {
     let plan = &kept.header.plan;
     let samples = kept.records.iter().filter_map(|record| match record {
         Record::Sample(sample) => Some(&**sample),
@@ -67,21 +65,21 @@ fn samples(kept: &Kept<GridPlan>) -> impl Iterator<Item = &Sample> {
     samples.filter(|sample| sample.point < plan.points.len() && sample.row < plan.rows.len())
 }
 
-fn row_report(row: &GridPlanRow) -> RowReport {
+fn row_report(row: &PlannedRow) -> RowReport {
     RowReport {
-        label: row.planned.label.clone(),
+        label: row.label.clone(),
         published: row.published.clone(),
-        version: row.planned.version.clone(),
-        licence: row.planned.licence.clone(),
-        excluded: row.planned.excluded.clone(),
-        complaint: row.complaint.clone(),
+        version: row.version.clone(),
+        licence: row.licence.clone(),
+        excluded: row.excluded.clone(),
+        complaint: row.known_failure.clone(),
         counted: row.counted.clone(),
     }
 }
 
-fn point_report(plan: &GridPlan, place: usize, cells: &[&Sample]) -> PointReport {
+fn point_report(plan: &Plan, place: usize, cells: &[&Sample]) -> PointReport {
     let point = &plan.points[place];
-    let members = plan.members(point);
+    let members = plan.members_at(point);
     let of_row = |row: usize| {
         let own = cells.iter().filter(|sample| sample.point == place && sample.row == row);
         cell_report(plan, point, row, &own.copied().collect::<Vec<_>>())
@@ -89,7 +87,7 @@ fn point_report(plan: &GridPlan, place: usize, cells: &[&Sample]) -> PointReport
     PointReport { point: point.clone(), cells: members.map(of_row).collect() }
 }
 
-fn cell_report(plan: &GridPlan, point: &Point, row: usize, samples: &[&Sample]) -> CellReport {
+fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> CellReport {
     let ended = samples.iter().filter(|sample| sample.is_measured());
     let by_round: Vec<Round> = ended.map(|sample| Round::of(plan, sample)).collect();
     let some = |what: fn(&Outcome) -> Option<String>| {
@@ -108,7 +106,7 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, samples: &[&Sample]) 
         Outcome::Hung(hung) => Some(hung.to_string()),
         _ => None,
     });
-    let ends_by_number = point.offered.requests().is_some();
+    let ends_by_number = point.load.requests().is_some();
     // Where no round counts the row's reason stands beside it, and what went wrong is worth showing.
     let shown = if sound.is_empty() { &every } else { &sound };
     let times: Vec<f64> = shown.iter().map(|round| principal(&round.sample, ends_by_number)).collect();
@@ -127,7 +125,7 @@ fn cell_report(plan: &GridPlan, point: &Point, row: usize, samples: &[&Sample]) 
             Outcome::Failed { reason } => Some(reason.clone()),
             _ => None,
         }),
-        load_bound: load_bound(point, &sound).filter(|_| plan.rows[row].complaint.is_none()),
+        load_bound: load_bound(point, &sound).filter(|_| plan.rows[row].known_failure.is_none()),
         trouble: trouble(&by_round),
         failures: failures(&by_round),
         by_round,
@@ -160,7 +158,7 @@ fn principal(sample: &Sample, ends_by_number: bool) -> f64 {
 
 /// By Little's law N users who think for Z send N / (Z + R) requests a second: with a short R the service hardly matters.
 fn load_bound(point: &Point, rounds: &[&Round]) -> Option<RowIssue> {
-    let Offered::Closed { connections, think_ns: Some((least, most)), .. } = point.offered else {
+    let LoadSpec::Closed { connections, think_ns: Some((least, most)), .. } = point.load else {
         return None;
     };
     let think_ns = (least as f64 + most as f64) / 2.0;
@@ -175,9 +173,9 @@ fn load_bound(point: &Point, rounds: &[&Round]) -> Option<RowIssue> {
     })
 }
 
-fn relate_to_reference(plan: &GridPlan, points: &mut [PointReport]) {
+fn relate_to_reference(plan: &Plan, points: &mut [PointReport]) {
     let Some(reference) = &plan.reference else { return };
-    let Some(row) = plan.rows.iter().position(|row| row.planned.label == *reference) else { return };
+    let Some(row) = plan.rows.iter().position(|row| row.label == *reference) else { return };
     let series = |cell: &CellReport| -> Vec<(usize, f64)> {
         let sound = sound(&cell.by_round).into_iter();
         sound.map(|round| (round.sample.round, round.sample.load.per_second())).collect()
@@ -193,7 +191,7 @@ fn relate_to_reference(plan: &GridPlan, points: &mut [PointReport]) {
 }
 
 /// What each slow link was, and what it cost.
-fn slow_link(kept: &Kept<GridPlan>) -> Option<RunIssue> {
+fn slow_link(kept: &StoredRun) -> Option<RunIssue> {
     let measured = samples(kept).filter(|sample| sample.is_measured());
     let links: Vec<&LinkUsage> = measured.filter_map(|sample| sample.host.link.as_ref()).collect();
     let first = links.first()?;
@@ -211,22 +209,24 @@ fn slow_link(kept: &Kept<GridPlan>) -> Option<RunIssue> {
     }))
 }
 
-fn issues(kept: &Kept<GridPlan>) -> Vec<RunIssue> {
+fn issues(kept: &StoredRun) -> Vec<RunIssue> {
     let plan = &kept.header.plan;
     let measured = samples(kept).filter(|sample| sample.is_measured());
     let taken = measured.filter_map(|sample| Some((sample.host.foreign_cpu_ns?, sample.load.elapsed_ns)));
     let mut issues = Vec::from_iter(noisy_host(share_taken(&plan.pinning, taken)));
-    issues.extend((plan.scale != 1.0).then_some(RunIssue::Scaled { scale: plan.scale }));
-    let other = plan.points.iter().find(|point| point.offered != point.published);
+    issues.extend(
+        (plan.publication.scale != 1.0).then_some(RunIssue::Scaled { scale: plan.publication.scale }),
+    );
+    let other = plan.points.iter().find(|point| point.load != *point.published());
     issues.extend(other.map(|point| RunIssue::OtherLoad {
-        here: point.offered.describe(),
-        published: point.published.describe(),
+        here: point.load.describe(),
+        published: point.published().describe(),
     }));
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     let cpus = plan.pinning.generator.len();
-    let threads = plan.points.iter().map(|point| point.offered.connections().threads).max().unwrap_or(0);
+    let threads = plan.points.iter().map(|point| point.load.connections().threads).max().unwrap_or(0);
     issues.extend((threads > cpus).then_some(RunIssue::GeneratorShared { threads, cpus }));
-    let others = plan.rows.iter().filter_map(|row| Some((row.planned.label.clone(), row.threads?)));
+    let others = plan.rows.iter().filter_map(|row| Some((row.label.clone(), row.threads?)));
     issues.extend(others.map(|(row, threads)| RunIssue::OtherThreads { row, threads }));
     issues.extend(slow_link(kept));
     issues.extend(damaged(&kept.damage));

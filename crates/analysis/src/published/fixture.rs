@@ -1,18 +1,12 @@
 //! Runs of published experiments made of arithmetic: what a bench would have written.
 
 use tare_bench::{
-    grid::{
-        Cell,
-        fixture::plan,
-        plan::{GridPlan, Offered, Options},
-        schedule::order,
-    },
-    run::{
-        folder::{Header, Kept},
-        plan::{Excluded, Exclusion},
-        record::{Ended, Ending, Record},
-    },
+    experiment::fixture::plan,
+    folder::{Header, StoredRun},
+    plan::{Excluded, Exclusion, LoadSpec, Options, Plan},
+    record::{Ended, Ending, Record},
     sample::{CpuByMode, Distribution, HostUsage, LoadResult, PROBABILITIES, Sample, Second},
+    schedule::{Slot, order},
 };
 use tare_host::environment::Environment;
 
@@ -31,36 +25,40 @@ fn spread(mean_ms: f64, longest_ms: f64) -> Distribution {
 }
 
 /// Row 0 is the quickest, each later one takes half as long again; rounds differ by a percent.
-pub fn measured(plan: &GridPlan, cell: Cell) -> Sample {
+pub fn measured(plan: &Plan, cell: Slot) -> Sample {
     let slowness = 1.5f64.powi(cell.row as i32) * (1.0 + 0.01 * cell.round as f64);
     let point = &plan.points[cell.point];
-    let (window_ns, answered) = match point.offered {
-        Offered::Closed { duration_ns, think_ns: Some((least, most)), connections, .. } => {
+    let (window_ns, answered) = match point.load {
+        LoadSpec::Closed { duration_ns, think_ns: Some((least, most)), connections, .. } => {
             let think_ns = (least + most) as f64 / 2.0 + slowness * 1e6;
             (duration_ns, connections as f64 * duration_ns as f64 / think_ns)
         }
-        Offered::Closed { duration_ns, .. } => (duration_ns, duration_ns as f64 / 1e9 * 100_000.0 / slowness),
-        Offered::Open { duration_ns, per_second, .. } => (duration_ns, duration_ns as f64 / 1e9 * per_second),
-        Offered::Sessions { connections, calls } => {
+        LoadSpec::Closed { duration_ns, .. } => {
+            (duration_ns, duration_ns as f64 / 1e9 * 100_000.0 / slowness)
+        }
+        LoadSpec::Open { duration_ns, rate, .. } => {
+            (duration_ns, duration_ns as f64 / 1e9 * rate.per_second(0.0))
+        }
+        LoadSpec::Sessions { connections, calls } => {
             let requests = (connections * calls) as f64;
             ((requests * slowness * 20e3) as u64, requests)
         }
-        Offered::Batch { messages, producers } => {
+        LoadSpec::Batch { messages, producers } => {
             let each_ns = point.request_ns_ideal() as f64 + slowness * 1e6;
             ((messages as f64 * each_ns) as u64, (producers as u64 * messages) as f64)
         }
     };
     let answered = answered as u64;
     let load = LoadResult {
-        offered_per_second: point.offered.per_second(),
+        offered_per_second: point.load.rate().map(|rate| rate.per_second(0.0)),
         window_ns,
         elapsed_ns: window_ns,
         sent: answered,
         answered,
         answered_in_window: answered,
-        connects: match point.offered {
-            Offered::Sessions { connections, .. } => connections,
-            Offered::Batch { .. } => answered,
+        connects: match point.load {
+            LoadSpec::Sessions { connections, .. } => connections,
+            LoadSpec::Batch { .. } => answered,
             _ => 40,
         },
         bytes_received: answered * 88,
@@ -79,13 +77,13 @@ pub fn measured(plan: &GridPlan, cell: Cell) -> Sample {
 }
 
 /// A run of all rows, some of which this machine does not have.
-pub fn kept(name: &str, scale: f64, sample: impl Fn(&GridPlan, Cell) -> Sample) -> Kept<GridPlan> {
+pub fn kept(name: &str, scale: f64, sample: impl Fn(&Plan, Slot) -> Sample) -> StoredRun {
     let mut plan = plan(name, &Options { scale: Some(scale), ..Options::default() });
     for row in &mut plan.rows {
-        row.planned.version = Some("1.2".to_owned());
-        if ["kitura", "crow", "restbed", "simple-web-server"].contains(&row.planned.label.as_str()) {
+        row.version = Some("1.2".to_owned());
+        if ["kitura", "crow", "restbed", "simple-web-server"].contains(&row.label.as_str()) {
             let reason = "not on this machine: no compiler".to_owned();
-            row.planned.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
+            row.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
         }
     }
     let record = |cell| Record::Sample(Box::new(sample(&plan, cell)));
@@ -100,5 +98,5 @@ pub fn kept(name: &str, scale: f64, sample: impl Fn(&GridPlan, Cell) -> Sample) 
         ..Environment::default()
     };
     let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, environment);
-    Kept { header, records, damage: Vec::new(), goes_on: false }
+    StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }

@@ -15,12 +15,10 @@ mod tests;
 use serde::Serialize;
 
 use tare_bench::{
+    experiment::LOCAL,
     figures::{Figures, Seconds},
-    grid::{
-        LOCAL,
-        plan::{Counted, Point},
-    },
-    run::{plan::Excluded, record::Ending},
+    plan::{Counted, Excluded, Point},
+    record::Ending,
     sample::{LoadResult, Sample},
 };
 use tare_host::environment::Environment;
@@ -32,8 +30,8 @@ use crate::{
 pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
 pub use compute::compute;
 pub use rounds::{Round, trouble};
-pub use tare_bench::grid::plan::{PUBLISHED, SWEEP};
-pub use tare_bench::grid::points::{messages_published, place, point_name};
+pub use tare_bench::experiment::{PUBLISHED, SWEEP};
+pub use tare_bench::plan::{messages_published, place, point_name};
 
 /// The version of the JSON that a report is written as.
 pub const FORMAT: &str = "1.0";
@@ -50,7 +48,7 @@ pub struct Report {
     /// Its question.
     pub question: String,
     /// The shape of its table.
-    pub layout: tare_bench::grid::Layout,
+    pub layout: tare_bench::experiment::Layout,
     /// What was published.
     pub published: Figures,
     /// When it began, RFC 3339.

@@ -1,9 +1,6 @@
 //! Which rounds of a cell count: for tables and for checks alike.
 
-use tare_bench::{
-    grid::{Cell, plan::GridPlan},
-    sample::Sample,
-};
+use tare_bench::{plan::Plan, sample::Sample};
 
 use crate::findings::{RowIssue, detect};
 
@@ -16,15 +13,15 @@ pub struct Round {
 }
 
 impl Round {
-    pub fn of(plan: &GridPlan, sample: &Sample) -> Round {
+    pub fn of(plan: &Plan, sample: &Sample) -> Round {
         Round { sample: sample.clone(), trouble: trouble(plan, sample) }
     }
 }
 
 /// Why a sample does not measure the service's speed.
-pub fn trouble(plan: &GridPlan, sample: &Sample) -> Option<RowIssue> {
-    let threads = plan.service_settings(Cell::of(sample)).threads;
-    let saturates = plan.points[sample.point].offered.saturates();
+pub fn trouble(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
+    let threads = plan.service_settings(sample.row, sample.point).threads;
+    let saturates = plan.points[sample.point].load.saturates();
     detect::of_whole_load(sample, &plan.pinning, threads, saturates)
 }
 

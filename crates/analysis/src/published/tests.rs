@@ -6,7 +6,7 @@ use super::{
     *,
 };
 use tare_bench::{
-    grid::fixture::ALL,
+    experiment::fixture::ALL,
     sample::{Failure, Hung, LoadResult, Outcome},
 };
 
@@ -56,7 +56,7 @@ fn each_claim_has_its_checks_and_each_cell_its_figures() {
 #[test]
 fn what_has_no_figure_has_its_reason() {
     let stuck = kept("rest-cpp-2020", 0.1, |plan, cell| {
-        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
+        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].label.as_str());
         let outcome = match row {
             "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
                 let silent_ns = Some(5_000_000_000);
@@ -79,7 +79,8 @@ fn what_has_no_figure_has_its_reason() {
         }
         sample
     });
-    sessions.header.plan.rows[0].complaint = Some("closed the connection after 1 of 200 requests".to_owned());
+    sessions.header.plan.rows[0].known_failure =
+        Some("closed the connection after 1 of 200 requests".to_owned());
     insta::assert_snapshot!("simple-web-server-2019-as-published", words(&compute(&sessions)));
 }
 
@@ -195,12 +196,12 @@ fn a_service_that_fails_half_of_its_requests_has_no_makespan() {
     let kept = kept("rest-cpp-2020", 0.1, |plan, cell| {
         let mut sample = measured(plan, cell);
         let load = &mut sample.load;
-        if plan.rows[cell.row].planned.label == "pistache" {
+        if plan.rows[cell.row].label == "pistache" {
             (load.answered, load.elapsed_ns) = (load.sent / 2, load.elapsed_ns / 2);
             load.failed = [(Failure::Reset, load.sent - load.answered)].into_iter().collect();
             load.first_failure = Some("reset at \"echo\"".to_owned());
         }
-        if plan.rows[cell.row].planned.label == "restinio" && cell.round == 0 {
+        if plan.rows[cell.row].label == "restinio" && cell.round == 0 {
             (load.answered, load.answered_in_window, load.sent) = (0, 0, 0);
         }
         sample

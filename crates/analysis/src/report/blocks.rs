@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::rounds::Rounds;
 use tare_bench::{
     metric::{self, Metric},
-    run::record::{Record, Started, Stopped},
+    record::{Record, Started, Stopped},
     sample::Sample,
 };
 

@@ -23,28 +23,26 @@ use crate::faults::{self, Fault};
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use crate::validity::{RowLimits, Shares};
 use tare_bench::{
+    folder::StoredRun,
     metric::Metric,
-    run::{
-        folder::Kept,
-        plan::Plan,
-        record::{Record, ending},
-    },
+    plan::Plan,
+    record::{Record, ending},
     sample::Sample,
 };
 
 /// The report of a run as far as it got. Where the plan has looks, its intervals and tiers are those of the last one.
-pub fn compute(kept: &Kept) -> Report {
+pub fn compute(kept: &StoredRun) -> Report {
     compute_at(kept, kept.header.plan.until.planned().as_ref())
 }
 
 /// The same of a run with interim analyses, which may have ended because of them: its intervals and tiers
 /// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
-pub fn compute_at(kept: &Kept, looks: Option<&Looks>) -> Report {
+pub fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
     compute_with(kept, looks, &RowLimits::default())
 }
 
 /// The same with other thresholds for rows.
-pub(super) fn compute_with(kept: &Kept, looks: Option<&Looks>, limits: &RowLimits) -> Report {
+pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
     for record in &kept.records {
@@ -56,7 +54,7 @@ pub(super) fn compute_with(kept: &Kept, looks: Option<&Looks>, limits: &RowLimit
     let ended = ending(&kept.records);
     let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
     let rounds = Rounds::of(plan, &kept.records);
-    let place = plan.rows.iter().position(|row| row.label == plan.reference);
+    let place = plan.rows.iter().position(|row| row.label == plan.reference());
     let reference = place.map_or_else(Blocks::new, |place| blocks_of(&kept.records, &rounds, place));
     let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
     for row in 0..plan.rows.len() {
@@ -64,11 +62,11 @@ pub(super) fn compute_with(kept: &Kept, looks: Option<&Looks>, limits: &RowLimit
         rows.push((row_report(kept, row, &blocks, failures.get(&row), limits), blocks));
     }
     for (row, blocks) in
-        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.reference)
+        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.reference())
     {
         relate_to_reference(row, blocks, &reference, looks);
     }
-    relate_to_a_doubtful_reference(&mut rows, &plan.reference);
+    relate_to_a_doubtful_reference(&mut rows, plan.reference());
     let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
     let rows = in_order(rows, plan, tiers.as_ref());
     let foreign = notes::foreign_cpu_share(plan, &kept.records);
@@ -83,7 +81,7 @@ pub(super) fn compute_with(kept: &Kept, looks: Option<&Looks>, limits: &RowLimit
         question: plan.question.clone(),
         began: kept.header.began.clone(),
         seed: plan.seed,
-        reference: plan.reference.clone(),
+        reference: plan.reference().to_owned(),
         blocks: reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
         elapsed_ns,
         ending: ended.map(|(reason, _)| reason),
@@ -100,7 +98,7 @@ pub(super) fn compute_with(kept: &Kept, looks: Option<&Looks>, limits: &RowLimit
 
 /// Ranked rows stand in the order of their ranks; the others follow.
 fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tiers>) -> Vec<RowReport> {
-    let order = |row: &RowReport| rank(row, &plan.reference);
+    let order = |row: &RowReport| rank(row, plan.reference());
     rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
     let mut rows: Vec<RowReport> = rows.into_iter().map(|(row, _)| row).collect();
     let place = |row: &RowReport| tiers.and_then(|tiers| tiers.place(&row.label));
@@ -122,7 +120,7 @@ fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
 }
 
 fn row_report(
-    kept: &Kept,
+    kept: &StoredRun,
     place: usize,
     blocks: &Blocks,
     failure: Option<&String>,
@@ -171,7 +169,7 @@ fn totals(blocks: &Blocks) -> (u64, BTreeMap<String, u64>) {
 }
 
 fn state(
-    row: &tare_bench::run::plan::PlannedRow,
+    row: &tare_bench::plan::PlannedRow,
     blocks: &Blocks,
     failure: Option<&String>,
     (sent, failed): (u64, &BTreeMap<String, u64>),
@@ -218,7 +216,7 @@ impl RowReport {
     }
 }
 
-fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
+fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     let plan = &kept.header.plan;
     let median = |values: Vec<f64>| summary::median(&values).ok();
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
@@ -252,7 +250,7 @@ fn fill_in(report: &mut RowReport, kept: &Kept, blocks: &Blocks) {
 /// Whether the throughput is the service's own, and what its time went into.
 fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, limits: &RowLimits) {
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
-    let shares = Shares::of(&slices, &plan.pinning, plan.service_settings.threads);
+    let shares = Shares::of(&slices, &plan.pinning, plan.points[0].service_settings.threads);
     report.server_cpu_share = Some(shares.server);
     report.generator_cpu_share = Some(shares.generator);
     report.foreign_cpu_share = shares.foreign;
@@ -269,7 +267,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     report.throughput_doubt =
         detect::throughput(&shares, limits).map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_doubt.is_none() {
-        report.add(detect::not_server_bound(&shares, plan.service_settings.delay_ms, limits));
+        report.add(detect::not_server_bound(&shares, plan.points[0].service_settings.delay_ms, limits));
     }
 }
 
@@ -326,10 +324,10 @@ fn load_text(plan: &Plan) -> String {
         "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
         plan.load().connections,
         plan.load().threads,
-        plan.service_settings.threads,
-        plan.service_settings.delay_ms,
-        plan.slice_ns / 1_000_000,
-        plan.slices_per_block,
+        plan.points[0].service_settings.threads,
+        plan.points[0].service_settings.delay_ms,
+        plan.slice_ns() / 1_000_000,
+        plan.slices_per_block(),
         latency::load_text(plan)
     )
 }

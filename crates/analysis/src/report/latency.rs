@@ -10,27 +10,23 @@ use crate::{
     estimate::Estimate,
     findings::{Finding, detect},
 };
-use tare_bench::run::{
-    plan::{LatencyPlan, Plan},
-    record::Latency,
-};
 use tare_bench::sample::Sample;
+use tare_bench::{plan::Plan, record::Latency};
 
 /// The latency of one row at each rate at which it has some.
 pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatency> {
-    let points = plan.latency.iter().flat_map(|latency| &latency.points).enumerate();
-    points.filter_map(|(index, point)| at(index, row, point.label(), blocks)).collect()
+    plan.rates().filter_map(|(point, rate)| at(point, row, rate.label(), blocks)).collect()
 }
 
-fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLatency> {
+fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLatency> {
     let latencies: Vec<&Latency> =
-        blocks.values().filter_map(|block| block.stopped?.latency_at(index + 1)).collect();
+        blocks.values().filter_map(|block| block.stopped?.latency_at(place)).collect();
     let slices: Vec<&Sample> = blocks
         .values()
         .flat_map(|block| block.open.iter().copied())
-        .filter(|slice| slice.point == index + 1)
+        .filter(|slice| slice.point == place)
         .collect();
-    let offered: Vec<f64> = slices.iter().filter_map(|slice| slice.load.offered_per_second).collect();
+    let rates: Vec<f64> = slices.iter().filter_map(|slice| slice.load.offered_per_second).collect();
     let level_of = |value: fn(&Latency) -> u64| {
         level(&latencies.iter().map(|latency| value(latency) as f64).collect::<Vec<f64>>())
     };
@@ -38,7 +34,7 @@ fn at(index: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
     let lags: Vec<f64> = slices.iter().map(|slice| lag_ns(slice) as f64).collect();
     Some(OpenLatency {
         doubt: detect::late(&point, &lags).map(|issue| Finding::of_row(row, issue)),
-        offered_per_second: summary::median(&offered).ok()?,
+        offered_per_second: summary::median(&rates).ok()?,
         p50_ns: level_of(|latency| latency.p50_ns)?,
         p90_ns: level_of(|latency| latency.p90_ns)?,
         p99_ns: level_of(|latency| latency.p99_ns)?,
@@ -58,10 +54,9 @@ fn level(values: &[f64]) -> Option<Estimate> {
 
 /// The open loops in words, for the head of the table.
 pub(super) fn load_text(plan: &Plan) -> String {
-    let words = |latency: &LatencyPlan| {
-        let points: Vec<String> = latency.points.iter().map(|point| point.label()).collect();
-        let (points, ms) = (points.join(", "), latency.slice_ns / 1_000_000);
-        format!("; then open loops at {points}, {} slices of {ms} ms each", latency.slices_per_block)
-    };
-    plan.latency.as_ref().map(words).unwrap_or_default()
+    let labels: Vec<String> = plan.rates().map(|(_, rate)| rate.label()).collect();
+    let Some((first, _)) = plan.rates().next() else { return String::new() };
+    let point = &plan.points[first];
+    let ms = point.load.duration_ns() / 1_000_000;
+    format!("; then open loops at {}, {} slices of {ms} ms each", labels.join(", "), point.rounds)
 }

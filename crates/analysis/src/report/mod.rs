@@ -24,7 +24,7 @@ use crate::{
     findings::Finding,
     verdict::{Question, Verdict},
 };
-use tare_bench::run::{
+use tare_bench::{
     plan::{Excluded, PlannedRow},
     record::Ending,
 };

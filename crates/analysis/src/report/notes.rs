@@ -4,8 +4,8 @@ use tare_stats::{DEFAULT_CONFIDENCE, Looks, signed_rank};
 
 use super::rounds::Rounds;
 use crate::findings::RunIssue;
-use tare_bench::run::{
-    folder::Kept,
+use tare_bench::{
+    folder::StoredRun,
     plan::Plan,
     record::{Ending, Record, ending},
 };
@@ -44,13 +44,13 @@ pub(crate) fn damaged(damage: &[String]) -> impl Iterator<Item = RunIssue> {
 }
 
 /// Of a run without an end.
-pub(crate) fn unfinished(kept: &Kept) -> Option<RunIssue> {
-    ending(&kept.records).is_none().then_some(RunIssue::Unfinished { in_progress: kept.goes_on })
+pub(crate) fn unfinished(kept: &StoredRun) -> Option<RunIssue> {
+    ending(&kept.records).is_none().then_some(RunIssue::Unfinished { in_progress: kept.in_progress })
 }
 
 /// All findings of a run, the gravest first.
 pub(super) fn of_run(
-    kept: &Kept,
+    kept: &StoredRun,
     rounds: &Rounds,
     foreign: Option<f64>,
     reference_blocks: usize,
@@ -72,7 +72,7 @@ pub(super) fn of_run(
     issues
 }
 
-fn looked_at(kept: &Kept, looks: Option<&Looks>) -> Option<RunIssue> {
+fn looked_at(kept: &StoredRun, looks: Option<&Looks>) -> Option<RunIssue> {
     let is_decided =
         |record: &Record| matches!(record, Record::Ended(ended) if ended.reason == Ending::Decided);
     match looks {

@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::faults::{self, Fault};
 use crate::findings::RunIssue;
 use crate::validity::{DROPPED_SHARE_MAX, Disturbance, Dropped, disturbance};
-use tare_bench::{
-    run::{plan::Plan, record::Record},
-    sample::Sample,
-};
+use tare_bench::{plan::Plan, record::Record, sample::Sample};
 
 /// The rounds of each block.
 #[derive(Debug, Default)]
@@ -79,7 +76,7 @@ impl Rounds {
         let mut issues = Vec::new();
         issues.extend((dropped.rounds > 0).then(|| RunIssue::RoundsDropped(dropped.clone())));
         issues.extend((blocks > 0).then_some(RunIssue::BlocksDisturbed { blocks }));
-        let cut = self.whole.values().filter(|whole| **whole < plan.slices_per_block).count();
+        let cut = self.whole.values().filter(|whole| **whole < plan.slices_per_block()).count();
         let begun = self.whole.len();
         issues.extend((cut > 0 && reference_blocks > 0).then_some(RunIssue::BlocksCut { cut, begun }));
         issues

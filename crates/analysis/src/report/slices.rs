@@ -9,11 +9,7 @@ use super::{
     rounds::Rounds,
 };
 use crate::validity::{self, Disturbance};
-use tare_bench::{
-    metric,
-    run::{folder::Kept, record::Record},
-    sample::Sample,
-};
+use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
 
 /// What became of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +59,7 @@ impl Weighed<'_> {
 }
 
 /// All slices of a run, in the order of time.
-pub fn slices(kept: &Kept) -> Vec<Weighed<'_>> {
+pub fn slices(kept: &StoredRun) -> Vec<Weighed<'_>> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
     let cpus = plan.pinning.all().len();
@@ -123,7 +119,7 @@ pub struct BlockFigures {
 }
 
 /// The blocks that are behind the figures of each row, by its label.
-pub fn blocks(kept: &Kept) -> BTreeMap<&str, Vec<BlockFigures>> {
+pub fn blocks(kept: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
     let rounds = Rounds::of(&kept.header.plan, &kept.records);
     let figures = |(number, block): (&usize, &Block)| BlockFigures {
         block: *number,

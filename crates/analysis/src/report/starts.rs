@@ -11,7 +11,7 @@ use super::{
 };
 use tare_bench::{
     metric,
-    run::record::{Pilot, Record},
+    record::{Pilot, Record},
     sample::Sample,
 };
 

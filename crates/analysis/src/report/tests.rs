@@ -8,63 +8,34 @@ use crate::{
 };
 use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_bench::{
-    experiment::{LoadSetting, Point},
-    run::{
-        folder::{Header, Kept},
-        plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
-        record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
-    },
+    fixture,
+    folder::{Header, StoredRun},
+    plan::{Excluded, Exclusion, Plan, PlannedRow, Rate},
+    record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
 };
-use tare_host::cpus::{self, Pinning, Times};
-use tare_service::settings::ServiceSettings;
+use tare_host::cpus::{self, Times};
 
 fn row(label: &str, style: Style) -> PlannedRow {
-    PlannedRow {
-        label: label.to_owned(),
-        service: label.to_owned(),
-        title: None,
-        language: "rust".to_owned(),
-        framework: label.to_owned(),
-        licence: "MIT".to_owned(),
-        style,
-        settings: Vec::new(),
-        version: Some("1.2.3".to_owned()),
-        content: None,
-        excluded: None,
-    }
+    PlannedRow { framework: label.to_owned(), style, content: None, ..fixture::row(label) }
 }
 
 /// Eight blocks of two slices; `half` is served at half the reference's rate for twice its CPU.
-fn kept() -> Kept {
+fn kept() -> StoredRun {
     let mut absent = row("absent", Style::Framework);
     let reason = "not on this machine: \"ghc --version\" cannot run; `apt-get install ghc`".to_owned();
     absent.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
+    let style = |label| if label == "raw-socket" { Style::RawSocket } else { Style::Framework };
+    let rows = ["raw-socket", "half", "dying", "wrong"].map(|label| row(label, style(label)));
+    let plan = fixture::of_rows(rows.into_iter().chain([absent]).collect());
+    let plan = fixture::at_points(plan, |point| point.rounds = 2);
+    let plan = fixture::in_blocks(plan, |blocks| {
+        (blocks.min, blocks.max, blocks.budget_ns) = (6, 8, 60_000_000_000);
+    });
     let plan = Plan {
         experiment: "quick".to_owned(),
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
-        contract: "hello".to_owned(),
-        reference: "raw-socket".to_owned(),
-        seed: 42,
-        loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
-        budget_ns: 60_000_000_000,
-        slice_ns: 100_000_000,
-        slices_per_block: 2,
-        warm_up_ns: 0,
-        warm_up_ns_max: None,
-        group_max: 12,
-        blocks_per_start_max: 4,
-        latency: None,
-        until: tare_bench::run::until::Until::Budget,
-        blocks_min: 6,
-        blocks_max: 8,
-        pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: ["raw-socket", "half", "dying", "wrong"]
-            .map(|label| row(label, if label == "raw-socket" { Style::RawSocket } else { Style::Framework }))
-            .into_iter()
-            .chain([absent])
-            .collect(),
+        ..plan
     };
     let environment = Environment {
         system: "Debian".to_owned(),
@@ -77,7 +48,7 @@ fn kept() -> Kept {
     let records = (0..8)
         .flat_map(block_of)
         .chain([Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 })]);
-    Kept { header, records: records.collect(), damage: Vec::new(), goes_on: false }
+    StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
 }
 
 /// Places of rows.
@@ -107,7 +78,7 @@ fn block_of(block: usize) -> Vec<Record> {
 }
 
 /// Rows at these shares of the reference's rate, each with a little noise of its own.
-pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> Kept {
+pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> StoredRun {
     let mut kept = kept();
     let style = |label: &str| if label == "raw-socket" { Style::RawSocket } else { Style::Framework };
     kept.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
@@ -291,7 +262,7 @@ fn others_on_the_machine_are_reported() {
     assert_eq!(report.findings[0], Finding::of_run(RunIssue::NoisyHost { share: 0.1 }));
 }
 
-fn each_slice(kept: &mut Kept, change: impl Fn(&mut Sample)) {
+fn each_slice(kept: &mut StoredRun, change: impl Fn(&mut Sample)) {
     for record in &mut kept.records {
         if let Record::Sample(slice) = record {
             change(slice);
@@ -376,8 +347,8 @@ fn times(tasks: u64, softirq: u64, idle: u64) -> Times {
 #[test]
 fn latency_that_is_the_generators_own_is_not_shown() {
     let mut kept = kept();
-    let (points, block) = (vec![Point::PerSecond(500.0)], 0);
-    kept.header.plan.latency = Some(LatencyPlan { points, slice_ns: 100_000_000, slices_per_block: 1 });
+    let block = 0;
+    kept.header.plan = fixture::with_rates(kept.header.plan, &[Rate::PerSecond(500.0)], 1);
     for (row, lag_ns_p99) in [(0, 80_000), (HALF, 3_000_000)] {
         let mut slice = Sample { block, point: 1, row, ..slice_of(50, 20) };
         let load = &mut slice.load;
@@ -445,7 +416,7 @@ fn the_accounting_closes_and_softirq_is_shown() {
 #[test]
 fn a_service_that_was_not_warm_is_named() {
     let mut kept = kept();
-    let warnings = |kept: &Kept| {
+    let warnings = |kept: &StoredRun| {
         let all = find(&compute(kept), "half").findings.clone();
         all.into_iter().filter(|found| found.code() == "still-warming").collect::<Vec<Finding>>()
     };

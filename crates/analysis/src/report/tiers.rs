@@ -23,7 +23,8 @@ use crate::faults::{self, Fault};
 use crate::figures::{several, time};
 use tare_bench::{
     metric::{self, Metric},
-    run::{plan::Plan, record::Record},
+    plan::Plan,
+    record::Record,
 };
 
 /// The probability that any two rows are called different that are not, over all pairs.
@@ -129,7 +130,7 @@ impl Tiers {
             true => Metric::Throughput,
             false => Metric::Cpu,
         };
-        let reference = rows.iter().find(|(row, _)| row.label == plan.reference).map(|(_, blocks)| blocks);
+        let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
         let series =
             measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
         let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();

@@ -1,18 +1,18 @@
 //! A comparison of two rows, until it is decided.
 
 use crate::{comparison, verdict::Verdict};
-use tare_bench::run::{
-    folder::{Header, Kept},
+use tare_bench::{
+    folder::{Header, StoredRun},
+    plan::until::Until,
     record::Record,
     schedule::StopRule,
-    until::Until,
 };
 
 /// Ends a run at the first of its planned looks that passes or fails the candidate. It decides by what
 /// [`comparison::compute`] makes of the records, which is what the report shows.
 #[derive(Debug)]
 pub struct GateRule {
-    kept: Kept,
+    kept: StoredRun,
     blocks: usize,
 }
 
@@ -20,7 +20,12 @@ impl GateRule {
     /// For a run with this head.
     pub fn new(header: &Header) -> GateRule {
         GateRule {
-            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new(), goes_on: true },
+            kept: StoredRun {
+                header: header.clone(),
+                records: Vec::new(),
+                damage: Vec::new(),
+                in_progress: true,
+            },
             blocks: 0,
         }
     }
@@ -56,7 +61,7 @@ impl StopRule for GateRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_bench::{fixture, run::record::Failed};
+    use tare_bench::{fixture, record::Failed};
 
     /// Blocks until it is decided.
     fn blocks_needed(ratio: f64) -> Option<usize> {

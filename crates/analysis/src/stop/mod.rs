@@ -8,36 +8,46 @@ pub use crate::series;
 pub use gate::GateRule;
 pub use tiers::{Standing, TiersRule};
 
-use tare_bench::run::{folder::Header, record::Record, schedule::StopRule, until::Until};
+use tare_bench::{
+    folder::Header,
+    plan::{Rate, Until},
+    record::Record,
+    schedule::StopRule,
+    slo::searches::Searches,
+};
 
 /// The stopping rule of a plan.
 #[derive(Debug)]
-pub enum PlannedRule {
+pub enum PlannedRule<'a> {
     /// The budget ends it.
     Budget,
     /// See [`GateRule`].
     Gate(Box<GateRule>),
     /// See [`TiersRule`].
     Tiers(Box<TiersRule>),
+    /// Its searches set the rates, and take as many windows as the plan has.
+    Search(Searches<'a>),
 }
 
-impl PlannedRule {
+impl PlannedRule<'_> {
     /// For a run with this head.
-    pub fn of(header: &Header) -> PlannedRule {
+    pub fn of(header: &Header) -> PlannedRule<'_> {
         match &header.plan.until {
             Until::Budget => PlannedRule::Budget,
             Until::Gate(_) => PlannedRule::Gate(Box::new(GateRule::new(header))),
             Until::Tiers(tiers) => PlannedRule::Tiers(Box::new(TiersRule::new(&header.plan, tiers))),
+            Until::Search(slo) => PlannedRule::Search(Searches::new(slo)),
         }
     }
 }
 
-impl StopRule for PlannedRule {
+impl StopRule for PlannedRule<'_> {
     fn on_record(&mut self, record: &Record) {
         match self {
             PlannedRule::Budget => {}
             PlannedRule::Gate(rule) => rule.on_record(record),
             PlannedRule::Tiers(rule) => rule.on_record(record),
+            PlannedRule::Search(rule) => rule.on_record(record),
         }
     }
 
@@ -46,6 +56,14 @@ impl StopRule for PlannedRule {
             PlannedRule::Budget => false,
             PlannedRule::Gate(rule) => rule.is_decided(),
             PlannedRule::Tiers(rule) => rule.is_decided(),
+            PlannedRule::Search(rule) => rule.is_decided(),
+        }
+    }
+
+    fn rate(&mut self, row: usize, rate: Rate, capacity_per_second: f64) -> Option<f64> {
+        match self {
+            PlannedRule::Search(rule) => rule.rate(row, rate, capacity_per_second),
+            _ => Some(rate.per_second(capacity_per_second)),
         }
     }
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use tare_stats::{log_ratios, ranking::rank};
 
 use super::series;
-use tare_bench::run::{
-    plan::Plan,
+use tare_bench::{
+    plan::{
+        Plan,
+        until::{Tiers, planned},
+    },
     record::Record,
     schedule::StopRule,
-    until::{Tiers, planned},
 };
 
 /// Ends a run once its tiers are clear.
@@ -131,10 +133,8 @@ mod tests {
     use super::*;
     use tare_bench::{
         fixture,
-        run::{
-            record::Failed,
-            until::{ALPHA, Metric, looks},
-        },
+        plan::until::{ALPHA, Metric, looks},
+        record::Failed,
     };
 
     fn stop_rule() -> TiersRule {

@@ -4,7 +4,7 @@ use tare_analysis::{
     estimate::Estimate,
     report::{self, Report},
 };
-use tare_bench::run::plan::Plan;
+use tare_bench::fixture::in_blocks;
 
 use crate::machine::{Machine, Service, plan, run};
 
@@ -47,7 +47,7 @@ fn one_service_under_two_names_is_seldom_two() {
 fn a_process_that_lasts_makes_no_service_another() {
     let slow = |seed: u64| {
         let plan = plan(&["raw-socket", "same"], 16, seed);
-        let plan = Plan { warm_up_ns_max: Some(60_000_000_000), ..plan };
+        let plan = in_blocks(plan, |blocks| blocks.warm_up_ns_max = Some(60_000_000_000));
         let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
         machine.steady_after_ns[1] = 60_000_000_000;
         report::compute(&run(&plan, &mut machine, &mut ()))

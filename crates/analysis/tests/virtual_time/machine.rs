@@ -5,17 +5,14 @@ use std::{cell::Cell, io, time::Duration};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_bench::{
-    experiment::LoadSetting,
-    run::{
-        folder::{Header, Kept},
-        plan::{Plan, PlannedRow},
-        record::{Journal, Pilot, Record, Stopped},
-        schedule::{self, Executor, Parts, RowFailure, SliceLoad, StopRule, Watch},
-    },
+    fixture,
+    folder::{Header, StoredRun},
+    plan::Plan,
+    record::{Journal, Pilot, Record, Stopped},
     sample::{Distribution, HostUsage, LoadResult, Sample},
+    schedule::{self, Executor, Parts, RowFailure, Slot, StopRule, Watch},
 };
-use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, settings::ServiceSettings};
+use tare_host::environment::Environment;
 
 /// A service, as far as a run can see one.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +55,8 @@ impl Machine {
             now_ns: Cell::new(0),
             speed: 0.0,
             processes: vec![0.0; services.len()],
-            slice_ns: plan.slice_ns,
-            window_ns: plan.latency.as_ref().map_or(0, |latency| latency.slice_ns),
+            slice_ns: plan.slice_ns(),
+            window_ns: plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns()),
             limit_ns,
             void_every: usize::MAX,
             steady_after_ns: vec![0; services.len()],
@@ -135,7 +132,7 @@ impl Executor for Machine {
         })
     }
 
-    fn start(&mut self, row: usize, _block: usize, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {
         self.processes[row] = self.services[row].process_sd * self.normal();
         self.pass(500_000_000 + warm_up_ns);
         Ok(Duration::from_millis(3))
@@ -146,15 +143,20 @@ impl Executor for Machine {
         Ok(())
     }
 
-    fn slice(&mut self, row: usize, _draw: u64, offer: SliceLoad) -> Result<Sample, RowFailure> {
+    fn sample(
+        &mut self,
+        Slot { row, .. }: Slot,
+        _draw: u64,
+        offered: Option<f64>,
+    ) -> Result<Sample, RowFailure> {
         self.slices += 1;
         self.speed += self.drift_sd * self.normal();
         let service = self.services[row];
         let noise = self.processes[row] + self.speed + service.slice_sd * self.normal();
         let per_second = service.per_second * noise.exp();
-        let slice = match offer {
-            SliceLoad::Closed { .. } => self.closed(per_second),
-            SliceLoad::Open { per_second: offered, .. } => self.open(per_second, offered),
+        let slice = match offered {
+            None => self.closed(per_second),
+            Some(offered) => self.open(per_second, offered),
         };
         self.pass(slice.load.elapsed_ns);
         Ok(slice)
@@ -191,51 +193,18 @@ impl Watch for NoWatch {
 }
 
 /// A whole run, as its folder would give it back.
-pub fn run(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> Kept {
+pub fn run(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> StoredRun {
     let mut journal = Memory::default();
     let parts = Parts { executor: machine, journal: &mut journal, watch: &mut NoWatch, stop_rule };
     schedule::run(plan, parts, &[]).expect("memory does not fail");
     let header =
         Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());
-    Kept { header, records: journal.0, damage: Vec::new(), goes_on: false }
+    StoredRun { header, records: journal.0, damage: Vec::new(), in_progress: false }
 }
 
 /// A plan of this number of blocks over `rows`, the first of which is the reference.
 pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
-    let row = |label: &&str| PlannedRow {
-        label: (*label).to_owned(),
-        service: (*label).to_owned(),
-        title: None,
-        language: "rust".to_owned(),
-        framework: "none".to_owned(),
-        licence: "MIT".to_owned(),
-        style: Style::Framework,
-        settings: Vec::new(),
-        version: None,
-        content: None,
-        excluded: None,
-    };
-    Plan {
-        experiment: "virtual".to_owned(),
-        title: "Virtual time".to_owned(),
-        question: String::new(),
-        contract: "hello".to_owned(),
-        reference: rows[0].to_owned(),
-        seed,
-        loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
-        budget_ns: 0,
-        until: tare_bench::run::until::Until::Budget,
-        slice_ns: 100_000_000,
-        slices_per_block: 8,
-        warm_up_ns: 0,
-        warm_up_ns_max: None,
-        group_max: 12,
-        blocks_per_start_max: 4,
-        latency: None,
-        blocks_min: blocks,
-        blocks_max: blocks,
-        pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: rows.iter().map(row).collect(),
-    }
+    let plan = fixture::at_points(fixture::plan(rows), |point| point.rounds = 8);
+    let plan = fixture::in_blocks(plan, |of| (of.min, of.max, of.budget_ns) = (blocks, blocks, 0));
+    Plan { seed, ..plan }
 }

@@ -10,8 +10,10 @@ use tare_analysis::{
 };
 use tare_bench::{
     experiment::LoadSetting,
-    run::{folder::Kept, plan::Plan, record::Record},
-    slo::{Slo, SloPlan, plan::Setting, searches::Searches},
+    folder::StoredRun,
+    plan::{Plan, SearchSetting, SloPlan},
+    record::Record,
+    slo::{Slo, searches::Searches},
 };
 use tare_host::cpus::Pinning;
 use tare_service::{catalogue, settings::ServiceSettings};
@@ -24,7 +26,9 @@ const SLOW: Service = Service { per_second: 2_000.0, ..QUICK };
 
 /// The plan that `tare slo` would make, over rows of the simulation.
 fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
-    let setting = Setting {
+    let setting = SearchSetting {
+        slo: Slo::parse(["p99=10ms"]).unwrap(),
+        at_least: None,
         contract: "hello".to_owned(),
         load: LoadSetting { connections: 64, threads: 1 },
         service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
@@ -34,15 +38,14 @@ fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
         warm_up: Duration::ZERO,
         lag_max: Duration::from_millis(1),
         warm_up_max: Duration::ZERO,
-        seed,
     };
     let pinning = Pinning { server: vec![0], generator: vec![1] };
     let none: [catalogue::Row; 0] = [];
-    let (slo, plan) = SloPlan::new(Slo::parse(["p99=10ms"]).unwrap(), &setting, &none, pinning);
-    (slo, Plan { rows: machine::plan(rows, 1, seed).rows, ..plan })
+    let plan = Plan::search(&setting, &none, seed, pinning);
+    (plan.slo().expect("it is a search").clone(), Plan { rows: machine::plan(rows, 1, seed).rows, ..plan })
 }
 
-fn run(services: &[(&str, Service)], starts: usize, seed: u64, void_every: usize) -> (SloPlan, Kept) {
+fn run(services: &[(&str, Service)], starts: usize, seed: u64, void_every: usize) -> (SloPlan, StoredRun) {
     run_within(LIMIT_NS, services, starts, seed, void_every)
 }
 
@@ -52,7 +55,7 @@ fn run_within(
     starts: usize,
     seed: u64,
     void_every: usize,
-) -> (SloPlan, Kept) {
+) -> (SloPlan, StoredRun) {
     let labels: Vec<&str> = services.iter().map(|(label, _)| *label).collect();
     let services: Vec<Service> = services.iter().map(|(_, service)| *service).collect();
     let (slo, plan) = plans(&labels, starts, seed);

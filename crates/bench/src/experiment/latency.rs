@@ -1,16 +1,29 @@
 //! `[latency]` as it stands in the file.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use tare_load::schedule::parse::parse_rate;
 
-use super::{LatencySetting, Point};
+use crate::plan::Rate;
 
 /// More would be measured one after the other for longer than a block should last.
-const POINTS_MAX: usize = 8;
+const RATES_MAX: usize = 8;
+
+/// After the closed loops of a block each service is asked at instants that it has no say in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencySetting {
+    /// At which rates.
+    pub rates: Vec<Rate>,
+    /// Length of one slice.
+    pub slice: Duration,
+    /// Slices of each service at each rate in a block.
+    pub slices_per_block: usize,
+}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct File {
+pub(super) struct LatencyFile {
     rate: Option<String>,
     #[serde(default)]
     shares: Vec<f64>,
@@ -18,21 +31,21 @@ pub struct File {
     slices_per_block: usize,
 }
 
-impl File {
+impl LatencyFile {
     /// What it means, or what is wrong with it.
-    pub fn read(self) -> Result<LatencySetting, String> {
+    pub(super) fn read(self) -> Result<LatencySetting, String> {
         let rate = self.rate.as_deref().map(parse_rate).transpose();
         let rate = rate.map_err(|error| format!("\"rate\": {error}"))?;
         let bad = |share: &&f64| !(0.01..=2.0).contains(*share);
         if let Some(share) = self.shares.iter().find(bad) {
             return Err(format!("a share of capacity is {share}; it must be 0.01 to 2"));
         }
-        let shares = self.shares.into_iter().map(Point::OfCapacity);
-        let points: Vec<Point> = rate.map(Point::PerSecond).into_iter().chain(shares).collect();
-        if points.is_empty() || points.len() > POINTS_MAX {
+        let shares = self.shares.into_iter().map(Rate::OfCapacity);
+        let rates: Vec<Rate> = rate.map(Rate::PerSecond).into_iter().chain(shares).collect();
+        if rates.is_empty() || rates.len() > RATES_MAX {
             return Err(format!(
-                "gives {} rates; \"rate\" and \"shares\" give 1 to {POINTS_MAX}",
-                points.len()
+                "gives {} rates; \"rate\" and \"shares\" give 1 to {RATES_MAX}",
+                rates.len()
             ));
         }
         if !(1..=1000).contains(&self.slices_per_block) {
@@ -42,6 +55,6 @@ impl File {
         if !(20..=60_000).contains(&slice.as_millis()) {
             return Err("\"slice\" must be 20ms to 60s".to_owned());
         }
-        Ok(LatencySetting { points, slice, slices_per_block: self.slices_per_block })
+        Ok(LatencySetting { rates, slice, slices_per_block: self.slices_per_block })
     }
 }

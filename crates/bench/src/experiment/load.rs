@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The slices of all loads are interleaved in a block: with more of them a block would outlast what comes and goes on the machine.
 const LOADS_MAX: usize = 8;
@@ -10,7 +10,7 @@ const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
 const THREADS: RangeInclusive<usize> = 1..=256;
 
 /// A closed loop: each connection sends its next request once the last one is answered.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadSetting {
     /// Connections kept open.
     pub connections: usize,
@@ -20,7 +20,7 @@ pub struct LoadSetting {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct File {
+pub(super) struct LoadFile {
     connections: OneOrMany,
     threads: usize,
 }
@@ -68,40 +68,12 @@ fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<()
     }
 }
 
-impl File {
+impl LoadFile {
     /// What it means, or what is wrong with it.
-    pub fn read(self) -> Result<Vec<LoadSetting>, String> {
+    pub(super) fn read(self) -> Result<Vec<LoadSetting>, String> {
         match self.connections {
             OneOrMany::One(number) => LoadSetting::each(&[number], self.threads),
             OneOrMany::Many(numbers) => LoadSetting::each(&numbers, self.threads),
         }
-    }
-}
-
-/// One load is written as it was before a run could have several, and either is read.
-pub(crate) mod one_or_many {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::LoadSetting;
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        One(LoadSetting),
-        Many(Vec<LoadSetting>),
-    }
-
-    pub fn serialize<S: Serializer>(loads: &[LoadSetting], serializer: S) -> Result<S::Ok, S::Error> {
-        match loads {
-            [load] => load.serialize(serializer),
-            loads => loads.serialize(serializer),
-        }
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LoadSetting>, D::Error> {
-        Ok(match OneOrMany::deserialize(deserializer)? {
-            OneOrMany::One(load) => vec![load],
-            OneOrMany::Many(loads) => loads,
-        })
     }
 }

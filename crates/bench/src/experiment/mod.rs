@@ -1,271 +1,48 @@
-//! An experiment file: which services, under which contract, under which load, for how long. Resolves names; starts
-//! nothing.
+//! Experiment files: what a person writes. Resolves names; starts nothing.
 
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+mod interleaved;
 mod latency;
 mod load;
+pub(crate) mod sequential;
+mod series;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
-use tare_service::settings::ServiceSettings;
-
-pub use load::LoadSetting;
-pub(crate) use load::one_or_many;
-use serde::Deserialize;
+use std::path::Path;
 
 use tare_service::document::{self, DocumentError};
 
+pub use interleaved::{Experiment, ScheduleSetting};
+pub use latency::LatencySetting;
+pub use load::LoadSetting;
+pub use sequential::{LOCAL, Layout, PUBLISHED, RowEntry, SWEEP, SequentialExperiment};
+pub use series::Series;
+
 /// The version of the experiment format that this program reads.
-pub const FORMAT: &str = "1.0";
+const FORMAT: &str = "1.0";
 
-/// An experiment, as the file says it.
+/// What an experiment file holds.
 #[derive(Debug, Clone)]
-pub struct Experiment {
-    /// The file's stem.
-    pub name: String,
-    /// One line for the head of the table.
-    pub title: String,
-    /// What the run is to answer.
-    pub question: String,
-    /// Name of the contract.
-    pub contract: String,
-    /// Words for [`tare_service::catalogue::select`].
-    pub services: Vec<String>,
-    /// The row that the others are related to.
-    pub reference: String,
-    /// How requests arrive: at least one load. The first one decides when a run ends.
-    pub loads: Vec<LoadSetting>,
-    /// The settings that every service is given.
-    pub service_settings: ServiceSettings,
-    /// How blocks and slices are laid out.
-    pub campaign: CampaignSetting,
-    /// The open loops in which latency is measured, where it is.
-    pub latency: Option<LatencySetting>,
-    /// Where it was read from.
-    pub path: PathBuf,
-    text: String,
+pub enum ExperimentFile {
+    Interleaved(Box<Experiment>),
+    Sequential(Box<SequentialExperiment>),
+    Series(Series),
 }
 
-/// `[latency]`: after the closed loops of a block each service is asked at instants that it has no say in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LatencySetting {
-    /// At which rates.
-    pub points: Vec<Point>,
-    /// Length of one slice.
-    pub slice: Duration,
-    /// Slices of each service at each rate in a block.
-    pub slices_per_block: usize,
-}
-
-/// A rate at which latency is measured.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Point {
-    /// The same for all services.
-    PerSecond(f64),
-    /// So much of what the service answered in the closed loop of the same block.
-    OfCapacity(f64),
-    /// What is looked for during the run, see [`crate::slo`]; no experiment file has it.
-    Searched,
-}
-
-impl Point {
-    /// For a head and a file name: `5000/s`, `80%`.
-    pub fn label(&self) -> String {
-        match self {
-            Point::PerSecond(rate) => format!("{rate}/s"),
-            Point::OfCapacity(share) => format!("{}%", share * 100.0),
-            Point::Searched => "searched".to_owned(),
-        }
-    }
-
-    /// Requests a second for a service of this capacity.
-    pub fn per_second(&self, capacity_per_second: f64) -> f64 {
-        match self {
-            Point::PerSecond(rate) => *rate,
-            Point::OfCapacity(share) => share * capacity_per_second,
-            Point::Searched => capacity_per_second,
-        }
-    }
-}
-
-/// The blocks of an interleaved experiment.
-#[derive(Debug, Clone)]
-pub struct CampaignSetting {
-    /// No block is begun that would end after this.
-    pub budget: Duration,
-    /// Length of one slice.
-    pub slice: Duration,
-    /// Slices of each service in a block.
-    pub slices_per_block: usize,
-    /// Load before the first slice of a fresh process; not recorded.
-    pub warm_up: Duration,
-    /// The most of it: a pilot finds how much each service needs. Without it all have the same.
-    pub warm_up_max: Option<Duration>,
-    /// Never fewer blocks than this, whatever the budget says.
-    pub blocks_min: usize,
-    /// Never more.
-    pub blocks_max: usize,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
-    #[serde(rename = "format")]
-    _format: String,
-    title: String,
-    question: String,
-    contract: String,
-    services: Vec<String>,
-    #[serde(default = "default_reference")]
-    reference: String,
-    load: load::File,
-    service: ServiceFile,
-    campaign: CampaignFile,
-    latency: Option<latency::File>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ServiceFile {
-    threads: usize,
-    #[serde(default)]
-    delay_ms: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct CampaignFile {
-    budget: jiff::SignedDuration,
-    slice: jiff::SignedDuration,
-    slices_per_block: usize,
-    warm_up: jiff::SignedDuration,
-    warm_up_max: Option<jiff::SignedDuration>,
-    blocks_min: usize,
-    blocks_max: usize,
-}
-
-fn default_reference() -> String {
-    tare_service::catalogue::RAW_SOCKET.to_owned()
-}
-
-impl Experiment {
-    /// Reads an experiment file.
-    pub fn load(path: &Path) -> Result<Experiment, DocumentError> {
-        let text = document::read(path)?;
-        Experiment::parse(path, &text)
-    }
-
-    /// A mistake in what `key` says: at the line where a string begins with `value`, for a mistake that only shows when names are
-    /// looked up.
-    pub fn mistake(&self, key: &str, value: &str, message: &str) -> DocumentError {
-        DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
-    }
-
-    /// Reads an experiment from its text; mistakes name `path`.
-    pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
-        let file: File = document::parse(path, text, FORMAT)?;
-        let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
-        // "threads" stands in two tables: the table's own line tells them apart.
-        for (place, key, value, range) in [
-            ("[service]", "threads", file.service.threads, 1..=1024),
-            ("slices-per-block", "slices-per-block", file.campaign.slices_per_block, 1..=1000),
-            ("blocks-min", "blocks-min", file.campaign.blocks_min, 1..=1000),
-            ("blocks-max", "blocks-max", file.campaign.blocks_max, file.campaign.blocks_min..=1000),
-        ] {
-            if !range.contains(&value) {
-                return wrong(
-                    place,
-                    format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end()),
-                );
+impl ExperimentFile {
+    /// Reads the file; what it is shows by a key that only such have.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has a mistake, whose line is named.
+    pub fn load(path: &Path) -> Result<ExperimentFile, DocumentError> {
+        // What is not TOML is reported by the reader, with its line.
+        let keys = document::read(path)?.parse::<toml::Table>().unwrap_or_default();
+        Ok(match () {
+            () if keys.contains_key("part") => {
+                ExperimentFile::Sequential(Box::new(SequentialExperiment::load(path)?))
             }
-        }
-        let loads = file.load.read().map_err(|message| DocumentError::at(path, text, "[load]", message))?;
-        let latency = file.latency.map(latency::File::read).transpose();
-        let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
-        let slice = file.campaign.slice.unsigned_abs();
-        if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
-            return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
-        }
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Experiment {
-            name,
-            title: file.title,
-            question: file.question,
-            contract: file.contract,
-            services: file.services,
-            reference: file.reference,
-            loads,
-            service_settings: ServiceSettings {
-                threads: file.service.threads,
-                delay_ms: file.service.delay_ms,
-            },
-            campaign: CampaignSetting {
-                budget: file.campaign.budget.unsigned_abs(),
-                slice,
-                slices_per_block: file.campaign.slices_per_block,
-                warm_up: file.campaign.warm_up.unsigned_abs(),
-                warm_up_max: file.campaign.warm_up_max.map(|longest| longest.unsigned_abs()),
-                blocks_min: file.campaign.blocks_min,
-                blocks_max: file.campaign.blocks_max,
-            },
-            latency,
-            path: path.to_owned(),
-            text: text.to_owned(),
+            () if keys.contains_key("experiment") => ExperimentFile::Series(Series::load(path)?),
+            () => ExperimentFile::Interleaved(Box::new(Experiment::load(path)?)),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const QUICK: &str = include_str!("../../../../experiments/quick.toml");
-
-    fn error(right: &str, wrong: &str) -> String {
-        let text = QUICK.replacen(right, wrong, 1);
-        assert_ne!(text, QUICK, "{right} is not in the file");
-        Experiment::parse(Path::new("experiments/quick.toml"), &text).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_quick_experiment_reads() {
-        let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
-        assert_eq!((quick.name.as_str(), quick.contract.as_str()), ("quick", "hello"));
-        assert!(quick.services.len() >= 11);
-    }
-
-    #[test]
-    fn a_list_of_connections_is_a_load_each() {
-        let text = include_str!("../../../../experiments/connections.toml");
-        let experiment = Experiment::parse(Path::new("experiments/connections.toml"), text).unwrap();
-        assert_eq!(experiment.loads, LoadSetting::each(&[16, 64, 256], 1).unwrap());
-        let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
-        let plan = crate::run::plan::Plan::new(&experiment, &[], 1, pinning);
-        assert_eq!((plan.points(), plan.measured_ns()), (3, 3 * 8 * 100_000_000));
-        let lists =
-            [("[]", "has 0 numbers"), ("[64, 64]", "twice"), ("[0]", "must be 1 to"), ("\"64\"", "a list")];
-        for (list, problem) in lists {
-            let error = error("connections = 64", &format!("connections = {list}"));
-            assert!(error.contains(problem), "{list}: {error}");
-        }
-    }
-
-    #[test]
-    fn mistakes_name_the_line_and_the_fix() {
-        assert!(
-            error("connections", "conections")
-                .ends_with("unknown key \"conections\"; did you mean \"connections\"?")
-        );
-        assert!(
-            error("delay-ms", "delay_ms").ends_with("unknown key \"delay_ms\"; did you mean \"delay-ms\"?")
-        );
-        assert!(
-            error("blocks-max       = 40", "blocks-max = 2")
-                .contains("\"blocks-max\" is 2; it must be 12 to 1000")
-        );
-        assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
-        assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
     }
 }

@@ -7,7 +7,7 @@
 
 /// Observations at one place: how many, and how many of them were bad.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Counted {
+pub struct Observation {
     /// The place, such as a rate.
     pub at: f64,
     /// All.
@@ -17,12 +17,12 @@ pub struct Counted {
 }
 
 /// The places in rising order, each once, with the rising shares that fit the observations best.
-pub fn fit(observations: &[Counted]) -> Vec<(f64, f64)> {
+pub fn fit(observations: &[Observation]) -> Vec<(f64, f64)> {
     let mut sorted = observations.to_vec();
     sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
     // Pools of places that have one share: the counts of each, and its places.
     let mut pools: Vec<(f64, f64, Vec<f64>)> = Vec::new();
-    for Counted { at, all, bad } in sorted {
+    for Observation { at, all, bad } in sorted {
         match pools.last_mut() {
             Some((pool_all, pool_bad, places)) if places.last() == Some(&at) => {
                 *pool_all += all;
@@ -62,7 +62,8 @@ mod tests {
     use super::*;
 
     fn fitted(observations: &[(f64, f64, f64)]) -> Vec<(f64, f64)> {
-        let counted: Vec<_> = observations.iter().map(|&(at, all, bad)| Counted { at, all, bad }).collect();
+        let counted: Vec<_> =
+            observations.iter().map(|&(at, all, bad)| Observation { at, all, bad }).collect();
         fit(&counted)
     }
 

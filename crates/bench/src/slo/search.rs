@@ -10,7 +10,7 @@
 //! and a bad one above, then to the geometric middle of the two; once these are within [`RESOLUTION`] whichever of them has
 //! been tried less is tried again, and either may turn out to be the other kind.
 
-use super::isotonic::{self, Counted};
+use super::isotonic::{self, Observation};
 
 /// Where a search begins, as a share of the closed-loop capacity.
 pub const FIRST: f64 = 0.7;
@@ -24,12 +24,12 @@ pub const CEILING: f64 = 1.1;
 pub const FLOOR: f64 = 0.01;
 /// Rates that differ by less than this factor are as good as one.
 pub const RESOLUTION: f64 = 1.02;
-/// After this many void windows in a row at one rate, the generator is held to be too slow for it.
+/// After this many discarded windows in a row at one rate, the generator is held to be too slow for it.
 const VOIDS_IN_ROW: usize = 2;
 
 /// What a window showed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum WindowOutcome {
     /// Requests that were due, and how many of them were bad by each term of the SLO.
     Counted {
         /// All.
@@ -38,7 +38,7 @@ pub enum Outcome {
         bad: Vec<u64>,
     },
     /// The generator itself was late: the window says nothing about the service.
-    Void,
+    Discarded,
 }
 
 /// Where a search ended.
@@ -78,9 +78,9 @@ pub struct Search {
     windows: usize,
     ceiling: f64,
     tried: Vec<(f64, u64, Vec<u64>)>,
-    voids: usize,
-    /// The rate of the latest windows, if they were void, and how many.
-    void: Option<(f64, usize)>,
+    discarded_count: usize,
+    /// The rate of the latest windows, if they were discarded, and how many.
+    discarded_now: Option<(f64, usize)>,
 }
 
 impl Search {
@@ -89,12 +89,20 @@ impl Search {
     pub fn new(capacity_per_second: f64, allowed: Vec<f64>, windows: usize) -> Search {
         let capacity = capacity_per_second.max(1.0);
         let ceiling = rounded(CEILING * capacity);
-        Search { capacity, allowed, windows, ceiling, tried: Vec::new(), voids: 0, void: None }
+        Search {
+            capacity,
+            allowed,
+            windows,
+            ceiling,
+            tried: Vec::new(),
+            discarded_count: 0,
+            discarded_now: None,
+        }
     }
 
     /// The rate of the next window; none once the search has ended.
     pub fn next_rate(&self) -> Option<f64> {
-        if self.tried.len() >= self.windows || self.voids >= self.windows {
+        if self.tried.len() >= self.windows || self.discarded_count >= self.windows {
             return None;
         }
         self.wanted().map(rounded)
@@ -113,16 +121,17 @@ impl Search {
     }
 
     /// What the window at `per_second` showed.
-    pub fn hear(&mut self, per_second: f64, outcome: Outcome) {
+    pub fn add(&mut self, per_second: f64, outcome: WindowOutcome) {
         match outcome {
-            Outcome::Counted { due, bad } => {
-                self.void = None;
+            WindowOutcome::Counted { due, bad } => {
+                self.discarded_now = None;
                 self.tried.push((per_second, due, bad));
             }
-            Outcome::Void => {
-                self.voids += 1;
-                let before = self.void.filter(|(rate, _)| *rate == per_second).map_or(0, |(_, count)| count);
-                self.void = Some((per_second, before + 1));
+            WindowOutcome::Discarded => {
+                self.discarded_count += 1;
+                let before =
+                    self.discarded_now.filter(|(rate, _)| *rate == per_second).map_or(0, |(_, count)| count);
+                self.discarded_now = Some((per_second, before + 1));
                 if before + 1 >= VOIDS_IN_ROW && self.times(per_second) == 0 {
                     self.ceiling = self.ceiling.min(per_second);
                 }
@@ -135,10 +144,12 @@ impl Search {
         self.next_rate().is_none()
     }
 
-    /// Where it stands. Nothing, where void windows have left fewer than half of those that should count.
+    /// Where it stands. Nothing, if discarded windows have left fewer than half of those that should count.
     pub fn found(&self) -> Found {
         match self.bounds() {
-            _ if self.voids >= self.windows && self.tried.len() * 2 < self.windows => Found::Nothing,
+            _ if self.discarded_count >= self.windows && self.tried.len() * 2 < self.windows => {
+                Found::Nothing
+            }
             (None, None) => Found::Nothing,
             (Some(held), None) => Found::AtLeast(held),
             (None, Some(broke)) => Found::Below(broke),
@@ -157,19 +168,19 @@ impl Search {
     }
 
     /// Windows that do not.
-    pub fn void(&self) -> usize {
-        self.voids
+    pub fn discarded(&self) -> usize {
+        self.discarded_count
     }
 
     /// The highest rate that held and the lowest that did not, as far as is known now.
     fn bounds(&self) -> (Option<f64>, Option<f64>) {
         let holds = |term: usize| -> Vec<(f64, bool)> {
-            let counted = |(rate, due, bad): &(f64, u64, Vec<u64>)| Counted {
+            let counted = |(rate, due, bad): &(f64, u64, Vec<u64>)| Observation {
                 at: *rate,
                 all: *due as f64,
                 bad: bad.get(term).map_or(0.0, |bad| *bad as f64),
             };
-            let counted: Vec<Counted> = self.tried.iter().map(counted).collect();
+            let counted: Vec<Observation> = self.tried.iter().map(counted).collect();
             let allowed = self.allowed[term];
             isotonic::fit(&counted).into_iter().map(|(rate, share)| (rate, share <= allowed)).collect()
         };

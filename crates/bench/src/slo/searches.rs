@@ -3,16 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use super::{Search, SloPlan, objective::due, search::Outcome};
+use super::{Search, objective::due, search::WindowOutcome};
 use crate::{
-    experiment::Point,
-    run::{record::Record, schedule::StopRule},
+    plan::{Rate, SloPlan},
+    record::Record,
     sample::Sample,
+    schedule::StopRule,
 };
 
 /// One fresh start of one row.
 #[derive(Debug, Clone, Default)]
-pub struct Start {
+pub struct SearchStart {
     answered: u64,
     window_ns: u64,
     /// None before its first window.
@@ -37,10 +38,10 @@ pub struct Window {
 pub struct Searches<'a> {
     plan: &'a SloPlan,
     block: usize,
-    starts: BTreeMap<(usize, usize), Start>,
+    starts: BTreeMap<(usize, usize), SearchStart>,
 }
 
-impl Start {
+impl SearchStart {
     /// What it answered a second in closed loops.
     pub fn capacity_per_second(&self) -> f64 {
         if self.window_ns == 0 { 0.0 } else { self.answered as f64 / self.window_ns as f64 * 1e9 }
@@ -51,20 +52,20 @@ impl Start {
         self.search.get_or_insert_with(|| Search::new(capacity, plan.slo.allowed(), plan.windows))
     }
 
-    fn hear(&mut self, sample: &Sample, plan: &SloPlan) {
+    fn add(&mut self, sample: &Sample, plan: &SloPlan) {
         let load = &sample.load;
         let Some(per_second) = load.offered_per_second else {
             self.answered += load.answered_in_window;
             self.window_ns += load.window_ns;
             return;
         };
-        let is_void = load.schedule_lag_ns_p99.unwrap_or(0) > plan.lag_ns_max;
-        let outcome = match is_void {
-            true => Outcome::Void,
-            false => Outcome::Counted { due: due(load), bad: plan.slo.bad(load) },
+        let is_discarded = load.schedule_lag_ns_p99.unwrap_or(0) > plan.lag_ns_max;
+        let outcome = match is_discarded {
+            true => WindowOutcome::Discarded,
+            false => WindowOutcome::Counted { due: due(load), bad: plan.slo.bad(load) },
         };
-        self.search(plan).hear(per_second, outcome);
-        if !is_void {
+        self.search(plan).add(per_second, outcome);
+        if !is_discarded {
             let latency_ns_p99 = load.latency.ns_at(0.99).unwrap_or(0);
             self.windows.push(Window { per_second, due: due(load), latency_ns_p99 });
         }
@@ -78,7 +79,7 @@ impl<'a> Searches<'a> {
     }
 
     /// The starts of a row, in the order of blocks.
-    pub fn of(&self, row: usize) -> impl Iterator<Item = &Start> {
+    pub fn of(&self, row: usize) -> impl Iterator<Item = &SearchStart> {
         self.starts.range((row, 0)..=(row, usize::MAX)).map(|(_, start)| start)
     }
 }
@@ -88,7 +89,7 @@ impl StopRule for Searches<'_> {
         match record {
             Record::Block(block) => self.block = block.block,
             Record::Sample(sample) => {
-                self.starts.entry((sample.row, sample.block)).or_default().hear(sample, self.plan);
+                self.starts.entry((sample.row, sample.block)).or_default().add(sample, self.plan);
             }
             _ => {}
         }
@@ -98,7 +99,7 @@ impl StopRule for Searches<'_> {
         false
     }
 
-    fn rate(&mut self, row: usize, _: Point, _: f64) -> Option<f64> {
+    fn rate(&mut self, row: usize, _: Rate, _: f64) -> Option<f64> {
         self.starts.entry((row, self.block)).or_default().search(self.plan).next_rate()
     }
 }

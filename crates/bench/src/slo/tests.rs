@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Found, Search,
-    search::{CEILING, FLOOR, Outcome},
+    search::{CEILING, FLOOR, WindowOutcome},
 };
 
 /// A queue with one server, Poisson arrivals and exponential service times, empty when a window begins.
@@ -19,14 +19,14 @@ struct Queue {
 }
 
 impl Queue {
-    fn window(&self, rate: f64, random: &mut ChaCha8Rng) -> Outcome {
+    fn window(&self, rate: f64, random: &mut ChaCha8Rng) -> WindowOutcome {
         let mut exponential = |mean: f64| -(1.0 - random.random::<f64>()).ln() * mean;
         let (mut due, mut late, mut at, mut free) = (0, 0, 0.0, 0.0_f64);
         let mut stall_at = exponential(0.5);
         loop {
             at += exponential(1.0 / rate);
             if at > self.window_s {
-                return Outcome::Counted { due, bad: vec![late] };
+                return WindowOutcome::Counted { due, bad: vec![late] };
             }
             if self.stall_s > 0.0 && at > stall_at {
                 free = free.max(stall_at) + self.stall_s;
@@ -52,7 +52,7 @@ fn search(queue: Queue, random: &mut ChaCha8Rng) -> Search {
     let mut search = Search::new(closed, vec![0.01], 14);
     while let Some(rate) = search.next_rate() {
         let outcome = queue.window(rate, random);
-        search.hear(rate, outcome);
+        search.add(rate, outcome);
     }
     search
 }
@@ -96,19 +96,19 @@ fn a_service_that_stands_still_now_and_then_holds_nothing() {
 }
 
 /// Feeds a search with what a service shows that has no chance in it.
-fn run(windows: usize, mut outcome: impl FnMut(f64) -> Outcome) -> (Search, Vec<f64>) {
+fn run(windows: usize, mut outcome: impl FnMut(f64) -> WindowOutcome) -> (Search, Vec<f64>) {
     let mut search = Search::new(1_000.0, vec![0.01], windows);
     let mut rates = Vec::new();
     while let Some(rate) = search.next_rate() {
         rates.push(rate);
-        search.hear(rate, outcome(rate));
+        search.add(rate, outcome(rate));
         assert!(rates.len() < 100);
     }
     (search, rates)
 }
 
-fn share(bad: u64) -> Outcome {
-    Outcome::Counted { due: 1_000, bad: vec![bad] }
+fn share(bad: u64) -> WindowOutcome {
+    WindowOutcome::Counted { due: 1_000, bad: vec![bad] }
 }
 
 #[test]
@@ -142,11 +142,11 @@ fn a_search_ends_early_where_there_is_no_knee() {
 
 #[test]
 fn a_generator_that_is_late_bounds_the_search() {
-    let (search, rates) = run(14, |rate| if rate > 900.0 { Outcome::Void } else { share(0) });
+    let (search, rates) = run(14, |rate| if rate > 900.0 { WindowOutcome::Discarded } else { share(0) });
     let Found::AtLeast(held) = search.found() else { panic!("{:?}", search.found()) };
     assert!((880.0..=900.0).contains(&held) && search.is_generator_bound(), "{rates:?}");
-    let (search, rates) = run(6, |_| Outcome::Void);
-    assert_eq!((search.found(), search.counted(), search.void()), (Found::Nothing, 0, 6), "{rates:?}");
+    let (search, rates) = run(6, |_| WindowOutcome::Discarded);
+    assert_eq!((search.found(), search.counted(), search.discarded()), (Found::Nothing, 0, 6), "{rates:?}");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn all_terms_have_to_hold() {
     let mut search = Search::new(1_000.0, vec![0.01, 0.001], 12);
     while let Some(rate) = search.next_rate() {
         let (late, wrong) = (if rate > 900.0 { 500 } else { 0 }, if rate > 500.0 { 5 } else { 0 });
-        search.hear(rate, Outcome::Counted { due: 1_000, bad: vec![late, wrong] });
+        search.add(rate, WindowOutcome::Counted { due: 1_000, bad: vec![late, wrong] });
     }
     assert!((495.0..505.0).contains(&search.found().per_second().unwrap()), "{:?}", search.found());
 }
@@ -167,6 +167,6 @@ fn a_journal_gives_rates_back_to_the_last_digit() {
         let text = serde_json::to_string(&rate).unwrap();
         assert_eq!(serde_json::from_str::<f64>(&text).unwrap(), rate);
         let bad = random.random_range(0..20);
-        search.hear(rate, Outcome::Counted { due: 1_000, bad: vec![bad] });
+        search.add(rate, WindowOutcome::Counted { due: 1_000, bad: vec![bad] });
     }
 }

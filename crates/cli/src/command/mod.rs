@@ -1,7 +1,6 @@
 //! One file a command.
 
 pub(crate) mod build;
-mod campaign;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod list;
@@ -15,6 +14,7 @@ pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod slo;
+mod start;
 pub(crate) mod verify;
 pub(crate) mod watchdog;
 mod words;

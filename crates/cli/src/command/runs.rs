@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use tare_bench::run::folder::series;
+use tare_bench::folder::series;
 
 use crate::workspace::Global;
 

@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, ensure};
-use tare_bench::run::{
+use tare_bench::{
     record::{Block, Record},
     schedule::Watch,
 };

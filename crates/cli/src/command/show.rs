@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tare_bench::run::folder::series::{self, SeriesHead};
+use tare_bench::folder::series::{self, SeriesHead};
 use tare_report::gather::{gather, related};
 
 use super::{

@@ -1,7 +1,7 @@
 //! Values of the command line that several commands read.
 
 use anyhow::Context;
-use tare_bench::run::until::Metric;
+use tare_bench::plan::until::Metric;
 use tare_host::spelling::suggestion;
 
 /// `0.1%` or `0.001`, as a part of 1.

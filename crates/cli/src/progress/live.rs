@@ -6,15 +6,17 @@
 
 use std::time::{Duration, Instant};
 
-use tare_bench::run::{
+use tare_bench::{
+    folder::Header,
     plan::Plan,
     record::{Block, Record},
-    schedule::Watch,
+    sample::{Outcome, Sample},
+    schedule::{Slot, Watch},
 };
 
 use super::{
     Progress, duration,
-    model::{Campaign, steady},
+    model::{Model, steady},
     view::View,
 };
 use crate::output::paint;
@@ -74,38 +76,63 @@ impl Drop for Stage<'_> {
 
 /// A run in progress.
 #[derive(Debug)]
-pub struct CampaignProgress<'a> {
+pub struct RunProgress<'a> {
     progress: &'a Progress,
     plan: &'a Plan,
-    stage: Option<(Stage<'a>, Campaign<'a>)>,
+    stage: Option<(Stage<'a>, Model<'a>)>,
 }
 
-impl<'a> CampaignProgress<'a> {
-    /// Of this run, as far as it has come.
-    pub fn new(
-        progress: &'a Progress,
-        plan: &'a Plan,
-        campaign: impl FnOnce() -> Campaign<'a>,
-    ) -> CampaignProgress<'a> {
+impl<'a> RunProgress<'a> {
+    /// Of the run with this head, after `past`.
+    pub fn new(progress: &'a Progress, header: &'a Header, past: &[Record]) -> RunProgress<'a> {
         let stage = Stage::open(progress).map(|mut stage| {
-            let campaign = campaign();
-            stage.draw(false, |elapsed| campaign.view(elapsed));
-            (stage, campaign)
+            let model = Model::new(header, past);
+            stage.draw(false, |elapsed| model.view(elapsed));
+            (stage, model)
         });
-        CampaignProgress { progress, plan, stage }
+        RunProgress { progress, plan: &header.plan, stage }
+    }
+
+    fn name(&self, slot: Slot) -> String {
+        let (point, row) = (&self.plan.points[slot.point], &self.plan.rows[slot.row]);
+        format!("{}, {}", row.label, point.describe())
+    }
+
+    /// What stays on the screen of a sample that is a run of its own.
+    fn report_outcome(&self, sample: &Sample) {
+        let name = || self.name(Slot::of(sample));
+        match &sample.outcome {
+            Outcome::Measured => {}
+            Outcome::Hung(hung) => self.progress.keep(&format!("{} {}: {hung}", paint("31", "x"), name())),
+            Outcome::Failed { reason } => {
+                self.progress.keep(&format!("{} {}: {reason}", paint("31", "failed"), name()));
+            }
+        }
     }
 }
 
-impl Watch for CampaignProgress<'_> {
-    fn on_record(&mut self, record: &Record, left: Duration) {
-        tell(self.progress, self.plan, record, left);
-        let Some((stage, campaign)) = &mut self.stage else { return };
-        campaign.hear(record.clone(), left);
-        if matches!(record, Record::Block(Block { block: 1.., .. })) {
-            stage.compute(|| campaign.compute());
+impl Watch for RunProgress<'_> {
+    fn begins(&mut self, slot: Slot, done: usize, left: Duration) {
+        let (all, about) = (self.plan.samples(), duration(left));
+        self.progress.say(&format!("sample {} of {all}, about {about} left: {}", done + 1, self.name(slot)));
+        if let Some((stage, model)) = &mut self.stage {
+            model.begin(slot, done, left);
+            stage.draw(false, |elapsed| model.view(elapsed));
         }
-        if !matches!(record, Record::Ended(_)) {
-            stage.draw(matches!(record, Record::Sample(_)), |elapsed| campaign.view(elapsed));
+    }
+
+    fn on_record(&mut self, record: &Record, left: Duration) {
+        match record {
+            Record::Sample(sample) if self.plan.is_sequential() => self.report_outcome(sample),
+            _ => tell(self.progress, self.plan, record, left),
+        }
+        let Some((stage, model)) = &mut self.stage else { return };
+        model.hear(record, left);
+        if model.has_more_to_compute(record) {
+            stage.compute(|| model.compute());
+        }
+        if !matches!(record, Record::Ended(_)) && !self.plan.is_sequential() {
+            stage.draw(matches!(record, Record::Sample(_)), |elapsed| model.view(elapsed));
         }
     }
 }

@@ -17,7 +17,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub use live::{CampaignProgress, Stage};
+pub use live::RunProgress;
 use screen::{Screen, Size};
 use view::View;
 

@@ -41,7 +41,7 @@ fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
             .starts_with("highest rate of honest, raw-socket that holds p50=900ms, errors=0.1%: 2 starts")
     );
     let run = workspace.root().join("out");
-    for file in ["run.json", "slo.json", "journal.ndjson", "report.md", "report.json"] {
+    for file in ["run.json", "journal.ndjson", "report.md", "report.json"] {
         assert!(run.join(file).is_file(), "{file}");
     }
     let shown = workspace.tare(&["show", "out", "--recompute"]).expect_measured();

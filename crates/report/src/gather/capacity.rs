@@ -9,12 +9,15 @@ use tare_analysis::{
     report::State,
 };
 use tare_bench::{
-    run::{about::About, folder::Kept, record::Record, schedule::StopRule},
+    folder::{StoredRun, about::About},
+    plan::SloPlan,
+    record::Record,
     sample::Sample,
+    schedule::StopRule,
     slo::{
-        Found, SloPlan,
+        Found,
         objective::due,
-        searches::{Searches, Start},
+        searches::{SearchStart, Searches},
     },
 };
 
@@ -28,7 +31,7 @@ use crate::document::{
 };
 
 /// What is reported of a search for capacity.
-pub(crate) fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Path) -> Document {
+pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run: &Path) -> Document {
     let plan = &kept.header.plan;
     let about = About::read(run).ok().flatten();
     Document {
@@ -38,7 +41,7 @@ pub(crate) fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Pat
         question: plan.question.clone(),
         answer: answer(report),
         began: report.began.clone(),
-        status: Status::of(report.ending, kept.goes_on),
+        status: Status::of(report.ending, kept.in_progress),
         damage: kept.damage.clone(),
         notes: notes(&report.findings),
         facts: facts(slo, kept, report, about.as_ref()),
@@ -52,13 +55,14 @@ pub(crate) fn document(slo: &SloPlan, kept: &Kept, report: &SloReport, run: &Pat
     }
 }
 
-fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
+fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
     let (header, plan) = (&kept.header, &kept.header.plan);
-    let searches = format!("{} fresh starts of each service, {} windows each", plan.blocks_max, slo.windows);
+    let searches =
+        format!("{} fresh starts of each service, {} windows each", plan.blocks().max, slo.windows);
     let own = [
         Fact::new("Holds", report.slo.clone()),
         Fact::new("Load", report.load.clone()).brief(),
-        Fact::new("Contract", plan.contract.clone()),
+        Fact::new("Contract", plan.contract().to_owned()),
         Fact::new("Searches", searches).brief(),
     ];
     let command = (about, || Some(words_of(slo, kept, report)));
@@ -67,12 +71,12 @@ fn facts(slo: &SloPlan, kept: &Kept, report: &SloReport, about: Option<&About>) 
 }
 
 /// The command that searches for the same.
-fn words_of(slo: &SloPlan, kept: &Kept, report: &SloReport) -> Vec<String> {
+fn words_of(slo: &SloPlan, kept: &StoredRun, report: &SloReport) -> Vec<String> {
     let plan = &kept.header.plan;
     let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let (services, terms) = (rows.join(","), report.slo.replace(", ", ","));
-    let (starts, windows) = (plan.blocks_max.to_string(), slo.windows.to_string());
-    let words = ["slo", &services, "--slo", &terms, "--contract", &plan.contract];
+    let (starts, windows) = (plan.blocks().max.to_string(), slo.windows.to_string());
+    let words = ["slo", &services, "--slo", &terms, "--contract", plan.contract()];
     let counts = ["--starts", &starts, "--windows", &windows];
     words.into_iter().chain(counts).map(str::to_owned).collect()
 }
@@ -189,7 +193,7 @@ fn searched<'a>() -> Columns<'a, SloRow> {
 struct StartRow<'a> {
     label: &'a str,
     place: usize,
-    start: &'a Start,
+    start: &'a SearchStart,
     found: Option<Found>,
 }
 
@@ -227,7 +231,7 @@ impl StartRow<'_> {
 }
 
 /// A line for each fresh start.
-fn starts(slo: &SloPlan, kept: &Kept) -> Section {
+fn starts(slo: &SloPlan, kept: &StoredRun) -> Section {
     let mut searches = Searches::new(slo);
     kept.records.iter().for_each(|record| searches.on_record(record));
     let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str()).enumerate();
@@ -263,7 +267,7 @@ fn start_columns<'a>() -> Columns<'a, StartRow<'a>> {
         .rate("capacity_per_second", "taken for", StartRow::capacity_per_second)
         .facet("found", "what was found", StartRow::words)
         .count("windows", "windows", |row| Some(row.start.search.as_ref()?.counted()))
-        .count("windows_void", "void", |row| Some(row.start.search.as_ref()?.void()))
+        .count("windows_void", "void", |row| Some(row.start.search.as_ref()?.discarded()))
 }
 
 /// One window of a search.
@@ -278,7 +282,7 @@ struct SearchWindow<'a> {
 }
 
 /// A line for each window: rates that were tried, and what share was bad.
-fn windows(slo: &SloPlan, kept: &Kept) -> Section {
+fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
     let windows = all_windows(slo, kept);
     let (void, all) = (windows.iter().filter(|window| window.is_void).count(), windows.len());
     let lead = "Every window of every search. A rate holds where the share of bad requests over all its windows, and those at \
@@ -330,7 +334,7 @@ fn window_columns<'a>() -> Columns<'a, SearchWindow<'a>> {
         .with(Column::facet)
 }
 
-fn all_windows<'a>(slo: &SloPlan, kept: &'a Kept) -> Vec<SearchWindow<'a>> {
+fn all_windows<'a>(slo: &SloPlan, kept: &'a StoredRun) -> Vec<SearchWindow<'a>> {
     let mut numbers: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut windows = Vec::new();
     for record in &kept.records {
@@ -362,15 +366,13 @@ mod tests {
 
     use insta::assert_snapshot;
     use tare_bench::{
-        experiment::{LoadSetting, Point},
+        experiment::LoadSetting,
         fixture,
-        run::{
-            folder::Header,
-            plan::Plan,
-            record::{Block, Ended, Ending},
-        },
+        folder::Header,
+        plan::{Plan, Rate, SearchSetting},
+        record::{Block, Ended, Ending},
         sample::{Distribution, LoadResult},
-        slo::{Slo, plan::Setting},
+        slo::Slo,
     };
     use tare_host::cpus::Pinning;
     use tare_service::settings::ServiceSettings;
@@ -386,8 +388,10 @@ mod tests {
     const NS: u64 = 1_000_000_000;
 
     /// A search over services that answer up to this many requests in time, and none of what is beyond.
-    fn searched(services: &[(&str, f64)], starts: usize) -> (SloPlan, Kept) {
-        let setting = Setting {
+    fn searched(services: &[(&str, f64)], starts: usize) -> (SloPlan, StoredRun) {
+        let setting = SearchSetting {
+            slo: Slo::parse(["p99=10ms"]).unwrap(),
+            at_least: None,
             contract: "hello".to_owned(),
             load: LoadSetting { connections: 64, threads: 1 },
             service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
@@ -397,10 +401,10 @@ mod tests {
             warm_up: Duration::ZERO,
             warm_up_max: Duration::ZERO,
             lag_max: Duration::from_millis(1),
-            seed: 7,
         };
         let pinning = Pinning { server: vec![0], generator: vec![1] };
-        let (slo, plan) = SloPlan::new(Slo::parse(["p99=10ms"]).unwrap(), &setting, &[], pinning);
+        let plan = Plan::search(&setting, &[], 7, pinning);
+        let slo = plan.slo().expect("it is a search").clone();
         let labels: Vec<&str> = services.iter().map(|(label, _)| *label).collect();
         let plan = Plan { rows: fixture::plan(&labels).rows, ..plan };
         let mut searches = Searches::new(&slo);
@@ -416,7 +420,7 @@ mod tests {
                 // Each start differs by a per cent.
                 let knee = knee * (1.0 + 0.01 * block as f64);
                 hear(slice(row, block, 10_000.0, None, 0), &mut searches);
-                while let Some(rate) = searches.rate(row, Point::Searched, 0.0) {
+                while let Some(rate) = searches.rate(row, Rate::Searched, 0.0) {
                     let late = if rate > knee { (rate - knee) as u64 } else { 0 };
                     hear(slice(row, block, rate, Some(rate), late), &mut searches);
                 }
@@ -424,7 +428,7 @@ mod tests {
         }
         records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 60 * NS }));
         let header = Header { plan, ..fixture::compared() };
-        (slo, Kept { header, records, damage: Vec::new(), goes_on: false })
+        (slo, StoredRun { header, records, damage: Vec::new(), in_progress: false })
     }
 
     /// A second at a rate, with this many late answers.
@@ -451,7 +455,7 @@ mod tests {
         Record::Sample(Box::new(Sample { block, point, row, load, ..Sample::default() }))
     }
 
-    fn told((slo, kept): &(SloPlan, Kept)) -> Document {
+    fn told((slo, kept): &(SloPlan, StoredRun)) -> Document {
         let document =
             document(slo, kept, &tare_analysis::capacity::compute(slo, kept), Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());

@@ -10,8 +10,9 @@ use tare_analysis::{
     verdict::Question,
 };
 use tare_bench::{
+    folder::StoredRun,
     metric::{self, Metric},
-    run::{folder::Kept, until::percent},
+    plan::until::percent,
 };
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
 use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
 /// What is reported of a comparison, whose first load decides, and then of the run.
-pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &Kept, run: &Path) -> Document {
+pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, run: &Path) -> Document {
     let table = interleaved::document(kept, loads, run);
     let own = [Some(metrics(found)), blocks(found, &kept.at_load(0))].into_iter().flatten();
     Document {
@@ -147,7 +148,7 @@ struct BlockRatio {
 }
 
 /// The blocks that both have, in the order of time.
-fn ratios(found: &Comparison, kept: &Kept, figure: &Figure) -> Vec<BlockRatio> {
+fn ratios(found: &Comparison, kept: &StoredRun, figure: &Figure) -> Vec<BlockRatio> {
     let plan = &kept.header.plan;
     let of = |label: &str| {
         let place = plan.rows.iter().position(|row| row.label == label);
@@ -168,7 +169,7 @@ fn ratios(found: &Comparison, kept: &Kept, figure: &Figure) -> Vec<BlockRatio> {
 }
 
 /// The ratio of every block; absent if there is no block.
-fn blocks(found: &Comparison, kept: &Kept) -> Option<Section> {
+fn blocks(found: &Comparison, kept: &StoredRun) -> Option<Section> {
     let blocks: Vec<BlockRatio> =
         found.figures.iter().flat_map(|figure| ratios(found, kept, figure)).collect();
     let last = blocks.iter().map(|block| block.block).max()?;
@@ -198,26 +199,26 @@ mod tests {
     use tare_analysis::{checks, comparison::compute, loads};
     use tare_bench::{
         fixture,
-        run::record::{Ended, Ending, Failed, Record},
+        record::{Ended, Ending, Failed, Record},
     };
 
     use super::*;
     use crate::{document::Verdict, gather::tests::golden::text};
 
     /// This many blocks of `a` and of `b`, which has `ratio` times its rate.
-    fn kept(blocks: usize, ratio: f64) -> Kept {
+    fn kept(blocks: usize, ratio: f64) -> StoredRun {
         let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
         let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
-        Kept {
+        StoredRun {
             header: fixture::compared(),
             records: records.chain([Record::Ended(ended)]).collect(),
             damage: Vec::new(),
-            goes_on: false,
+            in_progress: false,
         }
     }
 
     /// Without the sections of the run, which have their own tests.
-    fn told(kept: &Kept) -> Document {
+    fn told(kept: &StoredRun) -> Document {
         let found = compute(kept).unwrap();
         let mut document = document(&found, &loads::compute(kept), kept, Path::new("runs/none"));
         document.checks = checks::of_comparison(&found);
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn each_metric_that_decides_is_a_check() {
-        let verdicts = |kept: &Kept| -> Vec<(String, Verdict)> {
+        let verdicts = |kept: &StoredRun| -> Vec<(String, Verdict)> {
             told(kept).checks.into_iter().map(|check| (check.name, check.verdict)).collect()
         };
         let both = |verdict| ["throughput", "CPU/request"].map(|name| (name.to_owned(), verdict));

@@ -5,9 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tare_bench::run::{
+use tare_bench::folder::{
+    FolderError, Head,
     about::{About, AboutError},
-    folder::{FolderError, Head, is_being_written, is_readable, other_format, why_none},
+    is_being_written, other_format, why_none,
 };
 
 use super::GatherError;
@@ -52,12 +53,7 @@ pub(crate) fn about(run: &Path) -> Option<String> {
 
 /// Why this program cannot go on from a head that it has read.
 pub(crate) fn unknown(head: &Head) -> String {
-    let what = match head.value.get("kind") {
-        Some(kind) if is_readable(&head.format) => {
-            format!("is of kind {kind}, which this tare does not know")
-        }
-        _ => format!("has {}", other_format(&head.format)),
-    };
+    let what = format!("has {}", other_format(&head.format));
     let wrote = head.text(&["tare"]).map(|version| format!(" ({version})")).unwrap_or_default();
     format!("run.json {what}: its figures are not shown; use the tare that wrote it{wrote}")
 }

@@ -1,7 +1,7 @@
 //! Where it was measured, and how to do it again: the same of every kind of run.
 
 use tare_analysis::figures;
-use tare_bench::run::about::{About, quoted};
+use tare_bench::folder::about::{About, quoted};
 use tare_host::{cpus::Pinning, environment::Environment};
 
 use super::columns::Columns;

@@ -3,21 +3,18 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use tare_bench::{
-    experiment::{LoadSetting, Point},
-    run::{
-        folder::{Header, Kept, histogram_path},
-        plan::{Excluded, Exclusion, LatencyPlan, Plan, PlannedRow},
-        record::{Block, Ended, Ending, Failed, Latency, Pilot, Record, Started, Stopped},
-        until::Until,
-    },
+    fixture,
+    folder::{Header, StoredRun, histogram_path},
+    plan::{Excluded, Exclusion, Plan, PlannedRow, Rate},
+    record::{Block, Ended, Ending, Failed, Latency, Pilot, Record, Started, Stopped},
     sample::{Distribution, HostUsage, LoadResult, Sample},
 };
 use tare_host::{
-    cpus::{CpuAccounting, Pinning, Times},
+    cpus::{CpuAccounting, Times},
     environment::Environment,
 };
 use tare_load::latency::Histogram;
-use tare_service::{catalogue::Style, settings::ServiceSettings};
+use tare_service::catalogue::Style;
 
 /// Label, language, and throughput as a share of the reference's.
 pub(crate) const ROWS: [(&str, &str, f64); 4] =
@@ -27,17 +24,11 @@ const MS: u64 = 1_000_000;
 
 fn row(label: &str, language: &str) -> PlannedRow {
     PlannedRow {
-        label: label.to_owned(),
-        service: label.to_owned(),
-        title: None,
         language: language.to_owned(),
         framework: label.to_owned(),
-        licence: "MIT".to_owned(),
         style: if label == "raw-socket" { Style::RawSocket } else { Style::Framework },
-        settings: Vec::new(),
-        version: Some("1.2.3".to_owned()),
         content: None,
-        excluded: None,
+        ..fixture::row(label)
     }
 }
 
@@ -46,38 +37,24 @@ fn plan() -> Plan {
     let reason = "not on this machine: \"ghc --version\" cannot run; `apt-get install ghc`".to_owned();
     absent.excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
     let rows = ROWS.iter().map(|(label, language, _)| row(label, language));
-    Plan {
+    let plan = fixture::of_rows(rows.chain([row("dying", "go"), absent]).collect());
+    let plan = fixture::at_points(plan, |point| (point.rounds, point.warm_up_ns) = (4, 500 * MS));
+    let plan = fixture::in_blocks(plan, |blocks| {
+        (blocks.min, blocks.max, blocks.budget_ns) = (6, 10, 60_000 * MS);
+        blocks.warm_up_ns_max = Some(5_000 * MS);
+    });
+    let plan = Plan {
         experiment: "quick".to_owned(),
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
-        contract: "hello".to_owned(),
-        reference: "raw-socket".to_owned(),
-        seed: 42,
-        loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
-        budget_ns: 60_000 * MS,
-        slice_ns: 100 * MS,
-        slices_per_block: 4,
-        warm_up_ns: 500 * MS,
-        warm_up_ns_max: Some(5_000 * MS),
-        group_max: 12,
-        blocks_per_start_max: 4,
-        latency: Some(LatencyPlan {
-            points: vec![Point::PerSecond(1000.0), Point::OfCapacity(0.5)],
-            slice_ns: 100 * MS,
-            slices_per_block: 1,
-        }),
-        until: Until::Budget,
-        blocks_min: 6,
-        blocks_max: 10,
-        pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: rows.chain([row("dying", "go"), absent]).collect(),
-    }
+        ..plan
+    };
+    fixture::with_rates(plan, &[Rate::PerSecond(1000.0), Rate::OfCapacity(0.5)], 1)
 }
 
 /// A run of this many blocks: two rows that cannot be separated, two others, one that died, one that is not there; pilots,
 /// open loops, and a round in which the machine did something else.
-pub(crate) fn kept(blocks: usize) -> Kept {
+pub(crate) fn kept(blocks: usize) -> StoredRun {
     let environment = Environment {
         kernel: "Linux 6.1".to_owned(),
         cpu: "a <fast> CPU".to_owned(),
@@ -96,7 +73,7 @@ pub(crate) fn kept(blocks: usize) -> Kept {
     }
     let elapsed_ns = blocks as u64 * 10_000 * MS;
     records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
-    Kept { header, records, damage: Vec::new(), goes_on: false }
+    StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }
 
 fn pilot(row: usize, label: &str, share: f64) -> Record {
@@ -214,13 +191,12 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
 }
 
 /// Writes a run as a run folder, its histograms with it.
-pub(crate) fn write(kept: &Kept, run: &Path) {
+pub(crate) fn write(kept: &StoredRun, run: &Path) {
     fs::write(run.join("run.json"), serde_json::to_vec_pretty(&kept.header).unwrap()).unwrap();
     let lines: Vec<String> =
         kept.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
     fs::write(run.join("journal.ndjson"), lines.concat()).unwrap();
-    let points: Vec<String> =
-        kept.header.plan.latency.iter().flat_map(|latency| &latency.points).map(Point::label).collect();
+    let points: Vec<String> = kept.header.plan.rates().map(|(_, rate)| rate.label()).collect();
     let mut made: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     for record in &kept.records {
         let Record::Stopped(stopped) = record else { continue };

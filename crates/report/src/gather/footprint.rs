@@ -1,6 +1,6 @@
 //! What services are besides fast, as it was when the run began; of a published benchmark beside what it said of them.
 
-use tare_bench::{figures::Aspect, grid::plan::Counted};
+use tare_bench::{figures::Aspect, plan::Counted};
 use tare_service::footprint::Footprint;
 
 use super::columns::Columns;

@@ -18,12 +18,12 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use tare_analysis::{
-    analysis::{Analysis, Answer, StoredRun},
+    analysis::{Analysis, Answer},
     checks, loads,
 };
 use tare_bench::{
-    run::folder::{self, FolderError, Head, Kept, Kind, series},
-    slo::SloPlan,
+    folder::{self, FolderError, Head, StoredRun, series},
+    plan::Until,
 };
 use tare_host::spelling::suggestion;
 
@@ -82,19 +82,18 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return no_rows("each experiment of a series");
     }
-    let head = Head::read(run)?;
-    if head.kind() != Some(Kind::Campaign) {
+    let mut kept = folder::read(run)?;
+    if kept.header.plan.is_sequential() {
         return no_rows("a published experiment");
     }
-    if SloPlan::read(run)?.is_some() {
+    if kept.header.plan.slo().is_some() {
         return no_rows("a search for capacity");
     }
-    let mut kept: Kept = folder::read(run)?;
     let labels = || kept.header.plan.rows.iter().map(|row| row.label.as_str());
     if !labels().any(|label| label == row) {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
-    row.clone_into(&mut kept.header.plan.reference);
+    kept.header.plan.reference = Some(row.to_owned());
     let mut document = interleaved::document(&kept, &loads::compute(&kept), run);
     document.checks.extend(checks::of_status(document.status));
     Ok(damage::gathered(document, kept.damage))
@@ -113,15 +112,14 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
         Ok(head) => head,
         Err(error) => return damage::without_a_head(run, error),
     };
-    let Some(kind) = head.kind() else {
+    if !folder::is_readable(&head.format) {
         return Ok(damage::head_only(run, &head, damage::unknown(&head)));
-    };
-    let mut found = Vec::new();
-    match stored(run, kind, &mut found) {
-        Ok(stored) => {
-            let document = document(&stored, run);
-            found.extend(damage::about(run));
-            Ok(damage::gathered(document, found))
+    }
+    match folder::read(run) {
+        Ok(mut stored) => {
+            let document = compared_with_kept(document(&stored, run), &stored, run);
+            stored.damage.extend(damage::about(run));
+            Ok(damage::gathered(document, stored.damage))
         }
         Err(FolderError::NotARun { reason, .. }) => {
             Ok(damage::head_only(run, &head, format!("run.json cannot be understood: {reason}")))
@@ -130,47 +128,22 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
     }
 }
 
-/// A run as far as it can be read: a search whose question cannot be read is shown as the run that it is.
-fn stored(run: &Path, kind: Kind, damage: &mut Vec<String>) -> Result<StoredRun, FolderError> {
-    if kind == Kind::Grid {
-        return Ok(StoredRun::Sequential(folder::read(run)?));
-    }
-    let kept = folder::read(run)?;
-    match SloPlan::read(run) {
-        Ok(Some(slo)) => return Ok(StoredRun::Search(slo, kept)),
-        Ok(None) => {}
-        Err(error) => damage.push(format!(
-            "what was searched for cannot be read, and the run is shown without it: {}",
-            damage::reason(error)
-        )),
-    }
-    Ok(StoredRun::Interleaved(kept))
-}
-
 fn document(stored: &StoredRun, run: &Path) -> Document {
     let Analysis { answer, checks, .. } = Analysis::of(stored);
-    let document = match (stored, answer) {
-        (StoredRun::Sequential(kept), Answer::Claims(report)) => {
-            compared_with_kept(sequential::document(kept, &report, run), kept, run)
-        }
-        (StoredRun::Search(slo, kept), Answer::Capacity(report)) => {
-            compared_with_kept(capacity::document(slo, kept, &report, run), kept, run)
-        }
-        (StoredRun::Interleaved(kept), Answer::Comparison(found, loads)) => {
-            compared_with_kept(comparison::document(&found, &loads, kept, run), kept, run)
-        }
-        (StoredRun::Interleaved(kept), Answer::Tables(loads)) => {
-            compared_with_kept(interleaved::document(kept, &loads, run), kept, run)
-        }
-        _ => unreachable!("what is answered follows from what was run"),
+    let document = match (&stored.header.plan.until, answer) {
+        (_, Answer::Claims(report)) => sequential::document(stored, &report, run),
+        (Until::Search(slo), Answer::Capacity(report)) => capacity::document(slo, stored, &report, run),
+        (_, Answer::Comparison(found, loads)) => comparison::document(&found, &loads, stored, run),
+        (_, Answer::Tables(loads)) => interleaved::document(stored, &loads, run),
+        (_, Answer::Capacity(_)) => unreachable!("only a search asks for a capacity"),
     };
     Document { checks, ..document }
 }
 
 /// With a note if the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
 /// or goes on gives other figures anyway, and says so.
-fn compared_with_kept<P>(mut document: Document, kept: &Kept<P>, run: &Path) -> Document {
-    if kept.goes_on || !kept.damage.is_empty() {
+fn compared_with_kept(mut document: Document, kept: &StoredRun, run: &Path) -> Document {
+    if kept.in_progress || !kept.damage.is_empty() {
         return document;
     }
     // Many a run has no such file: it was cut off.

@@ -7,11 +7,12 @@ use std::fs;
 use proptest::prelude::*;
 use serde_json::Value as Json;
 use tare_bench::{
-    run::{
+    folder::{
+        StoredRun,
         about::{About, Revision, keep_sent},
-        folder::{Kept, service_folder},
-        record::{Block, Ended, Ending, Record},
+        service_folder,
     },
+    record::{Block, Ended, Ending, Record},
     sample::Sample,
 };
 use tare_service::{
@@ -59,7 +60,7 @@ fn outline(document: &Document, rows_max: usize) -> String {
     out
 }
 
-fn folder(kept: &Kept) -> tempfile::TempDir {
+fn folder(kept: &StoredRun) -> tempfile::TempDir {
     let run = tempfile::tempdir().unwrap();
     write(kept, run.path());
     run
@@ -123,7 +124,7 @@ fn missing(document: &Document) -> Vec<&'static str> {
 #[test]
 fn what_a_run_does_not_tell_is_named_in_one_section() {
     let mut kept = kept(8);
-    kept.header.plan.latency = None;
+    kept.header.plan.points.truncate(1);
     for record in &mut kept.records {
         match record {
             Record::Sample(slice) => slice.host.accounting = None,
@@ -146,13 +147,13 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
 }
 
 /// The answer to a run that was changed like this.
-fn answer_of(change: impl FnOnce(&mut Kept)) -> String {
+fn answer_of(change: impl FnOnce(&mut StoredRun)) -> String {
     let mut kept = kept(8);
     change(&mut kept);
     sound(folder(&kept).path()).answer
 }
 
-fn slices<'a>(kept: &'a mut Kept, label: &str) -> impl Iterator<Item = &'a mut Sample> {
+fn slices<'a>(kept: &'a mut StoredRun, label: &str) -> impl Iterator<Item = &'a mut Sample> {
     let row = kept.header.plan.rows.iter().position(|row| row.label == label).unwrap();
     kept.records.iter_mut().filter_map(move |record| match record {
         Record::Sample(slice) if slice.row == row => Some(&mut **slice),
@@ -161,9 +162,11 @@ fn slices<'a>(kept: &'a mut Kept, label: &str) -> impl Iterator<Item = &'a mut S
 }
 
 /// Only these rows; the others were never planned.
-fn only(kept: &mut Kept, rows: &[&str]) {
+fn only(kept: &mut StoredRun, rows: &[&str]) {
     let old: Vec<String> = kept.header.plan.rows.iter().map(|row| row.label.clone()).collect();
     kept.header.plan.rows.retain(|row| rows.contains(&row.label.as_str()));
+    let left = kept.header.plan.rows.len();
+    kept.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
     let plan = &kept.header.plan;
     // Where a row is now.
     let moved = |row: &mut usize| {
@@ -185,7 +188,7 @@ fn only(kept: &mut Kept, rows: &[&str]) {
 }
 
 /// This many times as many answers.
-fn scale(kept: &mut Kept, row: &str, factor: f64) {
+fn scale(kept: &mut StoredRun, row: &str, factor: f64) {
     for slice in slices(kept, row) {
         for count in [&mut slice.load.sent, &mut slice.load.answered, &mut slice.load.answered_in_window] {
             *count = (*count as f64 * factor) as u64;
@@ -194,17 +197,17 @@ fn scale(kept: &mut Kept, row: &str, factor: f64) {
     }
 }
 
-fn few_blocks(kept: &mut Kept) {
+fn few_blocks(kept: &mut StoredRun) {
     kept.records.retain(|record| !matches!(record, Record::Sample(slice) if slice.block > 2));
 }
 
-fn without_end(kept: &mut Kept) {
+fn without_end(kept: &mut StoredRun) {
     kept.records.retain(|record| !matches!(record, Record::Ended(_)));
 }
 
 #[test]
 fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
-    type Change = fn(&mut Kept);
+    type Change = fn(&mut StoredRun);
     let cases: [(&str, Change); 17] = [
         ("a tie with the reference", |_| {}),
         ("faster than the reference", |kept| scale(kept, "asio", 1.3)),
@@ -223,7 +226,7 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("few blocks", few_blocks),
         ("few blocks without a reference", |kept| {
             few_blocks(kept);
-            kept.header.plan.reference = "gone".to_owned();
+            kept.header.plan.reference = Some("gone".to_owned());
         }),
         ("one service", |kept| only(kept, &["raw-socket"])),
         ("one with figures", |kept| only(kept, &["axum", "dying", "absent"])),
@@ -231,9 +234,11 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
         ("no blocks", |kept| {
             kept.records.retain(|record| matches!(record, Record::Pilot(_)));
             kept.header.plan.rows.retain(|row| row.excluded.is_none());
+            let left = kept.header.plan.rows.len();
+            kept.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
         }),
         ("no services", |kept| only(kept, &[])),
-        ("no reference", |kept| kept.header.plan.reference = "gone".to_owned()),
+        ("no reference", |kept| kept.header.plan.reference = Some("gone".to_owned())),
         ("a doubtful throughput", |kept| {
             slices(kept, "axum").for_each(|slice| {
                 (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (50_000_000, 99_000_000)
@@ -252,7 +257,7 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
 /// Few blocks and a single service have no tiers, so nothing is called so.
 #[test]
 fn a_heading_names_tiers_only_where_there_are_some() {
-    let heading = |change: fn(&mut Kept)| {
+    let heading = |change: fn(&mut StoredRun)| {
         let mut kept = kept(8);
         change(&mut kept);
         let section = sound(folder(&kept).path()).sections.swap_remove(0);
@@ -345,7 +350,7 @@ fn journal(run: &Path, change: impl FnOnce(String) -> String) {
 #[test]
 fn what_can_be_shown_of_a_damaged_folder_is_shown() {
     type Damage = fn(&Path);
-    let cases: [(&str, Damage); 14] = [
+    let cases: [(&str, Damage); 13] = [
         ("a damaged line", |run| journal(run, |text| text.replacen("{\"sample\":", "{\"sam\u{0}", 2))),
         ("a line that was cut", |run| journal(run, |text| text[..text.len() * 3 / 4].to_owned())),
         ("binary rubbish", |run| fs::write(run.join("journal.ndjson"), [0xff, 0xfe, 10, 0, 10]).unwrap()),
@@ -355,7 +360,6 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
             fs::write(run.join("histograms/axum/block-003.hgrm-v2"), b"no").unwrap()
         }),
         ("damage beside figures", |run| fs::write(run.join("about.json"), b"{\"format\":").unwrap()),
-        ("a damaged slo.json", |run| fs::write(run.join("slo.json"), b"{").unwrap()),
         ("a newer minor format", |run| {
             edit(run, |head| {
                 head["format"] = "2.3".into();
@@ -366,7 +370,7 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
         }),
         ("a newer major format", |run| edit(run, |head| head["format"] = "3.0".into())),
         ("an older format", |run| edit(run, |head| head["format"] = "0.9".into())),
-        ("a newer kind", |run| edit(run, |head| head["kind"] = "orbit".into())),
+        ("another order", |run| edit(run, |head| head["plan"]["order"] = "orbital".into())),
         ("a plan that lacks something", |run| {
             edit(run, |head| drop(head["plan"].as_object_mut().unwrap().remove("seed")));
         }),
@@ -454,7 +458,7 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
         measured: None,
     };
     let about = About {
-        format: tare_bench::run::about::FORMAT.to_owned(),
+        format: tare_bench::folder::about::FORMAT.to_owned(),
         command: ["run", "a b.toml", "--budget", "10s"].map(str::to_owned).to_vec(),
         revision: Some(Revision { commit: "abc123".to_owned(), changed: true }),
         aspects: [("axum".to_owned(), aspects)].into(),
@@ -487,7 +491,7 @@ proptest! {
     ) {
         let mut kept = kept(blocks);
         if !with_reference {
-            kept.header.plan.reference = "gone".to_owned();
+            kept.header.plan.reference = Some("gone".to_owned());
         }
         let mut turn = counts.iter().cycle();
         for record in &mut kept.records {

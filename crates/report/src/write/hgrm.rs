@@ -91,7 +91,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use tare_bench::run::folder::histogram_path;
+    use tare_bench::folder::histogram_path;
 
     use super::*;
 

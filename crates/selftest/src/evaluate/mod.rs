@@ -11,7 +11,7 @@ use tare_analysis::{
     comparison::{self, Comparison},
     report::{self, Report, RowReport},
 };
-use tare_bench::run::{folder::Kept, until::Until};
+use tare_bench::{folder::StoredRun, plan::until::Until};
 use tare_service::verify::Transcript;
 
 pub(super) use proofs::{cache, honest, slow_close, wrong_length};
@@ -31,7 +31,7 @@ pub enum Evidence {
 /// A stored run with its analysis.
 #[derive(Debug)]
 pub struct Analysed {
-    kept: Kept,
+    kept: StoredRun,
     report: Report,
     comparison: Option<Comparison>,
     /// How the disturbance was made, for the certificate.
@@ -40,7 +40,7 @@ pub struct Analysed {
 
 impl Analysed {
     /// Analyses a run that was read back.
-    pub(crate) fn new(kept: Kept, how: Option<String>) -> Analysed {
+    pub(crate) fn new(kept: StoredRun, how: Option<String>) -> Analysed {
         let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
         Analysed {
             report: report::compute(&kept),

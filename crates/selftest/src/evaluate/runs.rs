@@ -10,7 +10,7 @@ use tare_analysis::{
     validity::Disturbance as Disturbed,
     verdict::Verdict,
 };
-use tare_bench::run::until::Metric;
+use tare_bench::plan::until::Metric;
 
 use super::{Analysed, Evaluation, Evidence};
 use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};

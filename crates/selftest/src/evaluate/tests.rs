@@ -1,12 +1,12 @@
 use super::*;
 use crate::{Action, trials};
 use tare_analysis::faults::{self, Fault};
-use tare_bench::run::{
+use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
+use tare_bench::{
     folder::Header,
     plan::Plan,
     record::{Block, Failed, Latency, Record, Stopped},
 };
-use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::catalogue::{Catalogue, RawSocket, Row};
 
@@ -22,9 +22,9 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
         .collect();
     let experiment = load.experiment(name, &trial.done).unwrap();
     let pinning = Pinning { server: vec![0], generator: vec![1] };
-    let plan = Plan { until: load.until(), ..Plan::new(&experiment, &rows, 1, pinning) };
+    let plan = Plan { until: load.until(), ..Plan::interleaved(&experiment, &rows, 1, pinning) };
     let header = Header::new("", String::new(), plan, Environment::default());
-    let kept = Kept { header, records, damage: Vec::new(), goes_on: false };
+    let kept = StoredRun { header, records, damage: Vec::new(), in_progress: false };
     Evidence::Run(Box::new(Analysed::new(kept, Some("for this test".to_owned()))))
 }
 

@@ -14,7 +14,7 @@ use std::{path::Path, process::ExitCode};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tare_bench::{metric::Metric, run::folder};
+use tare_bench::{folder, metric::Metric};
 use tare_replay::{Sample, Tally, evaluate, inject};
 use words::Words;
 

@@ -5,12 +5,12 @@ use crate::report::{
     Report, State, compute, compute_at,
     tests::{find, kept_with},
 };
-use tare_bench::run::{
-    folder::Kept,
+use tare_bench::{
+    folder::StoredRun,
     record::{Block, Ended, Ending, Record, Started},
 };
 
-fn tiers_of(kept: &Kept) -> Vec<(String, usize)> {
+fn tiers_of(kept: &StoredRun) -> Vec<(String, usize)> {
     let tiers = compute(kept).tiers.unwrap();
     tiers.rows.iter().map(|place| (place.row.clone(), place.tier)).collect()
 }
@@ -78,7 +78,7 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
     let blocks = |row: &RowReport| row.ratio.as_ref().map(|ratio| ratio.n);
     assert_eq!((blocks(twin), blocks(slow)), (Some(4), Some(12)));
     let width = |row: &str| {
-        let ratio = |kept: &Kept| find(&compute(kept), row).ratio.unwrap();
+        let ratio = |kept: &StoredRun| find(&compute(kept), row).ratio.unwrap();
         let interval = |ratio: Estimate| ratio.high.unwrap() - ratio.low.unwrap();
         interval(ratio(&kept)) / interval(ratio(&kept_with(&ROWS, 12)))
     };
@@ -91,7 +91,7 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
 #[test]
 fn groups_are_compared_by_their_reference() {
     let mut kept = kept_with(&ROWS, 24);
-    kept.header.plan.group_max = 3;
+    kept.header.plan.blocks_mut().group_max = 3;
     assert_eq!(kept.header.plan.groups(), 2);
     let members: Vec<Vec<usize>> = (0..24).map(|block| kept.header.plan.group(block)).collect();
     let is_member = |block: usize, row: usize| members[block].contains(&row);

@@ -4,19 +4,17 @@ mod contenders;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
 use tare_bench::{
     experiment::Experiment,
-    run::{
-        plan::Plan,
+    plan::{
+        Plan,
         until::{ALPHA, Gate, Metric, Until, looks},
     },
 };
-use tare_host::cpus::{self, Pinning};
 use tare_service::catalogue::Row;
 
-use super::campaign;
-use super::run::{ended, session::Session, show_plan};
+use super::run::{ended, measure, pinning};
+use super::start;
 use super::words;
 use crate::{exit::Outcome, workspace::Global};
 use tare_service::workspace::Workspace;
@@ -66,27 +64,17 @@ pub struct Args {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     #[command(flatten)]
-    campaign: campaign::Words,
+    start: start::StartOptions,
 }
 
 pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
     let rows = contenders::find(&mut workspace, &args.services, args.revisions.as_deref())?;
-    let format = args.campaign.format();
     let plan = plan(&workspace, args, &rows)?;
-    if args.campaign.dry_run {
-        show_plan(&plan, format)?;
-        return Ok(Outcome::Fine);
+    match measure(&workspace, &args.start, plan, rows.into())? {
+        Some((run, document)) => ended(&run, &document, args.start.format()),
+        None => Ok(Outcome::Fine),
     }
-    let began = jiff::Timestamp::now();
-    let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
-    ensure!(
-        !run.join("run.json").exists(),
-        "{}: contains a run already; choose another folder",
-        run.display()
-    );
-    let document = Session::new(&workspace, rows.into(), &run)?.run_interleaved(plan, began)?;
-    ended(&run, &document, format)
 }
 
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<Plan> {
@@ -101,7 +89,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
     experiment.reference.clone_from(&baseline.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), rows)?;
     if let Some(budget) = args.budget {
-        experiment.campaign.budget = budget.unsigned_abs();
+        experiment.schedule.budget = budget.unsigned_abs();
     }
     if let Some(connections) = args.connections {
         experiment.loads.truncate(1);
@@ -111,9 +99,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         experiment.service_settings.threads = threads.into();
         experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
     }
-    let pinning =
-        Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads);
-    let plan = Plan::new(&experiment, rows, args.campaign.seed(), pinning);
+    let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
     let mut metrics = args.metric.clone();
     metrics.sort();
     metrics.dedup();
@@ -121,7 +107,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         candidate: candidate.label.clone(),
         delta: args.delta,
         metrics,
-        looks: looks(plan.blocks_max),
+        looks: looks(plan.blocks().max),
         alpha: ALPHA,
     });
     Ok(Plan { until, ..plan })

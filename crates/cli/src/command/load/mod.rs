@@ -25,7 +25,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_bench::run::about::quoted;
+use tare_bench::folder::about::quoted;
 use tare_host::signals;
 use tare_load::{
     Doubt, Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings, evaluate,

@@ -2,28 +2,23 @@
 
 mod about;
 mod dry;
-pub mod grid;
-pub mod session;
+mod published;
+mod session;
 mod until;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_bench::{
-    experiment::{Experiment, LoadSetting},
-    run::{
-        folder::{self, Kept, Kind},
-        plan::{Plan, PlannedRow},
-    },
-    slo::SloPlan,
+    experiment::{Experiment, ExperimentFile, LoadSetting},
+    folder::{self, StoredRun},
+    plan::{Plan, PlannedRow},
 };
 use tare_host::cpus::{self, Pinning};
 use tare_report::Document;
 use tare_service::catalogue::{Row, SelectError};
 
-pub use dry::show_plan;
-
-use super::campaign;
+use super::start;
 use super::{
     print::{self, Extent},
     report::page,
@@ -85,14 +80,26 @@ pub struct Args {
     #[arg(long, value_parser = words::delta)]
     delta: Option<f64>,
     #[command(flatten)]
-    campaign: campaign::Words,
+    start: start::StartOptions,
     #[command(flatten)]
-    grid: grid::GridWords,
+    published: published::PublishedOptions,
 }
 
 impl Args {
+    /// Puts what is asked for into the experiment of the file.
+    fn enter(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+        if let Some(budget) = self.budget {
+            experiment.schedule.budget = budget.unsigned_abs();
+        }
+        if !self.connections.is_empty() {
+            let each = LoadSetting::each(&self.connections, experiment.loads[0].threads);
+            experiment.loads = each.map_err(|error| anyhow!("--connections: {error}"))?;
+        }
+        Ok(())
+    }
+
     /// Options of an interleaved experiment, given for a sequential one.
-    fn refuse_those_of_campaigns(&self) -> anyhow::Result<()> {
+    fn refuse_those_of_blocks(&self) -> anyhow::Result<()> {
         let given = [
             ("--reference", self.reference.is_some()),
             ("--budget", self.budget.is_some()),
@@ -110,56 +117,75 @@ impl Args {
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+    let format = args.start.format();
     if let Some(run) = &args.resume {
-        grid::series::refuse_to_resume(run)?;
+        let (run, document) = resume(global, run)?;
+        return ended(&run, &document, format);
     }
-    match (&args.resume, &args.experiment) {
-        (Some(run), _) if folder::kind(run)? == Kind::Grid => {
-            return grid::resume(global, run, args.campaign.format());
-        }
-        (_, Some(path)) if tare_bench::grid::is_series(path) => {
-            return grid::series::run(global, &args, path);
-        }
-        (_, Some(path)) if tare_bench::grid::is_grid(path) => return grid::run(global, &args, path),
-        _ => ensure!(
-            !args.grid.any(),
-            "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
-        ),
-    }
-    let mut workspace = global.open()?;
-    let format = args.campaign.format();
-    let (run, document) = match &args.resume {
-        Some(run) => (run.clone(), resume(&mut workspace, run)?),
-        None => match begin(&mut workspace, &args, format)? {
-            Some(done) => done,
-            None => return Ok(Outcome::Fine),
-        },
+    let path = args.experiment.as_ref().context("an experiment is needed")?;
+    let found = match ExperimentFile::load(path)? {
+        ExperimentFile::Series(series) => return published::series::run(global, &args, &series, path),
+        ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment)?,
+        ExperimentFile::Interleaved(experiment) => begin(global, &args, *experiment)?,
     };
-    ended(&run, &document, format)
+    match found {
+        Some((run, document)) => ended(&run, &document, format),
+        None => Ok(Outcome::Fine),
+    }
 }
 
-/// What a run ends with, whatever kind of run it is: its report, where it is kept, and its exit status.
+/// What a run ends with, whatever kind of run it is: its report, where it is stored, and its exit status.
 pub fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
     let outcome = print::document(document, format, Extent::Brief)?;
     page::tell_kept(run);
     Ok(outcome)
 }
 
-/// A new run, its folder and its report; nothing where only the plan was asked for.
-fn begin(
-    workspace: &mut Workspace,
-    args: &Args,
-    format: Format,
+/// Measures what is planned, or prints the plan if that is asked for: then there is no report.
+pub fn measure(
+    workspace: &Workspace,
+    start: &start::StartOptions,
+    plan: Plan,
+    rows: Vec<Row>,
 ) -> anyhow::Result<Option<(PathBuf, Document)>> {
-    let path = args.experiment.as_ref().context("an experiment is needed")?;
-    let mut experiment = Experiment::load(path)?;
-    if let Some(budget) = args.budget {
-        experiment.campaign.budget = budget.unsigned_abs();
+    if start.dry_run {
+        dry::show_plan(&plan, start.format())?;
+        return Ok(None);
     }
-    if !args.connections.is_empty() {
-        let each = LoadSetting::each(&args.connections, experiment.loads[0].threads);
-        experiment.loads = each.map_err(|error| anyhow!("--connections: {error}"))?;
-    }
+    let began = jiff::Timestamp::now();
+    let run = start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
+    let document = measure_into(workspace, &run, plan, rows, began)?;
+    Ok(Some((run, document)))
+}
+
+/// Measures into this folder, which must not hold a run.
+fn measure_into(
+    workspace: &Workspace,
+    run: &Path,
+    plan: Plan,
+    rows: Vec<Row>,
+    began: jiff::Timestamp,
+) -> anyhow::Result<Document> {
+    ensure!(
+        !run.join("run.json").exists(),
+        "{}: contains a run already; choose another folder",
+        run.display()
+    );
+    Session::new(workspace, rows, run)?.run(plan, began)
+}
+
+/// A new run of an interleaved experiment.
+fn begin(
+    global: &Global,
+    args: &Args,
+    mut experiment: Experiment,
+) -> anyhow::Result<Option<(PathBuf, Document)>> {
+    ensure!(
+        !args.published.any(),
+        "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
+    );
+    let mut workspace = global.open()?;
+    args.enter(&mut experiment)?;
     let words = experiment
         .services
         .iter()
@@ -167,54 +193,47 @@ fn begin(
         .chain(&args.services)
         .chain(&args.reference);
     workspace.adopt(words.map(String::as_str))?;
-    let rows = rows(workspace, &experiment, &args.services, args.reference.as_deref())?;
+    let rows = rows(&workspace, &experiment, &args.services, args.reference.as_deref())?;
     if let Some(reference) = &args.reference {
         experiment.reference.clone_from(reference);
     }
-    let pinning =
-        Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads);
-    let mut plan = Plan::new(&experiment, &rows, args.campaign.seed(), pinning);
+    let mut plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment));
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
-    if args.campaign.dry_run {
-        dry::show_plan(&plan, format)?;
-        return Ok(None);
+    measure(&workspace, &args.start, plan, rows)
+}
+
+/// The CPUs of this machine, for the services and the generator of an experiment.
+pub fn pinning(experiment: &Experiment) -> Pinning {
+    Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads)
+}
+
+/// The rest of a run that was cut off, whatever kind of run it is.
+pub fn resume(global: &Global, run: &Path) -> anyhow::Result<(PathBuf, Document)> {
+    published::series::refuse_to_resume(run)?;
+    let stored = folder::read(run)?;
+    if stored.header.plan.points.iter().any(|point| point.link.is_some()) {
+        published::obtain_rights();
     }
-    let began = jiff::Timestamp::now();
-    let run = args.campaign.out.clone().unwrap_or_else(|| workspace.new_run(&experiment.name, began));
-    ensure!(!run.join("run.json").exists(), "{}: holds a run already; choose another folder", run.display());
-    let document = Session::new(workspace, rows, &run)?.run_interleaved(plan, began)?;
-    Ok(Some((run, document)))
+    let mut workspace = global.open()?;
+    Ok((run.to_owned(), resume_stored(&mut workspace, run, &stored)?))
 }
 
-/// The rest of a run that was cut off.
-fn resume(workspace: &mut Workspace, run: &Path) -> anyhow::Result<Document> {
-    let kept = folder::read(run)?;
-    let run_path = run.display();
-    ensure!(
-        SloPlan::read(run)?.is_none(),
-        "{run_path}: a search for capacity: `tare slo --resume {run_path}`"
-    );
-    let rows = kept_rows(workspace, &kept)?;
-    Session::new(workspace, rows, run)?.resume(&kept)
+fn resume_stored(workspace: &mut Workspace, run: &Path, stored: &StoredRun) -> anyhow::Result<Document> {
+    let rows = stored_rows(workspace, stored)?;
+    Session::new(workspace, rows, run)?.resume(stored)
 }
 
-/// The rows of a run that was kept, as far as their services are still there.
-pub fn kept_rows(workspace: &mut Workspace, kept: &Kept) -> anyhow::Result<Vec<Row>> {
-    planned_rows(workspace, kept.header.plan.rows.iter())
-}
-
-fn planned_rows<'p>(
-    workspace: &mut Workspace,
-    planned: impl Iterator<Item = &'p PlannedRow> + Clone,
-) -> anyhow::Result<Vec<Row>> {
-    workspace.adopt(planned.clone().map(|row| row.service.as_str()))?;
+/// The rows of a stored run, as far as their services are still there.
+fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<Vec<Row>> {
+    let planned = &stored.header.plan.rows;
+    workspace.adopt(planned.iter().map(|row| row.service.as_str()))?;
     let row = |planned: &PlannedRow| {
         let service = workspace.catalogue.get(&planned.service);
         let service =
             service.with_context(|| format!("there is no service \"{}\" any more", planned.service))?;
         Ok(Row { label: planned.label.clone(), service: service.clone() })
     };
-    planned.map(row).collect()
+    planned.iter().map(row).collect()
 }
 
 /// The rows that were asked for, and the reference, without which there is nothing to relate them to.

@@ -1,8 +1,8 @@
 //! `--until`: what ends a run, beside its budget and its most blocks.
 
 use anyhow::ensure;
-use tare_bench::run::{
-    plan::Plan,
+use tare_bench::plan::{
+    Plan,
     until::{ALPHA, Metric, Tiers, Until, looks},
 };
 use tare_host::spelling::suggestion;
@@ -36,9 +36,9 @@ pub fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result<()> {
         plan.groups() == 1,
         "--until tiers compares rows within a block, and {} rows do not fit into one: choose at most {} by --services",
         plan.rows.len(),
-        plan.group_max
+        plan.blocks().group_max
     );
-    plan.until = Until::Tiers(Tiers { metric, delta, looks: looks(plan.blocks_max), alpha: ALPHA });
+    plan.until = Until::Tiers(Tiers { metric, delta, looks: looks(plan.blocks().max), alpha: ALPHA });
     Ok(())
 }
 

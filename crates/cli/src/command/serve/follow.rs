@@ -10,10 +10,7 @@ use std::{
     time::Duration,
 };
 
-use tare_bench::run::{
-    folder::{self, FolderError, Kind},
-    plan::Plan,
-};
+use tare_bench::folder::{self, FolderError};
 use tokio::{
     sync::watch,
     time::{Instant, MissedTickBehavior, interval},
@@ -135,10 +132,7 @@ fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
 
 impl Tail {
     fn open(run: &Path) -> Result<Tail, FolderError> {
-        let going = match folder::kind(run)? {
-            Kind::Campaign => Going::campaign(folder::read_header::<Plan>(run)?.plan),
-            Kind::Grid => Going::grid(folder::read_header(run)?.plan),
-        };
+        let going = Going::of(folder::read_header(run)?.plan);
         Ok(Tail { journal: folder::journal_path(run), read: 0, going })
     }
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tare_bench::run::folder;
+use tare_bench::folder;
 use tare_report::{
     Document,
     document::Status,

@@ -5,12 +5,10 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde::Serialize;
 use tare_bench::{
-    grid::{Cell, plan::GridPlan},
-    run::{
-        plan::Plan,
-        record::{Block, Record},
-    },
+    plan::{Order, Plan},
+    record::{Block, Record},
     sample::Sample,
+    schedule::Slot,
 };
 
 use crate::progress::duration;
@@ -32,14 +30,14 @@ pub(super) struct RunProgress {
 #[derive(Debug)]
 pub(super) enum Going {
     /// In blocks.
-    Campaign(Box<Campaign>),
-    /// In cells.
-    Grid(Box<Grid>),
+    Interleaved(Box<Blocks>),
+    /// In fresh processes.
+    Sequential(Box<Samples>),
 }
 
 /// Slices in blocks.
 #[derive(Debug)]
-pub(super) struct Campaign {
+pub(super) struct Blocks {
     plan: Plan,
     /// Blocks that have begun.
     blocks: usize,
@@ -51,52 +49,49 @@ pub(super) struct Campaign {
     now: String,
 }
 
-/// Cells in rounds.
+/// Samples in rounds.
 #[derive(Debug)]
-pub(super) struct Grid {
-    plan: GridPlan,
-    done: BTreeSet<Cell>,
-    last: Option<Cell>,
+pub(super) struct Samples {
+    plan: Plan,
+    done: BTreeSet<Slot>,
+    last: Option<Slot>,
 }
 
 impl Going {
-    /// Of an interleaved experiment.
-    pub(super) fn campaign(plan: Plan) -> Going {
-        let now = "warming up".to_owned();
-        Going::Campaign(Box::new(Campaign {
-            plan,
-            blocks: 0,
-            pilots_ns: 0,
-            block_began_ns: 0,
-            elapsed_ns: 0,
-            now,
-        }))
-    }
-
-    /// Of a published experiment.
-    pub(super) fn grid(plan: GridPlan) -> Going {
-        Going::Grid(Box::new(Grid { plan, done: BTreeSet::new(), last: None }))
+    /// Of a run with this plan.
+    pub(super) fn of(plan: Plan) -> Going {
+        match plan.order {
+            Order::Interleaved(_) => Going::Interleaved(Box::new(Blocks::new(plan))),
+            Order::Sequential => {
+                Going::Sequential(Box::new(Samples { plan, done: BTreeSet::new(), last: None }))
+            }
+        }
     }
 
     /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
     /// report's to complain of.
     pub(super) fn hear(&mut self, line: &[u8]) -> bool {
         serde_json::from_slice(line).is_ok_and(|record: Record| match self {
-            Going::Campaign(campaign) => campaign.hear(&record),
-            Going::Grid(grid) => grid.hear(&record),
+            Going::Interleaved(run) => run.hear(&record),
+            Going::Sequential(run) => run.hear(&record),
         })
     }
 
     /// How far it is.
     pub(super) fn progress(&self) -> RunProgress {
         match self {
-            Going::Campaign(campaign) => campaign.progress(),
-            Going::Grid(grid) => grid.progress(),
+            Going::Interleaved(run) => run.progress(),
+            Going::Sequential(run) => run.progress(),
         }
     }
 }
 
-impl Campaign {
+impl Blocks {
+    fn new(plan: Plan) -> Blocks {
+        let now = "warming up".to_owned();
+        Blocks { plan, blocks: 0, pilots_ns: 0, block_began_ns: 0, elapsed_ns: 0, now }
+    }
+
     fn hear(&mut self, record: &Record) -> bool {
         match record {
             Record::Pilot(pilot) => {
@@ -143,7 +138,7 @@ impl Campaign {
     }
 
     fn round(&self, slice: &Sample) -> String {
-        let (closed, label) = (self.plan.slices_per_block, self.label(slice.row));
+        let (closed, label) = (self.plan.slices_per_block(), self.label(slice.row));
         match slice.load.offered_per_second {
             None => format!("round {} of {closed}: {label}", slice.round + 1),
             Some(per_second) => format!("{label} at {per_second:.0} requests/s"),
@@ -173,28 +168,28 @@ impl Campaign {
     }
 }
 
-impl Grid {
+impl Samples {
     fn hear(&mut self, record: &Record) -> bool {
         if let Record::Sample(sample) = record {
-            self.done.insert(Cell::of(sample));
-            self.last = Some(Cell::of(sample));
+            self.done.insert(Slot::of(sample));
+            self.last = Some(Slot::of(sample));
         }
         true
     }
 
     fn progress(&self) -> RunProgress {
         let expected_ns =
-            |cell: &Cell| self.plan.points.get(cell.point).map_or(0, |point| point.expected_ns());
+            |cell: &Slot| self.plan.points.get(cell.point).map_or(0, |point| point.expected_ns());
         let done_ns: u64 = self.done.iter().map(expected_ns).sum();
         let left_ns = self.plan.expected_ns().saturating_sub(done_ns);
         let now = self.last.and_then(|cell| {
             let (point, row) = (self.plan.points.get(cell.point)?, self.plan.rows.get(cell.row)?);
-            Some(format!("last measured: {}, {}", row.planned.label, point.describe()))
+            Some(format!("last measured: {}, {}", row.label, point.describe()))
         });
-        let (done, all) = (self.done.len(), self.plan.cells());
+        let (done, all) = (self.done.len(), self.plan.samples());
         RunProgress {
-            now: now.unwrap_or_else(|| "the first cell".to_owned()),
-            stage: format!("{done} of {all} cells"),
+            now: now.unwrap_or_else(|| "the first sample".to_owned()),
+            stage: format!("{done} of {all} samples"),
             left: words(left_ns),
             share: share(done_ns, left_ns),
         }
@@ -220,21 +215,15 @@ fn share(over_ns: u64, left_ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use tare_bench::fixture;
 
     use super::*;
 
     fn plan() -> Plan {
-        let service_settings = json!({"threads": 1, "delay_ms": 0});
-        let load = json!({"connections": 1, "threads": 1});
-        let row = |label: &str| {
-            json!({"label": label, "service": label, "title": null, "language": "c", "framework": "none",
-                "licence": "MIT", "style": "framework", "settings": [], "version": null, "excluded": null})
-        };
-        let plan = json!({"experiment": "e", "title": "t", "question": "q", "contract": "hello", "reference": "a",
-            "seed": 1, "load": load, "service_settings": service_settings, "budget_ns": 60_000_000_000_u64, "slice_ns": 100_000_000,
-            "slices_per_block": 2, "warm_up_ns": 0, "blocks_min": 6, "blocks_max": 100,
-            "pinning": {"server": [0], "generator": [1]}, "rows": [row("a"), row("b")]});
-        serde_json::from_value(plan).unwrap()
+        let plan = fixture::at_points(fixture::plan(&["a", "b"]), |point| point.rounds = 2);
+        fixture::in_blocks(plan, |blocks| {
+            (blocks.min, blocks.max, blocks.budget_ns) = (6, 100, 60_000_000_000);
+        })
     }
 
     fn heard(going: &mut Going, record: &Value) -> bool {
@@ -243,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_block_is_told_when_it_begins_and_a_slice_as_it_comes() {
-        let mut going = Going::campaign(plan());
+        let mut going = Going::of(plan());
         assert_eq!(going.progress().stage, "Before the first block");
         let block = |block: usize, elapsed_ns: u64| json!({"block": {"block": block, "order": [0, 1], "elapsed_ns": elapsed_ns}});
         assert!(!heard(&mut going, &block(0, 0)), "there is nothing new to show");
@@ -263,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_is_no_record_says_nothing() {
-        let mut going = Going::campaign(plan());
+        let mut going = Going::of(plan());
         let before = going.progress();
         for line in ["", "{", "{\"slize\":{}}", "null"] {
             assert!(!going.hear(line.as_bytes()), "{line}");

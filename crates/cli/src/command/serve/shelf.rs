@@ -9,9 +9,11 @@ use std::{
     time::SystemTime,
 };
 
-use serde::Deserialize;
 use serde_json::Value;
-use tare_bench::run::{folder, until::Until};
+use tare_bench::{
+    folder::{self, Head},
+    plan::{Order, Until},
+};
 use tare_report::{
     document::{Kind, Status},
     gather::gather,
@@ -194,12 +196,13 @@ impl Place {
         let word =
             |pointer: &str| head.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let title = Some(word("/plan/title")).filter(|title| !title.is_empty());
-        let kind = match folder::kind(&self.path) {
-            Ok(folder::Kind::Grid) => Kind::Sequential.text(),
-            Ok(folder::Kind::Campaign) if self.path.join("slo.json").exists() => Kind::Capacity.text(),
-            Ok(folder::Kind::Campaign) => match until(&head) {
-                Some(Until::Gate(_)) => Kind::Comparison.text(),
-                _ => Kind::Interleaved.text(),
+        let kind = match Head::read(&self.path) {
+            Ok(head) => match (head.order(), head.until()) {
+                (Some(Order::Sequential), _) => Kind::Sequential.text(),
+                (Some(Order::Interleaved(_)), Some(Until::Search(_))) => Kind::Capacity.text(),
+                (Some(Order::Interleaved(_)), Some(Until::Gate(_))) => Kind::Comparison.text(),
+                (Some(Order::Interleaved(_)), _) => Kind::Interleaved.text(),
+                (None, _) => "",
             },
             Err(_) => "",
         };
@@ -234,11 +237,6 @@ impl Place {
             ..self.head(state)
         }
     }
-}
-
-/// What ends the run with this head.
-fn until(head: &Value) -> Option<Until> {
-    Until::deserialize(head.get("plan")?.get("until")?).ok()
 }
 
 /// The time that the name of a folder in `runs/` begins with, RFC 3339; empty where it begins with none.
@@ -283,7 +281,7 @@ fn escaped(name: &str) -> String {
 mod tests {
     use std::{io::Write, time::Duration};
 
-    use tare_bench::run::until::{ALPHA, Gate, Metric, looks};
+    use tare_bench::plan::until::{ALPHA, Gate, Metric, looks};
 
     use super::*;
 
@@ -415,11 +413,12 @@ mod tests {
             looks: looks(40),
             alpha: ALPHA,
         };
+        let order = tare_bench::fixture::plan(&["a", "b"]).order;
         for (name, until) in [("gate", Until::Gate(gate)), ("budget", Until::Budget)] {
             let run = folder.path().join(name);
             fs::create_dir_all(&run).unwrap();
             let head =
-                serde_json::json!({"format": folder::FORMAT, "kind": "campaign", "plan": {"until": until}});
+                serde_json::json!({"format": folder::FORMAT, "plan": {"order": order, "until": until}});
             fs::write(run.join("run.json"), head.to_string()).unwrap();
         }
         let mut shelf = Shelf::new(Folders::new(vec![folder.path().to_owned()]));

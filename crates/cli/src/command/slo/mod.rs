@@ -5,25 +5,26 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use tare_bench::{
     experiment::LoadSetting,
-    run::{folder, plan::Plan},
-    slo::{Slo, SloPlan, plan::Setting},
+    folder,
+    plan::{Plan, SearchSetting, Until},
+    slo::Slo,
 };
 use tare_host::cpus::{self, Pinning};
 use tare_load::schedule::parse;
 use tare_report::Document;
-use tare_service::{catalogue::Row, settings::ServiceSettings};
+use tare_service::settings::ServiceSettings;
 
-use super::campaign;
-use super::run::{ended, kept_rows, session::Session};
+use super::{
+    run::{ended, measure, resume},
+    start,
+};
 use crate::{
     exit::Outcome,
-    progress::duration,
     workspace::{self, Global},
 };
-use tare_service::workspace::Workspace;
 
 /// Find the highest request rate at which a service holds an SLO, such as p99=10ms
 ///
@@ -82,75 +83,52 @@ pub struct Args {
     #[arg(short, long, default_value = "1")]
     threads: usize,
     #[command(flatten)]
-    campaign: campaign::Words,
+    start: start::StartOptions,
 }
 
 pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let mut workspace = global.open()?;
     let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
     let found = match &args.resume {
-        Some(run) => Some((run.clone(), resume(&mut workspace, run, at_least)?)),
-        None => begin(&mut workspace, &args, at_least)?,
+        Some(run) => {
+            ask_of_stored(run, at_least)?;
+            Some(resume(global, run)?)
+        }
+        None => begin(global, &args, at_least)?,
     };
-    let Some((run, document)) = found else { return Ok(Outcome::Fine) };
-    ended(&run, &document, args.campaign.format())
+    match found {
+        Some((run, document)) => ended(&run, &document, args.start.format()),
+        None => Ok(Outcome::Fine),
+    }
 }
 
-/// The rest of a search that was cut off. A rate that is asked of it now is kept in its folder, as that of the first time was.
-fn resume(workspace: &mut Workspace, run: &Path, at_least: Option<f64>) -> anyhow::Result<Document> {
-    let kept = folder::read(run)?;
-    let mut slo =
-        SloPlan::read(run)?.with_context(|| format!("{}: not a search for capacity", run.display()))?;
+/// A rate that is asked of a search when it is resumed is stored in its folder, as that of the first time was.
+fn ask_of_stored(run: &Path, at_least: Option<f64>) -> anyhow::Result<()> {
+    let mut header = folder::read_header(run)?;
+    let Until::Search(slo) = &mut header.plan.until else {
+        bail!("{}: not a search for capacity", run.display())
+    };
     if at_least.is_some() {
         slo.at_least = at_least;
-        slo.keep(run)?;
+        folder::replace_header(run, &header)?;
     }
-    let rows = kept_rows(workspace, &kept)?;
-    Session::new(workspace, rows, run)?.resume_search(&slo, &kept)
+    Ok(())
 }
 
-/// A new search; nothing where only the plan was asked for.
-fn begin(
-    workspace: &mut Workspace,
-    args: &Args,
-    at_least: Option<f64>,
-) -> anyhow::Result<Option<(PathBuf, Document)>> {
+/// A new search; nothing if only the plan was asked for.
+fn begin(global: &Global, args: &Args, at_least: Option<f64>) -> anyhow::Result<Option<(PathBuf, Document)>> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
-    let setting = setting(args)?;
+    let setting = setting(args, slo, at_least)?;
+    let mut workspace = global.open()?;
     workspace.contract(&setting.contract)?;
     workspace.adopt(args.services.iter().map(String::as_str))?;
     let rows = workspace.rows(args.services.iter().map(String::as_str))?;
     let pinning = Pinning::choose(&cpus::available(), setting.service_settings.threads, setting.load.threads);
-    let (slo, plan) = SloPlan::new(slo, &setting, &rows, pinning);
-    let slo = SloPlan { at_least, ..slo };
-    eprintln!("{}", words(&slo, &plan));
-    match args.campaign.dry_run {
-        true => Ok(None),
-        false => measure(workspace, args, rows, &slo, plan).map(Some),
-    }
+    let plan = Plan::search(&setting, &rows, args.start.seed(), pinning);
+    workspace::print_broken(&workspace);
+    measure(&workspace, &args.start, plan, rows)
 }
 
-fn measure(
-    workspace: &Workspace,
-    args: &Args,
-    rows: Vec<Row>,
-    slo: &SloPlan,
-    plan: Plan,
-) -> anyhow::Result<(PathBuf, Document)> {
-    let began = jiff::Timestamp::now();
-    let run = || workspace.new_run("slo", began);
-    let run = args.campaign.out.clone().unwrap_or_else(run);
-    ensure!(
-        !run.join("run.json").exists(),
-        "{}: contains a run already; choose another folder",
-        run.display()
-    );
-    workspace::print_broken(workspace);
-    let document = Session::new(workspace, rows, &run)?.search(slo, plan, began)?;
-    Ok((run, document))
-}
-
-fn setting(args: &Args) -> anyhow::Result<Setting> {
+fn setting(args: &Args, slo: Slo, at_least: Option<f64>) -> anyhow::Result<SearchSetting> {
     for (name, value, most) in [
         ("--starts", args.starts, 100),
         ("--windows", args.windows, 1_000),
@@ -162,7 +140,9 @@ fn setting(args: &Args) -> anyhow::Result<Setting> {
     let window = args.window.map(|window| window.unsigned_abs());
     let lengths = Duration::from_millis(20)..=Duration::from_secs(60);
     ensure!(window.is_none_or(|window| lengths.contains(&window)), "--window: give 20ms to 60s");
-    Ok(Setting {
+    Ok(SearchSetting {
+        slo,
+        at_least,
         contract: args.contract.clone(),
         load: LoadSetting { connections: args.connections, threads: 1 },
         service_settings: ServiceSettings { threads: args.threads, delay_ms: 0 },
@@ -172,25 +152,5 @@ fn setting(args: &Args) -> anyhow::Result<Setting> {
         lag_max: args.max_lag.unsigned_abs(),
         warm_up: args.warm_up.unsigned_abs(),
         warm_up_max: args.warm_up_max.unsigned_abs(),
-        seed: args.campaign.seed(),
     })
-}
-
-/// What is going to be done, and how long it takes if no window is void.
-fn words(slo: &SloPlan, plan: &Plan) -> String {
-    let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
-    let window_ns = plan.latency.as_ref().map_or(0, |latency| latency.slice_ns);
-    let void_ns = window_ns * (slo.windows * plan.group(0).len()) as u64;
-    let block_ns = plan.block_ns_expected().saturating_sub(void_ns);
-    let blocks = (plan.blocks_max * plan.groups()) as u64;
-    format!(
-        "highest rate of {} that holds {}: {} starts of each, {} windows of {} ms in a start, seed {}; about {}",
-        labels.join(", "),
-        slo.slo,
-        plan.blocks_max,
-        slo.windows,
-        window_ns / 1_000_000,
-        plan.seed,
-        duration(Duration::from_nanos(block_ns * blocks)),
-    )
 }

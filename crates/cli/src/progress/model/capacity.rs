@@ -8,11 +8,12 @@ use tare_analysis::{
     report::figures::{percent, rate},
 };
 use tare_bench::{
-    run::{folder::Kept, plan::Plan},
+    folder::StoredRun,
+    plan::{Plan, SloPlan},
     slo::{
-        Found, Search, SloPlan,
+        Found, Search,
         search::CEILING,
-        searches::{Searches, Start},
+        searches::{SearchStart, Searches},
     },
 };
 
@@ -20,7 +21,7 @@ use super::weigh::without_figures;
 use crate::progress::view::{Column, Range, Row, Scale, Table};
 
 /// As the starts that are over make it, and what is doubtful about it.
-pub fn table(plan: &SloPlan, kept: &Kept) -> (Table, Vec<String>) {
+pub fn table(plan: &SloPlan, kept: &StoredRun) -> (Table, Vec<String>) {
     let report = capacity::compute(plan, kept);
     let rows: Vec<Row> = report.rows.iter().map(row).collect();
     let remarks =
@@ -76,14 +77,14 @@ pub fn enter_searches(table: &mut Table, plan: &Plan, searches: &Searches, measu
         }
         row.state = match search.is_over() {
             true => "found".to_owned(),
-            false => format!("window {}", search.counted() + search.void()),
+            false => format!("window {}", search.counted() + search.discarded()),
         };
     }
     let ends = ["0".to_owned(), format!("{}/s", rate(top))];
     table.scale = (top > 0.0).then_some(Scale { from: 0.0, to: top, ends, is_length: true });
 }
 
-fn between(start: &Start, search: &Search) -> Range {
+fn between(start: &SearchStart, search: &Search) -> Range {
     let top = CEILING * start.capacity_per_second();
     let interval = match search.found() {
         Found::Between { held, broke } => Some((held, broke)),

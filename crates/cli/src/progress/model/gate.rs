@@ -5,12 +5,12 @@ use tare_analysis::{
     report::figures::{bytes, change, rate, time},
     verdict::{Question, Verdict},
 };
-use tare_bench::{metric::Unit, run::folder::Kept};
+use tare_bench::{folder::StoredRun, metric::Unit};
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 
 /// As the last look made it: what lies between two looks decides nothing.
-pub fn table(kept: &Kept) -> (Table, String, Vec<String>) {
+pub fn table(kept: &StoredRun) -> (Table, String, Vec<String>) {
     let Some(found) = comparison::compute(kept) else { return Default::default() };
     let columns = [("baseline", 2), ("candidate", 3), ("change", 0), ("interval", 5), ("bound", 4)];
     let table = Table {

@@ -5,7 +5,7 @@
 
 mod capacity;
 mod gate;
-mod grid;
+mod sequential;
 mod weigh;
 
 use std::{
@@ -15,18 +15,15 @@ use std::{
 
 use tare_analysis::report::figures::rate;
 use tare_bench::{
-    run::{
-        folder::{Header, Kept},
-        plan::Plan,
-        record::{Block, Pilot, Record},
-        schedule::StopRule,
-        until::Until,
-    },
+    folder::{Header, StoredRun},
+    plan::{Order, Plan, SloPlan, Until},
+    record::{Block, Pilot, Record},
     sample::Sample,
-    slo::{SloPlan, searches::Searches},
+    schedule::{Slot, StopRule},
+    slo::searches::Searches,
 };
 
-pub use grid::Grid;
+use sequential::SequentialModel;
 
 use super::view::{Row, Table, Tone, View};
 
@@ -41,8 +38,64 @@ mod interest {
 
 /// A run, as far as it has come.
 #[derive(Debug)]
-pub struct Campaign<'a> {
-    kept: Kept,
+pub enum Model<'a> {
+    Interleaved(Box<InterleavedModel<'a>>),
+    Sequential(Box<SequentialModel>),
+}
+
+impl<'a> Model<'a> {
+    /// With this head, after `past`.
+    pub fn new(header: &'a Header, past: &[Record]) -> Model<'a> {
+        match header.plan.order {
+            Order::Interleaved(_) => Model::Interleaved(Box::new(InterleavedModel::new(header, past))),
+            Order::Sequential => Model::Sequential(Box::new(SequentialModel::new(header, past))),
+        }
+    }
+
+    /// A sample begins after this many others; so much may still be to come.
+    pub fn begin(&mut self, slot: Slot, done: usize, left: Duration) {
+        if let Model::Sequential(model) = self {
+            model.begin(slot, done, left);
+        }
+    }
+
+    /// A record was stored; so much may still be to come.
+    pub fn hear(&mut self, record: &Record, left: Duration) {
+        match self {
+            Model::Interleaved(model) => model.hear(record.clone(), left),
+            Model::Sequential(model) => model.hear(record),
+        }
+    }
+
+    /// Whether there is more to know after this record: of blocks, once one is over.
+    pub fn has_more_to_compute(&self, record: &Record) -> bool {
+        match self {
+            Model::Interleaved(_) => matches!(record, Record::Block(Block { block: 1.., .. })),
+            Model::Sequential(_) => matches!(record, Record::Sample(_)),
+        }
+    }
+
+    /// Brings what is known up to date: not while anything is measured.
+    pub fn compute(&mut self) {
+        match self {
+            Model::Interleaved(model) => model.compute(),
+            Model::Sequential(model) => model.compute(),
+        }
+    }
+
+    /// How it looks, so long after this part of it began.
+    pub fn view(&self, elapsed: Duration) -> View {
+        match self {
+            Model::Interleaved(model) => model.view(elapsed),
+            Model::Sequential(model) => model.view(elapsed),
+        }
+    }
+}
+
+/// Slices in blocks.
+#[derive(Debug)]
+pub struct InterleavedModel<'a> {
+    kept: StoredRun,
     question: Question<'a>,
     phase: Phase,
     block: usize,
@@ -82,20 +135,25 @@ enum Phase {
     Stopping,
 }
 
-impl<'a> Campaign<'a> {
-    /// With this head, after `past`; a search for capacity where there is a plan of one.
-    pub fn new(header: &Header, slo: Option<&'a SloPlan>, past: &[Record]) -> Campaign<'a> {
-        let question = match (slo, &header.plan.until) {
-            (Some(plan), _) => Question::Capacity { plan, searches: Searches::new(plan) },
-            (None, Until::Gate(_)) => Question::Gate,
-            (None, _) => Question::Weigh,
+impl<'a> InterleavedModel<'a> {
+    /// With this head, after `past`.
+    pub fn new(header: &'a Header, past: &[Record]) -> InterleavedModel<'a> {
+        let question = match &header.plan.until {
+            Until::Search(plan) => Question::Capacity { plan, searches: Searches::new(plan) },
+            Until::Gate(_) => Question::Gate,
+            Until::Budget | Until::Tiers(_) => Question::Weigh,
         };
         let plan = &header.plan;
-        let phase = if plan.warm_up_ns_max.is_some() { Phase::Pilots } else { Phase::Starting };
+        let phase = if plan.blocks().warm_up_ns_max.is_some() { Phase::Pilots } else { Phase::Starting };
         let left = Duration::from_nanos(plan.expected_ns());
-        let mut campaign = Campaign {
+        let mut model = InterleavedModel {
             blocks: plan.blocks_expected() * plan.groups(),
-            kept: Kept { header: header.clone(), records: Vec::new(), damage: Vec::new(), goes_on: true },
+            kept: StoredRun {
+                header: header.clone(),
+                records: Vec::new(),
+                damage: Vec::new(),
+                in_progress: true,
+            },
             question,
             phase,
             block: 0,
@@ -111,11 +169,11 @@ impl<'a> Campaign<'a> {
             moved: BTreeSet::new(),
             remarks: Vec::new(),
         };
-        past.iter().for_each(|record| campaign.hear(record.clone(), left));
-        campaign.elapsed_before = elapsed(past);
-        campaign.compute();
-        campaign.moved.clear();
-        campaign
+        past.iter().for_each(|record| model.hear(record.clone(), left));
+        model.elapsed_before = elapsed(past);
+        model.compute();
+        model.moved.clear();
+        model
     }
 
     /// A record was kept; so much may still be to come.
@@ -158,7 +216,7 @@ impl<'a> Campaign<'a> {
         } else {
             let mean_ns = (elapsed_ns.saturating_sub(self.first_block_ns) / block as u64).max(1);
             let left = (self.left.as_nanos() as f64 / mean_ns as f64).round() as usize;
-            let (least, most) = (plan.blocks_min * plan.groups(), plan.blocks_max * plan.groups());
+            let (least, most) = (plan.blocks().min * plan.groups(), plan.blocks().max * plan.groups());
             self.blocks = (block + left).clamp(least, most);
         }
         self.block = block;
@@ -238,7 +296,7 @@ impl<'a> Campaign<'a> {
             _ if row.is_now => interest::NOW,
             Some((block, _)) if block + 1 >= self.block => interest::FAILED,
             None if is_in_block => interest::IN_BLOCK,
-            _ if name == self.plan().reference => interest::RAW_SOCKET,
+            _ if self.plan().is_reference(name) => interest::RAW_SOCKET,
             _ if self.moved.contains(name) => interest::MOVED,
             _ => 0,
         };
@@ -282,7 +340,7 @@ impl<'a> Campaign<'a> {
             return format!("finding how long each warms up, {number} of {members}: {now}");
         }
         let plan = self.plan();
-        let about = if plan.blocks_min == plan.blocks_max { "" } else { "about " };
+        let about = if plan.blocks().min == plan.blocks().max { "" } else { "about " };
         let what = match &self.phase {
             Phase::Starting if now.is_empty() => "all are warm".to_owned(),
             Phase::Starting => format!("warming up {now}"),
@@ -291,7 +349,7 @@ impl<'a> Campaign<'a> {
         };
         let block = format!("block {} of {about}{}, {what}", self.block + 1, self.blocks);
         let looks: &[usize] = match &plan.until {
-            Until::Budget => &[],
+            Until::Budget | Until::Search(_) => &[],
             Until::Gate(gate) => &gate.looks,
             Until::Tiers(tiers) => &tiers.looks,
         };
@@ -312,10 +370,10 @@ pub fn steady(pilot: &Pilot) -> String {
 
 fn place(plan: &Plan, slice: &Sample) -> String {
     let round = slice.round + 1;
-    let load = (0..plan.loads.len()).find(|load| plan.point_of_load(*load) == slice.point);
+    let load = (0..plan.loads().len()).find(|load| plan.point_of_load(*load) == slice.point);
     match slice.load.offered_per_second {
-        None => match load.filter(|_| plan.loads.len() > 1) {
-            Some(load) => format!("round {round} of {}", plan.loads[load].label()),
+        None => match load.filter(|_| plan.loads().len() > 1) {
+            Some(load) => format!("round {round} of {}", plan.loads()[load].label()),
             None => format!("round {round}"),
         },
         Some(per_second) => format!("round {round} at {}/s", rate(per_second)),

@@ -1,16 +1,15 @@
 use insta::assert_snapshot;
 use tare_bench::{
-    experiment::{LoadSetting, Point},
-    run::{
-        plan::{Excluded, Exclusion, LatencyPlan, PlannedRow},
-        record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},
+    fixture,
+    plan::{
+        Excluded, Exclusion, Rate,
         until::{ALPHA, Gate, Metric, looks},
     },
+    record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},
     sample::{HostUsage, LoadResult},
     slo::Slo,
 };
-use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, settings::ServiceSettings};
+use tare_host::environment::Environment;
 
 use super::*;
 use crate::progress::view::tests::drawn;
@@ -18,41 +17,13 @@ use crate::progress::view::tests::drawn;
 const LEFT: Duration = Duration::from_secs(60);
 
 fn header(labels: &[&str]) -> Header {
-    let row = |label: &&str| PlannedRow {
-        label: (*label).to_owned(),
-        service: (*label).to_owned(),
-        title: None,
-        language: "rust".to_owned(),
-        framework: "none".to_owned(),
-        licence: "MIT".to_owned(),
-        style: Style::Framework,
-        settings: Vec::new(),
-        version: None,
-        content: None,
-        excluded: None,
-    };
+    let plan = fixture::at_points(fixture::plan(labels), |point| point.rounds = 4);
+    let plan = fixture::in_blocks(plan, |blocks| (blocks.min, blocks.budget_ns) = (6, 120_000_000_000));
     let plan = Plan {
         experiment: "tiny".to_owned(),
         title: "Tiny".to_owned(),
         question: "Which?".to_owned(),
-        contract: "hello".to_owned(),
-        reference: labels[0].to_owned(),
-        seed: 1,
-        loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
-        budget_ns: 120_000_000_000,
-        slice_ns: 100_000_000,
-        slices_per_block: 4,
-        warm_up_ns: 0,
-        warm_up_ns_max: None,
-        group_max: 12,
-        blocks_per_start_max: 4,
-        latency: None,
-        until: Until::Budget,
-        blocks_min: 6,
-        blocks_max: 40,
-        pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: labels.iter().map(row).collect(),
+        ..plan
     };
     Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, Environment::default())
 }
@@ -102,8 +73,8 @@ fn block(number: usize, rows: &[(&str, f64)]) -> Vec<Record> {
     records
 }
 
-fn hear(campaign: &mut Campaign, records: impl IntoIterator<Item = Record>) {
-    records.into_iter().for_each(|record| campaign.hear(record, LEFT));
+fn hear(model: &mut InterleavedModel, records: impl IntoIterator<Item = Record>) {
+    records.into_iter().for_each(|record| model.hear(record, LEFT));
 }
 
 fn state<'v>(view: &'v View, name: &str) -> &'v str {
@@ -115,14 +86,14 @@ const ROWS: [(&str, f64); 3] = [("raw", 1.0), ("fast", 0.9), ("slow", 0.4)];
 #[test]
 fn what_is_being_done_is_said() {
     let mut head = header(&["raw", "fast", "slow", "gone"]);
-    head.plan.warm_up_ns_max = Some(9_000_000_000);
+    head.plan.blocks_mut().warm_up_ns_max = Some(9_000_000_000);
     let reason = "not found: swiftc".to_owned();
     head.plan.rows[3].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
-    let mut campaign = Campaign::new(&head, None, &[]);
-    let view = |campaign: &Campaign| campaign.view(Duration::from_secs(7));
-    assert_eq!(view(&campaign).place, "finding how long each warms up, 1 of 3: raw");
-    assert_eq!(state(&view(&campaign), "raw"), "warming up");
-    assert_eq!(state(&view(&campaign), "gone"), "left out: not found: swiftc");
+    let mut model = InterleavedModel::new(&head, &[]);
+    let view = |model: &InterleavedModel| model.view(Duration::from_secs(7));
+    assert_eq!(view(&model).place, "finding how long each warms up, 1 of 3: raw");
+    assert_eq!(state(&view(&model), "raw"), "warming up");
+    assert_eq!(state(&view(&model), "gone"), "left out: not found: swiftc");
 
     let pilot = Pilot {
         row: 0,
@@ -132,51 +103,52 @@ fn what_is_being_done_is_said() {
         start_ns: 0,
         steady_after_ns: Some(1_500_000_000),
     };
-    hear(&mut campaign, [Record::Pilot(pilot)]);
-    assert_eq!(view(&campaign).place, "finding how long each warms up, 2 of 3: fast");
-    assert_eq!(state(&view(&campaign), "raw"), "steady after 1.5 s");
+    hear(&mut model, [Record::Pilot(pilot)]);
+    assert_eq!(view(&model).place, "finding how long each warms up, 2 of 3: fast");
+    assert_eq!(state(&view(&model), "raw"), "steady after 1.5 s");
 
-    hear(&mut campaign, [begins(0, &ROWS), started(0, 0)]);
-    assert_eq!(view(&campaign).place, format!("block 1 of about {}, warming up fast", campaign.blocks));
-    assert_eq!((state(&view(&campaign), "raw"), state(&view(&campaign), "slow")), ("ready", ""));
+    hear(&mut model, [begins(0, &ROWS), started(0, 0)]);
+    assert_eq!(view(&model).place, format!("block 1 of about {}, warming up fast", model.blocks));
+    assert_eq!((state(&view(&model), "raw"), state(&view(&model), "slow")), ("ready", ""));
 
-    hear(&mut campaign, [started(0, 1), started(0, 2)]);
-    assert!(view(&campaign).place.ends_with(", all are warm"));
-    hear(&mut campaign, [sample(slice(0, 2, 2, 1.0))]);
-    assert!(view(&campaign).place.ends_with(", round 3: slow"));
-    assert_eq!(state(&view(&campaign), "slow"), "measuring");
+    hear(&mut model, [started(0, 1), started(0, 2)]);
+    assert!(view(&model).place.ends_with(", all are warm"));
+    hear(&mut model, [sample(slice(0, 2, 2, 1.0))]);
+    assert!(view(&model).place.ends_with(", round 3: slow"));
+    assert_eq!(state(&view(&model), "slow"), "measuring");
 
     let reason = "was killed".to_owned();
-    hear(&mut campaign, [Record::Failed(Failed { block: 0, row: 2, reason })]);
-    assert_eq!(state(&view(&campaign), "slow"), "failed in block 1: was killed");
-    assert_eq!(view(&campaign).remarks, ["slow: was killed"]);
-    hear(&mut campaign, [stopped(0, 0)]);
-    assert!(view(&campaign).place.ends_with(", stopping"));
+    hear(&mut model, [Record::Failed(Failed { block: 0, row: 2, reason })]);
+    assert_eq!(state(&view(&model), "slow"), "failed in block 1: was killed");
+    assert_eq!(view(&model).remarks, ["slow: was killed"]);
+    hear(&mut model, [stopped(0, 0)]);
+    assert!(view(&model).place.ends_with(", stopping"));
 }
 
 #[test]
 fn blocks_to_come_are_told_by_those_that_were() {
-    let mut campaign = Campaign::new(&header(&["raw", "fast", "slow"]), None, &[]);
-    (0..3).for_each(|number| hear(&mut campaign, block(number, &ROWS)));
+    let head = header(&["raw", "fast", "slow"]);
+    let mut model = InterleavedModel::new(&head, &[]);
+    (0..3).for_each(|number| hear(&mut model, block(number, &ROWS)));
     // A block has taken 4 s, and there are 60 s.
-    campaign.hear(begins(3, &ROWS), LEFT);
-    assert_eq!(campaign.blocks, 3 + 15);
-    campaign.hear(begins(4, &ROWS), Duration::ZERO);
-    assert_eq!(campaign.blocks, 6, "the fewest");
+    model.hear(begins(3, &ROWS), LEFT);
+    assert_eq!(model.blocks, 3 + 15);
+    model.hear(begins(4, &ROWS), Duration::ZERO);
+    assert_eq!(model.blocks, 6, "the fewest");
 }
 
 #[test]
 fn the_table_is_that_of_the_end() {
     let head = header(&["raw", "fast", "slow"]);
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).collect();
-    let mut campaign = Campaign::new(&head, None, &records);
+    let mut model = InterleavedModel::new(&head, &records);
     let reason = Ending::Interrupted;
-    hear(&mut campaign, [Record::Ended(Ended { reason, elapsed_ns: 28_000_000_000 })]);
-    hear(&mut campaign, [begins(7, &ROWS), started(7, 0)]);
-    let view = campaign.view(Duration::from_secs(7));
+    hear(&mut model, [Record::Ended(Ended { reason, elapsed_ns: 28_000_000_000 })]);
+    hear(&mut model, [begins(7, &ROWS), started(7, 0)]);
+    let view = model.view(Duration::from_secs(7));
     assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
     assert_snapshot!(drawn(&view, 100, 8));
-    let report = tare_analysis::report::compute(&campaign.kept);
+    let report = tare_analysis::report::compute(&model.kept);
     for (shown, row) in view.table.rows.iter().zip(&report.rows).skip(1) {
         let interval = row.ratio.as_ref().and_then(|ratio| ratio.low.zip(ratio.high));
         assert_eq!(shown.name, row.label);
@@ -195,8 +167,9 @@ fn without_a_throughput_it_is_cpu_time_that_is_shown() {
         record => record,
     };
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).map(generator_bound).collect();
-    let campaign = Campaign::new(&header(&["raw", "fast", "slow"]), None, &records);
-    let view = campaign.view(Duration::ZERO);
+    let head = header(&["raw", "fast", "slow"]);
+    let model = InterleavedModel::new(&head, &records);
+    let view = model.view(Duration::ZERO);
     assert_eq!(view.table.columns[2].title, "CPU of reference");
     assert_eq!(state(&view, "raw"), "generator-bound");
     assert!(view.table.rows.iter().all(|row| row.range.is_some()), "{:?}", view.table);
@@ -210,26 +183,25 @@ fn a_comparison_is_effects_and_bounds_at_the_last_look() {
     let candidate = "fast".to_owned();
     head.plan.until = Until::Gate(Gate { candidate, delta: 0.03, metrics, looks: looks(40), alpha: ALPHA });
     let rows = [("raw", 1.0), ("fast", 0.99)];
-    let mut campaign = Campaign::new(&head, None, &block(0, &rows));
-    let view = campaign.view(Duration::ZERO);
+    let mut model = InterleavedModel::new(&head, &block(0, &rows));
+    let view = model.view(Duration::ZERO);
     assert!(view.place.ends_with("; next look after block 12"), "{}", view.place);
     assert_eq!(view.finding, "1 blocks say nothing yet: the first look is after 12");
-    (1..12).for_each(|number| hear(&mut campaign, block(number, &rows)));
-    hear(&mut campaign, [begins(12, &rows)]);
-    campaign.compute();
-    assert_snapshot!(drawn(&campaign.view(LEFT), 100, 9));
+    (1..12).for_each(|number| hear(&mut model, block(number, &rows)));
+    hear(&mut model, [begins(12, &rows)]);
+    model.compute();
+    assert_snapshot!(drawn(&model.view(LEFT), 100, 9));
 }
 
 #[test]
 fn a_search_is_the_rates_between_which_it_is() {
     let mut head = header(&["raw", "fast"]);
-    let points = vec![Point::Searched];
-    head.plan.latency = Some(LatencyPlan { points, slice_ns: 1_000_000_000, slices_per_block: 28 });
+    head.plan = fixture::with_rates(head.plan, &[Rate::Searched], 28);
     let slo = Slo::parse(["p99=10ms"]).unwrap();
-    let slo = SloPlan { format: "1.0".to_owned(), slo, windows: 14, lag_ns_max: 1_000_000, at_least: None };
+    head.plan.until = Until::Search(SloPlan { slo, windows: 14, lag_ns_max: 1_000_000, at_least: None });
     let rows = [("raw", 1.0), ("fast", 0.5)];
-    let mut campaign = Campaign::new(&head, Some(&slo), &[]);
-    hear(&mut campaign, block(0, &rows));
+    let mut model = InterleavedModel::new(&head, &[]);
+    hear(&mut model, block(0, &rows));
     let window = |offered_per_second: f64, good: u64| {
         let answered = offered_per_second as u64;
         let mut window = slice(0, 0, 0, 1.0);
@@ -238,8 +210,8 @@ fn a_search_is_the_rates_between_which_it_is() {
         window.load.within = vec![answered * good / 100];
         sample(window)
     };
-    hear(&mut campaign, [window(70_000.0, 100), window(84_000.0, 100), window(100_800.0, 10)]);
-    let view = campaign.view(LEFT);
+    hear(&mut model, [window(70_000.0, 100), window(84_000.0, 100), window(100_800.0, 10)]);
+    let view = model.view(LEFT);
     let row = |name: &str| view.table.rows.iter().find(|row| row.name == name).unwrap();
     assert_eq!(row("raw").range.as_ref().unwrap().interval, Some((84_000.0, 100_800.0)));
     assert_eq!(row("raw").range.as_ref().unwrap().value, Some(100_800.0));
@@ -263,9 +235,9 @@ fn a_new_remark_stands_before_those_that_were_there() {
         }
         records
     };
-    let mut campaign = Campaign::new(&head, None, &complains(0, 0, "first"));
-    assert_eq!(campaign.view(LEFT).remarks, ["raw: first"]);
-    hear(&mut campaign, complains(1, 1, "second"));
-    campaign.compute();
-    assert_eq!(campaign.view(LEFT).remarks, ["fast: second", "raw: first"]);
+    let mut model = InterleavedModel::new(&head, &complains(0, 0, "first"));
+    assert_eq!(model.view(LEFT).remarks, ["raw: first"]);
+    hear(&mut model, complains(1, 1, "second"));
+    model.compute();
+    assert_eq!(model.view(LEFT).remarks, ["fast: second", "raw: first"]);
 }

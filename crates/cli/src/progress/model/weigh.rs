@@ -6,12 +6,12 @@ use tare_analysis::report::{
     self, Report, RowReport, State,
     figures::{percent, rate, time, times},
 };
-use tare_bench::run::folder::Kept;
+use tare_bench::folder::StoredRun;
 
 use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 
 /// As the records so far make it, and what is doubtful about it.
-pub fn table(kept: &Kept) -> (Table, Vec<String>) {
+pub fn table(kept: &StoredRun) -> (Table, Vec<String>) {
     let report = report::compute(kept);
     let shown = Shown::of(&report);
     let rows: Vec<Row> = report.rows.iter().map(|row| shown.row(row)).collect();

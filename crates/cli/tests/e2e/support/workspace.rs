@@ -41,7 +41,7 @@ connections = 1
 threads     = 1
 [service]
 threads = 1
-[campaign]
+[schedule]
 budget           = "0s"
 slice            = "30ms"
 slices-per-block = 2

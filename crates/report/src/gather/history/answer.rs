@@ -1,7 +1,7 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
 use tare_analysis::figures::{self, percent, several};
-use tare_bench::run::until::Metric;
+use tare_bench::plan::until::Metric;
 use tare_stats::RatioEstimate;
 
 use super::{

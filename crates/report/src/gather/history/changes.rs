@@ -1,6 +1,6 @@
 //! Where the level of a row changed in a history of runs.
 
-use tare_bench::run::until::Metric;
+use tare_bench::plan::until::Metric;
 use tare_stats::change_points;
 
 use super::{effects::DECIDES, scope::Scope};

@@ -4,7 +4,7 @@
 //! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
 //! else is reported.
 
-use tare_bench::run::{plan::LatencyPlan, until::Metric};
+use tare_bench::metric::Metric;
 
 use super::run::Run;
 
@@ -84,13 +84,17 @@ fn difference(runs: &[Run], (what, weight, value): Asked) -> Difference {
 
 fn asked() -> Vec<Asked> {
     vec![
-        ("contract", Weight::Forbids, |run| run.plan().contract.clone()),
+        ("contract", Weight::Forbids, |run| run.plan().contract().to_owned()),
         ("connections", Weight::Forbids, |run| connections(run)),
         ("generator threads", Weight::Forbids, |run| run.plan().load().threads.to_string()),
-        ("THREADS of services", Weight::Forbids, |run| run.plan().service_settings.threads.to_string()),
-        ("DELAY_MS of services", Weight::Forbids, |run| run.plan().service_settings.delay_ms.to_string()),
-        ("reference", Weight::Forbids, |run| run.plan().reference.clone()),
-        ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns)),
+        ("THREADS of services", Weight::Forbids, |run| {
+            run.plan().points[0].service_settings.threads.to_string()
+        }),
+        ("DELAY_MS of services", Weight::Forbids, |run| {
+            run.plan().points[0].service_settings.delay_ms.to_string()
+        }),
+        ("reference", Weight::Forbids, |run| run.plan().reference().to_owned()),
+        ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns())),
         ("CPUs of services and generator", Weight::Forbids, pinning),
         ("CPU", Weight::Machine, |run| run.kept.header.environment.cpu.clone()),
         ("number of CPUs", Weight::Machine, |run| run.kept.header.environment.cpus.to_string()),
@@ -104,7 +108,7 @@ fn asked() -> Vec<Asked> {
         ("system settings", Weight::Told, sysctls),
         ("version of Tare", Weight::Told, |run| run.kept.header.tare.clone()),
         ("experiment", Weight::Told, |run| run.plan().experiment.clone()),
-        ("slices in a block", Weight::Told, |run| run.plan().slices_per_block.to_string()),
+        ("slices in a block", Weight::Told, |run| run.plan().slices_per_block().to_string()),
         ("warm-up", Weight::Told, warm_up),
         ("rows side by side", Weight::Told, rows),
         ("ended by", Weight::Told, until),
@@ -112,8 +116,8 @@ fn asked() -> Vec<Asked> {
 }
 
 fn connections(run: &Run) -> String {
-    let loads = run.plan().loads.iter().map(|load| load.connections.to_string());
-    loads.collect::<Vec<_>>().join(", ")
+    let loads = run.plan().loads();
+    loads.iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn milliseconds(ns: u64) -> String {
@@ -135,9 +139,8 @@ fn kernel(run: &Run) -> String {
 }
 
 fn latency(run: &Run) -> String {
-    let of = |plan: &LatencyPlan| plan.points.first().map(tare_bench::experiment::Point::label);
-    let point = run.plan().latency.as_ref().and_then(of);
-    point.unwrap_or_else(|| "saturation".to_owned())
+    let rate = run.plan().rates().next();
+    rate.map(|(_, rate)| rate.label()).unwrap_or_else(|| "saturation".to_owned())
 }
 
 fn governor(run: &Run) -> String {
@@ -164,8 +167,9 @@ fn sysctls(run: &Run) -> String {
 
 fn warm_up(run: &Run) -> String {
     let plan = run.plan();
-    let most = plan.warm_up_ns_max.map(|most| format!(" to {}", milliseconds(most))).unwrap_or_default();
-    format!("{}{most}", milliseconds(plan.warm_up_ns))
+    let most =
+        plan.blocks().warm_up_ns_max.map(|most| format!(" to {}", milliseconds(most))).unwrap_or_default();
+    format!("{}{most}", milliseconds(plan.warm_up_ns()))
 }
 
 /// What runs before a slice leaves the caches to it.
@@ -177,11 +181,12 @@ fn rows(run: &Run) -> String {
 }
 
 fn until(run: &Run) -> String {
-    use tare_bench::run::until::Until;
+    use tare_bench::plan::until::Until;
     match run.plan().until {
         Until::Budget => "its budget",
         Until::Gate(_) => "a verdict on a candidate",
         Until::Tiers(_) => "its tiers",
+        Until::Search(_) => "its searches",
     }
     .to_owned()
 }

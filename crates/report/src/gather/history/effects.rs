@@ -1,7 +1,7 @@
 //! By how much each row differs, before and after: two runs by their blocks, more of them by runs. Everything is related to
 //! the reference of the same block first, since the machine of one time is not that of another.
 
-use tare_bench::run::until::Metric;
+use tare_bench::plan::until::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, RatioEstimate, holm, two_sample};
 
 use super::{
@@ -107,7 +107,7 @@ impl Effect {
 pub(crate) fn effects(scope: &Scope) -> Vec<Effect> {
     let rows = scope.labels();
     let metrics = |row: &str| {
-        let is_base = scope.runs.iter().any(|run| run.plan().reference == row);
+        let is_base = scope.runs.iter().any(|run| run.plan().reference() == row);
         Metric::COMPARED.into_iter().filter(move |metric| !is_base || *metric == Metric::Rss)
     };
     let mut all: Vec<Effect> = rows

@@ -11,7 +11,7 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use tare_bench::run::about::quoted;
+use tare_bench::folder::about::quoted;
 
 use comparable::{Difference, Weight};
 use run::Run;
@@ -150,8 +150,8 @@ fn facts(runs: &[Run]) -> Vec<Fact> {
     let places: Vec<String> = runs.iter().map(|run| quoted(&run.place)).collect();
     let mut facts = vec![
         Fact::new("Load", last.report.load.as_str()),
-        Fact::new("Contract", last.plan().contract.as_str()),
-        Fact::new("Reference", last.plan().reference.as_str()),
+        Fact::new("Contract", last.plan().contract()),
+        Fact::new("Reference", last.plan().reference()),
         Fact::new("Machine of the last run", format!("{} CPUs ({})", environment.cpus, environment.cpu)),
     ];
     if runs.len() == 2 {

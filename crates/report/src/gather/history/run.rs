@@ -7,12 +7,8 @@ use tare_analysis::{
     stop::series,
 };
 use tare_bench::{
-    run::{
-        folder::{self, FolderError, Head, Kept, Kind},
-        plan::{Plan, PlannedRow},
-        until::Metric,
-    },
-    slo::SloPlan,
+    folder::{self, FolderError, StoredRun},
+    plan::{Plan, PlannedRow, until::Metric},
 };
 use tare_stats::{log_ratios, two_level};
 
@@ -26,7 +22,7 @@ pub(crate) struct Run {
     /// Where it lies.
     pub(crate) place: String,
     /// Its records.
-    pub(crate) kept: Kept,
+    pub(crate) kept: StoredRun,
     /// Its own table.
     pub(crate) report: Report,
     /// What it measured, read once from its records.
@@ -75,22 +71,19 @@ pub(crate) enum ReadError {
 impl Run {
     /// Reads a run, as far as this program knows what is in it.
     pub(crate) fn read(path: &Path) -> Result<Run, ReadError> {
-        let head = Head::read(path)?;
+        let kept = folder::read(path)?;
         let place = path.display().to_string();
-        match head.kind() {
-            Some(Kind::Campaign) => {}
-            Some(Kind::Grid) => return Err(ReadError::Grid { place }),
-            None => return Err(FolderError::Format { path: path.to_owned(), found: head.format }.into()),
+        if kept.header.plan.is_sequential() {
+            return Err(ReadError::Grid { place });
         }
-        let kept: Kept = folder::read(path)?;
-        if SloPlan::read(path)?.is_some() {
+        if kept.header.plan.slo().is_some() {
             return Err(ReadError::Capacity { place });
         }
         Ok(Run::of(place, kept))
     }
 
     /// From records, wherever they come from.
-    pub(crate) fn of(place: String, kept: Kept) -> Run {
+    pub(crate) fn of(place: String, kept: StoredRun) -> Run {
         let first = kept.at_load(0);
         let (report, measured) = (report::compute(&first), measured(&first));
         Run { name: String::new(), place, kept, report, measured }
@@ -111,7 +104,7 @@ impl Run {
     }
 
     pub(crate) fn status(&self) -> Status {
-        Status::of(self.report.ending, self.kept.goes_on)
+        Status::of(self.report.ending, self.kept.in_progress)
     }
 
     /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the
@@ -143,7 +136,7 @@ impl Run {
     /// What the run says of a row, or why it says nothing.
     pub(crate) fn sample(&self, label: &str, metric: Metric) -> Result<Sample, String> {
         self.has(label, metric)?;
-        let reference = &self.plan().reference;
+        let reference = self.plan().reference();
         let own = self.series(label, metric);
         // Memory does not follow the state of the machine: relating it would add the reference's own noise and take none away.
         if metric == Metric::Rss {
@@ -200,7 +193,7 @@ impl Run {
 }
 
 /// All rows of a run. A block without a value that has a logarithm is left out.
-fn measured(kept: &Kept) -> BTreeMap<String, Measured> {
+fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
     let mut rows = BTreeMap::new();
     for (label, blocks) in slices::blocks(kept) {
         let mut row = Measured::default();

@@ -1,7 +1,7 @@
 //! The sections of the document: tables, and charts that are views of them.
 
 use tare_analysis::figures::percent;
-use tare_bench::run::until::Metric;
+use tare_bench::plan::until::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, signed_rank, two_level};
 
 use super::{
@@ -172,7 +172,7 @@ fn run_row(scope: &Scope, at: usize, label: &str) -> Vec<Value> {
     }
     values.extend(Metric::COMPARED.map(|metric| Value::from(run.level(label, metric))));
     let n = samples.iter().flatten().map(|sample| sample.units().len()).max();
-    let is_reference = label == run.plan().reference;
+    let is_reference = label == run.plan().reference();
     values.push(n.into());
     values.push(samples.into_iter().find_map(Result::err).filter(|_| !is_reference).into());
     values
@@ -353,7 +353,7 @@ pub(crate) fn environments(scope: &Scope) -> Section {
     ];
     let mut table = Table::new("Runs", columns);
     for run in scope.runs {
-        let (environment, reference) = (&run.kept.header.environment, &run.plan().reference);
+        let (environment, reference) = (&run.kept.header.environment, &run.plan().reference());
         table.rows.push(vec![
             run.name.as_str().into(),
             run.place.as_str().into(),

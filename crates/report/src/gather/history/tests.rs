@@ -2,17 +2,14 @@
 
 use insta::assert_snapshot;
 use tare_bench::{
-    experiment::LoadSetting,
-    run::{
-        folder::{Header, Kept, RunFolder},
-        plan::{Excluded, Exclusion, Plan, PlannedRow},
-        record::{Block, Ended, Ending, Journal, Latency, Record, Started, Stopped},
-        until::Until,
-    },
+    fixture,
+    folder::{Header, RunFolder, StoredRun},
+    plan::{Excluded, Exclusion, LoadSpec, Plan, PlannedRow},
+    record::{Block, Ended, Ending, Journal, Latency, Record, Started, Stopped},
     sample::{HostUsage, LoadResult, Sample as Slice},
 };
-use tare_host::{cpus::Pinning, environment::Environment};
-use tare_service::{catalogue::Style, settings::ServiceSettings};
+use tare_host::environment::Environment;
+use tare_service::catalogue::Style;
 
 use super::*;
 use crate::document::{Table, Tone, Value};
@@ -22,43 +19,24 @@ type Row<'a> = (&'a str, f64, &'a str);
 
 fn planned(&(label, _, build): &Row) -> PlannedRow {
     PlannedRow {
-        label: label.to_owned(),
-        service: label.to_owned(),
-        title: None,
-        language: "rust".to_owned(),
         framework: label.to_owned(),
-        licence: "MIT".to_owned(),
         style: if label == "raw-socket" { Style::RawSocket } else { Style::Framework },
-        settings: Vec::new(),
         version: Some(build.split('+').next().unwrap_or(build).to_owned()),
         content: Some(format!("content of {build}")),
-        excluded: None,
+        ..fixture::row(label)
     }
 }
 
 fn plan(rows: &[Row], seed: u64) -> Plan {
+    let plan = fixture::of_rows(rows.iter().map(planned).collect());
+    let plan = fixture::in_blocks(plan, |blocks| (blocks.min, blocks.budget_ns) = (6, 60_000_000_000));
     Plan {
         experiment: "quick".to_owned(),
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
-        contract: "hello".to_owned(),
-        reference: "raw-socket".to_owned(),
+        reference: Some("raw-socket".to_owned()),
         seed,
-        loads: vec![LoadSetting { connections: 64, threads: 1 }],
-        service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
-        budget_ns: 60_000_000_000,
-        slice_ns: 100_000_000,
-        slices_per_block: 1,
-        warm_up_ns: 0,
-        warm_up_ns_max: None,
-        group_max: 12,
-        blocks_per_start_max: 4,
-        latency: None,
-        until: Until::Budget,
-        blocks_min: 6,
-        blocks_max: 40,
-        pinning: Pinning { server: vec![0], generator: vec![1] },
-        rows: rows.iter().map(planned).collect(),
+        ..plan
     }
 }
 
@@ -96,7 +74,10 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
     }
     records
         .push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 }));
-    Run::of(format!("runs/day{day:02}"), Kept { header, records, damage: Vec::new(), goes_on: false })
+    Run::of(
+        format!("runs/day{day:02}"),
+        StoredRun { header, records, damage: Vec::new(), in_progress: false },
+    )
 }
 
 fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
@@ -250,15 +231,20 @@ fn what_moves_without_a_change_says_how_much_runs_differ() {
 /// What a run is made to differ in, what is said of it.
 type Tweak = (fn(&mut Plan), &'static str);
 
+fn closed(plan: &mut Plan, connections: usize, threads: usize, slice_ms: u64) {
+    let duration_ns = slice_ms * 1_000_000;
+    plan.points[0].load = LoadSpec::Closed { connections, threads, duration_ns, think_ns: None };
+}
+
 #[test]
 fn another_measurement_is_refused_with_both_values() {
     let tweaks: [Tweak; 7] = [
-        (|plan| plan.contract = "rest".to_owned(), "contract: \"hello\" in A, \"rest\" in B"),
-        (|plan| plan.loads[0].connections = 400, "connections: \"64\" in A, \"400\" in B"),
-        (|plan| plan.loads[0].threads = 2, "generator threads: \"1\" in A, \"2\" in B"),
-        (|plan| plan.service_settings.threads = 4, "THREADS of services: \"1\" in A, \"4\" in B"),
-        (|plan| plan.service_settings.delay_ms = 5, "DELAY_MS of services: \"0\" in A, \"5\" in B"),
-        (|plan| plan.slice_ns = 500_000_000, "length of a slice: \"100 ms\" in A, \"500 ms\" in B"),
+        (|plan| plan.points[0].contract = "rest".to_owned(), "contract: \"hello\" in A, \"rest\" in B"),
+        (|plan| closed(plan, 400, 1, 100), "connections: \"64\" in A, \"400\" in B"),
+        (|plan| closed(plan, 64, 2, 100), "generator threads: \"1\" in A, \"2\" in B"),
+        (|plan| plan.points[0].service_settings.threads = 4, "THREADS of services: \"1\" in A, \"4\" in B"),
+        (|plan| plan.points[0].service_settings.delay_ms = 5, "DELAY_MS of services: \"0\" in A, \"5\" in B"),
+        (|plan| closed(plan, 64, 1, 500), "length of a slice: \"100 ms\" in A, \"500 ms\" in B"),
         (|plan| plan.pinning.generator = vec![0], "\"1 and 1, apart\" in A, \"1 and 1, shared\" in B"),
     ];
     for (tweak, expected) in tweaks {
@@ -269,7 +255,7 @@ fn another_measurement_is_refused_with_both_values() {
         assert!(said.contains("A is runs/day01, B is runs/day02"), "{said}");
     }
     let mut runs = pair();
-    runs[1].kept.header.plan.reference = "steady".to_owned();
+    runs[1].kept.header.plan.reference = Some("steady".to_owned());
     assert!(refusal(runs).contains("reference: \"raw-socket\" in A, \"steady\" in B"));
 }
 
@@ -277,7 +263,7 @@ fn another_measurement_is_refused_with_both_values() {
 fn what_only_may_matter_is_told() {
     let mut runs = pair();
     runs[1].kept.header.tare = "0.2.0".to_owned();
-    runs[1].kept.header.plan.slices_per_block = 4;
+    runs[1].kept.header.plan.points[0].rounds = 4;
     let document = of(runs);
     assert!(document.notes.contains(&"differs: version of Tare: \"0.1.0\" in A, \"0.2.0\" in B".to_owned()));
     assert!(document.notes.contains(&"differs: slices in a block: \"1\" in A, \"4\" in B".to_owned()));

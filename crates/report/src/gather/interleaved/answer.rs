@@ -8,7 +8,7 @@ use tare_analysis::{
     },
     verdict::{Question, Verdict},
 };
-use tare_bench::{metric::Metric, run::record::Ending};
+use tare_bench::{metric::Metric, record::Ending};
 
 use crate::{
     document::Unit,

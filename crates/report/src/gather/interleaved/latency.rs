@@ -4,11 +4,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use tare_analysis::report::{OpenLatency, Report, RowReport, State};
 use tare_bench::{
-    experiment::Point,
-    run::{
-        folder::{Kept, histogram_path},
-        record::Record,
-    },
+    folder::{StoredRun, histogram_path},
+    plan::Rate,
+    record::Record,
 };
 use tare_load::latency::Histogram;
 
@@ -40,11 +38,11 @@ pub(crate) struct Curves<'a> {
 
 impl<'a> Curves<'a> {
     /// Reads all those of which the journal tells.
-    pub(crate) fn read(kept: &'a Kept, run: &Path) -> Curves<'a> {
+    pub(crate) fn read(kept: &'a StoredRun, run: &Path) -> Curves<'a> {
         // What a search went through at many rates is no curve of any.
-        let points = kept.header.plan.latency.iter().flat_map(|latency| &latency.points);
+        let rates = kept.header.plan.rates();
         let points: Vec<Option<String>> =
-            points.map(|point| (*point != Point::Searched).then(|| point.label())).collect();
+            rates.map(|(_, rate)| (rate != Rate::Searched).then(|| rate.label())).collect();
         let mut curves = Curves { found: BTreeMap::new(), damage: Vec::new() };
         let (mut files, mut lost) = (0, Vec::new());
         for record in &kept.records {

@@ -4,7 +4,7 @@ use tare_analysis::{
     loads::{AtLoad, ToFirst},
     report::{RowReport, State},
 };
-use tare_bench::run::folder::Kept;
+use tare_bench::folder::StoredRun;
 
 use super::{
     answer::answer,
@@ -30,7 +30,7 @@ struct UnderLoad<'a> {
 }
 
 /// Adds what is reported of several loads to the document of the first one; nothing if there is one.
-pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &Kept) {
+pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun) {
     let [first, others @ ..] = loads else { return };
     if others.is_empty() {
         return;
@@ -65,7 +65,7 @@ pub(crate) fn answer_at(loads: &[AtLoad], answer: &str) -> String {
 }
 
 /// What the table of another load is made of.
-fn behind(at: &AtLoad, kept: &Kept) -> impl Iterator<Item = Section> {
+fn behind(at: &AtLoad, kept: &StoredRun) -> impl Iterator<Item = Section> {
     let kept = kept.at_load(at.place);
     let sections = [slices::section(&kept, &at.report), validity::section(&kept, &at.report)];
     let told = sections.into_iter().filter(|section| section.table.is_some());

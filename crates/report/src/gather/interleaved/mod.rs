@@ -18,7 +18,10 @@ use tare_analysis::{
     loads::{self as analysis, AtLoad},
     report::Report,
 };
-use tare_bench::run::{about::About, folder::Kept, plan::Plan, until::Until};
+use tare_bench::{
+    folder::{StoredRun, about::About},
+    plan::{Plan, until::Until},
+};
 
 use super::{
     environment,
@@ -29,7 +32,7 @@ use super::{
 use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
 /// What is reported of a run, and of each of its loads.
-pub(crate) fn document(kept: &Kept, loads: &[AtLoad], run: &Path) -> Document {
+pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
     let (first, report) = (kept.at_load(0), &loads[0].report);
     let mut document = Document {
         format: FORMAT,
@@ -38,7 +41,7 @@ pub(crate) fn document(kept: &Kept, loads: &[AtLoad], run: &Path) -> Document {
         question: report.question.clone(),
         answer: answer::answer(report),
         began: report.began.clone(),
-        status: Status::of(report.ending, kept.goes_on),
+        status: Status::of(report.ending, kept.in_progress),
         damage: kept.damage.clone(),
         notes: notes(&report.findings),
         facts: facts(&first, report, About::read(run).ok().flatten().as_ref()),
@@ -49,7 +52,7 @@ pub(crate) fn document(kept: &Kept, loads: &[AtLoad], run: &Path) -> Document {
     document
 }
 
-fn sections(kept: &Kept, report: &Report, run: &Path) -> Vec<Section> {
+fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(kept, run);
     let sections = vec![
         tiers::section(kept, report),
@@ -101,15 +104,15 @@ fn of_footprint(report: &Report, run: &Path) -> Section {
 }
 
 /// For the head of the page.
-fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
+fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> {
     let plan = &kept.header.plan;
-    let how = Status::of(report.ending, kept.goes_on).text();
+    let how = Status::of(report.ending, kept.in_progress).text();
     let took = report.elapsed_ns.map_or_else(|| how.to_owned(), |ns| figures::time(ns as f64));
     let ending = report.ending.map_or(String::new(), |ending| format!(": {}", ending.text()));
     let own = [
         Fact::new("Load", &report.load).brief(),
-        Fact::new("Contract", &plan.contract),
-        Fact::new("Reference", if plan.reference.is_empty() { "none" } else { &plan.reference }),
+        Fact::new("Contract", plan.contract()),
+        Fact::new("Reference", plan.reference.as_deref().unwrap_or("none")),
         Fact::new("Blocks", report.blocks.to_string()).brief(),
         Fact::new("Took", format!("{took}{ending}")).brief(),
     ];
@@ -121,14 +124,14 @@ fn facts(kept: &Kept, report: &Report, about: Option<&About>) -> Vec<Fact> {
 
 /// As far as a plan says: not what was compared, nor what was searched for.
 fn words_of(plan: &Plan) -> Option<Vec<String>> {
-    if plan.experiment == "slo" || matches!(plan.until, Until::Gate(_)) {
+    if matches!(plan.until, Until::Gate(_) | Until::Search(_)) {
         return None;
     }
     let services: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let file = format!("experiments/{}.toml", plan.experiment);
     let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
-    if !plan.reference.is_empty() {
-        words.extend(["--reference".to_owned(), plan.reference.clone()]);
+    if let Some(reference) = &plan.reference {
+        words.extend(["--reference".to_owned(), reference.clone()]);
     }
     Some(words)
 }

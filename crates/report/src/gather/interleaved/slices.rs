@@ -6,7 +6,7 @@ use tare_analysis::report::{
     Report,
     slices::{Fate, Weighed, slices},
 };
-use tare_bench::run::{folder::Kept, plan::Plan, record::Record};
+use tare_bench::{folder::StoredRun, plan::Plan, record::Record};
 
 use crate::{
     document::{Chart, Section, Shape, Unit},
@@ -33,7 +33,7 @@ struct TimedSlice<'a> {
     block_began_ns: Option<u64>,
 }
 
-pub(crate) fn section<'a>(kept: &'a Kept, report: &Report) -> Section {
+pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let begins = begins(&kept.records);
     let timed = |weighed: Weighed<'a>| {
@@ -56,10 +56,9 @@ pub(crate) fn section<'a>(kept: &'a Kept, report: &Report) -> Section {
 }
 
 fn load(plan: &Plan, point: usize) -> String {
-    match (point, &plan.latency) {
-        (0, _) => CLOSED.to_owned(),
-        (open, Some(latency)) => format!("at {}", latency.points[open - 1].label()),
-        (_, None) => String::new(),
+    match point {
+        0 => CLOSED.to_owned(),
+        open => format!("at {}", plan.points[open].part),
     }
 }
 

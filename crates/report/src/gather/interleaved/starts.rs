@@ -5,8 +5,8 @@ use tare_analysis::report::{
     Report, RowReport, State,
     slices::{BlockFigures, blocks},
 };
-use tare_bench::run::{
-    folder::Kept,
+use tare_bench::{
+    folder::StoredRun,
     record::{Pilot, Record},
 };
 
@@ -60,7 +60,7 @@ impl<'a> PilotWindow<'a> {
 }
 
 /// Curves of the pilots.
-pub(crate) fn warm_up(kept: &Kept, report: &Report) -> Section {
+pub(crate) fn warm_up(kept: &StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let pilot = |wanted: &'_ str| {
         kept.records.iter().find_map(|record| match record {
@@ -71,7 +71,7 @@ pub(crate) fn warm_up(kept: &Kept, report: &Report) -> Section {
     let pilots = report.rows.iter().filter_map(|row| Some((row.label.as_str(), pilot(&row.label)?)));
     let pilots: Vec<(&str, &Pilot)> = pilots.collect();
     if pilots.is_empty() {
-        let ms = plan.warm_up_ns / 1_000_000;
+        let ms = plan.warm_up_ns() / 1_000_000;
         return Section::without("warm-up", "Warm-up", WARM_UP_LEAD).note(format!(
             "this run has no pilots: every fresh process had {ms} ms of load before its first slice"
         ));
@@ -144,7 +144,7 @@ struct Measure {
 }
 
 impl Measure {
-    fn spreads<'a>(&self, kept: &Kept, report: &'a Report) -> Vec<Spread<'a>> {
+    fn spreads<'a>(&self, kept: &StoredRun, report: &'a Report) -> Vec<Spread<'a>> {
         let blocks = blocks(kept);
         let measured = report.rows.iter().filter(|row| row.state == State::Measured);
         let values =
@@ -165,7 +165,7 @@ impl Measure {
     /// A bar for each service, and what else is known of it.
     fn section<'a>(
         &self,
-        kept: &Kept,
+        kept: &StoredRun,
         report: &'a Report,
         more: Columns<'a, Spread<'a>>,
         scale: Scale,
@@ -214,12 +214,12 @@ const START_UP: Measure = Measure {
 };
 
 /// Peak memory by row.
-pub(crate) fn memory(kept: &Kept, report: &Report) -> Section {
+pub(crate) fn memory(kept: &StoredRun, report: &Report) -> Section {
     MEMORY.section(kept, report, Columns::new(), Scale::Linear)
 }
 
 /// Time to the first answer by row.
-pub(crate) fn start_up(kept: &Kept, report: &Report) -> Section {
+pub(crate) fn start_up(kept: &StoredRun, report: &Report) -> Section {
     let steady = Columns::new()
         .ns("steady_after_ns", "steady after", |spread: &Spread| spread.row.steady_after_ns)
         .help("of load; none without a pilot, or if it never was");

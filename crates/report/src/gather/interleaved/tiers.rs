@@ -1,7 +1,7 @@
 //! The main table: every row that was asked for, those without figures with their reason.
 
 use tare_analysis::report::{Report, RowReport, State};
-use tare_bench::run::{folder::Kept, plan::PlannedRow};
+use tare_bench::{folder::StoredRun, plan::PlannedRow};
 
 use super::ratios;
 use crate::{
@@ -36,11 +36,11 @@ fn heading(report: &Report) -> [&'static str; 3] {
     }
 }
 
-pub(crate) fn section(kept: &Kept, report: &Report) -> Section {
+pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let planned = |label: &str| plan.rows.iter().find(|row| row.label == label);
     let rows = report.rows.iter().map(|row| TierRow { report: row, planned: planned(&row.label) });
-    let columns = identity().and(figures(&report.reference)).and(facets(&plan.contract)).and(extent());
+    let columns = identity().and(figures(&report.reference)).and(facets(plan.contract())).and(extent());
     let [title, lead, caption] = heading(report);
     let mut section = Section::new("tiers", title, lead, columns.table(caption, rows));
     section.charts.extend(chart(report));

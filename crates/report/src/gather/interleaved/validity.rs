@@ -6,7 +6,7 @@ use tare_analysis::report::{
     slices::{Fate, Weighed, slices},
 };
 use tare_analysis::validity::{Disturbance, InFlight};
-use tare_bench::run::folder::Kept;
+use tare_bench::folder::StoredRun;
 
 use crate::{
     document::{Chart, Section, Shape, Unit},
@@ -46,7 +46,7 @@ impl<'a> RowSlices<'a> {
     }
 }
 
-pub(crate) fn section(kept: &Kept, report: &Report) -> Section {
+pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     let slices = slices(kept);
     let connections = kept.header.plan.load().connections;
     let place = |label: &str| kept.header.plan.rows.iter().position(|row| row.label == label);

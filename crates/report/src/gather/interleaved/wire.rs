@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tare_analysis::report::Report;
-use tare_bench::run::{about, folder::Kept};
+use tare_bench::folder::{StoredRun, about};
 use tare_service::verify::Sent;
 
 use crate::{
@@ -20,8 +20,8 @@ struct Answer {
     sent: Sent,
 }
 
-pub(crate) fn section(kept: &Kept, report: &Report, run: &Path) -> Section {
-    let contract = &kept.header.plan.contract;
+pub(crate) fn section(kept: &StoredRun, report: &Report, run: &Path) -> Section {
+    let contract = &kept.header.plan.contract();
     let (mut answers, mut lost) = (Vec::new(), Vec::new());
     for row in &report.rows {
         match about::sent(run, &row.label, contract) {

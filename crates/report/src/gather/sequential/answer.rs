@@ -9,7 +9,7 @@ use tare_analysis::{
     published::{CellReport, PUBLISHED, PointReport},
     verdict::Verdict,
 };
-use tare_bench::grid::plan::Offered;
+use tare_bench::plan::LoadSpec;
 
 use super::{Experiment, load};
 use crate::{
@@ -87,7 +87,7 @@ fn fastest(run: &Experiment) -> Option<String> {
         return shortest(run);
     }
     let is_free = |point: &&PointReport| {
-        matches!(point.point.offered, Offered::Closed { .. } | Offered::Sessions { .. })
+        matches!(point.point.load, LoadSpec::Closed { .. } | LoadSpec::Sessions { .. })
     };
     let is_bound = |point: &PointReport| point.cells.iter().any(|cell| cell.load_bound.is_some());
     let rates = |point| figures(run, point, |cell| cell.per_second);

@@ -3,8 +3,8 @@
 
 use tare_analysis::published::trouble;
 use tare_bench::{
-    grid::plan::{Offered, Point},
-    run::record::Record,
+    plan::{LoadSpec, Point},
+    record::Record,
     sample::{Failure, LoadResult, Outcome, Sample},
 };
 use tare_host::cpus::TICK_NS;
@@ -77,8 +77,8 @@ impl<'a> CellRound<'a> {
     }
 
     fn message_ns(&self) -> Option<f64> {
-        match self.point().offered {
-            Offered::Batch { messages, .. } => Some(self.measured()?.elapsed_ns as f64 / messages as f64),
+        match self.point().load {
+            LoadSpec::Batch { messages, .. } => Some(self.measured()?.elapsed_ns as f64 / messages as f64),
             _ => None,
         }
     }
@@ -220,6 +220,6 @@ fn cpu_columns<'a>(run: &'a Experiment) -> Columns<'a, CellRound<'a>> {
         .help("Neither service nor generator nor link, on their CPUs; none of cells of less than 100 ms.")
         .number("in_flight_mean", "in flight", CellRound::in_flight)
         .help("By Little's law: answers a second times their mean latency.")
-        .count("connections", "of connections", |round| round.point().offered.connections().total)
+        .count("connections", "of connections", |round| round.point().load.connections().total)
         .text("reason", "not counted, since", CellRound::reason)
 }

@@ -1,7 +1,7 @@
 //! Latency by percentile, here and as published, for the layouts that have it.
 
 use tare_analysis::published::{PUBLISHED, SWEEP};
-use tare_bench::{grid::Layout, sample::PROBABILITIES};
+use tare_bench::{experiment::Layout, sample::PROBABILITIES};
 
 use super::{Experiment, ServiceAt};
 use crate::{

@@ -4,7 +4,7 @@ use tare_analysis::{
     figures::{rate, time},
     published::{PUBLISHED, SWEEP, pauses},
 };
-use tare_bench::grid::plan::Offered;
+use tare_bench::plan::LoadSpec;
 
 use super::{
     Experiment, ServiceAt,
@@ -28,9 +28,9 @@ fn section(run: &Experiment, part: &str) -> Option<Section> {
     let lead = format!("Not published: {}.", point.describe());
     let table = columns().table(&format!("Services, {part}"), cells.clone());
     let section = Section::new(&id, &capital(part), &lead, table);
-    let chart = match (most(&cells, per_second), point.offered) {
+    let chart = match (most(&cells, per_second), point.load) {
         (None, _) => return Some(section),
-        (Some(_), Offered::Open { .. }) => {
+        (Some(_), LoadSpec::Open { .. }) => {
             let (longest, cell) = most(&cells, |cell| Some(cell.quantile(0.99)? as f64))?;
             let (longest, label) = (time(longest), cell.label());
             let alt = format!("The 99th percentile of each service; the longest is {longest} of {label}.");
@@ -103,7 +103,7 @@ pub(crate) fn sweep(run: &Experiment) -> Vec<Section> {
 
 /// Connections, and threads of the generator.
 fn size(cell: &ServiceAt) -> (usize, usize) {
-    let size = cell.point.point.offered.connections();
+    let size = cell.point.point.load.connections();
     (size.total, size.threads)
 }
 

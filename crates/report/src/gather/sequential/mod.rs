@@ -21,8 +21,8 @@ use tare_analysis::{
 };
 use tare_bench::{
     figures,
-    grid::plan::{GridPlan, GridPlanRow, Offered, Point},
-    run::{about::About, folder::Kept},
+    folder::{StoredRun, about::About},
+    plan::{LoadSpec, Plan, PlannedRow, Point},
     sample::LoadResult,
 };
 
@@ -36,7 +36,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 pub(crate) use series::document as series;
 
 /// What is reported of a sequential experiment.
-pub(crate) fn document(kept: &Kept<GridPlan>, report: &Report, folder: &Path) -> Document {
+pub(crate) fn document(kept: &StoredRun, report: &Report, folder: &Path) -> Document {
     let run = Experiment { plan: &kept.header.plan, report, kept };
     let about = About::read(folder).ok().flatten();
     let published = report.published.note.iter().map(|note| format!("of the published figures: {note}"));
@@ -74,16 +74,16 @@ fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
 
 /// What sections are made of.
 struct Experiment<'a> {
-    plan: &'a GridPlan,
+    plan: &'a Plan,
     report: &'a Report,
-    kept: &'a Kept<GridPlan>,
+    kept: &'a StoredRun,
 }
 
 /// One service under one load, measured or not.
 #[derive(Clone, Copy)]
 struct ServiceAt<'a> {
     report: &'a Report,
-    planned: &'a GridPlanRow,
+    planned: &'a PlannedRow,
     row: &'a RowReport,
     point: &'a PointReport,
     cell: Option<&'a CellReport>,
@@ -112,7 +112,7 @@ impl<'a> Experiment<'a> {
     }
 
     fn status(&self) -> Status {
-        Status::of(self.report.ending, self.kept.goes_on)
+        Status::of(self.report.ending, self.kept.in_progress)
     }
 
     /// Whether each load is a number of messages: then what is shown is how long they took.
@@ -210,8 +210,8 @@ impl<'a> ServiceAt<'a> {
 
 /// A load, as tables name it.
 fn load(point: &Point) -> String {
-    match point.offered {
-        Offered::Batch { .. } => point_name(point),
+    match point.load {
+        LoadSpec::Batch { .. } => point_name(point),
         _ => point.part.clone(),
     }
 }
@@ -254,7 +254,7 @@ fn settings(run: &Experiment) -> Vec<Setting> {
     let mut lines: Vec<Setting> = match run.is_of_batches() {
         true => points
             .take(1)
-            .map(|point| Setting::new("load", point.point.offered.describe()).published(&published.load))
+            .map(|point| Setting::new("load", point.point.load.describe()).published(&published.load))
             .collect(),
         false => points.enumerate().map(load).collect(),
     };
@@ -274,8 +274,8 @@ fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
         let line = || published.rows.iter().find(|line| Some(&line.service) == name)?.version.as_ref();
         Described {
             label: &row.label,
-            language: &planned.planned.language,
-            framework: &planned.planned.framework,
+            language: &planned.language,
+            framework: &planned.framework,
             version: row.version.as_deref(),
             licence: &row.licence,
             counted: row.counted.clone(),

@@ -5,8 +5,9 @@ use tare_analysis::{
     published::{PUBLISHED, messages_published},
 };
 use tare_bench::{
+    experiment::Layout,
     figures::{self, Seconds},
-    grid::{Layout, plan::Offered},
+    plan::LoadSpec,
     sample::{Distribution, Failure, LoadResult},
 };
 
@@ -48,7 +49,7 @@ pub(crate) fn sections(run: &Experiment) -> Vec<Section> {
 }
 
 fn columns<'a>(run: &Experiment<'a>, cells: &[ServiceAt<'a>]) -> Cells<'a> {
-    let language = |cell: &ServiceAt| cell.planned.planned.language.clone();
+    let language = |cell: &ServiceAt| cell.planned.language.clone();
     let mut columns: Cells =
         Columns::new().text("label", "service", |cell: &ServiceAt| cell.row.label.clone());
     if cells.iter().any(|cell| language(cell) != language(&cells[0])) {
@@ -269,8 +270,8 @@ fn resets(load: &LoadResult) -> u64 {
 }
 
 fn messages(cell: &ServiceAt) -> Option<f64> {
-    match cell.point.point.offered {
-        Offered::Batch { messages, .. } => Some(messages as f64),
+    match cell.point.point.load {
+        LoadSpec::Batch { messages, .. } => Some(messages as f64),
         _ => None,
     }
 }

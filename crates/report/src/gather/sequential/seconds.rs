@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tare_bench::{
-    run::record::Record,
+    record::Record,
     sample::{Outcome, Second},
 };
 

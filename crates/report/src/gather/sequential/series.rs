@@ -6,10 +6,7 @@ use tare_analysis::{
     checks,
     published::{Report, compute},
 };
-use tare_bench::{
-    grid::plan::GridPlan,
-    run::folder::{self, FolderError, Head, Kept, Kind as Folder, series::SeriesHead},
-};
+use tare_bench::folder::{self, FolderError, Head, StoredRun, series::SeriesHead};
 
 use super::{
     super::{columns::Columns, damage},
@@ -129,14 +126,13 @@ impl Found {
                 return Found::Unreadable(format!("run.json cannot be read: {}", damage::reason(error)));
             }
         };
-        match head.kind() {
-            None => return Found::Unreadable(damage::unknown(&head)),
-            Some(Folder::Campaign) => {
-                return Found::Unreadable("it is an interleaved experiment, and no published one".to_owned());
-            }
-            Some(Folder::Grid) => {}
+        if !folder::is_readable(&head.format) {
+            return Found::Unreadable(damage::unknown(&head));
         }
-        match folder::read::<GridPlan>(run) {
+        match folder::read(run) {
+            Ok(kept) if !kept.header.plan.is_sequential() => {
+                Found::Unreadable("it is an interleaved experiment, and no published one".to_owned())
+            }
             Ok(kept) => Found::of(kept),
             Err(error) => {
                 Found::Unreadable(format!("run.json cannot be understood: {}", damage::reason(error)))
@@ -144,9 +140,9 @@ impl Found {
         }
     }
 
-    fn of(kept: Kept<GridPlan>) -> Found {
+    fn of(kept: StoredRun) -> Found {
         let report = compute(&kept);
-        let status = Status::of(report.ending, kept.goes_on);
+        let status = Status::of(report.ending, kept.in_progress);
         Found::Told(Box::new(report), status, kept.damage)
     }
 }

@@ -6,12 +6,11 @@ use tare_analysis::published::{
     fixture::{kept, measured},
 };
 use tare_bench::{
-    grid::{Cell, fixture::ALL, plan::GridPlan},
-    run::{
-        folder::{Kept, RunFolder},
-        record::{Journal, Record},
-    },
+    experiment::fixture::ALL,
+    folder::{RunFolder, StoredRun},
+    record::{Journal, Record},
     sample::{Failure, Hung, LoadResult, Outcome, Sample},
+    schedule::Slot,
 };
 
 use tare_analysis::verdict::Absence;
@@ -22,7 +21,7 @@ use crate::{
     document::{Status, Value, Verdict},
 };
 
-type Grid = Kept<GridPlan>;
+type Grid = StoredRun;
 
 fn told(kept: &Grid) -> Document {
     let document = document(kept, &compute(kept), Path::new("runs/none"));
@@ -45,7 +44,7 @@ fn every_layout_has_its_claims_and_figures() {
 #[test]
 fn what_has_no_figure_has_its_state_and_reason() {
     let grid = kept("rest-cpp-2020", 0.1, |plan, cell| {
-        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].planned.label.as_str());
+        let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].label.as_str());
         let sample = measured(plan, cell);
         match row {
             "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
@@ -106,7 +105,7 @@ fn a_run_that_was_cut_off_says_so() {
     let answer = told(&grid).answer;
     let reason = "The first reason: restbed: not on this machine: no compiler";
     assert_eq!(answer, format!("Cut off after 0 of 36 cells. No service has a figure. {reason}"));
-    grid.goes_on = true;
+    grid.in_progress = true;
     let found = told(&grid);
     assert_eq!(found.status, Status::Running);
     assert!(found.answer.starts_with("So far, 0 of 36 cells. "), "{}", found.answer);
@@ -114,7 +113,7 @@ fn a_run_that_was_cut_off_says_so() {
 
 #[test]
 fn a_grid_of_failures_only_has_the_first_reason() {
-    let grid = kept("abstract-2018", 0.1, |_, Cell { round, point, row }| {
+    let grid = kept("abstract-2018", 0.1, |_, Slot { round, point, row, .. }| {
         let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
         Sample { round, point, row, outcome, ..Sample::default() }
     });
@@ -159,7 +158,7 @@ fn what_others_took_of_a_short_cell_is_not_known() {
 /// The last sentences of the answer, of a run in which rows got the figures of others; none for one that failed.
 fn ranking(name: &str, rounds: usize, as_row: fn(usize) -> Option<usize>) -> String {
     let grid = kept(name, 0.1, |plan, cell| match as_row(cell.row) {
-        Some(row) => Sample { row: cell.row, ..measured(plan, Cell { row, ..cell }) },
+        Some(row) => Sample { row: cell.row, ..measured(plan, Slot { row, ..cell }) },
         None => {
             let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
             Sample { outcome, ..measured(plan, cell) }
@@ -238,7 +237,11 @@ fn what_is_damaged_in_a_series_is_told_with_its_name() {
     };
     edit("torn/journal.ndjson", "{\"sample\":", "{\"sam");
     edit("older/run.json", "\"format\": \"2.0\"", "\"format\": \"0.9\"");
-    edit("other-kind/run.json", "\"kind\": \"grid\"", "\"kind\": \"campaign\"");
+    std::fs::write(
+        folder.path().join("other-kind/run.json"),
+        serde_json::to_string(&tare_bench::fixture::compared()).unwrap(),
+    )
+    .unwrap();
     let outside = folder.path().join("torn");
     let names = ["torn", "older", "other-kind", "../../x", outside.to_str().unwrap()];
     let head = serde_json::json!({"format": "2.0", "title": "T", "members": names});

@@ -5,10 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use proptest::prelude::*;
 use serde_json::Value;
 use tare_analysis::published::fixture as grids;
-use tare_bench::{
-    fixture as judge,
-    run::{folder::Kept, record::Record},
-};
+use tare_bench::{fixture as judge, folder::StoredRun, record::Record};
 use tempfile::TempDir;
 
 use super::*;
@@ -42,7 +39,7 @@ fn every_document_fits_the_schema() {
 }
 
 /// A run folder of any kind, without histograms.
-fn keep<P: Serialize>(run: &Path, kept: &Kept<P>) {
+fn keep(run: &Path, kept: &StoredRun) {
     fs::write(run.join("run.json"), serde_json::to_string(&kept.header).unwrap()).unwrap();
     let line = |record: &Record| serde_json::to_string(record).unwrap() + "\n";
     fs::write(run.join("journal.ndjson"), kept.records.iter().map(line).collect::<String>()).unwrap();
@@ -55,7 +52,10 @@ fn what_is_gathered_of_runs_fits_the_schema() {
     let [campaign, comparison, grid] = folders.each_ref().map(TempDir::path);
     runs::write(&runs::kept(8), campaign);
     let records = (0..14).flat_map(|block| judge::block(block, &[1.0, 0.9])).collect();
-    keep(comparison, &Kept { header: judge::compared(), records, damage: Vec::new(), goes_on: false });
+    keep(
+        comparison,
+        &StoredRun { header: judge::compared(), records, damage: Vec::new(), in_progress: false },
+    );
     keep(grid, &grids::kept("restinio-2017", 1.0, grids::measured));
     for (run, kind) in
         [(campaign, Kind::Interleaved), (comparison, Kind::Comparison), (grid, Kind::Sequential)]

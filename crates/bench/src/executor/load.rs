@@ -1,0 +1,188 @@
+//! One load on a running service, and what service, generator and machine spent meanwhile.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use tare_host::{
+    cpus,
+    link::{Link, LinkError, WayCounters},
+    process::{Modes, Service},
+};
+use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop};
+use tare_service::drive::{self, RESPONSE_TIMEOUT};
+
+use super::{Bench, SPIN, failure, process::Running, watch::LoadWatch};
+use crate::{
+    plan::LoadSpec,
+    sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Outcome, Sample},
+    schedule::RowFailure,
+};
+
+/// Length of the intervals in which a load is watched.
+const SECOND: Duration = Duration::from_secs(1);
+/// How long a service that no longer answers is observed, to see whether it does anything.
+const OBSERVATION: Duration = Duration::from_millis(300);
+
+/// What the machine had spent before a load.
+struct Before {
+    server_cpu_ns: u64,
+    modes: Modes,
+    throttled_ns: Option<u64>,
+    context_switches: u64,
+    reading: Option<cpus::Reading>,
+}
+
+impl Bench<'_> {
+    pub(super) fn measure(
+        &self,
+        running: &mut Running,
+        point: usize,
+        draw: u64,
+        per_second: Option<f64>,
+    ) -> Result<Sample, RowFailure> {
+        self.connect(running, point, draw)?;
+        let contract = &self.contracts[point];
+        running.generator.set_pool(drive::pool(contract, running.ready.address, draw));
+        let load = self.load_of(running, point, per_second.unwrap_or(0.0));
+        let mut watch = LoadWatch::new(&self.plan.points[point]);
+        let before = self.before(running)?;
+        running.ready.process.thaw().map_err(failure)?;
+        let before = Before { reading: self.reading(), ..before };
+        let report = self.run_load(running, &load, &mut watch)?;
+        let reading = self.reading();
+        self.alive(running, "during the load")?;
+        let hung = watch.hung(&report).map(|hung| observe(&running.ready.process, hung));
+        running.ready.process.freeze().map_err(failure)?;
+        report.total.tally.reconcile().map_err(failure)?;
+        running.latency[point] += &report.total;
+        running.is_hung = hung.is_some();
+        let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(&report, &self.limits_ns) };
+        let host = self.spent(running, &before, reading, &report)?;
+        let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
+        Ok(Sample { outcome, load, host, ..Sample::default() })
+    }
+
+    /// If a plan has several loads, each slice begins with connections of its own, each with one answer before the window: a
+    /// service must not hold connections of another load, each of which may have a thread there. Always, and not only if
+    /// the load is another one, so that the slices of all loads begin alike.
+    fn connect(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), RowFailure> {
+        if self.plan.is_sequential() || self.plan.loads().len() == 1 {
+            return Ok(());
+        }
+        running.ready.process.thaw().map_err(failure)?;
+        running.generator.close();
+        running.generator = self.generator(&running.ready, running.link.as_ref(), point, draw)?;
+        let connections = self.plan.points[point].load.connections().total;
+        // What cannot be opened is tried again in the window, and counted there.
+        let _not_all_are_open = running.generator.open(connections, RESPONSE_TIMEOUT);
+        let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
+        let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
+        running.generator.run(&once, &self.interrupt).map_err(failure)?;
+        running.ready.process.freeze().map_err(failure)
+    }
+
+    /// The generator polls before an instant that is due only if it has CPUs of its own.
+    fn load_of(&self, running: &Running, point: usize, per_second: f64) -> Load {
+        let point = &self.plan.points[point];
+        let is_open = matches!(point.load, LoadSpec::Open { .. });
+        let is_alone = self.plan.pinning.apart() && running.link.is_none();
+        let spin = if is_open && is_alone { SPIN } else { Duration::ZERO };
+        // A slice is too short to be watched.
+        let interval = self.plan.is_sequential().then_some(SECOND);
+        Load { interval, spin, ..point.for_generator(per_second) }
+    }
+
+    fn run_load(
+        &self,
+        running: &mut Running,
+        load: &Load,
+        watch: &mut LoadWatch,
+    ) -> Result<RunReport, RowFailure> {
+        if load.interval.is_none() {
+            return running.generator.run(load, &self.interrupt).map_err(failure);
+        }
+        let halt = Arc::new(AtomicBool::new(false));
+        let on_second = &mut |interval: &tare_load::Interval| {
+            watch.on_second(interval);
+            if watch.is_hung() || crate::schedule::Executor::interrupted(self) {
+                halt.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        running.generator.run_watched(load, &halt, on_second).map_err(failure)
+    }
+
+    fn reading(&self) -> Option<cpus::Reading> {
+        cpus::Reading::take(&self.plan.pinning, Monotonic.now_ns())
+    }
+
+    fn before(&self, running: &Running) -> Result<Before, RowFailure> {
+        let process = &running.ready.process;
+        Ok(Before {
+            server_cpu_ns: process.cpu_ns().map_err(failure)?,
+            modes: process.cpu_by_mode(),
+            throttled_ns: running.throttle.ns(),
+            context_switches: process.context_switches(),
+            reading: None,
+        })
+    }
+
+    /// Since then; the service is frozen.
+    fn spent(
+        &self,
+        running: &Running,
+        before: &Before,
+        reading: Option<cpus::Reading>,
+        report: &RunReport,
+    ) -> Result<HostUsage, RowFailure> {
+        let (process, pinning) = (&running.ready.process, &self.plan.pinning);
+        let accounting = reading.zip(before.reading.as_ref()).map(|(after, before)| after.since(before));
+        let modes = process.cpu_by_mode();
+        let throttled = running.throttle.ns().zip(before.throttled_ns);
+        let mut host = HostUsage {
+            server_cpu_ns: process.cpu_ns().map_err(failure)?.saturating_sub(before.server_cpu_ns),
+            // Ticks of 10 ms say nothing of a slice.
+            server_cpu_by_mode: self.plan.is_sequential().then(|| CpuByMode {
+                user_ns: modes.user.saturating_sub(before.modes.user).as_nanos() as u64,
+                system_ns: modes.system.saturating_sub(before.modes.system).as_nanos() as u64,
+            }),
+            generator_cpu_ns: report.generator_cpu_ns,
+            accounting,
+            throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
+            context_switches: Some(process.context_switches().saturating_sub(before.context_switches)),
+            link: running.link.as_ref().map(LinkUsage::of).transpose().map_err(failure)?,
+            ..HostUsage::default()
+        };
+        let own_ns = host.server_cpu_ns + host.generator_cpu_ns + host.link_cpu_ns();
+        host.foreign_cpu_ns = accounting.map(|accounting| accounting.foreign_ns(pinning, own_ns));
+        Ok(host)
+    }
+}
+
+/// With what the service does that no longer answers.
+fn observe(process: &Service, hung: Hung) -> Hung {
+    let before = process.cpu_ns().unwrap_or(0);
+    std::thread::sleep(OBSERVATION);
+    let cpu_ns = process.cpu_ns().unwrap_or(0).saturating_sub(before);
+    let cpu_share = cpu_ns as f64 / OBSERVATION.as_nanos() as f64;
+    Hung { threads: process.threads() as u64, cpu_share, ..hung }
+}
+
+impl LinkUsage {
+    fn of(link: &Link) -> Result<LinkUsage, LinkError> {
+        let counters = link.counters()?;
+        let both = |of: fn(&WayCounters) -> u64| of(&counters.up) + of(&counters.down);
+        let mut late = counters.up.late.clone();
+        late.merge(&counters.down.late);
+        Ok(LinkUsage {
+            kind: link.kind().to_string(),
+            cpu_ns: counters.cpu_ns,
+            packets: both(|way| way.packets),
+            lost: both(|way| way.lost),
+            dropped: both(|way| way.dropped),
+            unread: counters.unread,
+            late_ns_p99: late.quantile_ns(0.99),
+        })
+    }
+}

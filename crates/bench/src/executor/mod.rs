@@ -1,0 +1,158 @@
+//! The executor that is real: processes, sockets and the clock of this machine.
+
+mod load;
+mod process;
+mod steady;
+mod warm_up;
+mod watch;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tare_host::process::Supervisor;
+use tare_load::{Clock, Monotonic};
+use tare_service::{catalogue, contract::Contract};
+
+use crate::{
+    plan::Plan,
+    record::{Pilot, Stopped},
+    sample::Sample,
+    schedule::{Executor, RowFailure, Slot},
+};
+use process::Running;
+
+/// How long before a due instant the generator stops sleeping.
+pub const SPIN: Duration = Duration::from_micros(60);
+
+/// Runs services and loads them.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    plan: &'a Plan,
+    /// In the order of the plan's rows.
+    services: Vec<catalogue::Service>,
+    /// In the order of the plan's points.
+    contracts: Vec<Contract>,
+    supervisor: &'a Supervisor,
+    run: PathBuf,
+    interrupt: Arc<AtomicBool>,
+    running: BTreeMap<usize, Running>,
+    /// Of how many right answers within these times each sample keeps the number.
+    limits_ns: Vec<u64>,
+}
+
+/// Why a bench cannot be made of a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// There is none of this name.
+    #[error("there is no contract \"{0}\"")]
+    NoContract(String),
+    /// The plan asks for a request that its contract does not have, or no longer.
+    #[error("contract \"{contract}\" has lost a request of \"{part}\"")]
+    LostRequest {
+        /// The contract.
+        contract: String,
+        /// The part that asks for it.
+        part: String,
+    },
+}
+
+impl<'a> Bench<'a> {
+    /// A bench for the rows of `plan`, whose services are `services` in the same order; files go to the run folder `run`.
+    ///
+    /// # Errors
+    /// If a contract of the plan is not among `contracts`, or has lost one of its requests.
+    pub fn new(
+        plan: &'a Plan,
+        services: Vec<catalogue::Service>,
+        contracts: &BTreeMap<String, Contract>,
+        supervisor: &'a Supervisor,
+        run: &Path,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Bench<'a>, BenchError> {
+        Ok(Bench {
+            plan,
+            services,
+            contracts: of_points(plan, contracts)?,
+            supervisor,
+            run: run.to_owned(),
+            interrupt,
+            running: BTreeMap::new(),
+            limits_ns: plan.slo().map_or(Vec::new(), |slo| slo.slo.limits_ns()),
+        })
+    }
+
+    /// Other requests for every process.
+    fn seed(&self, Slot { block, round, point, row }: Slot) -> u64 {
+        let place = (block as u64 + 1) << 40 | (round as u64) << 32 | (point as u64) << 16 | row as u64;
+        self.plan.seed ^ place
+    }
+
+    /// On failure the service is dropped by whoever took it, which kills it.
+    fn taken(&mut self, row: usize) -> Result<Running, RowFailure> {
+        self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))
+    }
+}
+
+/// In the order of the plan's points.
+fn of_points(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<Vec<Contract>, BenchError> {
+    let of = |point: &crate::plan::Point| {
+        let name = &point.contract;
+        let whole = contracts.get(name).ok_or_else(|| BenchError::NoContract(name.clone()))?;
+        let lost = || BenchError::LostRequest { contract: name.clone(), part: point.part.clone() };
+        point.narrowed(whole).ok_or_else(lost)
+    };
+    plan.points.iter().map(of).collect()
+}
+
+impl Executor for Bench<'_> {
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+        self.warm_up_curve(row)
+    }
+
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+        let mut running = self.launch(slot, &self.stem(slot))?;
+        self.settle(&mut running, warm_up_ns)?;
+        let start_up = running.ready.start_up;
+        self.running.insert(slot.row, running);
+        Ok(start_up)
+    }
+
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+        let mut running = self.taken(row)?;
+        running.ready.process.thaw().map_err(failure)?;
+        self.settle(&mut running, warm_up_ns)?;
+        self.running.insert(row, running);
+        Ok(())
+    }
+
+    fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, RowFailure> {
+        let mut running = self.taken(slot.row)?;
+        let sample = self.measure(&mut running, slot.point, draw, per_second)?;
+        self.running.insert(slot.row, running);
+        Ok(sample)
+    }
+
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure> {
+        let running = self.taken(row)?;
+        self.finish(running, block)
+    }
+
+    fn now_ns(&self) -> u64 {
+        Monotonic.now_ns()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+fn failure(error: impl std::fmt::Display) -> RowFailure {
+    RowFailure(error.to_string())
+}

@@ -1,0 +1,213 @@
+//! A service from its launch to its stop.
+
+use std::{fs, io, path::Path, time::Duration};
+
+use tare_host::{
+    link::Link,
+    process::{Stopped as End, Throttle},
+};
+use tare_load::{Connections, Generator, Measures, Route};
+use tare_service::{
+    contract::CheckId,
+    drive,
+    launch::{self, Ready, Settings},
+    probe::Readiness,
+    prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
+    verify,
+};
+
+use super::{Bench, failure};
+use crate::{
+    folder,
+    record::{Latency, Stopped},
+    schedule::{Executor, RowFailure, Slot},
+};
+
+/// How long connections may take to open before the load, without a link.
+const OPENING: Duration = Duration::from_secs(10);
+/// What is asked again after the load of a sequential experiment. Whether `Date` moves was asked before: it takes seconds, of which
+/// such a sample may have few.
+const CHECK_OF_ONE_SAMPLE: [CheckId; 1] = [CheckId::Response];
+
+/// A service that runs, and what loads it.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// What it was started for.
+    pub slot: Slot,
+    pub link: Option<Link>,
+    pub ready: Ready,
+    pub throttle: Throttle,
+    /// With the connections of one load.
+    pub generator: Generator,
+    /// In the order of the plan's points.
+    pub latency: Vec<Measures>,
+    /// It no longer answers: nothing is asked of it any more.
+    pub is_hung: bool,
+}
+
+impl Bench<'_> {
+    /// For the names of its files.
+    pub(super) fn stem(&self, slot: Slot) -> String {
+        match self.plan.is_sequential() {
+            true => format!("round-{:02}-point-{:03}", slot.round, slot.point),
+            false => format!("block-{:03}", slot.block),
+        }
+    }
+
+    /// A fresh process, and no load yet.
+    pub(super) fn launch(&self, slot: Slot, stem: &str) -> Result<Running, RowFailure> {
+        let (plan, seed) = (self.plan, self.seed(slot));
+        let (point, row) = (&plan.points[slot.point], &plan.rows[slot.row]);
+        let link = point.link.as_ref().map(|link| Link::create(&link.spec, &plan.pinning.generator, seed));
+        let link = link.transpose().map_err(failure)?;
+        let settings = Settings {
+            contract: &self.contracts[slot.point],
+            service_settings: &plan.service_settings(slot.row, slot.point),
+            cpus: &plan.pinning.server,
+            seed,
+            // Of what is known to be wrong no right answer is waited for.
+            readiness: match row.known_failure {
+                None => Readiness::AnswersRightly,
+                Some(_) => Readiness::Speaks,
+            },
+            port: None,
+        };
+        let folder = folder::service_folder(&self.run, &row.label);
+        let ready = at_the_service(link.as_ref(), || {
+            launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
+        })?
+        .map_err(failure)?;
+        let generator = self.generator(&ready, link.as_ref(), slot.point, seed)?;
+        let throttle = Throttle::of(ready.process.pid());
+        let latency = vec![Measures::default(); plan.points.len()];
+        let mut running = Running { slot, link, ready, throttle, generator, latency, is_hung: false };
+        self.open(&mut running, slot.point)?;
+        Ok(running)
+    }
+
+    /// Without open connections.
+    pub(super) fn generator(
+        &self,
+        ready: &Ready,
+        link: Option<&Link>,
+        point: usize,
+        seed: u64,
+    ) -> Result<Generator, RowFailure> {
+        let mut route = Route::from(ready.address);
+        route.namespace = link.map(|link| link.client().fd());
+        let Connections { total, threads } = self.plan.points[point].load.connections();
+        let cpus = &self.plan.pinning.generator;
+        drive::generator(&self.contracts[point], route, Connections { total, threads }, cpus, seed)
+            .map_err(failure)
+    }
+
+    /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.
+    fn open(&self, running: &mut Running, point: usize) -> Result<(), RowFailure> {
+        let point = &self.plan.points[point];
+        if !self.plan.is_sequential() || !point.load.opens_before() {
+            return Ok(());
+        }
+        let patience = OPENING + 20 * Duration::from_nanos(point.rtt_ns());
+        running.generator.open(point.load.connections().total, patience).map_err(failure)
+    }
+
+    pub(super) fn alive(&self, running: &Running, when: &str) -> Result<(), RowFailure> {
+        drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death)))
+    }
+
+    pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<Stopped, RowFailure> {
+        running.ready.process.thaw().map_err(failure)?;
+        self.still_right(&running)?;
+        let process = &running.ready.process;
+        let facts = Stopped {
+            rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
+            context_switches: Some(process.context_switches()),
+            latency: running.latency.iter().map(latency).collect(),
+            ..Stopped::default()
+        };
+        if !self.plan.is_sequential() {
+            self.keep_histograms(&running, block)?;
+        }
+        running.generator.close();
+        let stem = self.stem(running.slot);
+        let row = running.slot.row;
+        let ready = running.ready;
+        let end = at_the_service(running.link.as_ref(), || ready.process.stop(GRACE))?;
+        self.drop_silent_logs(row, &stem);
+        match end {
+            End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string())),
+            end if end.is_clean() => Ok(facts),
+            end => Ok(Stopped { unclean_stop: Some(end.to_string()), ..facts }),
+        }
+    }
+
+    /// A service that was right before the load and is wrong after it has no figures.
+    fn still_right(&self, running: &Running) -> Result<(), RowFailure> {
+        let Slot { row, point, .. } = running.slot;
+        if self.interrupted() || running.is_hung || self.plan.rows[row].known_failure.is_some() {
+            return Ok(());
+        }
+        self.alive(running, "after the load")?;
+        let mut options = verify_options(&self.services[row], self.seed(running.slot));
+        options.timeouts.answer += Duration::from_millis(self.plan.points[point].service_settings.delay_ms);
+        let checks: &[CheckId] =
+            if self.plan.is_sequential() { &CHECK_OF_ONE_SAMPLE } else { &CHECKS_AFTER_LOAD };
+        let transcript = at_the_service(running.link.as_ref(), || {
+            verify::verify_only(&self.contracts[point], running.ready.address, &options, checks)
+        })?;
+        match transcript.reason() {
+            None => Ok(()),
+            Some(reason) => Err(RowFailure(format!("wrong after the load: {reason}"))),
+        }
+    }
+
+    /// One file for each point.
+    fn keep_histograms(&self, running: &Running, block: usize) -> Result<(), RowFailure> {
+        for (point, measures) in self.plan.point_labels().into_iter().zip(&running.latency) {
+            let label = &self.plan.rows[running.slot.row].label;
+            let path = folder::histogram_path(&self.run, label, block, point);
+            write(&path, &measures.latency.serialize())
+                .map_err(|error| RowFailure(format!("{}: {error}", path.display())))?;
+        }
+        Ok(())
+    }
+
+    /// Hundreds of processes leave hundreds of files that say nothing.
+    fn drop_silent_logs(&self, row: usize, stem: &str) {
+        let folder = folder::service_folder(&self.run, &self.plan.rows[row].label);
+        for kind in ["stdout", "stderr"] {
+            let path = folder.join(format!("{stem}.{kind}"));
+            if fs::metadata(&path).is_ok_and(|file| file.len() == 0) {
+                // One that stays does no harm.
+                let _gone = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// On the service's side of the link, if there is one.
+fn at_the_service<T: Send>(link: Option<&Link>, act: impl FnOnce() -> T + Send) -> Result<T, RowFailure> {
+    match link {
+        Some(link) => link.server().within(act).map_err(failure),
+        None => Ok(act()),
+    }
+}
+
+fn latency(measures: &Measures) -> Option<Latency> {
+    let of = |q| measures.quantile(q).ns;
+    (measures.latency.count() + measures.unanswered.count() > 0).then(|| Latency {
+        p50_ns: of(0.5),
+        p90_ns: of(0.9),
+        p99_ns: of(0.99),
+        p999_ns: of(0.999),
+        max_ns: of(1.0),
+        at_least: measures.unanswered.count() > 0,
+    })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, bytes)
+}

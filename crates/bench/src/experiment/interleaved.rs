@@ -1,0 +1,229 @@
+//! The file of an interleaved experiment: which services, under which contract, under which loads, for how long.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tare_service::settings::ServiceSettings;
+
+use serde::Deserialize;
+use tare_service::document::{self, DocumentError};
+
+use super::{
+    FORMAT,
+    latency::{LatencyFile, LatencySetting},
+    load::{LoadFile, LoadSetting},
+};
+
+/// An experiment, as the file says it.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The file's stem.
+    pub name: String,
+    /// One line for the head of the table.
+    pub title: String,
+    /// What the run is to answer.
+    pub question: String,
+    /// Name of the contract.
+    pub contract: String,
+    /// Words for [`tare_service::catalogue::select`].
+    pub services: Vec<String>,
+    /// The row that the others are related to.
+    pub reference: String,
+    /// How requests arrive: at least one load. The first one decides when a run ends.
+    pub loads: Vec<LoadSetting>,
+    /// The settings that every service is given.
+    pub service_settings: ServiceSettings,
+    pub schedule: ScheduleSetting,
+    /// The open loops in which latency is measured.
+    pub latency: Option<LatencySetting>,
+    /// Where it was read from.
+    pub path: PathBuf,
+    pub(crate) text: String,
+}
+
+/// How an interleaved experiment is laid out in time.
+#[derive(Debug, Clone)]
+pub struct ScheduleSetting {
+    /// No block is begun that would end after this.
+    pub budget: Duration,
+    /// Length of one slice.
+    pub slice: Duration,
+    /// Slices of each service in a block.
+    pub slices_per_block: usize,
+    /// Load before the first slice of a fresh process; not recorded.
+    pub warm_up: Duration,
+    /// The most of it: a pilot finds how much each service needs. Without it all have the same.
+    pub warm_up_max: Option<Duration>,
+    /// Never fewer blocks than this, whatever the budget says.
+    pub blocks_min: usize,
+    /// Never more.
+    pub blocks_max: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct InterleavedFile {
+    #[serde(rename = "format")]
+    _format: String,
+    title: String,
+    question: String,
+    contract: String,
+    services: Vec<String>,
+    #[serde(default = "default_reference")]
+    reference: String,
+    load: LoadFile,
+    service: ServiceFile,
+    schedule: ScheduleFile,
+    latency: Option<LatencyFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ServiceFile {
+    threads: usize,
+    #[serde(default)]
+    delay_ms: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ScheduleFile {
+    budget: jiff::SignedDuration,
+    slice: jiff::SignedDuration,
+    slices_per_block: usize,
+    warm_up: jiff::SignedDuration,
+    warm_up_max: Option<jiff::SignedDuration>,
+    blocks_min: usize,
+    blocks_max: usize,
+}
+
+fn default_reference() -> String {
+    tare_service::catalogue::RAW_SOCKET.to_owned()
+}
+
+impl Experiment {
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has a mistake, whose line is named.
+    pub fn load(path: &Path) -> Result<Experiment, DocumentError> {
+        let text = document::read(path)?;
+        Experiment::parse(path, &text)
+    }
+
+    /// A mistake in what `key` says: at the line where a string begins with `value`, for a mistake that only shows when names are
+    /// looked up.
+    pub fn mistake(&self, key: &str, value: &str, message: &str) -> DocumentError {
+        DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
+    }
+
+    /// Reads an experiment from its text; mistakes name `path`.
+    ///
+    /// # Errors
+    /// If it has a mistake, whose line is named.
+    pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
+        let file: InterleavedFile = document::parse(path, text, FORMAT)?;
+        let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
+        // "threads" stands in two tables: the table's own line tells them apart.
+        for (place, key, value, range) in [
+            ("[service]", "threads", file.service.threads, 1..=1024),
+            ("slices-per-block", "slices-per-block", file.schedule.slices_per_block, 1..=1000),
+            ("blocks-min", "blocks-min", file.schedule.blocks_min, 1..=1000),
+            ("blocks-max", "blocks-max", file.schedule.blocks_max, file.schedule.blocks_min..=1000),
+        ] {
+            if !range.contains(&value) {
+                return wrong(
+                    place,
+                    format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end()),
+                );
+            }
+        }
+        let loads = file.load.read().map_err(|message| DocumentError::at(path, text, "[load]", message))?;
+        let latency = file.latency.map(LatencyFile::read).transpose();
+        let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
+        let slice = file.schedule.slice.unsigned_abs();
+        if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
+            return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
+        }
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Experiment {
+            name,
+            title: file.title,
+            question: file.question,
+            contract: file.contract,
+            services: file.services,
+            reference: file.reference,
+            loads,
+            service_settings: ServiceSettings {
+                threads: file.service.threads,
+                delay_ms: file.service.delay_ms,
+            },
+            schedule: ScheduleSetting {
+                budget: file.schedule.budget.unsigned_abs(),
+                slice,
+                slices_per_block: file.schedule.slices_per_block,
+                warm_up: file.schedule.warm_up.unsigned_abs(),
+                warm_up_max: file.schedule.warm_up_max.map(|longest| longest.unsigned_abs()),
+                blocks_min: file.schedule.blocks_min,
+                blocks_max: file.schedule.blocks_max,
+            },
+            latency,
+            path: path.to_owned(),
+            text: text.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUICK: &str = include_str!("../../../../experiments/quick.toml");
+
+    fn error(right: &str, wrong: &str) -> String {
+        let text = QUICK.replacen(right, wrong, 1);
+        assert_ne!(text, QUICK, "{right} is not in the file");
+        Experiment::parse(Path::new("experiments/quick.toml"), &text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_quick_experiment_reads() {
+        let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
+        assert_eq!((quick.name.as_str(), quick.contract.as_str()), ("quick", "hello"));
+        assert!(quick.services.len() >= 11);
+    }
+
+    #[test]
+    fn a_list_of_connections_is_a_load_each() {
+        let text = include_str!("../../../../experiments/connections.toml");
+        let experiment = Experiment::parse(Path::new("experiments/connections.toml"), text).unwrap();
+        assert_eq!(experiment.loads, LoadSetting::each(&[16, 64, 256], 1).unwrap());
+        let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
+        let plan = crate::plan::Plan::interleaved(&experiment, &[], 1, pinning);
+        assert_eq!((plan.points.len(), plan.measured_ns()), (3, 3 * 8 * 100_000_000));
+        let lists =
+            [("[]", "has 0 numbers"), ("[64, 64]", "twice"), ("[0]", "must be 1 to"), ("\"64\"", "a list")];
+        for (list, problem) in lists {
+            let error = error("connections = 64", &format!("connections = {list}"));
+            assert!(error.contains(problem), "{list}: {error}");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_the_fix() {
+        assert!(
+            error("connections", "conections")
+                .ends_with("unknown key \"conections\"; did you mean \"connections\"?")
+        );
+        assert!(
+            error("delay-ms", "delay_ms").ends_with("unknown key \"delay_ms\"; did you mean \"delay-ms\"?")
+        );
+        assert!(
+            error("blocks-max       = 40", "blocks-max = 2")
+                .contains("\"blocks-max\" is 2; it must be 12 to 1000")
+        );
+        assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
+        assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
+    }
+}

@@ -1,0 +1,50 @@
+//! The file of a series: sequential experiments, one after another.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tare_service::document::{self, DocumentError};
+
+use super::FORMAT;
+
+/// Several sequential experiments, one after another.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Series {
+    #[serde(rename = "format")]
+    _format: String,
+    /// One line for the head.
+    pub title: String,
+    /// In their order.
+    #[serde(rename = "experiment")]
+    pub members: Vec<Member>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Member {
+    /// Beside the file of the series.
+    pub file: PathBuf,
+    /// How much of it is done, if the command does not say.
+    pub scale: f64,
+}
+
+impl Series {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has a mistake, whose line is named.
+    pub fn load(path: &Path) -> Result<Series, DocumentError> {
+        let text = document::read(path)?;
+        let series: Series = document::parse(path, &text, FORMAT)?;
+        let wrong = series.members.iter().find(|member| !(member.scale > 0.0 && member.scale <= 1.0));
+        match wrong {
+            None => Ok(series),
+            Some(member) => {
+                let message = format!("\"scale\" is {}; it must be more than 0 and at most 1", member.scale);
+                Err(DocumentError::at(path, &text, &format!("\"{}\"", member.file.display()), message))
+            }
+        }
+    }
+}

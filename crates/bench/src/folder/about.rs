@@ -1,0 +1,179 @@
+//! What a report tells of a run besides its figures: `about.json` (by which command, of which checkout, what the services are
+//! besides fast) and `services/ROW/sent-CONTRACT.json` (what each answers, to the byte). A run is whole without them: those
+//! of before had none.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{self as folder, other_format, service_folder};
+use tare_service::{footprint::Footprint, verify::Sent};
+
+/// The version of the format: that of the folder it lies in.
+pub const FORMAT: &str = folder::FORMAT;
+
+/// `about.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// [`FORMAT`] of the program that wrote it.
+    pub format: String,
+    /// The words by which the run was begun, without the program's own name.
+    pub command: Vec<String>,
+    /// What was checked out; absent if it was no repository.
+    pub revision: Option<Revision>,
+    /// What is known of each service besides its speed, by the label of its row.
+    pub aspects: BTreeMap<String, Footprint>,
+}
+
+/// A word of a command line as a shell reads it back.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// What was checked out when a run began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revision {
+    /// The full name of the commit.
+    pub commit: String,
+    /// Files that git knows were not as in that commit.
+    pub changed: bool,
+}
+
+/// Why what is known of a run besides its figures cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AboutError {
+    /// The file system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Of another version.
+    #[error("{}: has {}", path.display(), other_format(format))]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What it has.
+        format: String,
+    },
+    /// Not what the file should hold.
+    #[error("{}: {source}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what is wrong.
+        source: serde_json::Error,
+    },
+}
+
+impl About {
+    /// Writes it into a run folder.
+    pub fn keep(&self, run: &Path) -> io::Result<()> {
+        write(&run.join("about.json"), self)
+    }
+
+    /// Reads that of a run folder; absent if it was not kept.
+    ///
+    /// # Errors
+    /// Where it cannot be read or understood, or is of another major format.
+    pub fn read(run: &Path) -> Result<Option<About>, AboutError> {
+        let path = run.join("about.json");
+        let head = read::<Value>(path.clone())?;
+        match head.as_ref().and_then(|head| head["format"].as_str()) {
+            Some(format) if !folder::is_readable(format) => {
+                Err(AboutError::Format { path, format: format.to_owned() })
+            }
+            _ => read(path),
+        }
+    }
+}
+
+/// Keeps what a row sends for each request of a contract.
+pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::Result<()> {
+    write(&sent_path(run, label, contract), &sent)
+}
+
+/// What a row sent for each request of a contract; absent if it was not kept.
+pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<Sent>>, AboutError> {
+    read(sent_path(run, label, contract))
+}
+
+fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
+    service_folder(run, label).join(format!("sent-{contract}.json"))
+}
+
+fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    fs::write(path, serde_json::to_string_pretty(value)? + "\n")
+}
+
+fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutError> {
+    match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(AboutError::Io { path, source }),
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(value) => Ok(Some(value)),
+            Err(source) => Err(AboutError::Content { path, source }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_service::verify::{Field, Framing};
+
+    #[test]
+    fn words_are_quoted_as_a_shell_reads_them_back() {
+        assert_eq!(
+            ["a-b/c.toml", "a b", "", "it's"].map(quoted),
+            ["a-b/c.toml", "'a b'", "''", "'it'\\''s'"]
+        );
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let run = tempfile::tempdir().unwrap();
+        assert_eq!(About::read(run.path()).unwrap(), None);
+        let revision = Some(Revision { commit: "abc".to_owned(), changed: true });
+        let command = vec!["run".to_owned(), "a b.toml".to_owned()];
+        let about = About { format: FORMAT.to_owned(), command, revision, aspects: BTreeMap::new() };
+        about.keep(run.path()).unwrap();
+        assert_eq!(About::read(run.path()).unwrap(), Some(about));
+        let newer = r#"{"format":"2.1","command":[],"revision":null,"aspects":{},"colour":1}"#;
+        fs::write(run.path().join("about.json"), newer).unwrap();
+        assert!(About::read(run.path()).unwrap().is_some());
+        fs::write(run.path().join("about.json"), "{\"format\":\"3.1\"}").unwrap();
+        let newer = About::read(run.path()).unwrap_err().to_string();
+        assert!(newer.ends_with("has format \"3.1\", newer than \"2.0\", which this tare reads"), "{newer}");
+    }
+
+    #[test]
+    fn answers_are_kept_by_row_and_contract() {
+        let run = tempfile::tempdir().unwrap();
+        fs::create_dir_all(service_folder(run.path(), "a:b")).unwrap();
+        let headers = vec![Field { name: "Date".to_owned(), value: "now".to_owned(), varies: true }];
+        let sent = vec![Sent {
+            request: "hello".to_owned(),
+            status_line: "HTTP/1.1 200 OK".to_owned(),
+            headers,
+            framing: Framing::ContentLength,
+            head_bytes: 60,
+            body_bytes: 13,
+            total_bytes: 73,
+        }];
+        keep_sent(run.path(), "a:b", "hello", &sent).unwrap();
+        assert_eq!(super::sent(run.path(), "a:b", "hello").unwrap(), Some(sent));
+        assert_eq!(super::sent(run.path(), "a:b", "rest").unwrap(), None);
+    }
+}

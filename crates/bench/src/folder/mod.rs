@@ -1,0 +1,358 @@
+//! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NNN.hgrm-v2`, `services/NAME/`. Everything a
+//! table is made of is in it, so that it can be copied, compared and read again. The journal is appended to and
+//! flushed to the disk record by record: a run that is killed loses at most the slice in flight.
+//!
+//! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run in
+//! progress differs from one that was cut off, and a run that is being measured cannot be resumed.
+
+pub mod about;
+mod read;
+pub mod series;
+
+pub use read::{Head, is_readable, other_format, read, read_header, why_none};
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+use tare_service::catalogue::file_name;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    plan::Plan,
+    record::{Journal, Record, ending},
+};
+use tare_host::environment::Environment;
+
+/// The version of the run folder's format: `major.minor`.
+pub const FORMAT: &str = "2.0";
+
+/// `run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`] of the program that wrote it.
+    pub format: String,
+    /// Version of Tare.
+    pub tare: String,
+    /// When the run began, RFC 3339, UTC.
+    pub began: String,
+    /// What was to be done.
+    pub plan: Plan,
+    /// Where it was done.
+    pub environment: Environment,
+}
+
+impl Header {
+    /// The head of a run that begins now, by this version of Tare.
+    pub fn new(tare: &str, began: String, plan: Plan, environment: Environment) -> Header {
+        Header { format: FORMAT.to_owned(), tare: tare.to_owned(), began, plan, environment }
+    }
+}
+
+/// Why a run folder cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The file system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// File or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Not a run folder.
+    #[error("{}: not a run folder (it has no readable \"run.json\"): {reason}", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Not the folder of a series.
+    #[error("{}: {reason}", path.display())]
+    Series {
+        /// Its head.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Another version of the format.
+    #[error("{}: the run folder has {}", path.display(), other_format(found))]
+    Format {
+        /// The folder.
+        path: PathBuf,
+        /// The version found.
+        found: String,
+    },
+    /// Another process writes into it.
+    #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+/// Who only looks whether a journal is locked holds a lock for microseconds; one that is held for longer is a writer's.
+const LOOK_MAX: Duration = Duration::from_millis(500);
+
+/// A run folder that is being written.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    journal: File,
+}
+
+/// A run folder that was read.
+#[derive(Debug, Clone)]
+pub struct StoredRun {
+    /// The head.
+    pub header: Header,
+    /// All whole records, in order.
+    pub records: Vec<Record>,
+    /// What could not be read.
+    pub damage: Vec<String>,
+    /// A process was writing into it when it was read: there will be more.
+    pub in_progress: bool,
+}
+
+impl StoredRun {
+    /// The sentence for a run that has no end.
+    pub fn without_end(&self) -> Option<&'static str> {
+        match (ending(&self.records), self.in_progress) {
+            (Some(_), _) => None,
+            (None, true) => Some("the run goes on: what is here was measured so far"),
+            (None, false) => Some("the run has no end: it was cut off, or it is still going on"),
+        }
+    }
+}
+
+impl RunFolder {
+    /// Writes the head and opens the journal. A folder that holds a run already is never written into.
+    ///
+    /// # Errors
+    /// If it holds a run, or the file system refuses.
+    pub fn create(path: &Path, header: &Header) -> Result<RunFolder, FolderError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| FolderError::Io { path, source }
+        };
+        fs::create_dir_all(path).map_err(at(path))?;
+        let head = path.join("run.json");
+        let file = File::create_new(&head).map_err(at(&head))?;
+        write_header(file, header).map_err(at(&head))?;
+        let journal = journal_path(path);
+        let file = OpenOptions::new().create_new(true).append(true).open(&journal).map_err(at(&journal))?;
+        // No other process can be writing a new file; one that only looks is soon gone.
+        let _ = file.lock();
+        Ok(RunFolder { path: path.to_owned(), journal: file })
+    }
+
+    /// Opens the journal of a run that was cut off, to continue after what was read of it. What was written of a record
+    /// that is not whole is taken back: it was never kept. A run that another process has resumed since then is refused.
+    ///
+    /// # Errors
+    /// If another Tare writes or has written into it, if the run is of another format, or if the file system refuses.
+    pub fn reopen(path: &Path, run: &StoredRun) -> Result<RunFolder, FolderError> {
+        if run.header.format != FORMAT {
+            let (path, found) = (path.to_owned(), run.header.format.clone());
+            return Err(FolderError::Format { path, found });
+        }
+        let journal = journal_path(path);
+        let at = |source| FolderError::Io { path: journal.clone(), source };
+        let file = OpenOptions::new().create(true).append(true).open(&journal).map_err(at)?;
+        lock(&file, path)?;
+        let bytes = fs::read(&journal).map_err(at)?;
+        if read::records(&bytes, &run.header.plan).0.len() != run.records.len() {
+            return Err(FolderError::Busy { path: path.to_owned() });
+        }
+        file.set_len(whole(&bytes) as u64).map_err(at)?;
+        Ok(RunFolder { path: path.to_owned(), journal: file })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Journal for RunFolder {
+    fn append(&mut self, record: &Record) -> io::Result<()> {
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        self.journal.write_all(&line)?;
+        self.journal.sync_data()
+    }
+}
+
+/// Puts another head in the place of the one that a run has, whole or not at all.
+///
+/// # Errors
+/// If the file system refuses.
+pub fn replace_header(run: &Path, header: &Header) -> Result<(), FolderError> {
+    let (head, new) = (run.join("run.json"), run.join("run.json.new"));
+    let written = File::create(&new).and_then(|file| write_header(file, header));
+    written.and_then(|()| fs::rename(&new, &head)).map_err(|source| FolderError::Io { path: head, source })
+}
+
+fn write_header(mut file: File, header: &Header) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(header)? + "\n";
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+}
+
+/// Where the records are.
+pub fn journal_path(run: &Path) -> PathBuf {
+    run.join("journal.ndjson")
+}
+
+/// Whether a process measures into it now. False if that is not known.
+pub fn is_being_written(run: &Path) -> bool {
+    let journal = File::open(journal_path(run));
+    journal.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// A file system without locks is no reason not to measure.
+fn lock(journal: &File, run: &Path) -> Result<(), FolderError> {
+    let began = Instant::now();
+    while let Err(TryLockError::WouldBlock) = journal.try_lock() {
+        if began.elapsed() > LOOK_MAX {
+            return Err(FolderError::Busy { path: run.to_owned() });
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// Where a row's output, logs and transcripts go.
+pub fn service_folder(run: &Path, label: &str) -> PathBuf {
+    run.join("services").join(file_name(label))
+}
+
+/// Where a row's latency histogram of one block goes.
+/// `point` is the rate of an open loop, none for the closed ones.
+pub fn histogram_path(run: &Path, label: &str, block: usize, point: Option<&str>) -> PathBuf {
+    let point = point.map(|point| format!("-at-{}", file_name(point))).unwrap_or_default();
+    run.join("histograms").join(file_name(label)).join(format!("block-{block:03}{point}.hgrm-v2"))
+}
+
+/// How many bytes of a journal are whole lines.
+pub fn whole(journal: &[u8]) -> usize {
+    journal.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        record::{Block, Ended, Ending, Failed, Pilot, Started, Stopped},
+        sample::Sample,
+    };
+    use proptest::prelude::*;
+
+    fn ended(reason: Ending) -> Record {
+        Record::Ended(Ended { reason, elapsed_ns: 5 })
+    }
+
+    fn failed(row: usize, reason: &str) -> Record {
+        Record::Failed(Failed { block: 0, row, reason: reason.to_owned() })
+    }
+
+    fn any_record() -> impl Strategy<Value = Record> {
+        prop_oneof![
+            any::<u64>().prop_map(|start_ns| Record::Pilot(Pilot { start_ns, ..Pilot::default() })),
+            prop::collection::vec(0..9_usize, 0..4)
+                .prop_map(|order| Record::Block(Block { order, ..Block::default() })),
+            any::<usize>().prop_map(|row| Record::Started(Started { row, ..Started::default() })),
+            (any::<f64>(), any::<u64>()).prop_filter_map("finite", |(rate, sent)| {
+                let mut sample = Sample::default();
+                (sample.load.offered_per_second, sample.load.sent) = (Some(rate), sent);
+                rate.is_finite().then(|| Record::Sample(Box::new(sample)))
+            }),
+            any::<Option<u64>>().prop_map(|rss_bytes_peak| {
+                Record::Stopped(Stopped { rss_bytes_peak, ..Stopped::default() })
+            }),
+            ".*".prop_map(|reason| failed(1, &reason)),
+            Just(ended(Ending::Complete)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_journal_that_was_cut_anywhere_gives_its_whole_records(
+            records in prop::collection::vec(any_record(), 0..8),
+            share in 0.0..=1.0_f64,
+        ) {
+            let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+            for record in &records {
+                bytes.extend(serde_json::to_vec(record).unwrap());
+                bytes.push(b'\n');
+                ends.push(bytes.len());
+            }
+            let cut = (bytes.len() as f64 * share) as usize;
+            let (read, damage) = read::records_within(&bytes[..cut], (usize::MAX, usize::MAX));
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            prop_assert_eq!(&read, &records[..whole]);
+            prop_assert_eq!(damage.is_empty(), cut == 0 || ends.contains(&cut));
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_while_it_has_a_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let plan = crate::fixture::compared().plan;
+        let header = Header::new("0.1.0", String::new(), plan, Environment::default());
+        let mut journal = RunFolder::create(path, &header).unwrap();
+        let interrupted = ended(Ending::Interrupted);
+        let failed = failed(0, "b");
+        let told = || {
+            let kept = read(path).unwrap();
+            (kept.in_progress, kept.without_end().map(|told| told.split(':').next().unwrap()))
+        };
+        assert_eq!(told(), (true, Some("the run goes on")));
+        journal.append(&interrupted).unwrap();
+        assert_eq!(told(), (true, None), "its writer is only about to go");
+        // Another process resumes it.
+        journal.append(&failed).unwrap();
+        assert_eq!(told(), (true, Some("the run goes on")));
+        journal.journal.write_all(b"{\"kind\":").unwrap();
+        assert_eq!(read(path).unwrap().damage, Vec::<String>::new(), "a line that is being written");
+        drop(journal);
+        assert_eq!(told(), (false, Some("the run has no end")));
+        assert_eq!(read(path).unwrap().damage.len(), 1);
+    }
+
+    fn kept(records: usize) -> StoredRun {
+        let environment = Environment::default();
+        let header = Header {
+            format: FORMAT.to_owned(),
+            tare: String::new(),
+            began: String::new(),
+            plan: crate::fixture::plan(&["a"]),
+            environment,
+        };
+        let record = failed(0, "b");
+        StoredRun { header, records: vec![record; records], damage: Vec::new(), in_progress: false }
+    }
+
+    #[test]
+    fn a_folder_has_one_writer_and_shows_that_it_has_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_being_written(folder.path()), "there is nothing");
+        let mut first = RunFolder::create(folder.path(), &kept(0).header).unwrap();
+        assert!(is_being_written(folder.path()));
+        let refused = RunFolder::reopen(folder.path(), &kept(0)).unwrap_err();
+        assert!(matches!(refused, FolderError::Busy { .. }), "{refused}");
+        first.append(&kept(1).records[0]).unwrap();
+        drop(first);
+        assert!(!is_being_written(folder.path()));
+        // Read before the other one wrote: what would come next was measured already.
+        let refused = RunFolder::reopen(folder.path(), &kept(0)).unwrap_err();
+        assert!(matches!(refused, FolderError::Busy { .. }), "{refused}");
+        let second = RunFolder::reopen(folder.path(), &kept(1)).unwrap();
+        assert!(is_being_written(folder.path()));
+        drop(second);
+    }
+}

@@ -1,0 +1,226 @@
+//! Reads run folders. What the program wrote itself is read leniently: of a newer minor format what is not known is left out and
+//! named, a damaged line is left out and named, and all else is there. Another major format is refused.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::plan::{Order, Plan, Until};
+
+use super::{FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path, whole};
+
+/// What `run.json` holds, whatever it is.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// As it was read.
+    pub value: Value,
+    /// The version that it says it has.
+    pub format: String,
+}
+
+/// What is said of a record with a row or a point that does not exist.
+const FOREIGN: &str = "it names a row or a point that the plan does not have";
+/// How many places a reader is shown before "and N more".
+const PLACES_MAX: usize = 3;
+
+impl Head {
+    /// Of this folder, of any format.
+    ///
+    /// # Errors
+    /// If `run.json` is not there, is no JSON, or names no format.
+    pub fn read(path: &Path) -> Result<Head, FolderError> {
+        let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
+        let text = fs::read_to_string(path.join("run.json")).map_err(|error| not_a_run(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| not_a_run(error.to_string()))?;
+        let format = value.get("format").and_then(Value::as_str).map(ToOwned::to_owned);
+        Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
+    }
+
+    /// How its samples follow one another; absent if this program does not know.
+    pub fn order(&self) -> Option<Order> {
+        self.of_plan("order")
+    }
+
+    /// What ends it; absent if this program does not know.
+    pub fn until(&self) -> Option<Until> {
+        self.of_plan("until")
+    }
+
+    fn of_plan<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        is_readable(&self.format).then_some(())?;
+        serde_json::from_value(self.value.get("plan")?.get(key)?.clone()).ok()
+    }
+
+    /// The text at these keys, one within the other.
+    pub fn text(&self, keys: &[&str]) -> Option<&str> {
+        keys.iter().try_fold(&self.value, |value, key| value.get(key))?.as_str()
+    }
+
+    fn into_header(self, path: &Path) -> Result<(Header, Vec<String>), FolderError> {
+        let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
+        if !is_readable(&self.format) {
+            return Err(FolderError::Format { path: path.to_owned(), found: self.format });
+        }
+        let (header, damage) = known::<Header>("run.json", &self.format, self.value).map_err(not_a_run)?;
+        header.plan.check().map_err(not_a_run)?;
+        Ok((header, damage))
+    }
+}
+
+/// Reads a run folder.
+///
+/// # Errors
+/// If its head cannot be read or understood, or is of another major format.
+pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
+    let (header, mut damage) = Head::read(path)?.into_header(path)?;
+    if !journal_path(path).exists() {
+        damage.push("journal.ndjson is missing: nothing that was measured is left".to_owned());
+    }
+    let (journal, in_progress) = read_journal(path)?;
+    let (records, of_journal) = records(&journal, &header.plan);
+    damage.extend(of_journal);
+    Ok(StoredRun { header, records, damage, in_progress })
+}
+
+/// Reads the head alone.
+///
+/// # Errors
+/// If it cannot be read or understood, or is of another major format.
+pub fn read_header(path: &Path) -> Result<Header, FolderError> {
+    Ok(Head::read(path)?.into_header(path)?.0)
+}
+
+/// The bytes of the journal, absent if there is no such file, and whether it was being written.
+fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
+    // Asked first: a run that ends in between is what its records say.
+    let in_progress = is_being_written(path);
+    let journal = journal_path(path);
+    let mut bytes = match fs::read(&journal) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(FolderError::Io { path: journal, source }),
+    };
+    if in_progress {
+        // A line that is being written now is no damage.
+        bytes.truncate(whole(&bytes));
+    }
+    Ok((bytes, in_progress))
+}
+
+/// Whether this program reads files of this format: those of its own major version.
+pub fn is_readable(format: &str) -> bool {
+    major(format) == major(FORMAT)
+}
+
+fn major(format: &str) -> Option<&str> {
+    format.split('.').next()
+}
+
+/// How a format differs from [`FORMAT`]: an older one needs another Tare than a newer one.
+pub fn other_format(found: &str) -> String {
+    let version = |format: &str| -> Option<(u32, u32)> {
+        let (major, minor) = format.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let age = match version(found).zip(version(FORMAT)) {
+        Some((found, own)) if found > own => "newer than",
+        Some((found, own)) if found < own => "older than",
+        _ => return format!("format \"{found}\", and this tare reads \"{FORMAT}\""),
+    };
+    format!("format \"{found}\", {age} \"{FORMAT}\", which this tare reads")
+}
+
+/// The value of a head, and what this program leaves out of it.
+pub(super) fn known<T: DeserializeOwned>(
+    file: &str,
+    format: &str,
+    value: Value,
+) -> Result<(T, Vec<String>), String> {
+    let mut unknown: Vec<String> = Vec::new();
+    let found = serde_ignored::deserialize(value, |path| unknown.push(format!("\"{path}\"")))
+        .map_err(|error: serde_json::Error| error.to_string())?;
+    let mut damage = Vec::new();
+    if format != FORMAT {
+        let other = other_format(format);
+        damage.push(format!("{file} has {other}: what this tare does not know of it is not shown"));
+    }
+    if !unknown.is_empty() {
+        let plural = if unknown.len() == 1 { "" } else { "s" };
+        damage.push(format!("{file}: unknown field{plural} {}: left out", unknown.join(", ")));
+    }
+    Ok((found, damage))
+}
+
+/// Records, and what could not be read, a sentence for each reason rather than for each line.
+pub(super) fn records(journal: &[u8], plan: &Plan) -> (Vec<Record>, Vec<String>) {
+    records_within(journal, (plan.rows.len(), plan.points.len()))
+}
+
+pub(super) fn records_within(bytes: &[u8], (rows, points): (usize, usize)) -> (Vec<Record>, Vec<String>) {
+    let mut records = Vec::new();
+    let mut unknown: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut left_out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let end = whole(bytes);
+    for (index, line) in bytes[..end].split(|byte| *byte == b'\n').enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        // An enum and an option are `?` in a path.
+        let name = |path: serde_ignored::Path| {
+            unknown.entry(path.to_string().replace("?.", "")).or_default().push(index + 1);
+        };
+        match serde_ignored::deserialize(&mut serde_json::Deserializer::from_slice(line), name) {
+            Ok(record) if Record::is_within(&record, rows, points) => records.push(record),
+            Ok(_) => left_out.entry(FOREIGN.to_owned()).or_default().push(index + 1),
+            Err(error) => left_out.entry(without_place(&error)).or_default().push(index + 1),
+        }
+    }
+    let lost = left_out
+        .iter()
+        .map(|(reason, numbers)| format!("journal.ndjson: {}: left out: {reason}", places(numbers)));
+    let named = unknown.iter().map(|(name, numbers)| {
+        format!("journal.ndjson: {}: the unknown field \"{name}\" was left out", places(numbers))
+    });
+    let mut damage: Vec<String> = lost.chain(named).collect();
+    if end < bytes.len() {
+        damage.push(
+            "journal.ndjson: the last line is not whole: the run was cut off while it wrote".to_owned(),
+        );
+    }
+    (records, damage)
+}
+
+/// Within a line of its own, the line and column that serde_json adds say nothing.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
+}
+
+/// `lines 3, 7, 9 and 40 more`.
+fn places(numbers: &[usize]) -> String {
+    let first: Vec<String> = numbers.iter().take(PLACES_MAX).map(usize::to_string).collect();
+    let more = match numbers.len().saturating_sub(PLACES_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("line{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, first.join(", "))
+}
+
+/// What a folder is that cannot be a run at all.
+pub fn why_none(path: &Path) -> Option<String> {
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if path.is_file() {
+        let parent = path.parent().filter(|parent| parent.join("run.json").is_file());
+        let fix = parent.map(|parent| format!(": name its folder, \"{}\"", parent.display()));
+        return Some(format!("it is a file, and a run is a folder{}", fix.unwrap_or_default()));
+    }
+    if !path.exists() {
+        return Some("there is no such folder".to_owned());
+    }
+    is_empty().then(|| "the folder is empty".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

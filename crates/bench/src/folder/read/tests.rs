@@ -1,0 +1,68 @@
+use super::*;
+use crate::record::{Ended, Ending};
+use serde_json::json;
+
+#[test]
+fn a_journal_is_read_as_far_as_it_is_known_and_each_reason_is_given_once() {
+    let ended = json!({"ended": {"reason": "blocks-max", "elapsed_ns": 5, "mood": "good"}});
+    let lines = [
+        json!({"nap": {"ns": 1}}).to_string(),
+        "{\"ended\":{\"rea".to_owned(),
+        json!({"nap": {"ns": 2}}).to_string(),
+        ended.to_string(),
+        json!({"sample": {"row": 3, "host": {"joules": 7}}}).to_string(),
+        json!({"sample": {"row": 4}}).to_string(),
+        json!({"block": {"order": [0, 9]}}).to_string(),
+    ];
+    let (records, damage) = records_within((lines.join("\n") + "\n{").as_bytes(), (4, 1));
+    assert_eq!(records[0], Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 5 }));
+    assert!(matches!(&records[1], Record::Sample(sample) if sample.row == 3));
+    insta::assert_snapshot!(damage.join("\n"));
+}
+
+#[test]
+fn another_major_format_has_a_head_and_no_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |value: Value| fs::write(folder.path().join("run.json"), value.to_string()).unwrap();
+    write(json!({"format": "3.0", "plan": {"title": "T", "order": "sequential"}}));
+    let head = Head::read(folder.path()).unwrap();
+    assert_eq!((head.order(), head.text(&["plan", "title"])), (None, Some("T")));
+    write(json!({"format": "2.7", "plan": {"order": "sequential"}}));
+    assert_eq!(Head::read(folder.path()).unwrap().order(), Some(Order::Sequential));
+    write(json!({"format": "2.7", "plan": {"order": "orbital"}}));
+    assert_eq!(Head::read(folder.path()).unwrap().order(), None);
+}
+
+#[test]
+fn what_a_newer_tare_wrote_is_read_and_what_is_new_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut header = serde_json::to_value(crate::fixture::compared()).unwrap();
+    header["format"] = json!("2.1");
+    header["plan"]["colour"] = json!("red");
+    fs::write(folder.path().join("run.json"), header.to_string()).unwrap();
+    fs::write(journal_path(folder.path()), "").unwrap();
+    insta::assert_snapshot!(read(folder.path()).unwrap().damage.join("\n"));
+}
+
+#[test]
+fn folders_that_are_no_runs_are_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = || read(folder.path()).unwrap_err().to_string();
+    assert!(error().contains("not a run folder"));
+    let formats = ["9.0", "0.10", "one", "2.0"].map(|format| {
+        fs::write(folder.path().join("run.json"), json!({"format": format}).to_string()).unwrap();
+        error().replace(&folder.path().display().to_string(), "FOLDER")
+    });
+    insta::assert_snapshot!(formats.join("\n"));
+}
+
+#[test]
+fn what_is_no_run_folder_is_called_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(why_none(folder.path()).as_deref(), Some("the folder is empty"));
+    let file = folder.path().join("run.json");
+    fs::write(&file, "{}").unwrap();
+    assert!(why_none(&file).unwrap().starts_with("it is a file, and a run is a folder: name its folder, "));
+    assert_eq!(why_none(folder.path()), None);
+    assert_eq!(why_none(&folder.path().join("gone")).as_deref(), Some("there is no such folder"));
+}

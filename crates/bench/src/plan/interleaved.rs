@@ -1,0 +1,83 @@
+//! The plan of an interleaved experiment: the first closed loop, then the open loops, then the other closed loops, so that the
+//! samples of an experiment with one load stand first.
+
+use tare_host::cpus::Pinning;
+use tare_service::catalogue::Row;
+
+use super::{
+    BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Rate,
+    Until,
+};
+use crate::experiment::{Experiment, LatencySetting, LoadSetting};
+
+impl Plan {
+    /// The plan of `experiment` over `rows`, nothing built yet.
+    pub fn interleaved(experiment: &Experiment, rows: &[Row], seed: u64, pinning: Pinning) -> Plan {
+        let schedule = &experiment.schedule;
+        let mut points: Vec<Point> =
+            experiment.loads.iter().map(|load| closed_loop(experiment, load, rows.len())).collect();
+        let open = experiment.latency.iter().flat_map(|latency| open_loops(latency, &points[0]));
+        let open: Vec<Point> = open.collect();
+        points.splice(1..1, open);
+        Plan {
+            experiment: experiment.name.clone(),
+            title: experiment.title.clone(),
+            question: experiment.question.clone(),
+            reference: Some(experiment.reference.clone()),
+            seed,
+            pinning,
+            order: Order::Interleaved(Blocks {
+                min: schedule.blocks_min,
+                max: schedule.blocks_max,
+                budget_ns: ns(schedule.budget),
+                warm_up_ns_max: schedule.warm_up_max.map(ns),
+                group_max: GROUP_MAX,
+                per_start_max: BLOCKS_PER_START_MAX,
+            }),
+            until: Until::Budget,
+            rows: rows.iter().map(PlannedRow::new).collect(),
+            points,
+            publication: Publication::default(),
+        }
+    }
+
+    /// Load on a fresh process before its first sample.
+    pub fn warm_up_ns(&self) -> u64 {
+        self.points[0].warm_up_ns
+    }
+}
+
+fn closed_loop(experiment: &Experiment, load: &LoadSetting, rows: usize) -> Point {
+    let schedule = &experiment.schedule;
+    let LoadSetting { connections, threads } = *load;
+    Point {
+        part: load.label(),
+        contract: experiment.contract.clone(),
+        requests: Vec::new(),
+        rounds: schedule.slices_per_block,
+        load: LoadSpec::Closed { connections, threads, duration_ns: ns(schedule.slice), think_ns: None },
+        published: None,
+        warm_up_ns: ns(schedule.warm_up),
+        service_settings: experiment.service_settings.clone(),
+        link: None,
+        rows: (0..rows).collect(),
+    }
+}
+
+/// They take their connections from the first closed loop.
+fn open_loops<'a>(latency: &'a LatencySetting, first: &'a Point) -> impl Iterator<Item = Point> + 'a {
+    latency.rates.iter().map(|rate| first.open(*rate, ns(latency.slice), latency.slices_per_block))
+}
+
+impl Point {
+    /// An open loop over the same connections, with the same service.
+    pub(super) fn open(&self, rate: Rate, duration_ns: u64, rounds: usize) -> Point {
+        let tare_load::Connections { total: connections, threads } = self.load.connections();
+        let load = LoadSpec::Open { rate, connections, threads, duration_ns };
+        Point { part: rate.label(), rounds, load, ..self.clone() }
+    }
+}
+
+pub(super) fn ns(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

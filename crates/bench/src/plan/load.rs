@@ -1,0 +1,240 @@
+//! How requests arrive at a point, and until when.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, Stop, Think};
+
+use super::Deadlines;
+
+/// How long answers are waited for after a window.
+const DRAIN_NS: u64 = 2_000_000_000;
+/// Shorter loads say nothing, however small the scale.
+const DURATION_NS_MIN: u64 = 1_000_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LoadSpec {
+    /// Each connection sends its next request once the last one is answered and thought about.
+    Closed {
+        /// Connections, kept open.
+        connections: usize,
+        /// Threads of the generator.
+        threads: usize,
+        /// How long requests are sent.
+        duration_ns: u64,
+        /// Shortest and longest time to think.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        think_ns: Option<(u64, u64)>,
+    },
+    /// Requests are due at random instants.
+    Open {
+        rate: Rate,
+        /// Most connections.
+        connections: usize,
+        /// Threads of the generator.
+        threads: usize,
+        /// How long requests are sent.
+        duration_ns: u64,
+    },
+    /// Connections one after another, each with this many requests.
+    Sessions {
+        /// Connections in all.
+        connections: u64,
+        /// Requests on each.
+        calls: u64,
+    },
+    /// Producers that send this many messages each, each message on a connection of its own.
+    Batch {
+        /// Producers, side by side.
+        producers: usize,
+        /// Messages of each.
+        messages: u64,
+    },
+}
+
+/// The rate of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rate {
+    /// The same for all services.
+    PerSecond(f64),
+    /// So much of what the service answered in the closed loop of the same block.
+    OfCapacity(f64),
+    /// A search sets it, see [`crate::slo`]; no experiment file has it.
+    Searched,
+}
+
+impl Rate {
+    /// For a head and a file name: `5000/s`, `80%`.
+    pub fn label(&self) -> String {
+        match self {
+            Rate::PerSecond(rate) => format!("{rate}/s"),
+            Rate::OfCapacity(share) => format!("{}%", share * 100.0),
+            Rate::Searched => "searched".to_owned(),
+        }
+    }
+
+    fn number(&self) -> String {
+        match self {
+            Rate::PerSecond(rate) => rate.to_string(),
+            other => other.label(),
+        }
+    }
+
+    /// Requests a second for a service of this capacity.
+    pub fn per_second(&self, capacity_per_second: f64) -> f64 {
+        match self {
+            Rate::PerSecond(rate) => *rate,
+            Rate::OfCapacity(share) => share * capacity_per_second,
+            Rate::Searched => capacity_per_second,
+        }
+    }
+}
+
+impl LoadSpec {
+    /// The part of it that is asked for.
+    pub(super) fn scaled(self, scale: f64, duration_ns: Option<u64>) -> LoadSpec {
+        let number = |published: u64| ((published as f64 * scale).round() as u64).max(1);
+        let time = |published: u64| {
+            duration_ns
+                .unwrap_or_else(|| ((published as f64 * scale) as u64).max(DURATION_NS_MIN.min(published)))
+        };
+        match self {
+            LoadSpec::Closed { connections, threads, duration_ns, think_ns } => {
+                LoadSpec::Closed { connections, threads, duration_ns: time(duration_ns), think_ns }
+            }
+            LoadSpec::Open { rate, connections, threads, duration_ns } => {
+                LoadSpec::Open { rate, connections, threads, duration_ns: time(duration_ns) }
+            }
+            LoadSpec::Sessions { connections, calls } => {
+                LoadSpec::Sessions { connections: number(connections), calls }
+            }
+            LoadSpec::Batch { producers, messages } => {
+                LoadSpec::Batch { producers, messages: number(messages) }
+            }
+        }
+    }
+
+    /// Over how many connections, on how many threads of the generator.
+    pub fn connections(&self) -> Connections {
+        match *self {
+            LoadSpec::Closed { connections, threads, .. } | LoadSpec::Open { connections, threads, .. } => {
+                Connections { total: connections, threads }
+            }
+            LoadSpec::Sessions { .. } => Connections { total: 1, threads: 1 },
+            LoadSpec::Batch { producers, .. } => Connections { total: producers, threads: 1 },
+        }
+    }
+
+    /// The rate at which requests are due, if that is not for the service to decide.
+    pub fn rate(&self) -> Option<Rate> {
+        match *self {
+            LoadSpec::Open { rate, .. } => Some(rate),
+            _ => None,
+        }
+    }
+
+    /// How long requests are sent; 0 if a number ends it.
+    pub fn duration_ns(&self) -> u64 {
+        match *self {
+            LoadSpec::Closed { duration_ns, .. } | LoadSpec::Open { duration_ns, .. } => duration_ns,
+            LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => 0,
+        }
+    }
+
+    /// Whether it asks for all that the service can do.
+    pub fn saturates(&self) -> bool {
+        matches!(self, LoadSpec::Closed { think_ns: None, .. })
+    }
+
+    /// Whether connections are opened before the load: not where that is part of what is measured.
+    pub fn opens_before(&self) -> bool {
+        matches!(self, LoadSpec::Closed { .. } | LoadSpec::Open { .. })
+    }
+
+    /// How many requests there will be, where that is what ends it.
+    pub fn requests(&self) -> Option<u64> {
+        match *self {
+            LoadSpec::Closed { .. } | LoadSpec::Open { .. } => None,
+            LoadSpec::Sessions { connections, calls } => Some(connections * calls),
+            LoadSpec::Batch { producers, messages } => Some(producers as u64 * messages),
+        }
+    }
+
+    /// The time or the number that ends it, if that of `published`, a load of the same kind, is another one: `12 s instead of
+    /// 600 s`.
+    pub fn instead_of(&self, published: &LoadSpec) -> Option<String> {
+        let size = |offered: &LoadSpec| match offered {
+            LoadSpec::Closed { duration_ns, .. } | LoadSpec::Open { duration_ns, .. } => {
+                (seconds(*duration_ns), "")
+            }
+            LoadSpec::Sessions { connections, .. } => (connections.to_string(), " connections"),
+            LoadSpec::Batch { messages, .. } => (messages.to_string(), " messages"),
+        };
+        let ((here, what), (there, _)) = (size(self), size(published));
+        (here != there).then(|| format!("{here}{what} instead of {there}"))
+    }
+
+    /// The line for a head.
+    pub fn describe(&self) -> String {
+        match self {
+            LoadSpec::Closed { connections, threads, duration_ns, think_ns } => {
+                let think = think_ns.map_or(String::new(), |(least, most)| {
+                    format!(", {} to {} ms of thinking", least / 1_000_000, most / 1_000_000)
+                });
+                let time = seconds(*duration_ns);
+                format!(
+                    "closed loop, {connections} connections, {threads} generator thread(s){think}, {time}"
+                )
+            }
+            LoadSpec::Open { rate, connections, duration_ns, .. } => {
+                let time = seconds(*duration_ns);
+                format!(
+                    "open loop, {} requests a second at random, at most {connections} connections, {time}",
+                    rate.number()
+                )
+            }
+            LoadSpec::Sessions { connections, calls } => {
+                format!("{connections} connections one after another, {calls} requests on each")
+            }
+            LoadSpec::Batch { producers, messages } => {
+                format!("{producers} producers, {messages} messages each, a new connection for each message")
+            }
+        }
+    }
+
+    /// The load that the generator is asked for, at this rate if it is an open one.
+    pub(super) fn for_generator(&self, deadlines: Deadlines, per_second: f64) -> Load {
+        let time = Duration::from_nanos;
+        let stop_at = |duration_ns: u64| Stop::after(time(duration_ns), time(DRAIN_NS));
+        let stop_by = |quota| Stop::count(quota, time(deadlines.all_ns), time(DRAIN_NS));
+        // Longer than the silence that ends a load: what hangs is one finding, and not a failure of each request.
+        let timeout = time(2 * deadlines.silence_ns);
+        match *self {
+            LoadSpec::Closed { duration_ns, think_ns, .. } => {
+                let think =
+                    think_ns.map_or(Think::None, |(min_ns, max_ns)| Think::Uniform { min_ns, max_ns });
+                Load::new(Schedule::Closed { think }, stop_at(duration_ns), timeout)
+            }
+            LoadSpec::Open { duration_ns, .. } => {
+                // A service that answered nothing in its closed loop is asked something all the same.
+                let profile = Profile::constant(per_second.max(1.0)).expect("a rate of 1 or more is valid");
+                let arrivals = Arrivals { profile, process: Process::Poisson };
+                Load::new(Schedule::Open(arrivals), stop_at(duration_ns), timeout)
+            }
+            LoadSpec::Sessions { connections, calls } => Load {
+                requests_per_connection: Some(calls),
+                ..Load::new(Schedule::SATURATE, stop_by(Quota::Connections(connections)), timeout)
+            },
+            LoadSpec::Batch { messages, .. } => Load {
+                requests_per_connection: Some(1),
+                ..Load::new(Schedule::SATURATE, stop_by(Quota::RequestsEach(messages)), timeout)
+            },
+        }
+    }
+}
+
+fn seconds(ns: u64) -> String {
+    format!("{} s", ns as f64 / 1e9)
+}

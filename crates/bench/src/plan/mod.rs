@@ -1,0 +1,179 @@
+//! The complete list of what an experiment will do, made before anything is started and stored in `run.json`. There is one for
+//! every kind: points (a load, service settings, a link) by rows, in an order, until something ends it. A comparison, a
+//! search for capacity and a published benchmark differ in its values.
+
+mod blocks;
+mod deadline;
+mod interleaved;
+mod load;
+mod loads;
+mod name;
+mod point;
+mod row;
+mod sequential;
+mod slo;
+pub mod until;
+
+use serde::{Deserialize, Serialize};
+use tare_host::cpus::Pinning;
+use tare_service::settings::ServiceSettings;
+
+pub use blocks::{BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, START_NS};
+pub use deadline::Deadlines;
+pub use load::{LoadSpec, Rate};
+pub use name::{messages_published, place, point_name};
+pub use point::{Link, Point};
+pub use row::{Counted, Excluded, Exclusion, PlannedRow};
+pub use sequential::Options;
+pub use slo::{SearchSetting, SloPlan};
+pub use until::Until;
+
+use crate::{
+    experiment::Layout,
+    figures::{Check, Figures},
+};
+
+/// What will be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The experiment's name.
+    pub experiment: String,
+    pub title: String,
+    pub question: String,
+    /// Label of the row that is 100%; absent if rows are not related to one another.
+    pub reference: Option<String>,
+    /// Determines the order of samples and the values of placeholders.
+    pub seed: u64,
+    /// Which CPUs serve and which generate.
+    pub pinning: Pinning,
+    pub order: Order,
+    /// What ends it, beside its blocks.
+    #[serde(default)]
+    pub until: Until,
+    /// Every row that was asked for.
+    pub rows: Vec<PlannedRow>,
+    /// At least one.
+    pub points: Vec<Point>,
+    /// Empty if nothing like it was published.
+    #[serde(default, skip_serializing_if = "Publication::is_none")]
+    pub publication: Publication,
+}
+
+/// How samples follow one another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Blocks: a process of each row, then short slices of all rows at all points in random order.
+    Interleaved(Blocks),
+    /// A fresh process for each sample, whose load goes on until it has ended. So the published benchmarks were made. It is
+    /// one block: its rounds are what is independent.
+    Sequential,
+}
+
+/// What was published of an experiment, and which part of it is repeated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Publication {
+    pub figures: Figures,
+    /// The shape of its table.
+    pub layout: Layout,
+    /// What is asked of the run about each claim that was published.
+    pub checks: Vec<Check>,
+    /// The part of the published time, messages and connections that is done.
+    pub scale: f64,
+}
+
+impl Default for Publication {
+    fn default() -> Publication {
+        Publication { figures: Figures::default(), layout: Layout::Percent, checks: Vec::new(), scale: 1.0 }
+    }
+}
+
+impl Publication {
+    fn is_none(&self) -> bool {
+        *self == Publication::default()
+    }
+}
+
+impl Plan {
+    pub fn is_sequential(&self) -> bool {
+        self.order == Order::Sequential
+    }
+
+    /// How it is divided into blocks.
+    pub fn blocks(&self) -> &Blocks {
+        match &self.order {
+            Order::Interleaved(blocks) => blocks,
+            Order::Sequential => &Blocks::ONE,
+        }
+    }
+
+    /// Label of the row that is 100%; empty if there is none.
+    pub fn reference(&self) -> &str {
+        self.reference.as_deref().unwrap_or_default()
+    }
+
+    /// The contract of an interleaved experiment, which has one.
+    pub fn contract(&self) -> &str {
+        &self.points[0].contract
+    }
+
+    /// Whether this row is the one that is 100%.
+    pub fn is_reference(&self, label: &str) -> bool {
+        self.reference.as_deref() == Some(label)
+    }
+
+    /// The settings of the service of a row at a point.
+    pub fn service_settings(&self, row: usize, point: usize) -> ServiceSettings {
+        let settings = &self.points[point].service_settings;
+        ServiceSettings { threads: self.rows[row].threads.unwrap_or(settings.threads), ..settings.clone() }
+    }
+
+    /// Places of the rows that take part.
+    pub(crate) fn members(&self) -> impl Iterator<Item = usize> {
+        (0..self.rows.len()).filter(|row| self.rows[*row].excluded.is_none())
+    }
+
+    /// Places of the rows that are measured at a point.
+    pub fn members_at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = usize> + 'a {
+        point.rows.iter().copied().filter(|row| self.rows[*row].excluded.is_none())
+    }
+
+    /// Most rounds of any point.
+    pub fn rounds(&self) -> usize {
+        self.points.iter().map(|point| point.rounds).max().unwrap_or(0)
+    }
+
+    /// How many samples a block has.
+    pub fn samples(&self) -> usize {
+        self.points.iter().map(|point| self.members_at(point).count() * point.rounds).sum()
+    }
+
+    /// Time that all of it is expected to take, before anything is known of the services; less if a result ends it.
+    pub fn expected_ns(&self) -> u64 {
+        match &self.order {
+            Order::Interleaved(_) => self.blocks_ns_expected(),
+            Order::Sequential => {
+                let of = |point: &Point| {
+                    point.expected_ns() * (self.members_at(point).count() * point.rounds) as u64
+                };
+                self.points.iter().map(of).sum()
+            }
+        }
+    }
+
+    /// What is wrong with a plan that can be read: whoever uses one may rely on its places.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.points.is_empty() {
+            return Err("the plan has no load".to_owned());
+        }
+        let unknown = self.points.iter().flat_map(|point| &point.rows).find(|row| **row >= self.rows.len());
+        if let Some(row) = unknown {
+            return Err(format!("a point names row {row} of {}", self.rows.len()));
+        }
+        let of_points = self.points.iter().map(|point| point.service_settings.threads);
+        if of_points.chain(self.rows.iter().filter_map(|row| row.threads)).any(|threads| threads == 0) {
+            return Err("a service is given 0 threads".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! A row of a plan: a service, and why it takes no part if it does not.
+
+use serde::{Deserialize, Serialize};
+use tare_service::catalogue::{Row, Setting, Style};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedRow {
+    /// Unique within the run.
+    pub label: String,
+    /// The service's id.
+    pub service: String,
+    /// How a variant differs.
+    pub title: Option<String>,
+    pub language: String,
+    pub framework: String,
+    /// SPDX expression.
+    pub licence: String,
+    pub style: Style,
+    /// What is not the framework's default.
+    pub settings: Vec<Setting>,
+    /// The version that the build reported, once it is built.
+    pub version: Option<String>,
+    /// The content hash of its build: a run is resumed with the same build.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// Why it takes no part, if it does not.
+    pub excluded: Option<Excluded>,
+    /// What the published table calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+    /// It is measured even if it fails its contract, because it was published so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_published: bool,
+    /// What verify found wrong with a row that is measured all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_failure: Option<String>,
+    /// Its `THREADS` at every point, if that differs from the others'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+    #[serde(default, skip_serializing_if = "Counted::is_none")]
+    pub counted: Counted,
+}
+
+/// What can be counted in place of an opinion of a framework: how much comes with it, and how much its user writes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Packages that the service asks for.
+    pub packages_direct: Option<usize>,
+    /// All that are in the build.
+    pub packages_total: Option<usize>,
+    /// Lines of the service's code, without blanks and comments.
+    pub code_lines: Option<usize>,
+    /// Seconds of its last build, if nothing of an earlier one was there.
+    pub build_s: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excluded {
+    pub why: Exclusion,
+    /// What the reader of a table is shown.
+    pub reason: String,
+}
+
+/// Kinds of reasons not to take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exclusion {
+    /// A toolchain or a library is missing: no fault of the service.
+    NotOnThisMachine,
+    /// It serves other contracts.
+    AnotherContract,
+    /// Building it failed.
+    NotBuilt,
+    /// It does not do what its contract says, or does not start or stop as a service must.
+    AgainstItsContract,
+}
+
+impl Counted {
+    fn is_none(&self) -> bool {
+        *self == Counted::default()
+    }
+}
+
+impl PlannedRow {
+    /// Nothing of it built yet.
+    pub(super) fn new(row: &Row) -> PlannedRow {
+        let service = &row.service;
+        PlannedRow {
+            label: row.label.clone(),
+            service: service.id.clone(),
+            title: service.title.clone(),
+            language: service.language.clone(),
+            framework: service.framework.clone(),
+            licence: service.licence.clone(),
+            style: service.style,
+            settings: service.settings.clone(),
+            version: None,
+            content: None,
+            excluded: None,
+            published: None,
+            as_published: false,
+            known_failure: None,
+            threads: None,
+            counted: Counted::default(),
+        }
+    }
+}

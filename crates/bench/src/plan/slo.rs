@@ -1,0 +1,121 @@
+//! The plan of a search for capacity: an interleaved experiment whose open loop has a rate that a search sets.
+
+use std::{path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use tare_host::cpus::Pinning;
+use tare_service::{catalogue::Row, settings::ServiceSettings};
+
+use super::{Blocks, GROUP_MAX, Order, Plan, Rate, Until};
+use crate::{
+    experiment::{Experiment, LatencySetting, LoadSetting, ScheduleSetting},
+    slo::Slo,
+};
+
+/// A window is this many times as long as the longest time of the SLO: a rate that is a share of 1/100 above what a service
+/// can do takes that long to fill its queue.
+const WINDOW_PER_LIMIT: u32 = 100;
+const WINDOW_MIN: Duration = Duration::from_millis(500);
+const WINDOW_MAX: Duration = Duration::from_secs(10);
+/// The closed loops from which a search takes its bearings.
+const CLOSED_SLICE: Duration = Duration::from_millis(200);
+const CLOSED_SLICES: usize = 4;
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SloPlan {
+    /// What has to hold.
+    pub slo: Slo,
+    /// Windows of a search that count; as many again may be discarded.
+    pub windows: usize,
+    /// A window with more schedule lag (its 99th percentile) is discarded.
+    pub lag_ns_max: u64,
+    /// The rate that every row must hold; absent if only the highest is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+}
+
+/// What is to be done, in words of the command line.
+#[derive(Debug, Clone)]
+pub struct SearchSetting {
+    /// What has to hold.
+    pub slo: Slo,
+    /// The rate that every row must hold.
+    pub at_least: Option<f64>,
+    /// Name of the contract.
+    pub contract: String,
+    /// Connections, of which an open loop takes as many as it needs.
+    pub load: LoadSetting,
+    pub service_settings: ServiceSettings,
+    /// Fresh starts of every service.
+    pub starts: usize,
+    /// Windows of one search.
+    pub windows: usize,
+    /// Length of one; a hundred times the longest time of the SLO, from 0.5 s to 10 s, by default.
+    pub window: Option<Duration>,
+    /// Load on a fresh process before anything counts.
+    pub warm_up: Duration,
+    /// The most of it, for a service that a pilot finds not steady before.
+    pub warm_up_max: Duration,
+    /// A window in which the generator is later than this (at the 99th percentile) is discarded.
+    pub lag_max: Duration,
+}
+
+impl Plan {
+    /// The plan of a search over `rows`, nothing built yet.
+    pub fn search(setting: &SearchSetting, rows: &[Row], seed: u64, pinning: Pinning) -> Plan {
+        let plan = Plan::interleaved(&setting.experiment(), rows, seed, pinning);
+        let blocks = Blocks { group_max: GROUP_MAX, per_start_max: 1, ..plan.blocks().clone() };
+        let slo = SloPlan {
+            slo: setting.slo.clone(),
+            windows: setting.windows,
+            lag_ns_max: setting.lag_max.as_nanos() as u64,
+            at_least: setting.at_least,
+        };
+        // Rows are not related to one another: a row that is left alone goes on alone.
+        Plan { reference: None, order: Order::Interleaved(blocks), until: Until::Search(slo), ..plan }
+    }
+
+    /// What is looked for, if the plan is one of a search.
+    pub fn slo(&self) -> Option<&SloPlan> {
+        match &self.until {
+            Until::Search(slo) => Some(slo),
+            _ => None,
+        }
+    }
+}
+
+impl SearchSetting {
+    fn experiment(&self) -> Experiment {
+        let slo = &self.slo;
+        let longest = Duration::from_nanos(slo.limits_ns().into_iter().max().unwrap_or(0));
+        let usual = longest.saturating_mul(WINDOW_PER_LIMIT).clamp(WINDOW_MIN, WINDOW_MAX);
+        Experiment {
+            name: "slo".to_owned(),
+            title: format!("capacity under {slo}"),
+            question: format!("What is the highest rate at which each service holds {slo}?"),
+            contract: self.contract.clone(),
+            services: Vec::new(),
+            reference: String::new(),
+            loads: vec![self.load.clone()],
+            service_settings: self.service_settings.clone(),
+            schedule: ScheduleSetting {
+                budget: Duration::ZERO,
+                slice: CLOSED_SLICE,
+                slices_per_block: CLOSED_SLICES,
+                warm_up: self.warm_up,
+                warm_up_max: Some(self.warm_up_max).filter(|longest| *longest > self.warm_up),
+                blocks_min: self.starts,
+                blocks_max: self.starts,
+            },
+            latency: Some(LatencySetting {
+                rates: vec![Rate::Searched],
+                slice: self.window.unwrap_or(usual),
+                // As many again may be discarded.
+                slices_per_block: 2 * self.windows,
+            }),
+            path: PathBuf::new(),
+            text: String::new(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What ends a run. It is part of the plan, so that a reader of a run knows whether its end depended on what
+//! it had found, and how such looks were paid for. Decides nothing: that is for the stopping rules of the analysis.
+
+use serde::{Deserialize, Serialize};
+use tare_stats::Looks;
+
+use super::SloPlan;
+pub use crate::metric::Metric;
+
+/// The overall error probability of a question.
+pub const ALPHA: f64 = 0.05;
+
+/// The looks at a run, as shares of its most blocks. The first comes when a clear difference can be seen at all;
+/// more of them would each leave less for the others.
+const SHARES: [f64; 5] = [0.3, 0.4, 0.5, 0.75, 1.0];
+
+/// What ends a run, beside its budget and its most blocks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Until {
+    /// Nothing: no result has a say.
+    #[default]
+    Budget,
+    /// A comparison of the reference with one other row is decided.
+    Gate(Gate),
+    /// All pairs of rows are separated, or shown to be equivalent.
+    Tiers(Tiers),
+    /// Every search for a capacity has found it.
+    Search(SloPlan),
+}
+
+/// A comparison: the plan's reference is the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Label of the row that must not be worse.
+    pub candidate: String,
+    /// From which regression on it is: 0.03 for 3%.
+    pub delta: f64,
+    /// The metrics that decide. `alpha` is divided among them.
+    pub metrics: Vec<Metric>,
+    /// After how many blocks the run is looked at.
+    pub looks: Vec<usize>,
+    /// Error probability over all looks and all metrics that decide.
+    pub alpha: f64,
+}
+
+/// Tiers of all rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tiers {
+    /// By which metric.
+    pub metric: Metric,
+    /// Two rows that differ by less than this are as good as equal.
+    pub delta: f64,
+    /// After how many blocks the run is looked at.
+    pub looks: Vec<usize>,
+    /// Error probability over all looks and all pairs: once for "differ", once for "as good as equal".
+    pub alpha: f64,
+}
+
+/// Looks at a run of at most this many blocks: 12, 16, 20, 30 and 40 of 40.
+pub fn looks(blocks_max: usize) -> Vec<usize> {
+    let at = |share: &f64| ((blocks_max as f64 * share).round() as usize).max(1);
+    let mut looks: Vec<usize> = SHARES.iter().map(at).collect();
+    looks.dedup();
+    looks
+}
+
+impl Gate {
+    /// The looks at a metric. Those that decide share the error between them (Bonferroni): their intervals hold all
+    /// together, and a candidate that does nothing fails by none of them. One that only stands beside has its own.
+    pub fn looks_at(&self, metric: Metric) -> Looks {
+        let decide = if self.metrics.contains(&metric) { self.metrics.len() } else { 1 };
+        planned(&self.looks, self.alpha / decide as f64)
+    }
+}
+
+/// `3%`, `2.5%`.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 100_000.0).round() / 1000.0)
+}
+
+/// A plan that was damaged on disk has a single look that can decide nothing.
+pub fn planned(looks: &[usize], alpha: f64) -> Looks {
+    Looks::planned(looks, alpha)
+        .or_else(|_| Looks::planned(&[1], ALPHA))
+        .expect("one look at a level of 5% is a plan")
+}
+
+impl Until {
+    /// The looks at a table of all rows; absent if no result has a say.
+    pub fn planned(&self) -> Option<Looks> {
+        match self {
+            Until::Budget | Until::Search(_) => None,
+            Until::Gate(gate) => Some(planned(&gate.looks, gate.alpha)),
+            Until::Tiers(tiers) => Some(planned(&tiers.looks, tiers.alpha)),
+        }
+    }
+
+    /// For a reader of a plan.
+    pub fn text(&self) -> Option<String> {
+        let (what, delta) = match self {
+            Until::Budget | Until::Search(_) => return None,
+            Until::Gate(gate) => ("the comparison is decided", gate.delta),
+            Until::Tiers(tiers) => ("the tiers are clear", tiers.delta),
+        };
+        Some(format!("{what}, within {}; looks after {} blocks", percent(delta), self.looks()))
+    }
+
+    fn looks(&self) -> String {
+        let looks: &[usize] = match self {
+            Until::Budget | Until::Search(_) => &[],
+            Until::Gate(gate) => &gate.looks,
+            Until::Tiers(tiers) => &tiers.looks,
+        };
+        looks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_shares_of_the_most_blocks() {
+        assert_eq!(looks(40), [12, 16, 20, 30, 40]);
+        assert_eq!(looks(12), [4, 5, 6, 9, 12]);
+        assert_eq!(looks(1), [1]);
+    }
+
+    #[test]
+    fn the_error_is_divided_among_the_metrics_that_decide() {
+        let metrics = vec![Metric::Throughput, Metric::Cpu];
+        let gate = Gate { candidate: "b".into(), delta: 0.03, metrics, looks: looks(40), alpha: ALPHA };
+        let spent = |metric| -> f64 { gate.looks_at(metric).all().iter().map(|look| look.level()).sum() };
+        assert!((0.02..=0.025).contains(&spent(Metric::Cpu)), "{}", spent(Metric::Cpu));
+        assert!((0.04..=0.05).contains(&spent(Metric::Rss)), "{}", spent(Metric::Rss));
+        assert!(gate.looks_at(Metric::Cpu).all()[0].depth > 0, "the first look can decide");
+    }
+
+    #[test]
+    fn it_is_kept_in_a_plan() {
+        let tiers = Tiers { metric: Metric::Cpu, delta: 0.03, looks: vec![12, 40], alpha: ALPHA };
+        let (candidate, metrics) = ("b".to_owned(), vec![Metric::Cpu, Metric::P99]);
+        let gate = Gate { candidate, delta: 0.03, metrics, looks: vec![12, 40], alpha: ALPHA };
+        let text = Until::Gate(gate.clone()).text();
+        assert_eq!(text.as_deref(), Some("the comparison is decided, within 3%; looks after 12, 40 blocks"));
+        for until in [Until::Budget, Until::Tiers(tiers), Until::Gate(gate)] {
+            let text = serde_json::to_string(&until).unwrap();
+            assert_eq!(serde_json::from_str::<Until>(&text).unwrap(), until, "{text}");
+        }
+        assert!(Until::Budget.planned().is_none());
+    }
+}

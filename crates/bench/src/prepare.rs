@@ -1,0 +1,222 @@
+//! Before anything is measured: every row is built, and proved against each contract of the points that it takes part in. A row
+//! that cannot be is excluded with its reason; it never stops the others.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+use tare_service::prove::{Proof, prove_and_weigh};
+
+use crate::{
+    experiment::Layout,
+    folder::{about, service_folder},
+    plan::{Counted, Excluded, Exclusion, Plan},
+};
+use tare_host::process::Supervisor;
+use tare_service::{
+    build::{self, BuildError, Builder, Many, Site},
+    catalogue::{Row, Service},
+    contract::Contract,
+    footprint::{Footprint, Kept, Releases},
+    settings::ServiceSettings,
+};
+
+/// Services that are proved at the same time: most of proving is waiting for a clock to move.
+const VERIFIED_AT_ONCE: usize = 4;
+
+/// Builds every row, enters the version it reports, and moves its service to where it was built; rows that cannot be built
+/// are excluded. Each service is built once, however many rows it has. `after` is given the name of each.
+pub fn build_all(
+    plan: &mut Plan,
+    rows: &mut [Row],
+    builder: &Builder,
+    supervisor: &Supervisor,
+    interrupt: &AtomicBool,
+    after: impl Fn(&str) + Sync,
+) {
+    let mut services: Vec<&Service> = Vec::new();
+    for row in rows.iter() {
+        if !services.iter().any(|service| service.name == row.service.name) {
+            services.push(&row.service);
+        }
+    }
+    let done = Mutex::new(BTreeMap::new());
+    let may_begin = || !interrupt.load(Ordering::Relaxed);
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let many = Many { jobs, force: false, may_begin: &may_begin };
+    build::build_many(builder, &services, &Site::new(supervisor, interrupt), many, |service, built| {
+        after(&service.name);
+        done.lock().expect("no thread panics with the lock").insert(service.name.clone(), built);
+    });
+    let done = done.into_inner().expect("no thread panics with the lock");
+    for (planned, row) in plan.rows.iter_mut().zip(rows.iter_mut()) {
+        match done.get(&row.service.name) {
+            Some(Some(Ok(built))) => {
+                planned.version = Some(built.version.clone());
+                planned.content = Some(built.content.clone());
+                row.service.place = built.place.clone();
+            }
+            // There will be no run, and that is no fault of the service.
+            Some(Some(Err(BuildError::Interrupted)) | None) | None => {}
+            Some(Some(Err(error))) => planned.excluded = Some(excluded(error)),
+        }
+    }
+    // The one published table that had opinions of the frameworks.
+    if plan.publication.layout == Layout::Makespan {
+        for (planned, row) in plan.rows.iter_mut().zip(rows.iter()) {
+            planned.counted = Counted::of(&row.service, builder);
+        }
+    }
+}
+
+impl Counted {
+    /// Of the service as it was built last; its own code only if it was not.
+    fn of(service: &Service, builder: &Builder) -> Counted {
+        let last = builder.last(service);
+        let nothing = (&Releases::default(), &Kept::new(Path::new("")));
+        let footprint = Footprint::read(service, last.as_ref(), nothing.0, nothing.1);
+        Counted {
+            packages_direct: footprint.dependencies.direct,
+            packages_total: footprint.dependencies.total,
+            code_lines: footprint.code.map(|code| code.lines),
+            build_s: footprint.build.map(|cost| cost.seconds),
+        }
+    }
+}
+
+fn excluded(error: &BuildError) -> Excluded {
+    let why = match error {
+        BuildError::Missing(_) => Exclusion::NotOnThisMachine,
+        _ => Exclusion::NotBuilt,
+    };
+    Excluded { why, reason: error.to_string() }
+}
+
+/// A row that is to be proved against one contract.
+#[derive(Debug, Clone)]
+struct Candidate<'a> {
+    /// Its place among the rows.
+    row: usize,
+    label: &'a str,
+    service: &'a Service,
+    contract: &'a Contract,
+    service_settings: ServiceSettings,
+}
+
+/// Proves the rows of `plan` that were built. One that fails is excluded, or, if it is measured as it was published, keeps
+/// what is wrong with it. Transcripts go to the run folder. `after` is given the name of each.
+///
+/// # Errors
+/// If a transcript cannot be stored.
+pub fn verify_all(
+    plan: &mut Plan,
+    rows: &[Row],
+    contracts: &BTreeMap<String, Contract>,
+    supervisor: &Supervisor,
+    run: &Path,
+    interrupt: &AtomicBool,
+    after: impl Fn(&str) + Sync,
+) -> io::Result<()> {
+    let candidates = candidates(plan, rows, contracts);
+    let found = verify_each(&candidates, plan.seed, supervisor, run, interrupt, after)?;
+    for (row, excluded) in found.into_iter().filter_map(|(row, excluded)| Some((row, excluded?))) {
+        let row = &mut plan.rows[row];
+        if row.as_published && excluded.why == Exclusion::AgainstItsContract {
+            row.known_failure = Some(excluded.reason);
+        } else {
+            row.excluded = Some(excluded);
+        }
+    }
+    Ok(())
+}
+
+/// Each row once for each of its contracts.
+fn candidates<'a>(
+    plan: &'a Plan,
+    rows: &'a [Row],
+    contracts: &'a BTreeMap<String, Contract>,
+) -> Vec<Candidate<'a>> {
+    let mut wanted: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    for (place, point) in plan.points.iter().enumerate() {
+        for row in plan.members_at(point) {
+            wanted.entry((row, &point.contract)).or_insert(place);
+        }
+    }
+    let candidate = |((row, contract), point): ((usize, &str), usize)| {
+        Some(Candidate {
+            row,
+            label: &plan.rows[row].label,
+            service: &rows[row].service,
+            contract: contracts.get(contract)?,
+            service_settings: plan.service_settings(row, point),
+        })
+    };
+    wanted.into_iter().filter_map(candidate).collect()
+}
+
+/// Proves candidates, a few at a time; why each row cannot take part, if it cannot. Those that an interrupt kept from their
+/// turn are missing.
+fn verify_each(
+    candidates: &[Candidate],
+    seed: u64,
+    supervisor: &Supervisor,
+    run: &Path,
+    interrupt: &AtomicBool,
+    after: impl Fn(&str) + Sync,
+) -> io::Result<Vec<(usize, Option<Excluded>)>> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let work = || -> io::Result<()> {
+        while let Some(candidate) = candidates.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if interrupt.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let excluded = verify_one(candidate, seed, supervisor, run)?;
+            after(candidate.label);
+            found.lock().expect("no thread panics with the lock").push((candidate.row, excluded));
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..VERIFIED_AT_ONCE).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("verify does not panic"))
+    })?;
+    Ok(found.into_inner().expect("no thread panics with the lock"))
+}
+
+fn verify_one(
+    candidate: &Candidate,
+    seed: u64,
+    supervisor: &Supervisor,
+    run: &Path,
+) -> io::Result<Option<Excluded>> {
+    let Candidate { label, service, contract, service_settings, .. } = candidate;
+    let failed = |reason: String| Some(Excluded { why: Exclusion::AgainstItsContract, reason });
+    if !service.contracts.contains(&contract.name) {
+        let reason = format!("does not declare the contract \"{}\"", contract.name);
+        return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
+    }
+    let folder = service_folder(run, label);
+    match prove_and_weigh(
+        service,
+        contract,
+        &Proof { service_settings, seed, port: None },
+        supervisor,
+        &folder,
+    ) {
+        Err(reason) => Ok(failed(reason)),
+        Ok((transcript, sent)) => {
+            if let Some(sent) = sent {
+                about::keep_sent(run, label, &contract.name, &sent)?;
+            }
+            let path = folder.join(format!("verify-{}.json", contract.name));
+            fs::write(path, serde_json::to_string_pretty(&transcript)? + "\n")?;
+            Ok(transcript.reason().and_then(|reason| failed(format!("failed verify: {reason}"))))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The lines of `journal.ndjson`: one line of JSON a fact, integers in base units, rows and points by their places in the plan. They
+//! are the measurement; every table is computed from them.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sample::Sample;
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    /// How a service warmed up, before the first block of an interleaved experiment.
+    Pilot(Pilot),
+    /// A block begins.
+    Block(Block),
+    /// A service gave its first answer, was warmed up, and is frozen.
+    Started(Started),
+    /// Something was measured.
+    Sample(Box<Sample>),
+    /// A service was stopped at the end of a block.
+    Stopped(Stopped),
+    /// A row of an interleaved experiment is out; it takes no part in later blocks.
+    Failed(Failed),
+    /// The run ended of its own accord. A journal without this line was cut off.
+    Ended(Ended),
+}
+
+/// Where records go. An error ends the run: what cannot be kept is not measured.
+pub trait Journal {
+    /// Keeps a record for good.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn append(&mut self, record: &Record) -> io::Result<()>;
+}
+
+/// All rows that take part, in the order in which they are started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Block {
+    /// Counted from 0.
+    pub block: usize,
+    pub order: Vec<usize>,
+    /// Time that the run had taken before.
+    pub elapsed_ns: u64,
+}
+
+/// How a fresh process warmed up under load: a curve, and where it becomes flat.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pilot {
+    pub row: usize,
+    /// Length of a window of the curve.
+    pub window_ns: u64,
+    /// Right answers in each window.
+    pub answered: Vec<u64>,
+    /// CPU time of the service's processes in each window.
+    pub server_cpu_ns: Vec<u64>,
+    /// What a start costs beside the load: until it is ready, and until it has stopped.
+    pub start_ns: u64,
+    /// From where on it is steady; absent if it was not within the time that it had.
+    pub steady_after_ns: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Started {
+    pub block: usize,
+    pub row: usize,
+    /// From `exec` to the first right answer.
+    pub start_up_ns: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stopped {
+    pub block: usize,
+    pub row: usize,
+    /// Sum of the peaks of its live processes.
+    pub rss_bytes_peak: Option<u64>,
+    /// Voluntary and forced together.
+    pub context_switches: Option<u64>,
+    /// Of all answers of the block, in the order of the plan's points; absent if there was no answer.
+    pub latency: Vec<Option<Latency>>,
+    /// How it stopped, where that was not clean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unclean_stop: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failed {
+    pub block: usize,
+    pub row: usize,
+    /// What a reader of the table is shown.
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    pub reason: Ending,
+    /// Of all sessions of the run, from their begin.
+    pub elapsed_ns: u64,
+}
+
+/// Latency of answered requests, from the histogram of a block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Latency {
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p99_ns: u64,
+    pub p999_ns: u64,
+    pub max_ns: u64,
+    /// Some requests were never answered: quantiles from theirs on are lower bounds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// The stopping rule has its answer.
+    Decided,
+    /// Another block would not fit.
+    BudgetSpent,
+    /// As many blocks as the experiment allows.
+    BlocksMax,
+    /// Every row has failed, or every one but the reference.
+    NothingLeft,
+    /// Every sample of a sequential experiment was taken.
+    Complete,
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl Record {
+    /// Whether every row and point that it names is one of this many.
+    pub(crate) fn is_within(&self, rows: usize, points: usize) -> bool {
+        match self {
+            Record::Pilot(pilot) => pilot.row < rows,
+            Record::Block(block) => block.order.iter().all(|row| *row < rows),
+            Record::Started(started) => started.row < rows,
+            Record::Sample(sample) => sample.row < rows && sample.point < points,
+            Record::Stopped(stopped) => stopped.row < rows && stopped.latency.len() <= points,
+            Record::Failed(failed) => failed.row < rows,
+            Record::Ended(_) => true,
+        }
+    }
+}
+
+impl Stopped {
+    /// Of all answers at a point.
+    pub fn latency_at(&self, point: usize) -> Option<&Latency> {
+        self.latency.get(point)?.as_ref()
+    }
+}
+
+/// Why and when a run ended. One that was resumed after an end has none until the next.
+pub fn ending(records: &[Record]) -> Option<(Ending, u64)> {
+    match records.last()? {
+        Record::Ended(ended) => Some((ended.reason, ended.elapsed_ns)),
+        _ => None,
+    }
+}
+
+impl Ending {
+    /// In words for the foot of a table.
+    pub fn text(self) -> &'static str {
+        match self {
+            Ending::Decided => "the question was answered",
+            Ending::BudgetSpent => "the budget was spent",
+            Ending::BlocksMax => "all blocks were measured",
+            Ending::NothingLeft => "no service was left to measure",
+            Ending::Complete => "everything was measured",
+            Ending::Interrupted => "interrupted",
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Blocks of fresh starts, rounds of short slices in random order, until the budget is spent or the question is answered.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    time::Duration,
+};
+
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Executor, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule, Watch, blocks_per_start};
+use crate::{
+    plan::Plan,
+    record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
+    sample::Sample,
+};
+
+pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
+    plan: &Plan,
+    parts: Parts<'_, E, J, W, D>,
+    past: &[Record],
+) -> io::Result<Ending> {
+    let began_ns = parts.executor.now_ns();
+    past.iter().for_each(|record| parts.stop_rule.on_record(record));
+    let past = ResumeState::of(plan, past);
+    Runner {
+        plan,
+        parts,
+        running: BTreeSet::new(),
+        blocks_ns: past.elapsed_ns - past.pilots_ns,
+        past,
+        capacity: BTreeMap::new(),
+        began_ns,
+    }
+    .run()
+}
+
+struct Runner<'a, E, J, W, D> {
+    plan: &'a Plan,
+    parts: Parts<'a, E, J, W, D>,
+    /// Rows that have a process: those of this block, and those whose process lasts for several.
+    running: BTreeSet<usize>,
+    past: ResumeState,
+    /// Of each row, in the closed loops of this block, under the first load.
+    capacity: BTreeMap<usize, Capacity>,
+    began_ns: u64,
+    /// Time of the blocks that are over.
+    blocks_ns: u64,
+}
+
+/// What a service answered in closed loops.
+#[derive(Debug, Clone, Copy, Default)]
+struct Capacity {
+    answered: u64,
+    window_ns: u64,
+}
+
+impl Capacity {
+    fn add(&mut self, sample: &Sample) {
+        if sample.point == 0 {
+            self.answered += sample.load.answered_in_window;
+            self.window_ns += sample.load.window_ns;
+        }
+    }
+
+    fn per_second(&self) -> f64 {
+        if self.window_ns == 0 { 0.0 } else { self.answered as f64 / self.window_ns as f64 * 1e9 }
+    }
+}
+
+impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
+    fn run(mut self) -> io::Result<Ending> {
+        let outcome = self.blocks();
+        // Whatever happened, nothing that was started is left running.
+        let stopped = self.stop(self.past.blocks.saturating_sub(1), |_, _| true);
+        let reason = outcome?;
+        stopped?;
+        let elapsed_ns = self.elapsed_ns();
+        self.keep(Record::Ended(Ended { reason, elapsed_ns }))?;
+        Ok(reason)
+    }
+
+    fn blocks(&mut self) -> io::Result<Ending> {
+        self.pilots()?;
+        loop {
+            if let Some(reason) = self.ending() {
+                return Ok(reason);
+            }
+            let block = self.past.blocks;
+            self.block(block)?;
+            self.stop(block, |runner, row| !runner.lasts_beyond(row, block))?;
+            self.past.blocks += 1;
+            self.blocks_ns = self.elapsed_ns() - self.past.pilots_ns;
+        }
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.past.elapsed_ns + self.parts.executor.now_ns() - self.began_ns
+    }
+
+    /// Before the first block every service that has no pilot yet has one, where the plan asks for it.
+    fn pilots(&mut self) -> io::Result<()> {
+        if self.plan.blocks().warm_up_ns_max.is_none() {
+            return Ok(());
+        }
+        for row in self.alive() {
+            if self.past.starts.contains_key(&row) || self.parts.executor.interrupted() {
+                continue;
+            }
+            match self.parts.executor.pilot(row) {
+                Ok(pilot) => {
+                    let pilot = Pilot { row, ..pilot };
+                    self.past.starts.insert(row, StartCost::of(self.plan, &pilot));
+                    self.keep(Record::Pilot(pilot))?;
+                }
+                Err(failure) => self.fail(row, 0, failure)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The mean of the blocks so far, or the plan's guess with what the pilots have found.
+    fn block_ns(&self) -> u64 {
+        if self.past.blocks > 0 {
+            return self.blocks_ns / self.past.blocks as u64;
+        }
+        let group = self.plan.group(self.past.blocks);
+        group.iter().map(|row| self.start(*row).ns_per_block(self.plan) + self.plan.measured_ns()).sum()
+    }
+
+    fn ending(&mut self) -> Option<Ending> {
+        let alive = self.alive();
+        // Of each row: a cycle of groups is one block of all.
+        let done = self.past.blocks / self.plan.groups();
+        if self.parts.executor.interrupted() {
+            Some(Ending::Interrupted)
+        } else if alive.is_empty() || self.only_the_reference_survived(&alive) {
+            Some(Ending::NothingLeft)
+        } else if done >= self.plan.blocks().max {
+            Some(Ending::BlocksMax)
+        } else if self.past.blocks > 0 && self.parts.stop_rule.is_decided() {
+            Some(Ending::Decided)
+        } else if done >= self.plan.blocks().min
+            && self.elapsed_ns() + self.block_ns() > self.plan.blocks().budget_ns
+        {
+            Some(Ending::BudgetSpent)
+        } else {
+            None
+        }
+    }
+
+    /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
+    fn only_the_reference_survived(&self, alive: &[usize]) -> bool {
+        !self.past.out.is_empty()
+            && alive.iter().all(|row| self.plan.is_reference(&self.plan.rows[*row].label))
+    }
+
+    fn alive(&self) -> Vec<usize> {
+        self.plan.members().filter(|row| !self.past.out.contains(row)).collect()
+    }
+
+    /// One seed for each block: a block's order does not depend on what happened in the one before.
+    fn random(&self, block: usize) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.plan.seed);
+        random.set_stream(block as u64);
+        random
+    }
+
+    fn block(&mut self, block: usize) -> io::Result<()> {
+        let mut random = self.random(block);
+        let mut order = self.plan.group(block);
+        order.retain(|row| !self.past.out.contains(row));
+        order.shuffle(&mut random);
+        let elapsed_ns = self.elapsed_ns();
+        if block == 0 {
+            self.past.pilots_ns = elapsed_ns;
+        }
+        self.keep(Record::Block(Block { block, order: order.clone(), elapsed_ns }))?;
+        for &row in &order {
+            if self.parts.executor.interrupted() {
+                return Ok(());
+            }
+            self.make_ready(row, block)?;
+        }
+        self.closed_loops(block, &mut order, &mut random)?;
+        self.open_loops(block, &order, &mut random)
+    }
+
+    fn start(&self, row: usize) -> StartCost {
+        self.past.starts.get(&row).copied().unwrap_or_else(|| StartCost::guess(self.plan))
+    }
+
+    /// Whether the process that a row has in this block is that of its next one too. Counted in cycles, so that those who
+    /// are kept for several blocks end together.
+    fn lasts_beyond(&self, row: usize, block: usize) -> bool {
+        let next = block / self.plan.groups() + 1;
+        !next.is_multiple_of(blocks_per_start(self.plan, self.start(row)))
+    }
+
+    /// A fresh process, or the one that was kept, warm again.
+    fn make_ready(&mut self, row: usize, block: usize) -> io::Result<()> {
+        if self.running.contains(&row) {
+            let woken = self.parts.executor.wake(row, self.plan.warm_up_ns());
+            return woken.or_else(|failure| self.fail(row, block, failure));
+        }
+        let slot = Slot { block, round: 0, point: 0, row };
+        match self.parts.executor.start(slot, self.start(row).warm_up_ns) {
+            Ok(start_up) => {
+                self.running.insert(row);
+                let start_up_ns = start_up.as_nanos() as u64;
+                self.keep(Record::Started(Started { block, row, start_up_ns }))
+            }
+            Err(failure) => self.fail(row, block, failure),
+        }
+    }
+
+    /// Loads are interleaved like the rows: what comes and goes on the machine falls on all of them.
+    fn closed_loops(
+        &mut self,
+        block: usize,
+        order: &mut Vec<usize>,
+        random: &mut ChaCha8Rng,
+    ) -> io::Result<()> {
+        self.capacity.clear();
+        let plan = self.plan;
+        let mut pairs: Vec<(usize, usize)> =
+            order.iter().flat_map(|row| plan.closed_loops().map(move |point| (*row, point))).collect();
+        for round in 0..plan.slices_per_block() {
+            pairs.shuffle(random);
+            for &(row, point) in &pairs {
+                let draw = rand::Rng::next_u64(random);
+                self.slice(Slot { block, round, point, row }, draw, None)?;
+            }
+        }
+        *order = pairs.into_iter().filter(|(_, point)| *point == 0).map(|(row, _)| row).collect();
+        Ok(())
+    }
+
+    /// After the closed loops of the block, whose capacity gives the rates.
+    fn open_loops(&mut self, block: usize, order: &[usize], random: &mut ChaCha8Rng) -> io::Result<()> {
+        let plan = self.plan;
+        let mut pairs: Vec<_> =
+            plan.rates().flat_map(|point| order.iter().map(move |row| (point, *row))).collect();
+        let rounds = pairs.first().map_or(0, |((point, _), _)| plan.points[*point].rounds);
+        for round in 0..rounds {
+            pairs.shuffle(random);
+            for &((point, rate), row) in &pairs {
+                let capacity = self.capacity.get(&row).map_or(0.0, Capacity::per_second);
+                let draw = rand::Rng::next_u64(random);
+                if let Some(per_second) = self.parts.stop_rule.rate(row, rate, capacity) {
+                    self.slice(Slot { block, round, point, row }, draw, Some(per_second))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> io::Result<()> {
+        if self.past.out.contains(&slot.row) || self.parts.executor.interrupted() {
+            return Ok(());
+        }
+        match self.parts.executor.sample(slot, draw, per_second) {
+            Ok(sample) => {
+                let sample = slot.fill(sample, per_second);
+                self.capacity.entry(slot.row).or_default().add(&sample);
+                self.keep(Record::Sample(Box::new(sample)))
+            }
+            Err(failure) => self.fail(slot.row, slot.block, failure),
+        }
+    }
+
+    /// Stops those whose process is `due`, whatever happens to the journal meanwhile.
+    fn stop(&mut self, block: usize, due: impl Fn(&Self, usize) -> bool) -> io::Result<()> {
+        let mut kept = Ok(());
+        let rows: Vec<usize> = self.running.iter().copied().filter(|row| due(self, *row)).collect();
+        for row in rows {
+            self.running.remove(&row);
+            let result = match self.parts.executor.stop(row, block) {
+                Ok(stopped) => self.keep(Record::Stopped(Stopped { block, row, ..stopped })),
+                Err(failure) => self.fail(row, block, failure),
+            };
+            kept = kept.and(result);
+        }
+        kept
+    }
+
+    fn fail(&mut self, row: usize, block: usize, RowFailure(reason): RowFailure) -> io::Result<()> {
+        self.past.out.insert(row);
+        self.running.remove(&row);
+        self.keep(Record::Failed(Failed { block, row, reason }))
+    }
+
+    fn keep(&mut self, record: Record) -> io::Result<()> {
+        let left_ns = self.plan.left_ns(self.past.blocks, self.elapsed_ns(), self.block_ns());
+        self.parts.keep(&record, Duration::from_nanos(left_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests;

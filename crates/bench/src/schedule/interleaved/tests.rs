@@ -1,0 +1,454 @@
+use std::{cell::Cell, collections::BTreeMap};
+
+use super::*;
+use crate::{
+    fixture::{self, in_blocks},
+    plan::Rate,
+    sample::LoadResult,
+    schedule::RowFailure,
+};
+
+/// A machine without time: every slice takes its length, every start and stop half a second.
+struct Fake {
+    now_ns: Cell<u64>,
+    slices: usize,
+    running: BTreeSet<usize>,
+    /// Row and the number of the slice (over all rows) in which it dies.
+    dies: Option<(usize, usize)>,
+    interrupt_after_slices: usize,
+    warm_ups: Vec<(usize, u64)>,
+    woken: Vec<usize>,
+    asked: Vec<(usize, usize, Option<f64>)>,
+}
+
+impl Fake {
+    fn new() -> Fake {
+        let running = BTreeSet::new();
+        Fake {
+            now_ns: Cell::new(7),
+            slices: 0,
+            running,
+            dies: None,
+            interrupt_after_slices: usize::MAX,
+            warm_ups: Vec::new(),
+            woken: Vec::new(),
+            asked: Vec::new(),
+        }
+    }
+
+    fn pass(&self, ns: u64) {
+        self.now_ns.set(self.now_ns.get() + ns);
+    }
+}
+
+impl Executor for Fake {
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+        self.pass(3_000_000_000);
+        let steady_after_ns = (row > 0).then_some(row as u64 * 1_000_000_000);
+        Ok(Pilot {
+            row: 0,
+            window_ns: 1_000_000_000,
+            start_ns: 600_000_000,
+            answered: vec![1; 3],
+            server_cpu_ns: vec![1; 3],
+            steady_after_ns,
+        })
+    }
+
+    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+        self.warm_ups.push((row, warm_up_ns));
+        assert!(self.running.insert(row), "row {row} was still running");
+        self.pass(500_000_000);
+        Ok(Duration::from_millis(row as u64))
+    }
+
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+        assert!(self.running.contains(&row), "row {row} was not kept");
+        self.woken.push(row);
+        self.pass(warm_up_ns);
+        Ok(())
+    }
+
+    fn sample(&mut self, slot: Slot, _draw: u64, per_second: Option<f64>) -> Result<Sample, RowFailure> {
+        let row = slot.row;
+        self.asked.push((row, slot.point, per_second));
+        assert!(self.running.contains(&row));
+        self.slices += 1;
+        self.pass(100_000_000);
+        match self.dies {
+            Some((dying, at)) if dying == row && self.slices >= at => {
+                self.running.remove(&row);
+                Err(RowFailure("was killed".to_owned()))
+            }
+            _ => {
+                // A capacity of 1,000 a second for each place in the plan.
+                let answered_in_window = 100 * (row as u64 + 1);
+                let window_ns = 100_000_000;
+                let load =
+                    LoadResult { window_ns, answered: 10, answered_in_window, ..LoadResult::default() };
+                Ok(Sample { load, ..Sample::default() })
+            }
+        }
+    }
+
+    fn stop(&mut self, row: usize, _block: usize) -> Result<Stopped, RowFailure> {
+        assert!(self.running.remove(&row), "row {row} was not running");
+        self.pass(500_000_000);
+        Ok(Stopped::default())
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns.get()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.slices >= self.interrupt_after_slices
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    records: Vec<Record>,
+    full_after: Option<usize>,
+}
+
+impl Journal for Memory {
+    fn append(&mut self, record: &Record) -> io::Result<()> {
+        if self.full_after == Some(self.records.len()) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.records.push(record.clone());
+        Ok(())
+    }
+}
+
+/// A run without a stopping rule, from the start.
+fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> io::Result<Ending> {
+    resume(plan, executor, journal, &[])
+}
+
+fn resume(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> io::Result<Ending> {
+    super::run(plan, Parts { executor, journal, watch: &mut (), stop_rule: &mut () }, past)
+}
+
+impl Watch for () {
+    fn on_record(&mut self, _record: &Record, _left: Duration) {}
+}
+
+fn plan(rows: usize, seed: u64) -> Plan {
+    let labels: Vec<String> = (0..rows).map(|row| format!("row{row}")).collect();
+    let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
+    let plan = fixture::at_points(Plan { seed, ..plan }, |point| point.rounds = 4);
+    in_blocks(plan, |blocks| (blocks.min, blocks.budget_ns) = (6, 60_000_000_000))
+}
+
+fn slices_of(records: &[Record]) -> BTreeMap<usize, usize> {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        if let Record::Sample(sample) = record {
+            *counts.entry(sample.row).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn blocks_are_complete_and_end_within_the_budget() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    let ending = run(&plan(3, 1), &mut fake, &mut journal).unwrap();
+    // A block takes 3 x (0.5 + 4 x 0.1 + 0.5) = 4.2 s, so 14 of them fit into 60 s.
+    assert_eq!(ending, Ending::BudgetSpent);
+    assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [56, 56, 56]);
+    assert!(fake.running.is_empty());
+    assert!(matches!(journal.records.last(), Some(Record::Ended(_))));
+}
+
+#[test]
+fn every_round_holds_every_row_once_in_an_order_of_its_own() {
+    let mut journal = Memory::default();
+    run(&plan(5, 1), &mut Fake::new(), &mut journal).unwrap();
+    let mut rounds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for record in &journal.records {
+        if let Record::Sample(sample) = record {
+            rounds.entry((sample.block, sample.round)).or_default().push(sample.row);
+        }
+    }
+    assert!(rounds.values().all(|rows| rows.iter().collect::<BTreeSet<_>>().len() == 5));
+    assert!(rounds.values().collect::<BTreeSet<_>>().len() > 10, "orders must differ");
+}
+
+#[test]
+fn the_seed_decides_the_order() {
+    let records = |seed| {
+        let mut journal = Memory::default();
+        run(&plan(4, seed), &mut Fake::new(), &mut journal).unwrap();
+        journal.records
+    };
+    assert_eq!(records(1), records(1));
+    assert_ne!(records(1), records(2));
+}
+
+#[test]
+fn a_service_that_dies_is_out_and_the_others_go_on() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    run(&plan(3, 1), &mut fake, &mut journal).unwrap();
+    let failed: Vec<_> =
+        journal.records.iter().filter(|record| matches!(record, Record::Failed(_))).collect();
+    assert_eq!(failed.len(), 1);
+    let counts = slices_of(&journal.records);
+    assert!(counts[&1] < 4 && counts[&0] >= 24 && counts[&0] == counts[&2], "{counts:?}");
+}
+
+#[test]
+fn a_reference_that_is_left_alone_is_measured_no_further() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    assert_eq!(run(&plan(2, 1), &mut fake, &mut journal).unwrap(), Ending::NothingLeft);
+    assert!(slices_of(&journal.records)[&0] <= 2 * 4);
+    assert_eq!(run(&plan(1, 1), &mut Fake::new(), &mut Memory::default()).unwrap(), Ending::BlocksMax);
+}
+
+#[test]
+fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
+    let (mut plan, mut journal) = (plan(3, 1), Memory::default());
+    plan.blocks_mut().budget_ns = 1;
+    assert_eq!(run(&plan, &mut Fake::new(), &mut journal).unwrap(), Ending::BudgetSpent);
+    assert_eq!(slices_of(&journal.records)[&0], 6 * 4);
+}
+
+#[test]
+fn an_interruption_stops_every_service_and_says_so() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.interrupt_after_slices = 10;
+    assert_eq!(run(&plan(3, 1), &mut fake, &mut journal).unwrap(), Ending::Interrupted);
+    assert!(fake.running.is_empty());
+    assert_eq!(fake.slices, 10);
+}
+
+#[test]
+fn a_full_disk_ends_the_campaign_and_leaves_nothing_running() {
+    for full_after in [0, 1, 5, 9] {
+        let (mut fake, mut journal) =
+            (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
+        let error = run(&plan(3, 1), &mut fake, &mut journal).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(fake.running.is_empty());
+    }
+}
+
+/// Records without the time, which a fake machine has of its own.
+fn timeless(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let Record::Block(block) = record {
+            block.elapsed_ns = 0;
+        }
+    }
+    records
+}
+
+#[test]
+fn a_campaign_that_was_cut_off_goes_on_with_the_next_block() {
+    let mut plan = plan(3, 1);
+    plan.blocks_mut().max = 8;
+    let mut whole = Memory::default();
+    run(&plan, &mut Fake::new(), &mut whole).unwrap();
+    // A block has 1 + 3 + 12 + 3 records; cut off between two blocks, the rest is as if nothing had happened.
+    let (before, after) = whole.records.split_at(3 * 19);
+    let mut rest = Memory::default();
+    let ending = resume(&plan, &mut Fake::new(), &mut rest, before).unwrap();
+    assert_eq!((ending, timeless(&rest.records[..5 * 19])), (Ending::BlocksMax, timeless(&after[..5 * 19])));
+    // Within a block, that one is left as it is.
+    let mut rest = Memory::default();
+    resume(&plan, &mut Fake::new(), &mut rest, &whole.records[..3 * 19 + 7]).unwrap();
+    assert!(matches!(rest.records[0], Record::Block(Block { block: 4, .. })), "{:?}", rest.records[0]);
+}
+
+#[test]
+fn time_and_failures_of_the_past_count() {
+    let mut plan = plan(3, 1);
+    plan.blocks_mut().budget_ns = 30_000_000_000;
+    let mut whole = Memory::default();
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.dies = Some((1, 5));
+    fake.interrupt_after_slices = 20;
+    assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::Interrupted);
+    assert_eq!(resume(&plan, &mut Fake::new(), &mut whole, &journal.records).unwrap(), Ending::BudgetSpent);
+    assert_eq!(slices_of(&whole.records).keys().collect::<Vec<_>>(), [&0, &2]);
+    let Some(Record::Ended(Ended { elapsed_ns, .. })) = whole.records.last() else { panic!("no end") };
+    assert!((25_000_000_000..=30_000_000_000).contains(elapsed_ns), "{elapsed_ns}");
+}
+
+#[test]
+fn a_pilot_finds_how_long_each_service_is_warmed_up() {
+    let mut plan = plan(3, 1);
+    plan.points[0].warm_up_ns = 2_500_000_000;
+    let blocks = plan.blocks_mut();
+    (blocks.warm_up_ns_max, blocks.max) = (Some(9_000_000_000), 6);
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let pilots = journal.records.iter().take_while(|record| matches!(record, Record::Pilot(_))).count();
+    assert_eq!(pilots, 3);
+    // The first never became steady; the others have twice the time that they took, the second the least at least.
+    let expected = BTreeMap::from([(0, 9_000_000_000), (1, 2_500_000_000), (2, 4_000_000_000)]);
+    assert_eq!(fake.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+    // Who goes on does not find out again.
+    let (mut again, mut rest) = (Fake::new(), Memory::default());
+    resume(&plan, &mut again, &mut rest, &journal.records[..5]).unwrap();
+    assert!(!rest.records.iter().any(|record| matches!(record, Record::Pilot(_))));
+    assert_eq!(again.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
+}
+
+/// Three rows: one that never is steady, and is warmed up for 40 s; two that soon are.
+fn slow_plan() -> Plan {
+    let plan = fixture::at_points(plan(3, 1), |point| point.warm_up_ns = 3_000_000_000);
+    in_blocks(plan, |blocks| {
+        (blocks.warm_up_ns_max, blocks.max, blocks.budget_ns) = (Some(40_000_000_000), 9, u64::MAX);
+    })
+}
+
+/// The blocks in which each row was started, and stopped.
+fn lives(records: &[Record]) -> BTreeMap<usize, (Vec<usize>, Vec<usize>)> {
+    let mut lives: BTreeMap<usize, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::Started(started) => lives.entry(started.row).or_default().0.push(started.block),
+            Record::Stopped(stopped) => lives.entry(stopped.row).or_default().1.push(stopped.block),
+            _ => {}
+        }
+    }
+    lives
+}
+
+#[test]
+fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
+    let plan = in_blocks(slow_plan(), |blocks| blocks.max = 17);
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let lives = lives(&journal.records);
+    assert_eq!(lives[&0], (vec![0, 4, 8, 12, 16], vec![3, 7, 11, 15, 16]));
+    assert_eq!(lives[&2].0, (0..17).collect::<Vec<_>>());
+    assert_eq!(fake.woken, [0; 12]);
+    assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [17 * 4; 3]);
+    assert!(fake.running.is_empty());
+}
+
+#[test]
+fn a_process_that_lasts_ends_with_the_part_of_the_campaign() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.interrupt_after_slices = 3 * 4 + 2;
+    run(&slow_plan(), &mut fake, &mut journal).unwrap();
+    assert!(fake.running.is_empty());
+    assert_eq!(lives(&journal.records)[&0], (vec![0], vec![1]));
+    // The rest has a process of its own, until the next is due.
+    let mut rest = Memory::default();
+    resume(&slow_plan(), &mut Fake::new(), &mut rest, &journal.records).unwrap();
+    assert_eq!(lives(&rest.records)[&0], (vec![2, 4, 6, 8], vec![3, 5, 7, 8]));
+    for full_after in 4..60 {
+        let (mut fake, mut journal) =
+            (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
+        run(&slow_plan(), &mut fake, &mut journal).unwrap_err();
+        assert!(fake.running.is_empty(), "{full_after}");
+    }
+}
+
+#[test]
+fn more_rows_than_fit_into_a_block_are_measured_in_groups_that_share_the_reference() {
+    let mut plan = plan(8, 1);
+    let blocks = plan.blocks_mut();
+    (blocks.group_max, blocks.max, blocks.budget_ns) = (4, 9, u64::MAX);
+    assert_eq!(plan.groups(), 3);
+    let mut journal = Memory::default();
+    run(&plan, &mut Fake::new(), &mut journal).unwrap();
+    let blocks: Vec<BTreeSet<usize>> = journal
+        .records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Block(block) => Some(block.order.iter().copied().collect()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(blocks.len(), 9 * 3);
+    assert!(blocks.iter().all(|block| block.contains(&0) && (3..=4).contains(&block.len())));
+    for cycle in blocks.chunks(3) {
+        assert_eq!(cycle.iter().flatten().collect::<BTreeSet<_>>().len(), 8, "a cycle measures every row");
+        assert_eq!(cycle.iter().map(BTreeSet::len).sum::<usize>(), 7 + 3, "and none but the reference twice");
+    }
+    assert!(blocks.iter().collect::<BTreeSet<_>>().len() > 6, "company must change");
+}
+
+/// Decides after this many blocks.
+struct After(usize, usize);
+
+impl StopRule for After {
+    fn on_record(&mut self, record: &Record) {
+        self.1 += usize::from(matches!(record, Record::Block(_)));
+    }
+
+    fn is_decided(&mut self) -> bool {
+        self.1 >= self.0
+    }
+}
+
+#[test]
+fn a_stopping_rule_ends_a_run_when_the_question_is_answered() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    let mut stop_rule = After(3, 0);
+    let parts =
+        Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), stop_rule: &mut stop_rule };
+    assert_eq!(super::run(&plan(3, 1), parts, &[]).unwrap(), Ending::Decided);
+    assert_eq!(slices_of(&journal.records)[&0], 3 * 4);
+    // What was stored in the past counts as well.
+    let mut stop_rule = After(3, 0);
+    let (mut fake, mut rest) = (Fake::new(), Memory::default());
+    let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), stop_rule: &mut stop_rule };
+    assert_eq!(super::run(&plan(3, 1), parts, &journal.records).unwrap(), Ending::Decided);
+    assert_eq!(rest.records.len(), 1);
+}
+
+#[test]
+fn open_loops_follow_the_closed_ones_at_rates_of_all_and_of_each() {
+    let plan = fixture::with_rates(plan(3, 1), &[Rate::PerSecond(50.0), Rate::OfCapacity(0.5)], 3);
+    let plan = in_blocks(plan, |blocks| blocks.max = 6);
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let (closed, open) = fake.asked[..3 * 4 + 3 * 2 * 3].split_at(3 * 4);
+    assert!(closed.iter().all(|(_, point, rate)| (*point, *rate) == (0, None)));
+    let rates = |row: usize, point: usize| -> Vec<f64> {
+        let is_there = |asked: &&(usize, usize, Option<f64>)| (asked.0, asked.1) == (row, point);
+        open.iter().filter(is_there).filter_map(|asked| asked.2).collect()
+    };
+    for row in 0..3 {
+        assert_eq!(rates(row, 1), [50.0; 3]);
+        assert_eq!(rates(row, 2), [500.0 * (row as f64 + 1.0); 3]);
+    }
+    let orders: BTreeSet<String> = open.chunks(6).map(|round| format!("{round:?}")).collect();
+    assert_eq!(orders.len(), 3, "rates and rows are interleaved at random");
+}
+
+#[test]
+fn the_loads_of_all_rows_are_interleaved_in_each_round() {
+    let plan = fixture::under_loads(plan(2, 1), &[16, 64, 256]);
+    let plan = in_blocks(plan, |blocks| blocks.max = 6);
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let rounds: Vec<_> = fake.asked.chunks(2 * 3).take(4).collect();
+    let all = |round: &[(usize, usize, Option<f64>)]| {
+        round.iter().map(|(row, point, _)| (*row, *point)).collect::<BTreeSet<_>>()
+    };
+    assert!(rounds.iter().all(|round| all(round).len() == 6 && all(round) == all(rounds[0])));
+    assert!(rounds.iter().any(|round| *round != rounds[0]), "in another order");
+    let starts = journal.records.iter().filter(|record| matches!(record, Record::Started(_))).count();
+    assert_eq!(starts, 2 * 6, "a process serves all loads of its block");
+    let points = |round: usize| {
+        journal.records.iter().filter_map(move |record| match record {
+            Record::Sample(sample) if (sample.block, sample.round) == (0, round) => {
+                Some((sample.row, sample.point))
+            }
+            _ => None,
+        })
+    };
+    let points: BTreeSet<_> = points(3).collect();
+    assert_eq!(points.into_iter().collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+}

@@ -1,0 +1,150 @@
+//! The order of an experiment in time. Knows no process, no socket and no clock of its own: an [`Executor`] does what it says, so
+//! that all of it can be tested without time.
+
+mod interleaved;
+mod resume;
+mod sequential;
+mod starts;
+
+use std::{io, time::Duration};
+
+pub use resume::ResumeState;
+pub use sequential::order;
+pub use starts::{StartCost, blocks_per_start};
+
+use crate::{
+    plan::{Order, Plan, Rate},
+    record::{Ending, Journal, Pilot, Record, Stopped},
+    sample::Sample,
+};
+
+/// One service at one point in one round, by places in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot {
+    pub block: usize,
+    pub round: usize,
+    pub point: usize,
+    pub row: usize,
+}
+
+/// Does what the schedule says. Rows are given by their place in the plan, and have one process at a time. Whatever call
+/// fails for a row has stopped that row's service before it returns.
+pub trait Executor {
+    /// A fresh process that is loaded until it is steady, and stopped. The row is filled in by the schedule.
+    ///
+    /// # Errors
+    /// If the service fails.
+    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure>;
+    /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
+    ///
+    /// # Errors
+    /// If the service fails.
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure>;
+    /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
+    ///
+    /// # Errors
+    /// If the service fails.
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure>;
+    /// Thawed, loaded until the load of the point has ended, frozen again. `draw` varies its requests; `per_second` is the rate
+    /// of an open loop. Places and rate are filled in by the schedule.
+    ///
+    /// # Errors
+    /// If the service fails.
+    fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, RowFailure>;
+    /// Stopped for good; `block` names the files it leaves. Places are filled in by the schedule.
+    ///
+    /// # Errors
+    /// If the service fails: it was wrong after the load, had died, or cannot be stopped.
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure>;
+    /// Time that only moves forward.
+    fn now_ns(&self) -> u64;
+    /// True once the user wants to stop.
+    fn interrupted(&self) -> bool;
+}
+
+/// Why a service has no figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowFailure(pub String);
+
+/// Is given what happens: for progress on a screen.
+pub trait Watch {
+    /// A fresh process is about to be measured, and stopped again. So many samples were taken before; so much may still be to
+    /// come.
+    fn begins(&mut self, _slot: Slot, _done: usize, _left: Duration) {}
+    /// A record was stored; so much of the run may still be to come.
+    fn on_record(&mut self, record: &Record, left: Duration);
+}
+
+/// Decides when the question is answered. It is given every record after it was stored, those of an earlier part of the run
+/// first.
+pub trait StopRule {
+    /// A record was stored.
+    fn on_record(&mut self, record: &Record);
+    /// Asked after each block: whether there is nothing more to find out.
+    fn is_decided(&mut self) -> bool;
+    /// Asked before each slice of an open loop: the rate, for a row by its place and what it answered a second in the closed
+    /// loops of the block. None leaves the slice out. If nothing is searched for, the plan's.
+    fn rate(&mut self, _row: usize, rate: Rate, capacity_per_second: f64) -> Option<f64> {
+        Some(rate.per_second(capacity_per_second))
+    }
+}
+
+/// The budget alone ends the run.
+impl StopRule for () {
+    fn on_record(&mut self, _: &Record) {}
+
+    fn is_decided(&mut self) -> bool {
+        false
+    }
+}
+
+/// What a schedule works with.
+#[derive(Debug)]
+pub struct Parts<'a, E, J, W, D> {
+    /// Does what it says.
+    pub executor: &'a mut E,
+    /// Stores what happens.
+    pub journal: &'a mut J,
+    /// Shows progress.
+    pub watch: &'a mut W,
+    /// Ends the run early.
+    pub stop_rule: &'a mut D,
+}
+
+/// Runs an experiment to its end. `past` are the records of an earlier part of it that was cut off; none for a new one.
+///
+/// # Errors
+/// If a record cannot be stored.
+pub fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
+    plan: &Plan,
+    parts: Parts<'_, E, J, W, D>,
+    past: &[Record],
+) -> io::Result<Ending> {
+    match plan.order {
+        Order::Interleaved(_) => interleaved::run(plan, parts, past),
+        Order::Sequential => sequential::run(plan, parts, past),
+    }
+}
+
+impl<E, J: Journal, W: Watch, D: StopRule> Parts<'_, E, J, W, D> {
+    /// Stores a record, and passes it on.
+    fn keep(&mut self, record: &Record, left: Duration) -> io::Result<()> {
+        self.journal.append(record)?;
+        self.stop_rule.on_record(record);
+        self.watch.on_record(record, left);
+        Ok(())
+    }
+}
+
+impl Slot {
+    pub fn of(sample: &Sample) -> Slot {
+        Slot { block: sample.block, round: sample.round, point: sample.point, row: sample.row }
+    }
+
+    /// The sample, as taken in this slot at this rate.
+    fn fill(self, mut sample: Sample, per_second: Option<f64>) -> Sample {
+        let Slot { block, round, point, row } = self;
+        sample.load.offered_per_second = per_second;
+        Sample { block, round, point, row, ..sample }
+    }
+}

@@ -1,0 +1,122 @@
+//! Rounds, in each all points in random order, at each all services in random order, each in a fresh process. A service that hung
+//! at a point is not measured again there: each time would cost a deadline and show the same.
+
+use std::{collections::BTreeSet, io, time::Duration};
+
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Executor, Parts, RowFailure, Slot, StopRule, Watch};
+use crate::{
+    plan::Plan,
+    record::{Ended, Ending, Journal, Record, Stopped},
+    sample::{Outcome, ProcessFacts, Sample},
+};
+
+/// Takes all samples of `plan` that `past` does not have.
+pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
+    plan: &Plan,
+    mut parts: Parts<'_, E, J, W, D>,
+    past: &[Record],
+) -> io::Result<Ending> {
+    let began_ns = parts.executor.now_ns();
+    let samples = || past.iter().filter_map(sample_of);
+    let done: BTreeSet<Slot> = samples().map(Slot::of).collect();
+    let slots: Vec<Slot> = order(plan).into_iter().filter(|slot| !done.contains(slot)).collect();
+    let mut hung: BTreeSet<(usize, usize)> = samples().filter_map(hung_at).collect();
+    let mut left_ns: u64 = slots.iter().map(|slot| plan.points[slot.point].expected_ns()).sum();
+    let mut ending = Ending::Complete;
+    for (index, &slot) in slots.iter().enumerate() {
+        left_ns = left_ns.saturating_sub(plan.points[slot.point].expected_ns());
+        if hung.contains(&(slot.point, slot.row)) {
+            continue;
+        }
+        let left = Duration::from_nanos(left_ns);
+        parts.watch.begins(slot, done.len() + index, left);
+        let Some(sample) = measure(plan, parts.executor, slot) else {
+            ending = Ending::Interrupted;
+            break;
+        };
+        hung.extend(hung_at(&sample));
+        parts.keep(&Record::Sample(Box::new(sample)), left)?;
+    }
+    let elapsed_ns = elapsed_ns(past) + parts.executor.now_ns() - began_ns;
+    parts.keep(&Record::Ended(Ended { reason: ending, elapsed_ns }), Duration::ZERO)?;
+    Ok(ending)
+}
+
+/// A process from its start to its stop. Absent if the user interrupted it: half a sample is none.
+fn measure(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Option<Sample> {
+    if executor.interrupted() {
+        return None;
+    }
+    let taken = take(plan, executor, slot);
+    // What an interrupt does to a service or a load is no finding.
+    (!executor.interrupted()).then(|| {
+        let failed = |RowFailure(reason)| Sample { outcome: Outcome::Failed { reason }, ..Sample::default() };
+        slot.fill(taken.unwrap_or_else(failed), rate(plan, slot))
+    })
+}
+
+/// Of an open loop.
+fn rate(plan: &Plan, slot: Slot) -> Option<f64> {
+    plan.points[slot.point].load.rate().map(|rate| rate.per_second(0.0))
+}
+
+fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample, RowFailure> {
+    let point = &plan.points[slot.point];
+    let start_up = executor.start(slot, point.warm_up_ns)?;
+    let sample = executor.sample(slot, plan.seed, rate(plan, slot))?;
+    let stopped = match executor.stop(slot.row, slot.block) {
+        // That it hung is what there is to know of it.
+        Err(_) if !sample.is_measured() => Stopped::default(),
+        stopped => stopped?,
+    };
+    let process = ProcessFacts {
+        start_up_ns: start_up.as_nanos() as u64,
+        rss_bytes_peak: stopped.rss_bytes_peak,
+        unclean_stop: stopped.unclean_stop,
+    };
+    Ok(Sample { host: crate::sample::HostUsage { process: Some(process), ..sample.host }, ..sample })
+}
+
+/// Time that the sessions before this one took; of one that was killed, the time of its loads.
+fn elapsed_ns(past: &[Record]) -> u64 {
+    past.iter().fold(0, |elapsed_ns, record| match record {
+        Record::Ended(ended) => ended.elapsed_ns,
+        Record::Sample(sample) => elapsed_ns + sample.load.elapsed_ns,
+        _ => elapsed_ns,
+    })
+}
+
+fn sample_of(record: &Record) -> Option<&Sample> {
+    match record {
+        Record::Sample(sample) => Some(sample),
+        _ => None,
+    }
+}
+
+fn hung_at(sample: &Sample) -> Option<(usize, usize)> {
+    matches!(sample.outcome, Outcome::Hung(_)).then_some((sample.point, sample.row))
+}
+
+/// All slots, in the order of the seed: the same however often a run is cut off.
+pub fn order(plan: &Plan) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    for round in 0..plan.rounds() {
+        let mut random = ChaCha8Rng::seed_from_u64(plan.seed);
+        random.set_stream(round as u64);
+        let mut points: Vec<usize> =
+            (0..plan.points.len()).filter(|point| plan.points[*point].rounds > round).collect();
+        points.shuffle(&mut random);
+        for point in points {
+            let mut rows: Vec<usize> = plan.members_at(&plan.points[point]).collect();
+            rows.shuffle(&mut random);
+            slots.extend(rows.into_iter().map(|row| Slot { block: 0, round, point, row }));
+        }
+    }
+    slots
+}
+
+#[cfg(test)]
+mod tests;

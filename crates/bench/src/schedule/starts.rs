@@ -1,0 +1,109 @@
+//! How many blocks a process lasts. A service that is warm at once is started afresh for each; one that takes half a minute
+//! to warm up would spend a run on that, so its process is kept, frozen, for a few blocks. A start is then what is
+//! independent, and not a block (see `tare_stats::two_level`).
+
+use crate::{
+    plan::{Plan, START_NS, Until},
+    record::Pilot,
+};
+
+/// The budget must have room for this many starts: fewer do not show how much they differ.
+const STARTS_MIN: usize = 4;
+/// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
+/// the first slices of three in eight services cost 7 to 16% more than their last.
+const WARM_UP_TIMES: u64 = 2;
+
+/// What a start of a service takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartCost {
+    /// Load until it is steady.
+    pub warm_up_ns: u64,
+    /// Until it is ready, and until it has stopped.
+    pub start_ns: u64,
+}
+
+impl StartCost {
+    /// Of a service that had no pilot.
+    pub fn guess(plan: &Plan) -> StartCost {
+        StartCost { warm_up_ns: plan.warm_up_ns(), start_ns: START_NS }
+    }
+
+    /// After this pilot. It is warmed up for [`WARM_UP_TIMES`] as long as it took there until it was steady, and for the
+    /// longest time where it never was.
+    pub fn of(plan: &Plan, pilot: &Pilot) -> StartCost {
+        let longest = plan.blocks().warm_up_ns_max.unwrap_or(plan.warm_up_ns());
+        let warm_up_ns = pilot.steady_after_ns.map_or(longest, |ns| ns * WARM_UP_TIMES);
+        StartCost {
+            warm_up_ns: warm_up_ns.clamp(plan.warm_up_ns(), longest.max(plan.warm_up_ns())),
+            start_ns: pilot.start_ns,
+        }
+    }
+
+    /// What it adds to each block, on average, beside the slices.
+    pub fn ns_per_block(self, plan: &Plan) -> u64 {
+        let blocks = blocks_per_start(plan, self) as u64;
+        (self.start_ns + self.warm_up_ns + (blocks - 1) * plan.warm_up_ns()) / blocks
+    }
+}
+
+/// For how many blocks a process is kept that takes so much to start: sqrt(cost of a start / cost of a block), which is
+/// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
+///
+/// One block where looks decide when the run ends: they are planned in blocks that are independent.
+pub fn blocks_per_start(plan: &Plan, start: StartCost) -> usize {
+    if !matches!(plan.until, Until::Budget | Until::Search(_)) {
+        return 1;
+    }
+    let block_ns = plan.measured_ns() + plan.warm_up_ns();
+    let best = ((start.start_ns + start.warm_up_ns) as f64 / block_ns.max(1) as f64).sqrt();
+    let power = 2_usize.pow(best.max(1.0).log2().round() as u32);
+    let most = plan.blocks_expected() / STARTS_MIN;
+    let allowed =
+        std::iter::successors(Some(1), |blocks| Some(blocks * 2)).take_while(|blocks| *blocks <= most);
+    power.min(plan.blocks().per_start_max).min(allowed.last().unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn start(seconds: f64) -> StartCost {
+        StartCost { warm_up_ns: (seconds * 1e9) as u64, start_ns: START_NS }
+    }
+
+    fn plan() -> Plan {
+        let plan = fixture::at_points(fixture::plan(&["a", "b"]), |point| {
+            (point.rounds, point.warm_up_ns) = (8, 500_000_000);
+        });
+        fixture::in_blocks(plan, |blocks| blocks.warm_up_ns_max = Some(60_000_000_000))
+    }
+
+    #[test]
+    fn dear_starts_last_for_several_blocks() {
+        let of = |seconds| blocks_per_start(&plan(), start(seconds));
+        assert_eq!([0.5, 1.0, 3.0, 8.0, 30.0, 600.0].map(of), [1, 1, 2, 2, 4, 4]);
+    }
+
+    #[test]
+    fn a_start_is_shared_by_its_blocks() {
+        assert_eq!(start(0.5).ns_per_block(&plan()), 1_100_000_000);
+        assert_eq!(start(30.0).ns_per_block(&plan()), (30_600_000_000 + 3 * 500_000_000) / 4);
+    }
+
+    #[test]
+    fn there_are_starts_enough_to_tell_how_they_differ() {
+        let of = |most| {
+            let plan = fixture::in_blocks(plan(), |blocks| (blocks.min, blocks.max) = (1, most));
+            blocks_per_start(&plan, start(30.0))
+        };
+        assert_eq!([40, 16, 15, 8, 7, 1].map(of), [4, 4, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn looks_are_planned_in_fresh_blocks() {
+        let plan = Plan { until: fixture::compared().plan.until, ..plan() };
+        assert_eq!(blocks_per_start(&plan, start(30.0)), 1);
+        assert_eq!(start(30.0).ns_per_block(&plan), 30_600_000_000);
+    }
+}

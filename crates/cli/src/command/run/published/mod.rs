@@ -1,0 +1,99 @@
+//! `tare run` of a sequential experiment: a published benchmark, repeated; and of a series of them.
+
+mod options;
+pub mod series;
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use tare_bench::{
+    experiment::{RowEntry, SequentialExperiment},
+    figures::Figures,
+    plan::Plan,
+};
+use tare_host::{cpus, link::rights};
+use tare_report::Document;
+use tare_service::{catalogue::Row, workspace::Workspace};
+
+pub use options::PublishedOptions;
+
+use super::Args;
+use crate::{
+    output::paint,
+    workspace::{self, Global},
+};
+
+/// A new run of a sequential experiment.
+pub fn begin(
+    global: &Global,
+    args: &Args,
+    experiment: &SequentialExperiment,
+) -> anyhow::Result<Option<(PathBuf, Document)>> {
+    args.refuse_those_of_blocks()?;
+    // Before any thread is there: a user namespace is entered by a whole process.
+    prepare_for_links(experiment, args);
+    let mut workspace = global.open()?;
+    let (plan, rows) = plan(&mut workspace, experiment, args, &args.services, args.published.scale)?;
+    super::measure(&workspace, &args.start, plan, rows)
+}
+
+fn prepare_for_links(experiment: &SequentialExperiment, args: &Args) {
+    if experiment.has_links() && !args.start.dry_run {
+        obtain_rights();
+    }
+}
+
+/// Without them each cell over a slow link says why it has no figure, and the others are measured.
+pub fn obtain_rights() {
+    if let Err(error) = rights::obtain() {
+        anstream::eprintln!("{} no slow link: {error}", paint("33", "warning:"));
+    }
+}
+
+/// The plan and its rows, in one order.
+fn plan(
+    workspace: &mut Workspace,
+    experiment: &SequentialExperiment,
+    args: &Args,
+    services: &[String],
+    scale: Option<f64>,
+) -> anyhow::Result<(Plan, Vec<Row>)> {
+    experiment.check_contracts(&workspace.contracts)?;
+    let path = workspace.root.join("figures").join(format!("{}.toml", experiment.figures()));
+    let figures = Figures::load(&path)?;
+    experiment.check_claims(&figures)?;
+    let rows = rows(workspace, experiment, services)?;
+    let options = args.published.options(scale)?;
+    let plan = Plan::sequential(experiment, &rows, figures, &options, args.start.seed(), &cpus::available());
+    if plan.points.is_empty() {
+        bail!("{}: nothing is left to measure: it has no part for --sweep", experiment.path.display());
+    }
+    workspace::print_broken(workspace);
+    Ok((plan, rows.into_iter().map(|(_, row)| row).collect()))
+}
+
+/// The rows of the file that are asked for, with their places.
+fn rows(
+    workspace: &Workspace,
+    experiment: &SequentialExperiment,
+    asked: &[String],
+) -> anyhow::Result<Vec<(usize, Row)>> {
+    // Without the row that is 100% there is nothing to relate the others to.
+    let is_asked = |row: &RowEntry| {
+        asked.is_empty()
+            || asked.contains(&row.service)
+            || experiment.reference() == Some(row.service.as_str())
+    };
+    let names: Vec<&str> = experiment.rows().iter().map(|row| row.service.as_str()).collect();
+    if let Some(unknown) = asked.iter().find(|name| !names.contains(&name.as_str())) {
+        let nearest = tare_host::spelling::suggestion(unknown, names.iter().copied());
+        bail!("--services: the experiment has no row \"{unknown}\"{nearest}");
+    }
+    let mut rows = Vec::new();
+    for (place, wanted) in experiment.rows().iter().enumerate().filter(|(_, row)| is_asked(row)) {
+        let found = workspace.rows([wanted.service.as_str()]);
+        let found = found.map_err(|error| experiment.mistake(&error.word(), &error.to_string()))?;
+        rows.extend(found.into_iter().map(|row| (place, row)));
+    }
+    Ok(rows)
+}

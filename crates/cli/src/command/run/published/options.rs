@@ -1,0 +1,66 @@
+//! The options of a sequential experiment on the command line.
+
+use anyhow::ensure;
+use tare_bench::plan::Options;
+use tare_host::link::LinkSpec;
+
+/// Options of published experiments.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Published experiments (experiments/published/)")]
+pub struct PublishedOptions {
+    /// Share of the published time, messages and connections, such as 0.1; the table says so
+    #[arg(long)]
+    pub scale: Option<f64>,
+    /// Length of every load that ends by time, such as `10s` [default: the published one]
+    #[arg(long)]
+    duration: Option<jiff::SignedDuration>,
+    /// Number of measurements of each cell [default: that of the experiment]
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Run the sweep that chose the published load, instead of the experiment
+    #[arg(long)]
+    sweep: bool,
+    /// `THREADS` of the services, if the experiment has several values of it, such as `28,4`
+    #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
+    threads: Vec<usize>,
+    /// The slow link, one way each: `delay=26ms,jitter=1ms,loss=0.1%,rate=100mbit` [default: that of the experiment]
+    #[arg(long, value_name = "LINK")]
+    link: Option<LinkSpec>,
+}
+
+impl PublishedOptions {
+    /// Whether any of them was given.
+    pub fn any(&self) -> bool {
+        self.scale.is_some()
+            || self.duration.is_some()
+            || self.rounds.is_some()
+            || self.sweep
+            || !self.threads.is_empty()
+            || self.link.is_some()
+    }
+
+    /// Whether only the sweep is asked for.
+    pub fn is_sweep(&self) -> bool {
+        self.sweep
+    }
+
+    /// As a value, at this scale.
+    pub fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
+        ensure!(
+            scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0),
+            "--scale: give more than 0 and at most 1"
+        );
+        ensure!(self.rounds.is_none_or(|rounds| (1..=100).contains(&rounds)), "--rounds: give 1 to 100");
+        ensure!(self.threads.iter().all(|count| (1..=1024).contains(count)), "--threads: give 1 to 1024");
+        ensure!(self.duration.is_none_or(|time| time.as_millis() >= 100), "--duration: give 100ms or more");
+        let duration_ns = self.duration.map(|time| time.unsigned_abs().as_nanos() as u64);
+        Ok(Options {
+            scale,
+            duration_ns,
+            rounds: self.rounds,
+            sweep: self.sweep,
+            threads: self.threads.clone(),
+            link: self.link,
+        })
+    }
+}
