@@ -176,7 +176,10 @@ mod tests {
     #[test]
     fn only_blocks_with_both_loads_are_pairs() {
         let mut kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
-        let is_missing = |record: &Record| matches!(record, Record::Sample(sample) if (sample.block, sample.row, sample.point) == (3, 1, 1));
+        let is_missing = |record: &Record| match record {
+            Record::Sample(sample) => (sample.block, sample.row, sample.point) == (3, 1, 1),
+            _ => false,
+        };
         kept.records.retain(|record| !is_missing(record));
         let n = |label| throughput(&kept, 1, label).map(|ratio| ratio.n);
         assert_eq!(

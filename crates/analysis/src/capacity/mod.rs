@@ -18,11 +18,8 @@ use tare_bench::{
     schedule::StopRule,
 };
 use tare_bench::{
-    plan::SloPlan,
-    slo::{
-        Found,
-        searches::{SearchStart, Searches, Window},
-    },
+    schedule::searches::{SearchStart, Searches, Window},
+    slo::{Found, SloPlan},
 };
 use tare_host::environment::Environment;
 

@@ -1,7 +1,7 @@
 //! Runs of published experiments made of arithmetic: what a bench would have written.
 
 use tare_bench::{
-    experiment::fixture::plan,
+    fixture::published::plan,
     folder::{Header, StoredRun},
     plan::{Excluded, Exclusion, LoadSpec, Options, Plan},
     record::{Ended, Ending, Record},

@@ -6,7 +6,7 @@ use super::{
     *,
 };
 use tare_bench::{
-    experiment::fixture::ALL,
+    fixture::published::ALL,
     sample::{Failure, Hung, LoadResult, Outcome},
 };
 

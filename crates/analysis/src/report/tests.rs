@@ -8,9 +8,10 @@ use crate::{
 };
 use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_bench::{
+    experiment::Rate,
     fixture,
     folder::{Header, StoredRun},
-    plan::{Excluded, Exclusion, Plan, PlannedRow, Rate},
+    plan::{Excluded, Exclusion, Plan, PlannedRow},
     record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
 };
 use tare_host::cpus::{self, Times};

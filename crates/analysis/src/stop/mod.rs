@@ -9,11 +9,11 @@ pub use gate::GateRule;
 pub use tiers::{Standing, TiersRule};
 
 use tare_bench::{
+    experiment::Rate,
     folder::Header,
-    plan::{Rate, Until},
+    plan::Until,
     record::Record,
-    schedule::StopRule,
-    slo::searches::Searches,
+    schedule::{StopRule, searches::Searches},
 };
 
 /// The stopping rule of a plan.

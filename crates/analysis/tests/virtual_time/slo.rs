@@ -11,9 +11,10 @@ use tare_analysis::{
 use tare_bench::{
     experiment::LoadSetting,
     folder::StoredRun,
-    plan::{Plan, SearchSetting, SloPlan},
+    plan::{Plan, SearchSetting},
     record::Record,
-    slo::{Slo, searches::Searches},
+    schedule::searches::Searches,
+    slo::{Slo, SloPlan},
 };
 use tare_host::cpus::Pinning;
 use tare_service::{catalogue, settings::ServiceSettings};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tare_load::schedule::parse::parse_rate;
 
-use crate::plan::Rate;
+use super::Rate;
 
 /// More would be measured one after the other for longer than a block should last.
 const RATES_MAX: usize = 8;

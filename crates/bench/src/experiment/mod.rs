@@ -1,10 +1,9 @@
 //! Experiment files: what a person writes. Resolves names; starts nothing.
 
-#[cfg(any(test, feature = "fixture"))]
-pub mod fixture;
 mod interleaved;
 mod latency;
 mod load;
+mod rate;
 pub(crate) mod sequential;
 mod series;
 
@@ -15,6 +14,7 @@ use tare_service::document::{self, DocumentError};
 pub use interleaved::{Experiment, ScheduleSetting};
 pub use latency::LatencySetting;
 pub use load::LoadSetting;
+pub use rate::Rate;
 pub use sequential::{LOCAL, Layout, PUBLISHED, RowEntry, SWEEP, SequentialExperiment};
 pub use series::Series;
 

@@ -6,6 +6,7 @@
 //! progress differs from one that was cut off, and a run that is being measured cannot be resumed.
 
 pub mod about;
+mod loads;
 mod read;
 pub mod series;
 

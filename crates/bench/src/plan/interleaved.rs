@@ -5,10 +5,9 @@ use tare_host::cpus::Pinning;
 use tare_service::catalogue::Row;
 
 use super::{
-    BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Rate,
-    Until,
+    BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until,
 };
-use crate::experiment::{Experiment, LatencySetting, LoadSetting};
+use crate::experiment::{Experiment, LatencySetting, LoadSetting, Rate};
 
 impl Plan {
     /// The plan of `experiment` over `rows`, nothing built yet.

@@ -1,17 +1,7 @@
 //! Several loads in one run. Each closed loop is a point of the plan; open loops belong to the first one.
-//!
-//! Whoever reads a run takes one load after the other: [`StoredRun::at_load`] gives the run that would have been stored if that load
-//! had been measured alone. So no figure of one load can depend on the samples of another.
 
-use std::borrow::Cow;
-
-use super::{Plan, Point, Rate};
-use crate::{
-    experiment::LoadSetting,
-    folder::{Header, StoredRun},
-    record::{Record, Stopped},
-    sample::Sample,
-};
+use super::{Plan, Point};
+use crate::experiment::{LoadSetting, Rate};
 
 impl Plan {
     /// The closed loops, in their order; the first one decides when a run ends.
@@ -59,14 +49,14 @@ impl Plan {
     }
 
     /// The points that belong to a load: open loops take their rates from the first one.
-    fn points_of_load(&self, load: usize) -> Vec<usize> {
+    pub(crate) fn points_of_load(&self, load: usize) -> Vec<usize> {
         match load {
             0 => std::iter::once(0).chain(self.rates().map(|(place, _)| place)).collect(),
             _ => vec![self.point_of_load(load)],
         }
     }
 
-    fn at_load(&self, load: usize) -> Plan {
+    pub(crate) fn at_load(&self, load: usize) -> Plan {
         let points = self.points_of_load(load).into_iter().map(|point| self.points[point].clone());
         Plan { points: points.collect(), ..self.clone() }
     }
@@ -76,110 +66,5 @@ impl Point {
     fn connections(&self) -> LoadSetting {
         let tare_load::Connections { total, threads } = self.load.connections();
         LoadSetting { connections: total, threads }
-    }
-}
-
-impl StoredRun {
-    /// The run as if it had this load only, by its place among the loads.
-    pub fn at_load(&self, load: usize) -> Cow<'_, StoredRun> {
-        let plan = &self.header.plan;
-        if plan.closed_loops().nth(1).is_none() {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(StoredRun {
-            header: Header { plan: plan.at_load(load), ..self.header.clone() },
-            records: self.records.iter().filter_map(|record| record.at_load(plan, load)).collect(),
-            damage: self.damage.clone(),
-            in_progress: self.in_progress,
-        })
-    }
-}
-
-impl Record {
-    /// The record as a run of this load only would have it; absent if it is a sample of another load.
-    pub fn at_load(&self, plan: &Plan, load: usize) -> Option<Record> {
-        let points = plan.points_of_load(load);
-        match self {
-            Record::Sample(sample) => {
-                let point = points.iter().position(|point| *point == sample.point)?;
-                Some(Record::Sample(Box::new(Sample { point, ..(**sample).clone() })))
-            }
-            Record::Stopped(stopped) => {
-                let latency = points.iter().map(|point| stopped.latency_at(*point).copied()).collect();
-                Some(Record::Stopped(Stopped { latency, ..stopped.clone() }))
-            }
-            other => Some(other.clone()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        fixture,
-        plan::Rate,
-        record::{Failed, Latency},
-    };
-    use tare_host::environment::Environment;
-
-    fn plan(connections: &[usize]) -> Plan {
-        let rates = [Rate::PerSecond(10.0), Rate::OfCapacity(0.5)];
-        fixture::with_rates(fixture::under_loads(fixture::plan(&["a", "b"]), connections), &rates, 1)
-    }
-
-    fn sample(point: usize) -> Record {
-        Record::Sample(Box::new(Sample { point, round: 7, ..Sample::default() }))
-    }
-
-    fn kept(plan: Plan) -> StoredRun {
-        let latency = |p50_ns| Some(Latency { p50_ns, ..Latency::default() });
-        let stopped =
-            Stopped { latency: (0..plan.points.len() as u64).map(latency).collect(), ..Stopped::default() };
-        let mut records: Vec<Record> = (0..plan.points.len()).map(sample).collect();
-        records.push(Record::Stopped(stopped));
-        records.push(Record::Failed(Failed::default()));
-        let header = Header::new("0.1.0", String::new(), plan, Environment::default());
-        StoredRun { header, records, damage: Vec::new(), in_progress: false }
-    }
-
-    /// The points of its samples, and the latency of its processes.
-    fn shape(kept: &StoredRun) -> (Vec<usize>, Vec<u64>) {
-        let points = kept.records.iter().filter_map(|record| match record {
-            Record::Sample(sample) => Some(sample.point),
-            _ => None,
-        });
-        let latency = kept.records.iter().find_map(|record| match record {
-            Record::Stopped(stopped) => Some(stopped.latency.iter().flatten().map(|latency| latency.p50_ns)),
-            _ => None,
-        });
-        (points.collect(), latency.into_iter().flatten().collect())
-    }
-
-    #[test]
-    fn each_load_is_a_run_of_its_own() {
-        let kept = kept(plan(&[16, 64, 256]));
-        let [first, second, third] = [0, 1, 2].map(|load| kept.at_load(load));
-        assert_eq!(shape(&first), (vec![0, 1, 2], vec![0, 1, 2]), "with the open loops");
-        assert_eq!((shape(&second), shape(&third)), ((vec![0], vec![3]), (vec![0], vec![4])));
-        let connections = |run: &StoredRun| run.header.plan.load().connections;
-        assert_eq!([&first, &second, &third].map(|run| connections(run)), [16, 64, 256]);
-        assert_eq!([first.header.plan.points.len(), third.header.plan.points.len()], [3, 1]);
-        assert_eq!(third.records.len(), 3, "what is of no load is of each");
-    }
-
-    #[test]
-    fn a_run_of_one_load_is_itself() {
-        let kept = kept(plan(&[64]));
-        assert!(matches!(kept.at_load(0), Cow::Borrowed(_)));
-        assert_eq!(kept.header.plan.point_labels(), [None, Some("10/s"), Some("50%")]);
-    }
-
-    #[test]
-    fn a_plan_is_read_as_it_was_stored() {
-        for plan in [plan(&[64]), plan(&[16, 64])] {
-            let read: Plan = serde_json::from_value(serde_json::to_value(&plan).unwrap()).unwrap();
-            assert_eq!(read, plan);
-        }
     }
 }

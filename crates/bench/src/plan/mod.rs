@@ -20,12 +20,12 @@ use tare_service::settings::ServiceSettings;
 
 pub use blocks::{BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, START_NS};
 pub use deadline::Deadlines;
-pub use load::{LoadSpec, Rate};
+pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
 pub use point::{Link, Point};
 pub use row::{Counted, Excluded, Exclusion, PlannedRow};
 pub use sequential::Options;
-pub use slo::{SearchSetting, SloPlan};
+pub use slo::SearchSetting;
 pub use until::Until;
 
 use crate::{

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use tare_host::{cpus::Pinning, link::LinkSpec};
 use tare_service::{catalogue::Row, settings::ServiceSettings};
 
-use super::{Link, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Rate, Until};
+use super::{Link, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until};
 use crate::{
-    experiment::sequential::{Cpus, LoadEntry, Part, SequentialExperiment, Threads},
+    experiment::{
+        Rate,
+        sequential::{Cpus, LoadEntry, Part, SequentialExperiment, Threads},
+    },
     figures::Figures,
 };
 

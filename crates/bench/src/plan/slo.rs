@@ -2,14 +2,13 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use serde::{Deserialize, Serialize};
 use tare_host::cpus::Pinning;
 use tare_service::{catalogue::Row, settings::ServiceSettings};
 
-use super::{Blocks, GROUP_MAX, Order, Plan, Rate, Until};
+use super::{Blocks, GROUP_MAX, Order, Plan, until::Until};
 use crate::{
-    experiment::{Experiment, LatencySetting, LoadSetting, ScheduleSetting},
-    slo::Slo,
+    experiment::{Experiment, LatencySetting, LoadSetting, Rate, ScheduleSetting},
+    slo::{Slo, SloPlan},
 };
 
 /// A window is this many times as long as the longest time of the SLO: a rate that is a share of 1/100 above what a service
@@ -20,20 +19,6 @@ const WINDOW_MAX: Duration = Duration::from_secs(10);
 /// The closed loops from which a search takes its bearings.
 const CLOSED_SLICE: Duration = Duration::from_millis(200);
 const CLOSED_SLICES: usize = 4;
-
-/// What is looked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SloPlan {
-    /// What has to hold.
-    pub slo: Slo,
-    /// Windows of a search that count; as many again may be discarded.
-    pub windows: usize,
-    /// A window with more schedule lag (its 99th percentile) is discarded.
-    pub lag_ns_max: u64,
-    /// The rate that every row must hold; absent if only the highest is looked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_least: Option<f64>,
-}
 
 /// What is to be done, in words of the command line.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use tare_stats::Looks;
 
-use super::SloPlan;
 pub use crate::metric::Metric;
+use crate::slo::SloPlan;
 
 /// The overall error probability of a question.
 pub const ALPHA: f64 = 0.05;

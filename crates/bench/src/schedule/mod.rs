@@ -3,6 +3,7 @@
 
 mod interleaved;
 mod resume;
+pub mod searches;
 mod sequential;
 mod starts;
 
@@ -13,7 +14,8 @@ pub use sequential::order;
 pub use starts::{StartCost, blocks_per_start};
 
 use crate::{
-    plan::{Order, Plan, Rate},
+    experiment::Rate,
+    plan::{Order, Plan},
     record::{Ending, Journal, Pilot, Record, Stopped},
     sample::Sample,
 };
@@ -68,8 +70,7 @@ pub struct RowFailure(pub String);
 
 /// Is given what happens: for progress on a screen.
 pub trait Watch {
-    /// A fresh process is about to be measured, and stopped again. So many samples were taken before; so much may still be to
-    /// come.
+    /// A fresh process is about to be measured, and stopped again. `done` samples were taken before it; `left` may still be to come.
     fn begins(&mut self, _slot: Slot, _done: usize, _left: Duration) {}
     /// A record was stored; so much of the run may still be to come.
     fn on_record(&mut self, record: &Record, left: Duration);

@@ -2,15 +2,31 @@
 //!
 //! An [`Slo`] says of every request whether it is good; a window of open-loop load at a rate is a number of requests and of
 //! bad ones. [`search`] says which rate to try next and, in the end, which one is the highest that holds; it knows numbers
-//! only. [`searches`] puts a search behind each row of each block of an ordinary run, so that a fresh start is one search
+//! only. [`crate::schedule::searches`] puts a search behind each row of each block of an ordinary run, so that a fresh start is one search
 //! and the unit that statistics count. Nothing here starts or loads a service.
 
 mod isotonic;
 pub mod objective;
 pub mod search;
-pub mod searches;
 
 pub use objective::Slo;
 pub use search::{Found, Search};
+
+use serde::{Deserialize, Serialize};
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SloPlan {
+    /// What has to hold.
+    pub slo: Slo,
+    /// Windows of a search that count; as many again may be discarded.
+    pub windows: usize,
+    /// A window with more schedule lag (its 99th percentile) is discarded.
+    pub lag_ns_max: u64,
+    /// The rate that every row must hold; absent if only the highest is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+}
+
 #[cfg(test)]
 mod tests;

@@ -10,15 +10,13 @@ use tare_analysis::{
 };
 use tare_bench::{
     folder::{StoredRun, about::About},
-    plan::SloPlan,
     record::Record,
     sample::Sample,
-    schedule::StopRule,
-    slo::{
-        Found,
-        objective::due,
+    schedule::{
+        StopRule,
         searches::{SearchStart, Searches},
     },
+    slo::{Found, SloPlan, objective::due},
 };
 
 use super::{
@@ -366,10 +364,10 @@ mod tests {
 
     use insta::assert_snapshot;
     use tare_bench::{
-        experiment::LoadSetting,
+        experiment::{LoadSetting, Rate},
         fixture,
         folder::Header,
-        plan::{Plan, Rate, SearchSetting},
+        plan::{Plan, SearchSetting},
         record::{Block, Ended, Ending},
         sample::{Distribution, LoadResult},
         slo::Slo,

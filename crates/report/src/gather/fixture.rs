@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use tare_bench::{
+    experiment::Rate,
     fixture,
     folder::{Header, StoredRun, histogram_path},
-    plan::{Excluded, Exclusion, Plan, PlannedRow, Rate},
+    plan::{Excluded, Exclusion, Plan, PlannedRow},
     record::{Block, Ended, Ending, Failed, Latency, Pilot, Record, Started, Stopped},
     sample::{Distribution, HostUsage, LoadResult, Sample},
 };

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::experiment::fixture::{ALL, contracts, experiment, plan as planned, root};
+use crate::fixture::published::{ALL, contracts, experiment, plan as planned, root};
 
 /// Of the machine that the fixture plans for.
 const CPUS: usize = 2;

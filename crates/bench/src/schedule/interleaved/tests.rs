@@ -2,8 +2,8 @@ use std::{cell::Cell, collections::BTreeMap};
 
 use super::*;
 use crate::{
+    experiment::Rate,
     fixture::{self, in_blocks},
-    plan::Rate,
     sample::LoadResult,
     schedule::RowFailure,
 };

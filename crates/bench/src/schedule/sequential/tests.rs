@@ -1,7 +1,7 @@
 use super::*;
-use crate::{experiment::fixture::plan, plan::Options, record::Pilot, sample::Hung};
+use crate::{fixture::published::plan, plan::Options, record::Pilot, sample::Hung};
 
-/// Answers at once, and is interrupted after so many samples.
+/// Answers at once, and is interrupted after `left` samples.
 struct Fake {
     left: usize,
     asked: Vec<Slot>,
@@ -78,7 +78,7 @@ fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) 
     super::run(plan, Parts { executor, journal, watch: &mut Nobody, stop_rule: &mut () }, past).unwrap()
 }
 
-/// Resumes what the journal has, and is interrupted in the sample after so many.
+/// Resumes what the journal has, and is interrupted after `samples` samples.
 fn resume(plan: &Plan, samples: usize, journal: &mut Memory) -> (Ending, Vec<Slot>) {
     let mut fake = Fake::new(samples);
     let past = journal.0.clone();

@@ -2,7 +2,10 @@
 
 use std::{fmt::Write, time::Duration};
 
-use tare_bench::plan::{Order, Plan, SloPlan, Until};
+use tare_bench::{
+    plan::{Order, Plan, Until},
+    slo::SloPlan,
+};
 
 use crate::{
     output::{Format, print, print_json},

@@ -9,12 +9,9 @@ use tare_analysis::{
 };
 use tare_bench::{
     folder::StoredRun,
-    plan::{Plan, SloPlan},
-    slo::{
-        Found, Search,
-        search::CEILING,
-        searches::{SearchStart, Searches},
-    },
+    plan::Plan,
+    schedule::searches::{SearchStart, Searches},
+    slo::{Found, Search, SloPlan, search::CEILING},
 };
 
 use super::weigh::without_figures;

@@ -16,11 +16,11 @@ use std::{
 use tare_analysis::report::figures::rate;
 use tare_bench::{
     folder::{Header, StoredRun},
-    plan::{Order, Plan, SloPlan, Until},
+    plan::{Order, Plan, Until},
     record::{Block, Pilot, Record},
     sample::Sample,
-    schedule::{Slot, StopRule},
-    slo::searches::Searches,
+    schedule::{Slot, StopRule, searches::Searches},
+    slo::SloPlan,
 };
 
 use sequential::SequentialModel;

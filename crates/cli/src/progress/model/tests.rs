@@ -1,8 +1,9 @@
 use insta::assert_snapshot;
 use tare_bench::{
+    experiment::Rate,
     fixture,
     plan::{
-        Excluded, Exclusion, Rate,
+        Excluded, Exclusion,
         until::{ALPHA, Gate, Metric, looks},
     },
     record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},

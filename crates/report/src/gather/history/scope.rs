@@ -47,7 +47,7 @@ impl<'a> Scope<'a> {
     pub(crate) fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<Sample, String> {
         if metric != Metric::Rss && !self.has_the_last_reference(run) {
             let version = |run: &Run| {
-                let reference = run.planned(&run.plan().reference());
+                let reference = run.planned(run.plan().reference());
                 reference.and_then(|row| row.version.clone()).unwrap_or_else(|| "no version".to_owned())
             };
             let (own, last) = (&self.runs[run], &self.runs[self.runs.len() - 1]);
@@ -64,7 +64,7 @@ impl<'a> Scope<'a> {
 
     fn has_the_last_reference(&self, run: usize) -> bool {
         let (own, last) = (&self.runs[run], &self.runs[self.runs.len() - 1]);
-        let reference = &last.plan().reference();
+        let reference = last.plan().reference();
         let (Some(one), Some(other)) = (own.planned(reference), last.planned(reference)) else {
             return false;
         };
@@ -76,7 +76,7 @@ impl<'a> Scope<'a> {
 
     /// Whether some run has another build of the same version of the reference.
     pub(crate) fn references_differ_by_build(&self) -> bool {
-        let builds: Vec<_> = self.runs.iter().map(|run| run.build(&run.plan().reference())).collect();
+        let builds: Vec<_> = self.runs.iter().map(|run| run.build(run.plan().reference())).collect();
         builds.iter().any(|build| *build != builds[0])
     }
 

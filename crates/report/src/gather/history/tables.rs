@@ -353,7 +353,7 @@ pub(crate) fn environments(scope: &Scope) -> Section {
     ];
     let mut table = Table::new("Runs", columns);
     for run in scope.runs {
-        let (environment, reference) = (&run.kept.header.environment, &run.plan().reference());
+        let (environment, reference) = (&run.kept.header.environment, run.plan().reference());
         table.rows.push(vec![
             run.name.as_str().into(),
             run.place.as_str().into(),

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use tare_analysis::report::{OpenLatency, Report, RowReport, State};
 use tare_bench::{
+    experiment::Rate,
     folder::{StoredRun, histogram_path},
-    plan::Rate,
     record::Record,
 };
 use tare_load::latency::Histogram;

@@ -6,7 +6,7 @@ use tare_analysis::published::{
     fixture::{kept, measured},
 };
 use tare_bench::{
-    experiment::fixture::ALL,
+    fixture::published::ALL,
     folder::{RunFolder, StoredRun},
     record::{Journal, Record},
     sample::{Failure, Hung, LoadResult, Outcome, Sample},

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Search, objective::due, search::WindowOutcome};
+use super::StopRule;
 use crate::{
-    plan::{Rate, SloPlan},
+    experiment::Rate,
     record::Record,
     sample::Sample,
-    schedule::StopRule,
+    slo::{Search, SloPlan, objective::due, search::WindowOutcome},
 };
 
 /// One fresh start of one row.
