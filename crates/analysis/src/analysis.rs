@@ -11,7 +11,7 @@ use crate::{
     checks::{self, Check},
     comparison::{self, Comparison},
     loads::{self, AtLoad},
-    published,
+    sequential,
     status::Status,
     verdict::Verdict,
 };
@@ -38,7 +38,7 @@ pub enum Answer {
     /// Which rates hold an SLO.
     Capacity(SloReport),
     /// Whether published claims hold.
-    Claims(published::Report),
+    Claims(sequential::SequentialReport),
 }
 
 impl Analysis {
@@ -47,7 +47,7 @@ impl Analysis {
         let plan = &run.header.plan;
         match (&plan.order, &plan.until) {
             (Order::Sequential, _) => {
-                let report = published::compute(run);
+                let report = sequential::compute(run);
                 let checks = checks::of_published(&report);
                 Analysis::new(Status::of(report.ending, run.in_progress), checks, Answer::Claims(report))
             }

@@ -7,8 +7,8 @@ use crate::{
     capacity::{SloReport, SloRow},
     comparison::{Comparison, Figure},
     figures::rate,
-    published::{self, CellReport},
-    report::{Report, RowReport},
+    interleaved::{Report, RowReport},
+    sequential::{self, CellReport},
     status::Status,
     verdict::Verdict,
 };
@@ -50,7 +50,7 @@ pub fn of_table(report: &Report) -> Vec<Check> {
         if let Some(reason) = row.state.reason() {
             return format!("{}: {reason}", row.state.word());
         }
-        if let Some(doubt) = &row.throughput_doubt {
+        if let Some(doubt) = &row.throughput_finding {
             return doubt.to_string();
         }
         let rate = row.requests_per_second.map_or("-".to_owned(), rate);
@@ -89,8 +89,8 @@ pub fn of_capacity(report: &SloReport) -> Vec<Check> {
 
 /// That each row has figures under every load. A claim that is refuted is a result, and a service that hangs as it was
 /// published to is one too: they fail nothing.
-pub fn of_published(report: &published::Report) -> Vec<Check> {
-    let of_row = |(place, row): (usize, &published::RowReport)| {
+pub fn of_published(report: &sequential::SequentialReport) -> Vec<Check> {
+    let of_row = |(place, row): (usize, &sequential::PublishedRow)| {
         if let Some(excluded) = &row.excluded {
             return Check::new(&row.label, excluded.why.into(), &excluded.reason);
         }
@@ -101,22 +101,22 @@ pub fn of_published(report: &published::Report) -> Vec<Check> {
     report.rows.iter().enumerate().map(of_row).collect()
 }
 
-fn of_cells(report: &published::Report, cells: &[&CellReport]) -> (Verdict, String) {
+fn of_cells(report: &sequential::SequentialReport, cells: &[&CellReport]) -> (Verdict, String) {
     if let Some(reason) = cells.iter().find_map(|cell| cell.failed.clone()) {
         return (Verdict::ServiceFailed, reason);
     }
     if let Some(cell) = cells.iter().find(|cell| report.is_invalid(cell)) {
-        return (Verdict::Invalid, cell.trouble.as_ref().map(ToString::to_string).unwrap_or_default());
+        return (Verdict::Invalid, cell.invalid.as_ref().map(ToString::to_string).unwrap_or_default());
     }
     let count = |of: fn(&CellReport) -> bool| cells.iter().filter(|cell| of(cell)).count();
-    let (measured, stuck) = (count(|cell| cell.rounds > 0), count(|cell| cell.stuck.is_some()));
+    let (measured, hung) = (count(|cell| cell.rounds > 0), count(|cell| cell.hung.is_some()));
     let of_all = match cells.len() {
         1 => "measured".to_owned(),
         all => format!("measured under {measured} of {all} loads"),
     };
-    match (measured, stuck) {
+    match (measured, hung) {
         (0, 0) => (Verdict::Unfinished, "not measured yet".to_owned()),
         (_, 0) => (Verdict::Pass, of_all),
-        (_, stuck) => (Verdict::Pass, format!("{of_all}; it hung under {stuck}, which is a finding")),
+        (_, hung) => (Verdict::Pass, format!("{of_all}; it hung under {hung}, which is a finding")),
     }
 }

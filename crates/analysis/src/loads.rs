@@ -13,7 +13,7 @@ use tare_bench::{
 use crate::{
     checks::{Check, of_table},
     estimate::Estimate,
-    report::{
+    interleaved::{
         self, Report, RowReport, State,
         blocks::{Blocks, blocks_of},
         compute::relate,
@@ -65,7 +65,7 @@ impl Run<'_> {
     fn at_load(kept: &StoredRun, load: usize) -> Run<'_> {
         let kept = kept.at_load(load);
         let rounds = Rounds::of(&kept.header.plan, &kept.records);
-        Run { report: report::compute(&kept), rounds, kept }
+        Run { report: interleaved::compute(&kept), rounds, kept }
     }
 
     /// Of each service that was measured under both loads.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{
+use crate::interleaved::{
     blocks::{Block, blocks_of},
     rounds::Rounds,
 };

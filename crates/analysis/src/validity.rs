@@ -198,7 +198,7 @@ pub struct Shares {
     /// Of the generator's CPUs: the generator.
     pub generator: f64,
     /// Of all of them: others, the hypervisor's other guests among them.
-    pub foreign: Option<f64>,
+    pub interference: Option<f64>,
     /// Of all of them: the hypervisor's other guests.
     pub stolen: Option<f64>,
     /// Of the service's CPUs: time that its quota kept it from running.
@@ -232,7 +232,7 @@ impl Shares {
                 slices.iter().map(|slice| generator_ns(slice) as f64).sum(),
                 pinning.generator.len(),
             ),
-            foreign: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
+            interference: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
             stolen: some(&|slice| Some(slice.host.accounting?.all(pinning).steal_ns as f64), all),
             throttled: some(&|slice| Some(slice.host.throttled_ns? as f64), threads),
             pressure: some(&|slice| Some(slice.host.accounting?.pressure_ns? as f64), 1),

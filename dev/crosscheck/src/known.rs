@@ -9,7 +9,7 @@ use super::{
     finding::{self, Explanation, Finding, Verdict},
     rounds::{Pair, Sample, Series},
 };
-use tare_analysis::report::figures::{percent, time};
+use tare_analysis::figures::{percent, time};
 
 /// From this share of its threads' time on a CPU a generator is at its ceiling, and a service saturated. Below 95%, the
 /// limit of our own verdict, since CPU time of programs that are not ours is known to a tick and their time to a hundredth.

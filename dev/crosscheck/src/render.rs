@@ -5,7 +5,7 @@ use super::{
     report::{Report, ToolResult},
 };
 use tare_analysis::{
-    report::figures::{percent, rate, time},
+    figures::{percent, rate, time},
     validity::SLICE_TAKEN_SHARE_MAX,
 };
 use tare_bench::metric::Metric;

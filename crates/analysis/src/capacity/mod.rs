@@ -8,7 +8,7 @@ use tare_stats::{DEFAULT_CONFIDENCE, Warning, signed_rank, summary, two_level};
 
 use crate::{
     findings::{Finding, RowIssue, RunIssue},
-    report::{State, notes},
+    interleaved::{State, notes},
     verdict::Verdict,
 };
 use tare_bench::{

@@ -4,11 +4,11 @@ use tare_stats::{Warning, log_ratios, summary};
 
 use super::{
     Comparison, Contender, FORMAT, Figure,
-    weigh::{Gated, Series, weigh},
+    decide::{Gated, LogRatios, decide},
 };
 use crate::{
     findings::{Finding, Issue, RowIssue, RunIssue, Scope},
-    report::{self, Report, RowReport, State},
+    interleaved::{self, Report, RowReport, State},
     series,
     verdict::Verdict,
 };
@@ -33,20 +33,20 @@ struct Both {
 pub fn compute(kept: &StoredRun) -> Option<Comparison> {
     let plan = &kept.header.plan;
     let Until::Gate(gate) = &plan.until else { return None };
-    let report = report::compute(kept);
+    let report = interleaved::compute(kept);
     let row = |label: &str| report.rows.iter().find(|row| row.label == label);
     let (baseline, candidate) = (row(plan.reference())?, row(&gate.candidate)?);
     let both: Vec<Both> =
         Metric::COMPARED.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
-    let series: Vec<Series> = both.iter().map(|both| series_of(gate, both)).collect();
+    let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
-    let weighed = weigh(gate, blocks, &series);
+    let decision = decide(gate, blocks, &series);
     let (verdict, reason) = match without_a_measurement([baseline, candidate], &series, &both) {
         Some(found) => found,
-        None => (weighed.verdict, reason(gate, &weighed.verdict, blocks, &series, &weighed.metrics)),
+        None => (decision.verdict, reason(gate, &decision.verdict, blocks, &series, &decision.metrics)),
     };
-    let look = weighed.look;
-    let figures = both.into_iter().zip(series).zip(weighed.metrics);
+    let look = decision.look;
+    let figures = both.into_iter().zip(series).zip(decision.metrics);
     Some(Comparison {
         format: FORMAT,
         verdict,
@@ -81,7 +81,7 @@ fn both(kept: &StoredRun, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) ->
     let mut doubts = Vec::new();
     match metric {
         Metric::Throughput => {
-            doubts.extend(rows.iter().filter_map(|row| row.throughput_doubt.clone()));
+            doubts.extend(rows.iter().filter_map(|row| row.throughput_finding.clone()));
         }
         Metric::P99 if some_unanswered(&kept.records) => {
             doubts.push(of_pair(RowIssue::LowerBounds));
@@ -102,16 +102,16 @@ fn some_unanswered(records: &[Record]) -> bool {
 }
 
 /// A figure with a doubt is shown and does not decide.
-fn series_of(gate: &Gate, both: &Both) -> Series {
+fn series_of(gate: &Gate, both: &Both) -> LogRatios {
     let log_ratios = log_ratios(&both.candidate, &both.baseline).unwrap_or_default();
     let decides = gate.metrics.contains(&both.metric) && both.doubts.is_empty();
-    Series { metric: both.metric, decides, log_ratios }
+    LogRatios { metric: both.metric, decides, log_ratios }
 }
 
 /// The verdict and its reason if there is no measurement to compare.
 fn without_a_measurement(
     rows: [&RowReport; 2],
-    series: &[Series],
+    series: &[LogRatios],
     both: &[Both],
 ) -> Option<(Verdict, String)> {
     for row in rows {
@@ -135,7 +135,7 @@ fn reason(
     gate: &Gate,
     verdict: &Verdict,
     blocks: usize,
-    series: &[Series],
+    series: &[LogRatios],
     metrics: &[Option<Gated>],
 ) -> String {
     let delta = percent(gate.delta);
@@ -169,7 +169,7 @@ fn contender(plan: &Plan, row: &RowReport) -> Contender {
     }
 }
 
-fn figure(plan: &Plan, gate: &Gate, both: Both, series: &Series, gated: Option<Gated>) -> Figure {
+fn figure(plan: &Plan, gate: &Gate, both: Both, series: &LogRatios, gated: Option<Gated>) -> Figure {
     let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
     let median = |values: &[f64]| summary::median(&values[..used]).ok();
     let estimate = gated.as_ref().map(|gated| &gated.estimate);

@@ -2,8 +2,8 @@
 //! pure, so that the stopping rule that ends a run, the command that prints it and a later reader of the folder agree.
 
 mod compute;
+mod decide;
 mod text;
-mod weigh;
 
 use serde::Serialize;
 use tare_stats::Warning;

@@ -14,12 +14,12 @@ use crate::validity::{
 
 /// Why the throughput of a row is not that of its service.
 pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue> {
-    let Shares { server, generator, foreign, pressure, throttled, .. } = *shares;
+    let Shares { server, generator, interference, pressure, throttled, .. } = *shares;
     if let Some(share) = throttled.filter(|share| *share > limits.throttled_share_max) {
         return Some(RowIssue::Throttled { share });
     }
     if let Some(share) =
-        foreign.filter(|share| *share > limits.taken_share_max && server < limits.server_bound_share)
+        interference.filter(|share| *share > limits.taken_share_max && server < limits.server_bound_share)
     {
         return Some(RowIssue::Interference { share, server_share: server, pressure_share: pressure });
     }
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(found(&shares(BUSY_SHARE, 1.0)), None);
         assert_eq!(found(&shares(0.5, BUSY_SHARE)), None);
         assert_eq!(found(&shares(0.5, 0.95)), Some("generator-bound"));
-        let taken = |foreign| Shares { foreign: Some(foreign), ..shares(0.7, 0.5) };
+        let taken = |interference| Shares { interference: Some(interference), ..shares(0.7, 0.5) };
         assert_eq!([found(&taken(0.10)), found(&taken(0.11))], [None, Some("interference")]);
         let throttled = |throttled| Shares { throttled: Some(throttled), ..shares(1.0, 0.5) };
         assert_eq!([found(&throttled(0.01)), found(&throttled(0.011))], [None, Some("throttled")]);
@@ -138,10 +138,10 @@ mod tests {
 
     #[test]
     fn the_cause_that_is_known_best_is_named() {
-        let all = Shares { foreign: Some(0.5), throttled: Some(0.5), ..shares(0.1, 0.99) };
+        let all = Shares { interference: Some(0.5), throttled: Some(0.5), ..shares(0.1, 0.99) };
         assert_eq!(found(&all), Some("throttled"));
         assert_eq!(found(&Shares { throttled: None, ..all }), Some("interference"));
-        assert_eq!(found(&Shares { throttled: None, foreign: None, ..all }), Some("generator-bound"));
+        assert_eq!(found(&Shares { throttled: None, interference: None, ..all }), Some("generator-bound"));
         // A service at its own limit lost nothing by others.
         assert_eq!(found(&Shares { throttled: None, ..Shares { server: 0.99, ..all } }), None);
     }

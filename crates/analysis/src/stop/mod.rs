@@ -6,7 +6,7 @@ mod tiers;
 
 pub use crate::series;
 pub use gate::GateRule;
-pub use tiers::{Standing, TiersRule};
+pub use tiers::{PairwiseStatus, TiersRule};
 
 use tare_bench::{
     experiment::Rate,

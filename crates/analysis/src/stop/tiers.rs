@@ -25,7 +25,7 @@ pub struct TiersRule {
 
 /// How far the pairs are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct PairwiseStatus {
     /// Blocks of the latest look.
     pub look: Option<usize>,
     /// Pairs that differ.
@@ -36,7 +36,7 @@ pub struct Standing {
     pub open: BTreeSet<(String, String)>,
 }
 
-impl Standing {
+impl PairwiseStatus {
     /// No pair is left; a single row has none.
     pub fn is_clear(&self) -> bool {
         self.open.is_empty()
@@ -51,34 +51,38 @@ impl TiersRule {
 
     /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
     /// separated: each look has its share of the error.
-    pub fn standing(&self) -> Standing {
+    pub fn status(&self) -> PairwiseStatus {
         let rows = self.rows();
         let labels: Vec<String> = rows.iter().map(|row| self.plan.rows[*row].label.clone()).collect();
         let values = self.values(&rows);
-        let mut standing =
-            Standing { look: None, separated: BTreeSet::new(), equal: BTreeSet::new(), open: pairs(&labels) };
+        let mut status = PairwiseStatus {
+            look: None,
+            separated: BTreeSet::new(),
+            equal: BTreeSet::new(),
+            open: pairs(&labels),
+        };
         let blocks = values.first().map_or(0, Vec::len);
         let separate = planned(&self.tiers.looks, self.tiers.alpha);
         // Each pair has its share of the error, so that all statements hold together.
-        let equal = planned(&self.tiers.looks, self.tiers.alpha / standing.open.len().max(1) as f64);
+        let equal = planned(&self.tiers.looks, self.tiers.alpha / status.open.len().max(1) as f64);
         for look in separate.all().iter().filter(|look| look.n <= blocks) {
-            standing.look = Some(look.n);
+            status.look = Some(look.n);
             let so_far: Vec<&[f64]> = values.iter().map(|values| &values[..look.n]).collect();
             let ranking =
                 (look.level() > 0.0).then(|| rank(&so_far, self.tiers.metric.better(), look.level()));
             for pair in ranking.and_then(Result::ok).iter().flat_map(|ranking| &ranking.pairs) {
                 let name = (labels[pair.a].clone(), labels[pair.b].clone());
                 if pair.separated {
-                    standing.separated.insert(name.clone());
+                    status.separated.insert(name.clone());
                 }
                 if self.is_equal_within_delta(&equal, so_far[pair.a], so_far[pair.b]) {
-                    standing.equal.insert(name);
+                    status.equal.insert(name);
                 }
             }
         }
-        let Standing { separated, equal, open, .. } = &mut standing;
+        let PairwiseStatus { separated, equal, open, .. } = &mut status;
         open.retain(|pair| !separated.contains(pair) && !equal.contains(pair));
-        standing
+        status
     }
 
     /// Both one-sided tests at once: the interval lies within delta.
@@ -124,7 +128,7 @@ impl StopRule for TiersRule {
     }
 
     fn is_decided(&mut self) -> bool {
-        self.tiers.looks.contains(&self.blocks) && self.standing().is_clear()
+        self.tiers.looks.contains(&self.blocks) && self.status().is_clear()
     }
 }
 
@@ -155,28 +159,24 @@ mod tests {
     fn it_ends_where_every_pair_is_clear() {
         let (stop_rule, decided) = after(40, &[1.0, 1.0, 0.5]);
         assert_eq!(decided, Some(12));
-        let standing = stop_rule.standing();
-        assert_eq!((standing.separated.len(), standing.equal.len(), standing.look), (2, 1, Some(12)));
-        assert!(standing.equal.contains(&("a".to_owned(), "b".to_owned())));
+        let status = stop_rule.status();
+        assert_eq!((status.separated.len(), status.equal.len(), status.look), (2, 1, Some(12)));
+        assert!(status.equal.contains(&("a".to_owned(), "b".to_owned())));
     }
 
     #[test]
     fn a_pair_that_is_about_delta_apart_is_neither() {
         let (stop_rule, decided) = after(39, &[1.0, 0.97, 0.5]);
-        assert!(
-            decided.is_some(),
-            "a difference this near to delta is separated: {:?}",
-            stop_rule.standing()
-        );
+        assert!(decided.is_some(), "a difference this near to delta is separated: {:?}", stop_rule.status());
         let (stop_rule, decided) = after(11, &[1.0, 1.0, 0.5]);
-        assert_eq!((decided, stop_rule.standing().look, stop_rule.standing().open.len()), (None, None, 3));
+        assert_eq!((decided, stop_rule.status().look, stop_rule.status().open.len()), (None, None, 3));
     }
 
     #[test]
     fn a_row_that_failed_is_no_pair() {
         let (mut stop_rule, _) = after(15, &[1.0, 1.0, 0.5]);
         stop_rule.on_record(&Record::Failed(Failed { block: 15, row: 2, reason: "was killed".to_owned() }));
-        let standing = stop_rule.standing();
-        assert_eq!((standing.separated.len() + standing.equal.len() + standing.open.len()), 1);
+        let status = stop_rule.status();
+        assert_eq!((status.separated.len() + status.equal.len() + status.open.len()), 1);
     }
 }

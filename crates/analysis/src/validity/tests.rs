@@ -4,10 +4,10 @@ use tare_host::cpus::{CpuAccounting, Times};
 
 const MS: u64 = 1_000_000;
 
-fn slice(elapsed_ms: u64, foreign_ms: i64, steal_ms: u64) -> Sample {
+fn slice(elapsed_ms: u64, taken_ms: i64, steal_ms: u64) -> Sample {
     let server = Times { steal_ns: steal_ms * MS, ..Times::default() };
     let host = HostUsage {
-        foreign_cpu_ns: Some(foreign_ms * MS as i64),
+        foreign_cpu_ns: Some(taken_ms * MS as i64),
         accounting: Some(CpuAccounting { server, ..CpuAccounting::default() }),
         ..HostUsage::default()
     };
@@ -36,9 +36,9 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
         ((100, 31, 31), Some(Stolen)),
         ((500, 71, 71), Some(Stolen)),
     ];
-    for ((elapsed, foreign, steal), expected) in cases {
-        let found = disturbance(&slice(elapsed, foreign, steal), 2);
-        assert_eq!(found, expected, "{elapsed} ms, {foreign} ms of others, {steal} ms stolen");
+    for ((elapsed, interference, steal), expected) in cases {
+        let found = disturbance(&slice(elapsed, interference, steal), 2);
+        assert_eq!(found, expected, "{elapsed} ms, {interference} ms of others, {steal} ms stolen");
     }
     let old = Sample { host: HostUsage::default(), ..slice(100, 0, 0) };
     assert_eq!(disturbance(&old, 2), None, "an older run, or a kernel without that count");

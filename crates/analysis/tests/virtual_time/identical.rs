@@ -2,7 +2,7 @@
 
 use tare_analysis::{
     estimate::Estimate,
-    report::{self, Report},
+    interleaved::{self, Report},
 };
 use tare_bench::fixture::in_blocks;
 
@@ -14,7 +14,7 @@ const BLOCKS: usize = 12;
 fn report(services: &[Service], drift_sd: f64, seed: u64) -> Report {
     let labels = &["raw-socket", "same", "third"][..services.len()];
     let plan = plan(labels, BLOCKS, seed);
-    report::compute(&run(&plan, &mut Machine::new(services, drift_sd, &plan, 1), &mut ()))
+    interleaved::compute(&run(&plan, &mut Machine::new(services, drift_sd, &plan, 1), &mut ()))
 }
 
 /// The row that is not the reference.
@@ -50,7 +50,7 @@ fn a_process_that_lasts_makes_no_service_another() {
         let plan = in_blocks(plan, |blocks| blocks.warm_up_ns_max = Some(60_000_000_000));
         let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
         machine.steady_after_ns[1] = 60_000_000_000;
-        report::compute(&run(&plan, &mut machine, &mut ()))
+        interleaved::compute(&run(&plan, &mut machine, &mut ()))
     };
     let starts: Vec<usize> = slow(1).rows.iter().map(|row| row.starts).collect();
     assert_eq!((slow(1).blocks, starts.iter().sum::<usize>()), (16, 16 + 4));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tare_analysis::{
     capacity::{self, Bound, SloReport},
     findings::{Finding, RowIssue},
-    report::State,
+    interleaved::State,
     verdict::Verdict,
 };
 use tare_bench::{

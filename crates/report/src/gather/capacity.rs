@@ -6,7 +6,7 @@ use tare_analysis::{
     capacity::{Bound, SloReport, SloRow},
     checks,
     estimate::Estimate,
-    report::State,
+    interleaved::State,
 };
 use tare_bench::{
     folder::{StoredRun, about::About},

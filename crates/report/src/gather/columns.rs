@@ -1,6 +1,6 @@
 //! Tables from things: each column is declared once, beside what is read of a thing for it.
 
-use tare_analysis::{estimate::Estimate, report::State, verdict::Question};
+use tare_analysis::{estimate::Estimate, interleaved::State, verdict::Question};
 
 use crate::document::{Column, Table, Tone, Unit, Value};
 

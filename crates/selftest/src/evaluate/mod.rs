@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tare_analysis::{
     comparison::{self, Comparison},
-    report::{self, Report, RowReport},
+    interleaved::{self, Report, RowReport},
 };
 use tare_bench::{folder::StoredRun, plan::until::Until};
 use tare_service::verify::Transcript;
@@ -43,7 +43,7 @@ impl Analysed {
     pub(crate) fn new(kept: StoredRun, how: Option<String>) -> Analysed {
         let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
         Analysed {
-            report: report::compute(&kept),
+            report: interleaved::compute(&kept),
             comparison: is_comparison.then(|| comparison::compute(&kept)).flatten(),
             kept,
             how,

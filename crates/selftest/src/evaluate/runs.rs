@@ -3,9 +3,9 @@
 use tare_analysis::estimate::Estimate;
 use tare_analysis::{
     comparison::{Comparison, Figure},
-    report::{
+    interleaved::{
         RowReport, State,
-        slices::{Fate, Weighed, slices},
+        slices::{ClassifiedSlice, Disposition, slices},
     },
     validity::Disturbance as Disturbed,
     verdict::Verdict,
@@ -43,7 +43,7 @@ fn measured<'a>(run: &'a Analysed, name: &str) -> Result<&'a RowReport, Evaluati
 
 /// On a noisy host, other programs may be why a fault was not noticed.
 fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
-    let others = run.report.foreign_cpu_share.filter(|share| *share > TOO_BUSY);
+    let others = run.report.interference_share.filter(|share| *share > TOO_BUSY);
     match others {
         Some(share) if evaluation.outcome == super::Outcome::NotSeen => Evaluation::not_tried(format!(
             "other programs took {:.0}% of the measured CPUs: {}",
@@ -218,7 +218,7 @@ fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
         return Err(Evaluation::not_tried(ONE_CPU));
     }
     let (server, generator) = (row.server_cpu_share.unwrap_or(0.0), row.generator_cpu_share.unwrap_or(0.0));
-    let doubt = row.throughput_doubt.as_ref().or(row.findings.first());
+    let doubt = row.throughput_finding.as_ref().or(row.findings.first());
     let found = format!(
         "the service was busy for {:.0}% of the time, the generator for {:.0}% (held back {}); {}",
         server * 100.0,
@@ -239,13 +239,15 @@ pub(crate) fn spinner(evidence: &Evidence) -> Evaluation {
 fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
     measured(run, SUBJECT)?;
     let all = slices(&run.kept);
-    let (with, without): (Vec<&Weighed>, Vec<&Weighed>) =
+    let (with, without): (Vec<&ClassifiedSlice>, Vec<&ClassifiedSlice>) =
         all.iter().partition(|slice| Disturbance::Spinner.is_in(slice.slice.round));
     let cpus = run.kept.header.plan.pinning.all().len();
     let (Some(share), Some(before)) = (interference(&with, cpus), interference(&without, cpus)) else {
         return Err(Evaluation::not_tried("/proc/stat does not report the idle time of the CPUs"));
     };
-    let left_out = |slices: &[&Weighed]| slices.iter().filter(|slice| slice.fate == Fate::Dropped).count();
+    let left_out = |slices: &[&ClassifiedSlice]| {
+        slices.iter().filter(|slice| slice.disposition == Disposition::Dropped).count()
+    };
     let (dropped, dropped_quiet) = (left_out(&with), left_out(&without));
     let found = format!(
         "others took {:.0}% of the measured CPUs with it and {:.0}% without; {dropped} of {} rounds with it were left out, {} of \
@@ -267,7 +269,7 @@ fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
 }
 
 /// The mean share of the CPUs that other programs used; absent if the kernel does not count it.
-fn interference(slices: &[&Weighed], cpus: usize) -> Option<f64> {
-    let shares: Option<Vec<f64>> = slices.iter().map(|slice| slice.foreign_cpu_share(cpus)).collect();
+fn interference(slices: &[&ClassifiedSlice], cpus: usize) -> Option<f64> {
+    let shares: Option<Vec<f64>> = slices.iter().map(|slice| slice.interference_share(cpus)).collect();
     shares.filter(|shares| !shares.is_empty()).map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
 }

@@ -5,7 +5,7 @@ use tare_analysis::{capacity, findings::Finding};
 
 use tare_analysis::{
     capacity::SloRow,
-    report::figures::{percent, rate},
+    figures::{percent, rate},
 };
 use tare_bench::{
     folder::StoredRun,

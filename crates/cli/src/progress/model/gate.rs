@@ -2,7 +2,7 @@
 
 use tare_analysis::{
     comparison::{self, Comparison, Figure},
-    report::figures::{bytes, change, rate, time},
+    figures::{bytes, change, rate, time},
     verdict::{Question, Verdict},
 };
 use tare_bench::{folder::StoredRun, metric::Unit};

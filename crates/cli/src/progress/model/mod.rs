@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use tare_analysis::report::figures::rate;
+use tare_analysis::figures::rate;
 use tare_bench::{
     folder::{Header, StoredRun},
     plan::{Order, Plan, Until},

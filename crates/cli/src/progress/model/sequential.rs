@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 use tare_analysis::estimate::Estimate;
 
 use tare_analysis::{
-    published::{self, CellReport, Report, RowReport},
-    report::figures::{percent, rate, time},
+    figures::{percent, rate, time},
+    sequential::{self, CellReport, PublishedRow, SequentialReport},
 };
 use tare_bench::{
     folder::{Header, StoredRun},
@@ -21,7 +21,7 @@ pub struct SequentialModel {
     kept: StoredRun,
     /// Cells of each row.
     cells: BTreeMap<usize, usize>,
-    report: Report,
+    report: SequentialReport,
     now: Option<Slot>,
     /// Cells that have begun.
     begun: usize,
@@ -42,7 +42,7 @@ impl SequentialModel {
             *cells.entry(cell.row).or_default() += 1;
         }
         let left = Duration::from_nanos(header.plan.expected_ns());
-        SequentialModel { report: published::compute(&kept), kept, cells, now: None, begun: 0, left }
+        SequentialModel { report: sequential::compute(&kept), kept, cells, now: None, begun: 0, left }
     }
 
     /// A cell begins after this many others; so much may still be to come.
@@ -57,7 +57,7 @@ impl SequentialModel {
 
     /// Brings what is known up to date: not while anything is measured.
     pub fn compute(&mut self) {
-        self.report = published::compute(&self.kept);
+        self.report = sequential::compute(&self.kept);
     }
 
     /// How it looks, so long after this part of it began.
@@ -99,7 +99,7 @@ impl SequentialModel {
     fn row(
         &self,
         place: usize,
-        row: &RowReport,
+        row: &PublishedRow,
         cell: Option<&CellReport>,
         is_makespan: bool,
         figure: fn(f64) -> String,
@@ -112,7 +112,7 @@ impl SequentialModel {
         let dash = || "-".to_owned();
         let found = cell.and_then(|cell| if is_makespan { cell.makespan_ns } else { cell.per_second });
         let is_now = self.now.is_some_and(|cell| cell.row == place);
-        let trouble = cell.and_then(|cell| cell.stuck.as_ref().or(cell.failed.as_ref()));
+        let trouble = cell.and_then(|cell| cell.hung.as_ref().or(cell.failed.as_ref()));
         let (state, tone) = match trouble {
             _ if is_now => ("measuring".to_owned(), Tone::Plain),
             Some(trouble) => (trouble.clone(), Tone::Bad),

@@ -149,7 +149,7 @@ fn the_table_is_that_of_the_end() {
     let view = model.view(Duration::from_secs(7));
     assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
     assert_snapshot!(drawn(&view, 100, 8));
-    let report = tare_analysis::report::compute(&model.kept);
+    let report = tare_analysis::interleaved::compute(&model.kept);
     for (shown, row) in view.table.rows.iter().zip(&report.rows).skip(1) {
         let interval = row.ratio.as_ref().and_then(|ratio| ratio.low.zip(ratio.high));
         assert_eq!(shown.name, row.label);

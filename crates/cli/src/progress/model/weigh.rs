@@ -2,7 +2,7 @@
 
 use tare_analysis::estimate::Estimate;
 use tare_analysis::findings::{Finding, RunIssue};
-use tare_analysis::report::{
+use tare_analysis::interleaved::{
     self, Report, RowReport, State,
     figures::{percent, rate, time, times},
 };
@@ -12,7 +12,7 @@ use crate::progress::view::{Column, Range, Row, Scale, Table, Tone};
 
 /// As the records so far make it, and what is doubtful about it.
 pub fn table(kept: &StoredRun) -> (Table, Vec<String>) {
-    let report = report::compute(kept);
+    let report = interleaved::compute(kept);
     let shown = Shown::of(&report);
     let rows: Vec<Row> = report.rows.iter().map(|row| shown.row(row)).collect();
     let scale = Scale::length(&rows, 1.0, shown.figure);
@@ -71,7 +71,7 @@ impl Shown<'_> {
         let own = (row.label == self.reference && row.cpu_ns_per_request.is_some()).then_some(1.0);
         let value = ratio.map(|ratio| ratio.value).or(own);
         let interval = ratio.and_then(|ratio| ratio.low.zip(ratio.high));
-        let doubt = row.throughput_doubt.as_ref().map(Finding::code);
+        let doubt = row.throughput_finding.as_ref().map(Finding::code);
         Row {
             name: row.label.clone(),
             cells: vec![
@@ -108,7 +108,7 @@ pub fn without_figures(state: &State) -> Option<(String, Tone)> {
 /// Of rows, and that the machine is noisy; other notes are for the end.
 fn remarks(report: &Report) -> Vec<String> {
     let of_row = |row: &RowReport| -> Vec<String> {
-        let remarks = row.throughput_doubt.iter().chain(&row.findings);
+        let remarks = row.throughput_finding.iter().chain(&row.findings);
         remarks.map(Finding::scoped).collect()
     };
     let is_noisy = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. }));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use tare_analysis::{
-    report::{self, Report, RowReport, State, slices},
+    interleaved::{self, Report, RowReport, State, slices},
     stop::series,
 };
 use tare_bench::{
@@ -85,7 +85,7 @@ impl Run {
     /// From records, wherever they come from.
     pub(crate) fn of(place: String, kept: StoredRun) -> Run {
         let first = kept.at_load(0);
-        let (report, measured) = (report::compute(&first), measured(&first));
+        let (report, measured) = (interleaved::compute(&first), measured(&first));
         Run { name: String::new(), place, kept, report, measured }
     }
 
@@ -118,7 +118,7 @@ impl Run {
     pub(crate) fn level(&self, label: &str, metric: Metric) -> Option<f64> {
         let row = self.row(label)?;
         match metric {
-            Metric::Throughput => row.requests_per_second.filter(|_| row.throughput_doubt.is_none()),
+            Metric::Throughput => row.requests_per_second.filter(|_| row.throughput_finding.is_none()),
             Metric::Cpu => row.cpu_ns_per_request,
             Metric::P99 => {
                 tare_stats::summary::median(&self.series(label, metric).into_values().collect::<Vec<_>>())
@@ -185,7 +185,7 @@ impl Run {
             State::Excluded(out) => return Err(format!("{label}: {}", out.reason)),
             State::Unmeasured => return Err(format!("{label}: not a complete block")),
         }
-        match &row.throughput_doubt {
+        match &row.throughput_finding {
             Some(doubt) if metric == Metric::Throughput => Err(doubt.scoped()),
             _ => Ok(()),
         }

@@ -360,7 +360,7 @@ pub(crate) fn environments(scope: &Scope) -> Section {
             run.kept.header.began.as_str().into(),
             run.report.blocks.into(),
             run.report.ending.map_or(run.status().text(), |ending| ending.text()).into(),
-            run.report.foreign_cpu_share.into(),
+            run.report.interference_share.into(),
             run.level(reference, Metric::Throughput).into(),
             run.level(reference, Metric::Cpu).into(),
             run.plan().seed.to_string().into(),

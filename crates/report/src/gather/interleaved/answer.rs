@@ -2,7 +2,7 @@
 
 use tare_analysis::estimate::Estimate;
 use tare_analysis::{
-    report::{
+    interleaved::{
         Report, RowReport, State, Tiers,
         figures::{rate, several, time},
     },

@@ -2,7 +2,7 @@
 
 use tare_analysis::{
     estimate::Estimate,
-    report::{Report, RowReport, State},
+    interleaved::{Report, RowReport, State},
 };
 
 use super::ratios::{self, cpu_ratio, throughput_ratio};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use tare_analysis::report::{OpenLatency, Report, RowReport, State};
+use tare_analysis::interleaved::{OpenLatency, Report, RowReport, State};
 use tare_bench::{
     experiment::Rate,
     folder::{StoredRun, histogram_path},

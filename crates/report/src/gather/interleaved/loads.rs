@@ -1,8 +1,8 @@
 //! What a run of several loads tells besides the table of its first one: a curve over connections, and a table for each other load.
 
 use tare_analysis::{
+    interleaved::{RowReport, State},
     loads::{AtLoad, ToFirst},
-    report::{RowReport, State},
 };
 use tare_bench::folder::StoredRun;
 

@@ -15,8 +15,8 @@ use std::path::Path;
 
 use tare_analysis::{
     figures,
+    interleaved::Report,
     loads::{self as analysis, AtLoad},
-    report::Report,
 };
 use tare_bench::{
     folder::{StoredRun, about::About},

@@ -1,6 +1,6 @@
 //! Throughput and CPU per request, each with its ratio to the reference: columns of every table that has them.
 
-use tare_analysis::{estimate::Estimate, report::RowReport};
+use tare_analysis::{estimate::Estimate, interleaved::RowReport};
 
 use crate::{
     document::{Column, Unit},

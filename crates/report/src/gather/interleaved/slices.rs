@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tare_analysis::report::{
+use tare_analysis::interleaved::{
     Report,
-    slices::{Fate, Weighed, slices},
+    slices::{ClassifiedSlice, Disposition, slices},
 };
 use tare_bench::{folder::StoredRun, plan::Plan, record::Record};
 
@@ -27,7 +27,7 @@ const FIRST: usize = 4;
 
 /// A slice, and when its block began.
 struct TimedSlice<'a> {
-    weighed: Weighed<'a>,
+    classified: ClassifiedSlice<'a>,
     label: &'a str,
     load: String,
     block_began_ns: Option<u64>,
@@ -36,11 +36,11 @@ struct TimedSlice<'a> {
 pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let begins = begins(&kept.records);
-    let timed = |weighed: Weighed<'a>| {
-        let slice = weighed.slice;
+    let timed = |classified: ClassifiedSlice<'a>| {
+        let slice = classified.slice;
         let label = plan.rows[slice.row].label.as_str();
         let block_began_ns = begins.get(&slice.block).copied();
-        TimedSlice { label, load: load(plan, slice.point), block_began_ns, weighed }
+        TimedSlice { label, load: load(plan, slice.point), block_began_ns, classified }
     };
     let mut entries: Vec<TimedSlice> = slices(kept).into_iter().map(timed).collect();
     let places = report.rows.iter().enumerate().map(|(place, row)| (row.label.as_str(), place));
@@ -76,47 +76,47 @@ fn columns<'a>(cpus: usize) -> Columns<'a, TimedSlice<'a>> {
     Columns::new()
         .facet("label", "service", |entry: &TimedSlice| entry.label.to_owned())
         .facet("load", "load", |entry| entry.load.clone())
-        .count("run_round", "round of the run", |entry| entry.weighed.round + 1)
-        .count("block", "block", |entry| entry.weighed.slice.block + 1)
-        .count("round", "round of the block", |entry| entry.weighed.slice.round + 1)
+        .count("run_round", "round of the run", |entry| entry.classified.round + 1)
+        .count("block", "block", |entry| entry.classified.slice.block + 1)
+        .count("round", "round of the block", |entry| entry.classified.slice.round + 1)
         .ns("block_began_ns", "block began", |entry| entry.block_began_ns)
         .hidden()
-        .rate("requests_per_second", "req/s", |entry| entry.weighed.requests_per_second().map(six_digits))
-        .ns("cpu_ns_per_request", "CPU/request", |entry| entry.weighed.cpu_ns_per_request().map(six_digits))
+        .rate("requests_per_second", "req/s", |entry| entry.classified.requests_per_second().map(six_digits))
+        .ns("cpu_ns_per_request", "CPU/request", |entry| entry.classified.cpu_ns_per_request().map(six_digits))
         .ns("latency_ns_p99", "p99", |entry| {
-            let load = &entry.weighed.slice.load;
+            let load = &entry.classified.slice.load;
             load.latency.ns_at(0.99).filter(|_| load.answered > 0)
         })
         .share("interference_share", "others", move |entry| {
-            entry.weighed.foreign_cpu_share(cpus).map(six_digits)
+            entry.classified.interference_share(cpus).map(six_digits)
         })
         .help(
             "of the measured CPUs; idle time is counted in ticks of 10 ms: of a short slice it is coarse, and may be more than \
              there was",
         )
-        .flag("is_left_out", "left out", |entry| entry.weighed.fate != Fate::Counts)
+        .flag("is_left_out", "left out", |entry| entry.classified.disposition != Disposition::Counts)
         .with(|column| column.facet())
         .text("why", "why", why)
 }
 
 fn why(entry: &TimedSlice) -> Option<String> {
-    let own = entry.weighed.disturbance.map(|disturbance| disturbance.text());
-    match (entry.weighed.fate, own) {
-        (Fate::Counts, None) => None,
-        (Fate::Counts, Some(own)) => Some(format!("{own}, as in most rounds of its block")),
-        (Fate::Dropped, Some(own)) => Some(own.to_owned()),
-        (Fate::Dropped, None) => Some("another slice of its round was disturbed".to_owned()),
-        (Fate::Cut, _) => Some("its round is not whole".to_owned()),
+    let own = entry.classified.disturbance.map(|disturbance| disturbance.text());
+    match (entry.classified.disposition, own) {
+        (Disposition::Counts, None) => None,
+        (Disposition::Counts, Some(own)) => Some(format!("{own}, as in most rounds of its block")),
+        (Disposition::Dropped, Some(own)) => Some(own.to_owned()),
+        (Disposition::Dropped, None) => Some("another slice of its round was disturbed".to_owned()),
+        (Disposition::Cut, _) => Some("its round is not whole".to_owned()),
     }
 }
 
 fn charts(entries: &[TimedSlice], cpus: usize) -> Vec<Chart> {
     let closed =
-        || entries.iter().map(|entry| (entry.label, &entry.weighed)).filter(|of| !of.1.slice.is_open());
+        || entries.iter().map(|entry| (entry.label, &entry.classified)).filter(|of| !of.1.slice.is_open());
     let all = closed().count();
-    let left_out = closed().filter(|(_, weighed)| weighed.fate != Fate::Counts).count();
-    let chart = |key: &str, title: &str, unit: Unit, value: &dyn Fn(&Weighed) -> Option<f64>| {
-        let figures = closed().filter_map(|(label, weighed)| Some((label, value(weighed)?)));
+    let left_out = closed().filter(|(_, classified)| classified.disposition != Disposition::Counts).count();
+    let chart = |key: &str, title: &str, unit: Unit, value: &dyn Fn(&ClassifiedSlice) -> Option<f64>| {
+        let figures = closed().filter_map(|(label, classified)| Some((label, value(classified)?)));
         let alt = format!("{title}: {}; {left_out} of {all} slices are left out.", span(unit, figures)?);
         let chart = Chart::new(Shape::Lines, "run_round", key, &alt).title(title).series("label");
         Some(chart.apart("is_left_out").only("load", CLOSED).first(FIRST))
@@ -125,7 +125,9 @@ fn charts(entries: &[TimedSlice], cpus: usize) -> Vec<Chart> {
     let charts = [
         chart("requests_per_second", "Requests a second", Unit::PerSecond, &|of| of.requests_per_second()),
         chart("cpu_ns_per_request", "CPU per request", ns, &|of| of.cpu_ns_per_request()),
-        chart("interference_share", "Taken by others", share, &|weighed| weighed.foreign_cpu_share(cpus)),
+        chart("interference_share", "Taken by others", share, &|classified| {
+            classified.interference_share(cpus)
+        }),
     ];
     charts.into_iter().flatten().collect()
 }

@@ -1,7 +1,7 @@
 //! Of starts: how services warm up, how long they take to answer, what memory they need.
 
 use tare_analysis::estimate::Estimate;
-use tare_analysis::report::{
+use tare_analysis::interleaved::{
     Report, RowReport, State,
     slices::{BlockFigures, blocks},
 };

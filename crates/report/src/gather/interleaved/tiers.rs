@@ -1,6 +1,6 @@
 //! The main table: every row that was asked for, those without figures with their reason.
 
-use tare_analysis::report::{Report, RowReport, State};
+use tare_analysis::interleaved::{Report, RowReport, State};
 use tare_bench::{folder::StoredRun, plan::PlannedRow};
 
 use super::ratios;

@@ -1,9 +1,9 @@
 //! Whether the figures mean what they say: what was left out, the generator's own share, counts that must agree, and the accounting
 //! of the CPUs' time.
 
-use tare_analysis::report::{
-    CpuAccounting, Neighbours, Report, RowReport,
-    slices::{Fate, Weighed, slices},
+use tare_analysis::interleaved::{
+    AdjacentPair, CpuAccounting, Report, RowReport,
+    slices::{ClassifiedSlice, Disposition, slices},
 };
 use tare_analysis::validity::{Disturbance, InFlight};
 use tare_bench::folder::StoredRun;
@@ -30,18 +30,22 @@ struct RowSlices<'a> {
 }
 
 impl<'a> RowSlices<'a> {
-    fn of(report: &'a RowReport, place: usize, slices: &[Weighed]) -> RowSlices<'a> {
-        let mine = || slices.iter().filter(|weighed| weighed.slice.row == place && !weighed.slice.is_open());
-        let with = |fate: Fate| mine().filter(|weighed| weighed.fate == fate).count();
-        let by = |why| mine().filter(|weighed| weighed.disturbance == Some(why)).count();
-        let counted = mine().filter(|weighed| weighed.fate == Fate::Counts);
+    fn of(report: &'a RowReport, place: usize, slices: &[ClassifiedSlice]) -> RowSlices<'a> {
+        let mine = || {
+            slices.iter().filter(|classified| classified.slice.row == place && !classified.slice.is_open())
+        };
+        let with = |disposition: Disposition| {
+            mine().filter(|classified| classified.disposition == disposition).count()
+        };
+        let by = |why| mine().filter(|classified| classified.disturbance == Some(why)).count();
+        let counted = mine().filter(|classified| classified.disposition == Disposition::Counts);
         RowSlices {
             report,
-            counted: with(Fate::Counts),
-            dropped: with(Fate::Dropped),
-            cut: with(Fate::Cut),
+            counted: with(Disposition::Counts),
+            dropped: with(Disposition::Dropped),
+            cut: with(Disposition::Cut),
             disturbed: [Disturbance::Taken, Disturbance::Stolen, Disturbance::Inconsistent].map(by),
-            in_flight: InFlight::of(counted.map(|weighed| weighed.slice)),
+            in_flight: InFlight::of(counted.map(|classified| classified.slice)),
         }
     }
 }
@@ -92,7 +96,7 @@ fn shares<'a>() -> Columns<'a, RowSlices<'a>> {
             row.report.generator_cpu_share.map(|share| (1.0 - share).max(0.0))
         })
         .help("what the generator had left")
-        .share("interference_share", "others", |row| row.report.foreign_cpu_share)
+        .share("interference_share", "others", |row| row.report.interference_share)
         .help("of the measured CPUs: taken by others")
         .share("steal_share", "stolen", |row| row.report.steal_share)
         .help("of the measured CPUs: taken by a hypervisor")
@@ -164,7 +168,7 @@ const PAIRS_LEAD: &str = "Adjacent rows that are not separated, and how many mor
 pub(crate) fn pairs(report: &Report) -> Option<Section> {
     let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;
     let columns = Columns::new()
-        .text("label", "ahead", |pair: &&Neighbours| pair.row.clone())
+        .text("label", "ahead", |pair: &&AdjacentPair| pair.row.clone())
         .text("label_next", "behind", |pair| pair.next.clone())
         .count("blocks_more", "more blocks", |pair| pair.blocks_more)
         .help("none if not even 2000 would")

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tare_analysis::report::Report;
+use tare_analysis::interleaved::Report;
 use tare_bench::folder::{StoredRun, about};
 use tare_service::verify::Sent;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tare_analysis::{
     estimate::Estimate,
     figures::{rate, time, times},
-    published::{CellReport, PUBLISHED, PointReport},
+    sequential::{CellReport, PUBLISHED, PointReport},
     verdict::Verdict,
 };
 use tare_bench::plan::LoadSpec;
@@ -141,7 +141,7 @@ fn figures<'a>(
     of: impl Fn(&CellReport) -> Option<Estimate>,
 ) -> Vec<(&'a str, Estimate)> {
     let right = point.cells.iter().map(|cell| (&run.report.rows[cell.row], cell));
-    let right = right.filter(|(row, _)| row.complaint.is_none());
+    let right = right.filter(|(row, _)| row.known_failure.is_none());
     right.filter_map(|(row, cell)| Some((row.label.as_str(), of(cell)?))).collect()
 }
 
@@ -226,7 +226,7 @@ fn of_loads(loads: usize, winners: &[&str]) -> String {
 }
 
 fn stuck(run: &Experiment) -> Option<String> {
-    let stuck = run.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.stuck.is_some());
+    let stuck = run.report.points.iter().flat_map(|point| &point.cells).filter(|cell| cell.hung.is_some());
     let rows: BTreeSet<usize> = stuck.map(|cell| cell.row).collect();
     let labels: Vec<&str> = rows.into_iter().map(|row| run.report.rows[row].label.as_str()).collect();
     (!labels.is_empty()).then(|| format!("Stuck at some loads: {}.", labels.join(", ")))

@@ -1,7 +1,7 @@
 //! The claims of a published benchmark, what this run says to each, and every comparison that it is said by.
 
 use tare_analysis::{
-    published::{CheckReport, ClaimReport},
+    sequential::{CheckReport, ClaimReport},
     verdict::{Question, Verdict},
 };
 

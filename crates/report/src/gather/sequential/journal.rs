@@ -1,7 +1,7 @@
 //! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
 //! should have been.
 
-use tare_analysis::published::trouble;
+use tare_analysis::sequential::invalid;
 use tare_bench::{
     plan::{LoadSpec, Point},
     record::Record,
@@ -70,7 +70,7 @@ impl<'a> CellRound<'a> {
 
     fn reason(&self) -> Option<String> {
         match &self.sample.outcome {
-            Outcome::Measured => trouble(self.run.plan, self.sample).map(|issue| issue.to_string()),
+            Outcome::Measured => invalid(self.run.plan, self.sample).map(|issue| issue.to_string()),
             Outcome::Hung(hung) => Some(format!("stuck: {hung}")),
             Outcome::Failed { reason } => Some(format!("failed: {reason}")),
         }

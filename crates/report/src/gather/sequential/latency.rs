@@ -1,6 +1,6 @@
 //! Latency by percentile, here and as published, for the layouts that have it.
 
-use tare_analysis::published::{PUBLISHED, SWEEP};
+use tare_analysis::sequential::{PUBLISHED, SWEEP};
 use tare_bench::{experiment::Layout, sample::PROBABILITIES};
 
 use super::{Experiment, ServiceAt};

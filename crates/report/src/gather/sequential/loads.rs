@@ -2,7 +2,7 @@
 
 use tare_analysis::{
     figures::{rate, time},
-    published::{PUBLISHED, SWEEP, pauses},
+    sequential::{PUBLISHED, SWEEP, pauses},
 };
 use tare_bench::plan::LoadSpec;
 

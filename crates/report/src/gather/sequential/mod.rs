@@ -17,7 +17,7 @@ use std::path::Path;
 use tare_analysis::{
     checks,
     figures::time,
-    published::{CellReport, PUBLISHED, PointReport, Report, RowReport, point_name},
+    sequential::{CellReport, PUBLISHED, PointReport, PublishedRow, SequentialReport, point_name},
 };
 use tare_bench::{
     figures,
@@ -36,7 +36,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 pub(crate) use series::document as series;
 
 /// What is reported of a sequential experiment.
-pub(crate) fn document(kept: &StoredRun, report: &Report, folder: &Path) -> Document {
+pub(crate) fn document(kept: &StoredRun, report: &SequentialReport, folder: &Path) -> Document {
     let run = Experiment { plan: &kept.header.plan, report, kept };
     let about = About::read(folder).ok().flatten();
     let published = report.published.note.iter().map(|note| format!("of the published figures: {note}"));
@@ -75,16 +75,16 @@ fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
 /// What sections are made of.
 struct Experiment<'a> {
     plan: &'a Plan,
-    report: &'a Report,
+    report: &'a SequentialReport,
     kept: &'a StoredRun,
 }
 
 /// One service under one load, measured or not.
 #[derive(Clone, Copy)]
 struct ServiceAt<'a> {
-    report: &'a Report,
+    report: &'a SequentialReport,
     planned: &'a PlannedRow,
-    row: &'a RowReport,
+    row: &'a PublishedRow,
     point: &'a PointReport,
     cell: Option<&'a CellReport>,
 }
@@ -168,10 +168,10 @@ impl<'a> ServiceAt<'a> {
         match self.cell {
             _ if self.row.excluded.is_some() => "left out",
             None => "not measured",
-            Some(cell) if cell.stuck.is_some() => "stuck",
+            Some(cell) if cell.hung.is_some() => "stuck",
             Some(cell) if cell.per_second.is_some() => "measured",
             Some(cell) if cell.failed.is_some() => "failed",
-            Some(cell) if cell.trouble.is_some() => "not counted",
+            Some(cell) if cell.invalid.is_some() => "not counted",
             Some(_) => "not measured",
         }
     }
@@ -179,7 +179,7 @@ impl<'a> ServiceAt<'a> {
     /// What holds of it under every load.
     fn standing(&self) -> Option<String> {
         let left_out = self.row.excluded.as_ref().map(|out| out.reason.clone());
-        let complaint = self.row.complaint.as_ref();
+        let complaint = self.row.known_failure.as_ref();
         left_out.or(complaint.map(|text| format!("measured as it was published, though {text}")))
     }
 
@@ -196,9 +196,9 @@ impl<'a> ServiceAt<'a> {
     fn own(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(cell) = self.cell {
-            remarks.extend([&cell.stuck, &cell.failed].into_iter().flatten().cloned());
+            remarks.extend([&cell.hung, &cell.failed].into_iter().flatten().cloned());
             // Failures that took a round away are reported with it.
-            let of_answers = cell.trouble.as_ref().or(cell.failures.as_ref());
+            let of_answers = cell.invalid.as_ref().or(cell.failures.as_ref());
             remarks.extend(of_answers.map(ToString::to_string));
         }
         let typical = self.cell.and_then(|cell| cell.typical.as_ref());
@@ -235,7 +235,7 @@ fn facts(run: &Experiment, about: Option<&About>) -> Vec<Fact> {
 }
 
 /// The command that repeats it.
-fn words_of(report: &Report) -> Vec<String> {
+fn words_of(report: &SequentialReport) -> Vec<String> {
     let mut words = vec!["run".to_owned(), format!("experiments/published/{}.toml", report.experiment)];
     if report.scale != 1.0 {
         words.extend(["--scale".to_owned(), report.scale.to_string()]);

@@ -2,7 +2,7 @@
 
 use tare_analysis::{
     estimate::Estimate,
-    published::{PUBLISHED, messages_published},
+    sequential::{PUBLISHED, messages_published},
 };
 use tare_bench::{
     experiment::Layout,

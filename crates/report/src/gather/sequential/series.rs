@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tare_analysis::{
     checks,
-    published::{Report, compute},
+    sequential::{SequentialReport, compute},
 };
 use tare_bench::folder::{self, FolderError, Head, StoredRun, series::SeriesHead};
 
@@ -27,7 +27,7 @@ enum Found {
     NotBegun,
     /// Why nothing can be reported of it.
     Unreadable(String),
-    Told(Box<Report>, Status, Vec<String>),
+    Told(Box<SequentialReport>, Status, Vec<String>),
 }
 
 /// What is reported of a folder with a `series.json`.
@@ -60,7 +60,7 @@ fn status(members: &[Member]) -> Status {
     let has = |status: Status| {
         members.iter().any(|member| matches!(&member.found, Found::Told(_, found, _) if *found == status))
     };
-    let is_complete = |member: &Member| member.report().is_some_and(Report::is_complete);
+    let is_complete = |member: &Member| member.report().is_some_and(SequentialReport::is_complete);
     match members.iter().all(is_complete) {
         true => Status::Complete,
         false if has(Status::Running) => Status::Running,
@@ -79,7 +79,7 @@ impl Member {
         Member { name: name.to_owned(), found }
     }
 
-    fn report(&self) -> Option<&Report> {
+    fn report(&self) -> Option<&SequentialReport> {
         match &self.found {
             Found::Told(report, ..) => Some(report),
             Found::NotBegun | Found::Unreadable(_) => None,

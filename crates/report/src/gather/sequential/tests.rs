@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use insta::assert_snapshot;
-use tare_analysis::published::{
+use tare_analysis::sequential::{
     compute,
     fixture::{kept, measured},
 };

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use proptest::prelude::*;
 use serde_json::Value;
-use tare_analysis::published::fixture as grids;
+use tare_analysis::sequential::fixture as grids;
 use tare_bench::{fixture as judge, folder::StoredRun, record::Record};
 use tempfile::TempDir;
 

@@ -13,7 +13,7 @@ mod wrk;
 #[cfg(test)]
 mod tests;
 
-use tare_analysis::report::figures;
+use tare_analysis::figures;
 
 pub(super) use recorder::Recorder;
 

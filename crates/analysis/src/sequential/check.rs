@@ -9,7 +9,7 @@ use crate::estimate::Estimate;
 use serde::Serialize;
 
 use super::{
-    CellReport, PointReport, Report,
+    CellReport, PointReport, SequentialReport,
     rounds::{Round, sound},
 };
 use crate::verdict::{Question, Verdict};
@@ -77,7 +77,7 @@ pub enum Found {
     /// Why there is none.
     Nothing(Nothing),
     /// The service hung.
-    Stuck(String),
+    Hung(String),
     /// It did not, in this number of rounds.
     Ended {
         rounds: usize,
@@ -128,7 +128,7 @@ impl CheckReport {
 }
 
 /// What the run finds of each claim.
-pub fn judge(report: &Report, checks: &[Check]) -> Vec<ClaimReport> {
+pub fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<ClaimReport> {
     let claims = report.published.claims.iter().map(|claim| {
         let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
         let answers: Vec<(Quantifier, Vec<CheckReport>)> =
@@ -149,7 +149,7 @@ pub fn judge(report: &Report, checks: &[Check]) -> Vec<ClaimReport> {
 }
 
 /// What the loads that a claim is checked at were done for, as far as that is not what was published.
-fn measured_for(report: &Report, checks: &[&Check]) -> Option<String> {
+fn measured_for(report: &SequentialReport, checks: &[&Check]) -> Option<String> {
     let points = report.points.iter().map(|point| &point.point);
     let asked = points.filter(|point| checks.iter().any(|check| check.points.is(point)));
     let mut parts: Vec<String> = Vec::new();
@@ -174,7 +174,7 @@ impl std::ops::Deref for Asked<'_> {
 
 impl Asked<'_> {
     /// Every comparison that it stands for.
-    fn answer(&self, report: &Report) -> Vec<CheckReport> {
+    fn answer(&self, report: &SequentialReport) -> Vec<CheckReport> {
         let points = report.points.iter().filter(|point| self.points.is(&point.point));
         let pairs = points.flat_map(|point| self.subjects(report, point).map(move |row| (point, row)));
         pairs.map(|(point, row)| self.compare(report, point, row)).collect()
@@ -183,30 +183,30 @@ impl Asked<'_> {
     /// The rows that it is about.
     fn subjects<'r>(
         &'r self,
-        report: &'r Report,
+        report: &'r SequentialReport,
         point: &'r PointReport,
     ) -> impl Iterator<Item = usize> + 'r {
         let is_left_out = |name: &str| self.but.iter().chain(&self.to).any(|out| out == name);
         point.point.rows.iter().copied().filter(move |place| {
             let row = &report.rows[*place];
-            let is_stuck = || point.cell(*place).is_some_and(|cell| cell.stuck.is_some());
+            let is_hung = || point.cell(*place).is_some_and(|cell| cell.hung.is_some());
             match self.of.as_str() {
                 "*" => {
                     !is_left_out(&row.label)
                         && row.published.is_some()
                         && row.excluded.is_none()
-                        && !is_stuck()
+                        && !is_hung()
                 }
                 label => row.label == label,
             }
         })
     }
 
-    fn compare(&self, report: &Report, point: &PointReport, row: usize) -> CheckReport {
+    fn compare(&self, report: &SequentialReport, point: &PointReport, row: usize) -> CheckReport {
         let asked = self.about(&report.rows[row].label, &point.point);
         let Some(cell) = point.cell(row) else { return asked.unanswered(Nothing::LeftOut) };
         match (self.stuck, self.failures, self.metric) {
-            (Some(claimed), _, _) => stuck(cell, claimed, asked),
+            (Some(claimed), _, _) => hung(cell, claimed, asked),
             (None, Some(claimed), _) => failures(cell, claimed, asked),
             (None, None, Some(metric)) => {
                 let asked = CheckReport { metric: Some(metric), divided_by: self.divisor(), ..asked };
@@ -237,7 +237,7 @@ impl Asked<'_> {
 
     fn measure(
         &self,
-        report: &Report,
+        report: &SequentialReport,
         point: &PointReport,
         cell: &CellReport,
         metric: Metric,
@@ -251,7 +251,7 @@ impl Asked<'_> {
             (Some(_), None) => None,
         };
         let Some(estimate) = estimate else {
-            let why = cell.stuck.clone().or(cell.failed.clone());
+            let why = cell.hung.clone().or(cell.failed.clone());
             return asked.unanswered(why.map_or(Nothing::NoFigures, Nothing::Failed));
         };
         // A count has no noise, so one round is enough.
@@ -265,7 +265,7 @@ impl Asked<'_> {
     /// What the figure of a cell is divided by, if the run has it.
     fn base<'r>(
         &self,
-        report: &'r Report,
+        report: &'r SequentialReport,
         point: &'r PointReport,
         cell: &CellReport,
     ) -> Option<(&'r PointReport, &'r CellReport)> {
@@ -295,14 +295,14 @@ impl Asked<'_> {
     }
 }
 
-fn stuck(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
-    let found = match (&cell.stuck, &cell.failed, cell.rounds) {
-        (Some(evidence), _, _) => Found::Stuck(evidence.clone()),
+fn hung(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
+    let found = match (&cell.hung, &cell.failed, cell.rounds) {
+        (Some(evidence), _, _) => Found::Hung(evidence.clone()),
         (None, Some(reason), _) => return asked.unanswered(Nothing::Failed(reason.clone())),
         (None, None, 0) => return asked.unanswered(Nothing::NotMeasured),
         (None, None, rounds) => Found::Ended { rounds },
     };
-    let is_as_claimed = matches!(found, Found::Stuck(_)) == claimed;
+    let is_as_claimed = matches!(found, Found::Hung(_)) == claimed;
     asked.answered(found, if is_as_claimed { Verdict::Pass } else { Verdict::Fail })
 }
 

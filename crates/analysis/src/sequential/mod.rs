@@ -29,7 +29,7 @@ use crate::{
 };
 pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
 pub use compute::compute;
-pub use rounds::{Round, trouble};
+pub use rounds::{Round, invalid};
 pub use tare_bench::experiment::{PUBLISHED, SWEEP};
 pub use tare_bench::plan::{messages_published, place, point_name};
 
@@ -38,7 +38,7 @@ pub const FORMAT: &str = "1.0";
 
 /// All that is reported of a sequential experiment.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct SequentialReport {
     /// [`FORMAT`].
     pub format: &'static str,
     /// The experiment's name.
@@ -66,7 +66,7 @@ pub struct Report {
     /// Cells that were measured, and all cells.
     pub cells: (usize, usize),
     /// In the order of the table.
-    pub rows: Vec<RowReport>,
+    pub rows: Vec<PublishedRow>,
     /// In the order of the file.
     pub points: Vec<PointReport>,
     /// In the order of the published ones.
@@ -79,7 +79,7 @@ pub struct Report {
 
 /// A row of the table.
 #[derive(Debug, Clone, Serialize)]
-pub struct RowReport {
+pub struct PublishedRow {
     /// Unique within the run.
     pub label: String,
     /// What the published table calls it.
@@ -91,7 +91,7 @@ pub struct RowReport {
     /// Why there are no figures.
     pub excluded: Option<Excluded>,
     /// What verify found wrong with it, if it was measured all the same.
-    pub complaint: Option<String>,
+    pub known_failure: Option<String>,
     /// What using the framework takes.
     pub counted: Counted,
 }
@@ -123,13 +123,13 @@ pub struct CellReport {
     /// The round that lies in the middle: what a table shows beside the estimates is all from this one.
     pub typical: Option<Sample>,
     /// What happened instead of an end, in any round.
-    pub stuck: Option<String>,
+    pub hung: Option<String>,
     /// Why there is no figure, in any round.
     pub failed: Option<String>,
     /// The load was at its own ceiling, not at the service's.
     pub load_bound: Option<RowIssue>,
     /// Why rounds of it are no measurement of the service; with fewer than half of them left it has no rate and no makespan.
-    pub trouble: Option<RowIssue>,
+    pub invalid: Option<RowIssue>,
     /// Wrong and missing answers, in words.
     pub failures: Option<RowIssue>,
     /// For checks: the figures of each round, those without an end left out.
@@ -137,14 +137,14 @@ pub struct CellReport {
     pub by_round: Vec<Round>,
 }
 
-impl Report {
+impl SequentialReport {
     /// Whether nothing is left to measure.
     pub fn is_complete(&self) -> bool {
         self.ending == Some(Ending::Complete)
     }
 
     /// What was published of a row at a point of a sequential experiment of batches.
-    pub fn published_seconds(&self, of: &Point, row: &RowReport) -> Option<&Seconds> {
+    pub fn published_seconds(&self, of: &Point, row: &PublishedRow) -> Option<&Seconds> {
         let link = of.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
         let (name, messages) = row.published.as_deref().zip(messages_published(of))?;
         self.published.seconds(name, |cell| {
@@ -156,7 +156,7 @@ impl Report {
     /// Whether a cell was measured, and not validly. Of a service that is measured as it was published, though it is wrong,
     /// nothing else was to be expected.
     pub fn is_invalid(&self, cell: &CellReport) -> bool {
-        self.rows[cell.row].complaint.is_none() && cell.trouble.is_some() && cell.per_second.is_none()
+        self.rows[cell.row].known_failure.is_none() && cell.invalid.is_some() && cell.per_second.is_none()
     }
 }
 

@@ -15,7 +15,7 @@ use tare_host::cpus::Pinning;
 const FOREIGN_SHARE: f64 = 0.05;
 
 /// The share of the measured CPUs that went to others, over all slices.
-pub(super) fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> {
+pub(super) fn interference_share(plan: &Plan, records: &[Record]) -> Option<f64> {
     let taken = records.iter().filter_map(|record| match record {
         Record::Sample(slice) => Some((slice.host.foreign_cpu_ns?, slice.load.elapsed_ns)),
         _ => None,
@@ -25,12 +25,12 @@ pub(super) fn foreign_cpu_share(plan: &Plan, records: &[Record]) -> Option<f64> 
 
 /// The share of the measured CPUs that went to others: of what they took, each with the time in which they took it.
 pub(crate) fn share_taken(pinning: &Pinning, taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
-    let (mut foreign_ns, mut all_ns) = (0.0, 0.0);
+    let (mut taken_ns, mut all_ns) = (0.0, 0.0);
     for (ns, elapsed_ns) in taken {
-        foreign_ns += ns as f64;
+        taken_ns += ns as f64;
         all_ns += elapsed_ns as f64 * pinning.all().len() as f64;
     }
-    (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
+    (all_ns > 0.0).then(|| (taken_ns / all_ns).max(0.0))
 }
 
 /// That others took much of the measured CPUs, over a whole run.
@@ -52,13 +52,13 @@ pub(crate) fn unfinished(kept: &StoredRun) -> Option<RunIssue> {
 pub(super) fn of_run(
     kept: &StoredRun,
     rounds: &Rounds,
-    foreign: Option<f64>,
+    interference: Option<f64>,
     reference_blocks: usize,
     looks: Option<&Looks>,
 ) -> Vec<RunIssue> {
     let plan = &kept.header.plan;
     let mut issues: Vec<RunIssue> = damaged(&kept.damage).collect();
-    issues.extend(noisy_host(foreign));
+    issues.extend(noisy_host(interference));
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     issues.extend(unfinished(kept));
     let least = match looks {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, KeptProcesses, RunIssue};
-use crate::report::{
+use crate::interleaved::{
     Report, State, compute, compute_at,
     tests::{find, kept_with},
 };
@@ -56,7 +56,7 @@ fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
     let report = compute(&kept);
     assert_eq!(report.tiers.as_ref().unwrap().by, Metric::Cpu);
     assert_eq!(report.rows[0].label, "twin", "half the time for eight tenths of the requests");
-    let doubt = report.rows[0].throughput_doubt.as_ref();
+    let doubt = report.rows[0].throughput_finding.as_ref();
     assert_eq!(doubt.map(Finding::code), Some("generator-bound"));
 }
 
@@ -163,8 +163,8 @@ fn a_block_takes_as_long_as_from_one_to_the_next() {
 
 #[test]
 fn equal_rows_would_never_be_separated() {
-    let found = Neighbours { row: "a".to_owned(), next: "b".to_owned(), blocks_more: None, ns_more: None };
+    let found = AdjacentPair { row: "a".to_owned(), next: "b".to_owned(), blocks_more: None, ns_more: None };
     assert_eq!(found.text(), "not separated: a and b: not even 2000 blocks would separate them");
-    let long = Neighbours { blocks_more: Some(12), ns_more: Some(240_000_000_000), ..found };
+    let long = AdjacentPair { blocks_more: Some(12), ns_more: Some(240_000_000_000), ..found };
     assert_eq!(long.text(), "not separated: a and b: about 12 more blocks (4 min) would separate them");
 }

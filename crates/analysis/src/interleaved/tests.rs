@@ -180,7 +180,7 @@ fn a_generator_that_is_the_slower_one_gives_no_throughput() {
     let report = compute(&kept);
     let half = find(&report, "half");
     assert_eq!((half.requests_per_second, half.ratio), (None, None));
-    assert_eq!(half.throughput_doubt.as_ref().map(Finding::code), Some("generator-bound"));
+    assert_eq!(half.throughput_finding.as_ref().map(Finding::code), Some("generator-bound"));
     assert!(half.cpu_ratio.is_some(), "CPU per request does not depend on who waits");
 }
 
@@ -259,7 +259,7 @@ fn others_on_the_machine_are_reported() {
         }
     }
     let report = compute(&kept);
-    assert_eq!(report.foreign_cpu_share, Some(0.1));
+    assert_eq!(report.interference_share, Some(0.1));
     assert_eq!(report.findings[0], Finding::of_run(RunIssue::NoisyHost { share: 0.1 }));
 }
 
@@ -320,7 +320,7 @@ fn a_spinner_takes_throughput_and_leaves_cpu() {
     let report = compute(&kept);
     let half = find(&report, "half");
     assert_eq!((half.requests_per_second, half.ratio.is_none()), (None, true));
-    let doubt = half.throughput_doubt.as_ref().and_then(Finding::row_issue);
+    let doubt = half.throughput_finding.as_ref().and_then(Finding::row_issue);
     assert!(matches!(doubt, Some(RowIssue::Interference { share: 0.25, .. })), "{doubt:?}");
     assert!((half.cpu_ratio.as_ref().unwrap().value - 98.0 / 49.5).abs() < 1e-3);
     assert_eq!(half.verdict(), Verdict::Invalid);

@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 use tare_bench::plan::until::{Gate, Metric};
 
 /// ln(candidate / baseline) of one metric by block, in the order of the blocks.
-pub struct Series {
+pub struct LogRatios {
     pub metric: Metric,
     /// Whether it decides: its values may be invalid, though the plan has it among those that do.
     pub decides: bool,
@@ -19,7 +19,7 @@ pub struct Series {
 }
 
 /// What came out.
-pub struct Weighed {
+pub struct Decision {
     pub verdict: Verdict,
     /// Blocks of the look it is from.
     pub look: Option<usize>,
@@ -37,37 +37,37 @@ pub struct Gated {
 }
 
 /// The verdict of the first look that has one, else of the latest.
-pub fn weigh(gate: &Gate, blocks: usize, series: &[Series]) -> Weighed {
+pub fn decide(gate: &Gate, blocks: usize, series: &[LogRatios]) -> Decision {
     let plans: Vec<Looks> = series.iter().map(|series| gate.looks_at(series.metric)).collect();
     let at = |blocks: usize| -> Vec<Option<Gated>> {
         let each = series.iter().zip(&plans);
         each.map(|(series, looks)| gated(gate, looks, series, series.until(blocks))).collect()
     };
-    let mut weighed = Weighed { verdict: Verdict::Inconclusive, look: None, metrics: at(blocks) };
+    let mut decision = Decision { verdict: Verdict::Inconclusive, look: None, metrics: at(blocks) };
     for look in gate.looks.iter().copied().filter(|look| *look <= blocks) {
         let metrics = at(look);
         let verdict = together(series, &metrics);
-        weighed = Weighed { verdict, look: Some(look), metrics };
+        decision = Decision { verdict, look: Some(look), metrics };
         if verdict != Verdict::Inconclusive {
             break;
         }
     }
-    for ((series, looks), gated) in series.iter().zip(&plans).zip(&mut weighed.metrics) {
+    for ((series, looks), gated) in series.iter().zip(&plans).zip(&mut decision.metrics) {
         let undecided = gated.as_mut().filter(|gated| gated.verdict == Verdict::Inconclusive);
         if let Some(gated) = undecided {
             gated.blocks_more = blocks_more(looks.alpha(), series.until(gated.estimate.n), gated);
         }
     }
-    weighed
+    decision
 }
 
-fn together(series: &[Series], metrics: &[Option<Gated>]) -> Verdict {
+fn together(series: &[LogRatios], metrics: &[Option<Gated>]) -> Verdict {
     let deciding = series.iter().zip(metrics).filter(|(series, _)| series.decides);
     let verdict = |gated: &Option<Gated>| gated.as_ref().map_or(Verdict::Inconclusive, |gated| gated.verdict);
     Verdict::of_all(deciding.map(|(_, gated)| verdict(gated)))
 }
 
-fn gated(gate: &Gate, looks: &Looks, series: &Series, log_ratios: &[f64]) -> Option<Gated> {
+fn gated(gate: &Gate, looks: &Looks, series: &LogRatios, log_ratios: &[f64]) -> Option<Gated> {
     let estimate = RatioEstimate::from(looks.decide(log_ratios).ok()?.estimate);
     let found = equivalence::gate(&estimate, gate.delta, series.metric.better()).ok()?;
     Some(Gated { estimate, bound: found.bound, verdict: found.verdict.into(), blocks_more: None })
@@ -82,7 +82,7 @@ fn blocks_more(alpha: f64, log_ratios: &[f64], gated: &Gated) -> Option<usize> {
     planning::blocks_to_separate(&shifted, alpha, POWER).ok().flatten().filter(|blocks| *blocks > 0)
 }
 
-impl Series {
+impl LogRatios {
     /// The first `blocks` values. A series without a value in some blocks is at an earlier look than the others.
     fn until(&self, blocks: usize) -> &[f64] {
         &self.log_ratios[..self.log_ratios.len().min(blocks)]
@@ -113,15 +113,15 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let (mut counts, mut blocks) = ([0; 3], 0);
         for _ in 0..100 {
-            let of = |metric, log_ratios| Series { metric, decides: true, log_ratios };
+            let of = |metric, log_ratios| LogRatios { metric, decides: true, log_ratios };
             let rates = of(Metric::Throughput, noise(&mut random, throughput, sd));
             let series = [rates, of(Metric::Cpu, noise(&mut random, cpu, sd))];
-            let weighed = weigh(&gate(0.03), 40, &series);
+            let decision = decide(&gate(0.03), 40, &series);
             let place = [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]
                 .iter()
-                .position(|verdict| *verdict == weighed.verdict);
+                .position(|verdict| *verdict == decision.verdict);
             counts[place.unwrap()] += 1;
-            blocks += weighed.look.unwrap();
+            blocks += decision.look.unwrap();
         }
         (counts, blocks)
     }
@@ -155,22 +155,23 @@ mod tests {
 
     #[test]
     fn what_does_not_decide_has_no_say() {
-        let same = |metric, decides, ratio: f64| Series { metric, decides, log_ratios: vec![ratio.ln(); 12] };
-        let weighed = |decides| {
+        let same =
+            |metric, decides, ratio: f64| LogRatios { metric, decides, log_ratios: vec![ratio.ln(); 12] };
+        let decision = |decides| {
             let series = [same(Metric::Throughput, decides, 0.5), same(Metric::Cpu, true, 1.0)];
-            weigh(&gate(0.03), 12, &series).verdict
+            decide(&gate(0.03), 12, &series).verdict
         };
-        assert_eq!((weighed(true), weighed(false)), (Verdict::Fail, Verdict::Pass));
+        assert_eq!((decision(true), decision(false)), (Verdict::Fail, Verdict::Pass));
         let none = [same(Metric::Throughput, false, 1.0)];
-        assert_eq!(weigh(&gate(0.03), 12, &none).verdict, Verdict::Inconclusive);
+        assert_eq!(decide(&gate(0.03), 12, &none).verdict, Verdict::Inconclusive);
     }
 
     #[test]
     fn before_the_first_look_there_is_an_estimate_and_no_verdict() {
-        let series = [Series { metric: Metric::Cpu, decides: true, log_ratios: vec![0.7; 11] }];
-        let weighed = weigh(&gate(0.03), 11, &series);
-        assert_eq!((weighed.verdict, weighed.look), (Verdict::Inconclusive, None));
-        let gated = weighed.metrics[0].as_ref().unwrap();
+        let series = [LogRatios { metric: Metric::Cpu, decides: true, log_ratios: vec![0.7; 11] }];
+        let decision = decide(&gate(0.03), 11, &series);
+        assert_eq!((decision.verdict, decision.look), (Verdict::Inconclusive, None));
+        let gated = decision.metrics[0].as_ref().unwrap();
         assert!(gated.estimate.low.is_none() && (gated.estimate.ratio - 0.7_f64.exp()).abs() < 1e-9);
     }
 }

@@ -32,7 +32,7 @@ pub const ALPHA: f64 = 0.05;
 /// With this probability the blocks that are named would separate a pair.
 const POWER: f64 = 0.8;
 /// Pairs for which the report names the blocks that would separate them.
-const NEIGHBOURS_MAX: usize = 3;
+const PAIRS_MAX: usize = 3;
 
 /// The order of the rows, as far as there is one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,7 +46,7 @@ pub struct Tiers {
     /// Best first.
     pub rows: Vec<Place>,
     /// Rows that stand side by side and are not separated, those first that would be soonest.
-    pub not_separated: Vec<Neighbours>,
+    pub not_separated: Vec<AdjacentPair>,
     /// Findings about all of it.
     pub warnings: Vec<Warning>,
 }
@@ -66,7 +66,7 @@ pub struct Place {
 
 /// Two rows that the data cannot separate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Neighbours {
+pub struct AdjacentPair {
     /// The one ahead.
     pub row: String,
     /// The one behind.
@@ -79,7 +79,7 @@ pub struct Neighbours {
 }
 
 /// The figures of one row, by block or cycle, each with the number of the process that it is of.
-type Series = BTreeMap<usize, (f64, usize)>;
+type Figures = BTreeMap<usize, (f64, usize)>;
 
 /// The same of all rows, in the blocks that all of them have.
 struct Table<'a> {
@@ -89,7 +89,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn of(series: &[(&'a str, Series)]) -> Option<Table<'a>> {
+    fn of(series: &[(&'a str, Figures)]) -> Option<Table<'a>> {
         let common = |unit: &&usize| series.iter().all(|(_, series)| series.contains_key(unit));
         let units: Vec<usize> = series.first()?.1.keys().filter(common).copied().collect();
         let columns = series.iter().map(|(_, series)| units.iter().map(|unit| series[unit]).unzip());
@@ -133,13 +133,13 @@ impl Tiers {
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
         let series =
             measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
-        let series: Vec<(&str, Series)> = series.filter(|(_, series)| !series.is_empty()).collect();
+        let series: Vec<(&str, Figures)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
         let ranking = table.ranking(by.better(), looks).ok()?;
         // Too few blocks are no ground for an estimate; the warning names the least number.
         let block_ns = block_ns.map(|ns| ns * plan.groups() as u64);
         let not_separated = match ranking.warnings.is_empty() {
-            true => neighbours(&ranking, &table, block_ns),
+            true => adjacent_pairs(&ranking, &table, block_ns),
             false => Vec::new(),
         };
         Some(Tiers {
@@ -176,7 +176,7 @@ impl Tiers {
             "tiers by {by}: rows of one tier are not separated from its first ({:.0}% for all pairs together)",
             (1.0 - self.alpha) * 100.0
         );
-        std::iter::once(held).chain(self.not_separated.iter().map(Neighbours::text)).collect()
+        std::iter::once(held).chain(self.not_separated.iter().map(AdjacentPair::text)).collect()
     }
 }
 
@@ -191,7 +191,7 @@ impl Place {
     }
 }
 
-impl Neighbours {
+impl AdjacentPair {
     fn text(&self) -> String {
         format!("not separated: {} and {}: {}", self.row, self.next, self.needed())
     }
@@ -210,7 +210,7 @@ impl Neighbours {
 }
 
 /// Positive figures only: the others have no logarithm, and the kernel counted no CPU time.
-fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Series {
+fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Figures {
     let value = |block: &Block| block.value(by);
     let groups = plan.groups();
     let figure = |(&number, block): (&usize, &Block)| {
@@ -224,16 +224,16 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) 
     blocks.iter().filter_map(figure).collect()
 }
 
-fn neighbours(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<Neighbours> {
+fn adjacent_pairs(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<AdjacentPair> {
     let alpha = ALPHA / ranking.pairs.len().max(1) as f64;
-    let mut found: Vec<Neighbours> = Vec::new();
+    let mut found: Vec<AdjacentPair> = Vec::new();
     for places in ranking.places.windows(2) {
         let (one, next) = (places[0].service, places[1].service);
         if ranking.separated(one, next) {
             continue;
         }
         let blocks_more = table.blocks_to_separate(one, next, alpha);
-        found.push(Neighbours {
+        found.push(AdjacentPair {
             row: table.labels[one].to_owned(),
             next: table.labels[next].to_owned(),
             blocks_more,
@@ -241,7 +241,7 @@ fn neighbours(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<Ne
         });
     }
     found.sort_by_key(|pair| pair.blocks_more.unwrap_or(usize::MAX));
-    found.truncate(NEIGHBOURS_MAX);
+    found.truncate(PAIRS_MAX);
     found
 }
 

@@ -69,9 +69,9 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
     let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
     let rows = in_order(rows, plan, tiers.as_ref());
-    let foreign = notes::foreign_cpu_share(plan, &kept.records);
+    let interference = notes::interference_share(plan, &kept.records);
     let accounting = CpuAccounting::of(plan, &kept.records);
-    let mut findings = notes::of_run(kept, &rounds, foreign, reference.len(), looks);
+    let mut findings = notes::of_run(kept, &rounds, interference, reference.len(), looks);
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
     Report {
@@ -86,7 +86,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         elapsed_ns,
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan),
-        foreign_cpu_share: foreign,
+        interference_share: interference,
         findings: findings.into_iter().map(Finding::of_run).collect(),
         dropped: rounds.dropped,
         cpu_accounting: accounting,
@@ -253,7 +253,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     let shares = Shares::of(&slices, &plan.pinning, plan.points[0].service_settings.threads);
     report.server_cpu_share = Some(shares.server);
     report.generator_cpu_share = Some(shares.generator);
-    report.foreign_cpu_share = shares.foreign;
+    report.interference_share = shares.interference;
     report.steal_share = shares.stolen;
     report.throttled_share = shares.throttled;
     report.cpu_pressure_share = shares.pressure;
@@ -264,9 +264,9 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     if report.cpu_ns_per_request.is_none() || faults::is_active(Fault::Validity) {
         return;
     }
-    report.throughput_doubt =
+    report.throughput_finding =
         detect::throughput(&shares, limits).map(|issue| Finding::of_row(&report.label, issue));
-    if report.throughput_doubt.is_none() {
+    if report.throughput_finding.is_none() {
         report.add(detect::not_server_bound(&shares, plan.points[0].service_settings.delay_ms, limits));
     }
 }
@@ -308,12 +308,12 @@ pub(crate) fn relate(
 /// Without a reference's throughput there is nothing to relate a throughput to.
 fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &str) {
     let reference = rows.iter().find(|(row, _)| row.label == reference);
-    let doubt = reference.and_then(|(row, _)| row.throughput_doubt.clone());
+    let doubt = reference.and_then(|(row, _)| row.throughput_finding.clone());
     for (row, _) in rows {
-        if row.throughput_doubt.is_some() || doubt.is_some() {
+        if row.throughput_finding.is_some() || doubt.is_some() {
             row.ratio = None;
         }
-        if row.throughput_doubt.is_some() {
+        if row.throughput_finding.is_some() {
             row.requests_per_second = None;
         }
     }

@@ -13,7 +13,7 @@ use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
 
 /// What became of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum Disposition {
     /// It is among the figures.
     Counts,
     /// Its round was left out, for all rows alike.
@@ -24,18 +24,18 @@ pub enum Fate {
 
 /// A slice, and whether it counts.
 #[derive(Debug, Clone, Copy)]
-pub struct Weighed<'a> {
+pub struct ClassifiedSlice<'a> {
     /// As it was stored.
     pub slice: &'a Sample,
     /// Its round, counted from 0 over all blocks of the run. All rows of a round were measured side by side.
     pub round: usize,
     /// Whether it counts. An open loop always does.
-    pub fate: Fate,
+    pub disposition: Disposition,
     /// What disturbed this very slice: reason enough to leave its round out.
     pub disturbance: Option<Disturbance>,
 }
 
-impl Weighed<'_> {
+impl ClassifiedSlice<'_> {
     /// Answers a second within the window; absent if there was no window.
     pub fn requests_per_second(&self) -> Option<f64> {
         let load = &self.slice.load;
@@ -51,38 +51,38 @@ impl Weighed<'_> {
     }
 
     /// The share of the measured CPUs that others took.
-    pub fn foreign_cpu_share(&self, cpus: usize) -> Option<f64> {
+    pub fn interference_share(&self, cpus: usize) -> Option<f64> {
         let all_ns = self.slice.load.elapsed_ns as f64 * cpus as f64;
-        let foreign_ns = self.slice.host.foreign_cpu_ns? as f64;
-        (all_ns > 0.0).then(|| (foreign_ns / all_ns).max(0.0))
+        let taken_ns = self.slice.host.foreign_cpu_ns? as f64;
+        (all_ns > 0.0).then(|| (taken_ns / all_ns).max(0.0))
     }
 }
 
 /// All slices of a run, in the order of time.
-pub fn slices(kept: &StoredRun) -> Vec<Weighed<'_>> {
+pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
     let cpus = plan.pinning.all().len();
     let begins = begins(&kept.records);
-    let weighed = |slice: &'_ Sample| {
-        let fate = match slice.is_open() {
-            true => Fate::Counts,
-            false if rounds.counts(slice) => Fate::Counts,
-            false if rounds.is_whole(slice) => Fate::Dropped,
-            false => Fate::Cut,
+    let classified = |slice: &'_ Sample| {
+        let disposition = match slice.is_open() {
+            true => Disposition::Counts,
+            false if rounds.counts(slice) => Disposition::Counts,
+            false if rounds.is_whole(slice) => Disposition::Dropped,
+            false => Disposition::Cut,
         };
         let disturbance = (!slice.is_open()).then(|| validity::disturbance(slice, cpus)).flatten();
-        (begins.get(&slice.block).copied().unwrap_or(0) + slice.round, fate, disturbance)
+        (begins.get(&slice.block).copied().unwrap_or(0) + slice.round, disposition, disturbance)
     };
     let slices = kept.records.iter().filter_map(|record| match record {
         Record::Sample(slice) => Some(slice),
         _ => None,
     });
-    let weighed = slices.map(|slice| {
-        let (round, fate, disturbance) = weighed(slice);
-        Weighed { slice, round, fate, disturbance }
+    let classified = slices.map(|slice| {
+        let (round, disposition, disturbance) = classified(slice);
+        ClassifiedSlice { slice, round, disposition, disturbance }
     });
-    weighed.collect()
+    classified.collect()
 }
 
 /// How many rounds came before each block.
@@ -137,7 +137,7 @@ pub fn blocks(kept: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{compute, tests::kept_with};
+    use crate::interleaved::{compute, tests::kept_with};
 
     #[test]
     fn rounds_are_counted_over_all_blocks_and_one_that_was_left_out_is_marked() {
@@ -150,18 +150,19 @@ mod tests {
             }
         }
         let slices = slices(&kept);
-        let of_half: Vec<(usize, Fate, Option<Disturbance>)> = slices
+        let of_half: Vec<(usize, Disposition, Option<Disturbance>)> = slices
             .iter()
-            .filter(|weighed| weighed.slice.row == 1)
-            .map(|weighed| (weighed.round, weighed.fate, weighed.disturbance))
+            .filter(|classified| classified.slice.row == 1)
+            .map(|classified| (classified.round, classified.disposition, classified.disturbance))
             .collect();
-        let counts = |round| (round, Fate::Counts, None);
-        let dropped = (2, Fate::Dropped, Some(Disturbance::Taken));
+        let counts = |round| (round, Disposition::Counts, None);
+        let dropped = (2, Disposition::Dropped, Some(Disturbance::Taken));
         assert_eq!(of_half, [counts(0), counts(1), dropped, counts(3), counts(4), counts(5)]);
-        let references = slices.iter().find(|weighed| weighed.slice.row == 0 && weighed.round == 2).unwrap();
+        let references =
+            slices.iter().find(|classified| classified.slice.row == 0 && classified.round == 2).unwrap();
         assert_eq!(
-            (references.fate, references.disturbance),
-            (Fate::Dropped, None),
+            (references.disposition, references.disturbance),
+            (Disposition::Dropped, None),
             "left out for all alike"
         );
     }

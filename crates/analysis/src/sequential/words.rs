@@ -39,7 +39,7 @@ impl CheckReport {
         match &self.found {
             Found::Figure(estimate) => format!("{}, claimed {}", estimate.text(), self.claimed()),
             Found::Nothing(why) => why.to_string(),
-            Found::Stuck(evidence) => evidence.clone(),
+            Found::Hung(evidence) => evidence.clone(),
             Found::Ended { rounds } => format!("came to its end, in {rounds} of {rounds} round(s)"),
             Found::Failures { failed, sent, elapsed_ns } => {
                 format!("{failed} failures of {sent} requests in {}", time(*elapsed_ns as f64))

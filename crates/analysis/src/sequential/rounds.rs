@@ -9,17 +9,17 @@ use crate::findings::{RowIssue, detect};
 pub struct Round {
     pub sample: Sample,
     /// Why it does not measure the service's speed.
-    pub trouble: Option<RowIssue>,
+    pub invalid: Option<RowIssue>,
 }
 
 impl Round {
     pub fn of(plan: &Plan, sample: &Sample) -> Round {
-        Round { sample: sample.clone(), trouble: trouble(plan, sample) }
+        Round { sample: sample.clone(), invalid: invalid(plan, sample) }
     }
 }
 
 /// Why a sample does not measure the service's speed.
-pub fn trouble(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
+pub fn invalid(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
     let threads = plan.service_settings(sample.row, sample.point).threads;
     let saturates = plan.points[sample.point].load.saturates();
     detect::of_whole_load(sample, &plan.pinning, threads, saturates)
@@ -27,6 +27,6 @@ pub fn trouble(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
 
 /// The rounds that measure the service's speed; absent if that is fewer than half of them.
 pub fn sound(by_round: &[Round]) -> Vec<&Round> {
-    let sound: Vec<_> = by_round.iter().filter(|round| round.trouble.is_none()).collect();
+    let sound: Vec<_> = by_round.iter().filter(|round| round.invalid.is_none()).collect();
     if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }
 }

@@ -10,12 +10,12 @@ use tare_bench::{
     sample::{Failure, Hung, LoadResult, Outcome},
 };
 
-fn report(name: &str, scale: f64) -> Report {
+fn report(name: &str, scale: f64) -> SequentialReport {
     compute(&kept(name, scale, measured))
 }
 
 /// A line for each claim, for each of its checks, and for each cell.
-fn words(report: &Report) -> String {
+fn words(report: &SequentialReport) -> String {
     let claims = report.claims.iter().flat_map(|claim| {
         let head = format!("{}: {}", claim.verdict_text(), claim.text);
         let check = |check: &CheckReport| format!("  {}: {}: {}", check.verdict, check.what(), check.found());
@@ -26,11 +26,11 @@ fn words(report: &Report) -> String {
     claims.chain(cells).collect::<Vec<_>>().join("\n")
 }
 
-fn cell_words(report: &Report, point: &PointReport, cell: &CellReport) -> String {
+fn cell_words(report: &SequentialReport, point: &PointReport, cell: &CellReport) -> String {
     let found =
         |found: Option<Estimate>| found.map_or("-".to_owned(), |found| format!("{:.4e}", found.value));
-    let issues = [&cell.trouble, &cell.failures, &cell.load_bound].into_iter().flatten();
-    let reasons = [&cell.stuck, &cell.failed].into_iter().flatten().cloned();
+    let issues = [&cell.invalid, &cell.failures, &cell.load_bound].into_iter().flatten();
+    let reasons = [&cell.hung, &cell.failed].into_iter().flatten().cloned();
     let reasons = reasons.chain(issues.map(ToString::to_string));
     format!(
         "{}{}: {}/s, {} of the reference, makespan {}{}",
@@ -55,7 +55,7 @@ fn each_claim_has_its_checks_and_each_cell_its_figures() {
 /// Services that hang, fail, err, and one that was measured though it fails its contract.
 #[test]
 fn what_has_no_figure_has_its_reason() {
-    let stuck = kept("rest-cpp-2020", 0.1, |plan, cell| {
+    let hung = kept("rest-cpp-2020", 0.1, |plan, cell| {
         let (point, row) = (&plan.points[cell.point], plan.rows[cell.row].label.as_str());
         let outcome = match row {
             "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
@@ -69,7 +69,7 @@ fn what_has_no_figure_has_its_reason() {
         };
         Sample { outcome, ..measured(plan, cell) }
     });
-    insta::assert_snapshot!("rest-cpp-2020-with-failures", words(&compute(&stuck)));
+    insta::assert_snapshot!("rest-cpp-2020-with-failures", words(&compute(&hung)));
     let mut sessions = kept("simple-web-server-2019", 0.01, |plan, cell| {
         let mut sample = measured(plan, cell);
         if cell.row == 0 {
@@ -123,8 +123,8 @@ fn a_rate_that_is_not_the_services_is_none() {
     };
     let rounds = |cell: &CellReport| cell.of_reference.map(|estimate| estimate.n);
     assert_eq!([rounds(&noisy(0)), rounds(&noisy(2)), rounds(&noisy(4))], [Some(6), Some(4), None]);
-    let trouble = noisy(2).trouble.unwrap();
-    let RowIssue::RoundsInvalid { invalid: 2, rounds: 6, first } = &trouble else { panic!("{trouble}") };
+    let invalid = noisy(2).invalid.unwrap();
+    let RowIssue::RoundsInvalid { invalid: 2, rounds: 6, first } = &invalid else { panic!("{invalid}") };
     assert_eq!(first.code(), "interference");
     assert!(noisy(4).cpu_ns_per_request.is_some(), "its CPU time is its own all the same");
 }
@@ -142,7 +142,7 @@ fn what_stands_beside_a_rate_is_of_a_round_that_counts() {
     });
     for cell in &compute(&kept).points[0].cells {
         let typical = cell.typical.as_ref();
-        assert!(typical.is_none_or(|sample| sample.load.latency.ns_mean < 1e12), "{:?}", cell.trouble);
+        assert!(typical.is_none_or(|sample| sample.load.latency.ns_mean < 1e12), "{:?}", cell.invalid);
     }
 }
 
@@ -212,13 +212,13 @@ fn a_service_that_fails_half_of_its_requests_has_no_makespan() {
         report.points[0].cell(row).unwrap()
     };
     assert_eq!(cell("pistache").makespan_ns, None);
-    let found = cell("pistache").trouble.clone().unwrap();
+    let found = cell("pistache").invalid.clone().unwrap();
     let RowIssue::RoundsInvalid { invalid: 3, rounds: 3, first } = found else { panic!("{found}") };
     assert!(matches!(*first, RowIssue::Failing { failed: 500, sent: 1000, first: Some(_), .. }), "{first}");
     assert_eq!(cell("restinio").makespan_ns.map(|estimate| estimate.n), Some(2));
     let first = Box::new(RowIssue::NoAnswer);
     let expected = RowIssue::RoundsInvalid { invalid: 1, rounds: 3, first };
-    assert_eq!(cell("restinio").trouble, Some(expected));
+    assert_eq!(cell("restinio").invalid, Some(expected));
     let claims = report.claims.iter().flat_map(|claim| &claim.checks);
     let of_pistache = claims.filter(|check| check.row == "pistache");
     assert!(of_pistache.into_iter().all(|check| check.verdict == Verdict::Inconclusive));

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use compute::{compute, compute_at};
-pub use tiers::{Neighbours, Place, Tiers};
+pub use tiers::{AdjacentPair, Place, Tiers};
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
 
@@ -60,7 +60,7 @@ pub struct Report {
     /// The load in words.
     pub load: String,
     /// The share of the measured CPUs that went to other programs of this machine, or of another tenant's.
-    pub foreign_cpu_share: Option<f64>,
+    pub interference_share: Option<f64>,
     /// What was left out because the machine was disturbed.
     pub dropped: Dropped,
     /// Where the time of the measured CPUs went; absent if no slice has it.
@@ -106,7 +106,7 @@ pub struct RowReport {
     /// Answers a second within the window; the median of the blocks.
     pub requests_per_second: Option<f64>,
     /// Why a measured row has no throughput.
-    pub throughput_doubt: Option<Finding>,
+    pub throughput_finding: Option<Finding>,
     /// Throughput related to the reference's, paired by block.
     pub ratio: Option<Estimate>,
     /// CPU time of the service's processes for each answer; the median of the blocks.
@@ -123,7 +123,7 @@ pub struct RowReport {
     /// Of the service's CPUs in that time: interrupts and softirq, of all processes.
     pub softirq_share: Option<f64>,
     /// Of the measured CPUs: others, stolen time among it.
-    pub foreign_cpu_share: Option<f64>,
+    pub interference_share: Option<f64>,
     /// Of the measured CPUs: taken by a hypervisor.
     pub steal_share: Option<f64>,
     /// Of the service's CPUs: time that a quota kept the service from running.
@@ -241,7 +241,7 @@ impl RowReport {
             starts: 0,
             steady_after_ns: None,
             requests_per_second: None,
-            throughput_doubt: None,
+            throughput_finding: None,
             ratio: None,
             cpu_ns_per_request: None,
             cpu_ns_per_request_with_softirq: None,
@@ -249,7 +249,7 @@ impl RowReport {
             server_cpu_share: None,
             generator_cpu_share: None,
             softirq_share: None,
-            foreign_cpu_share: None,
+            interference_share: None,
             steal_share: None,
             throttled_share: None,
             cpu_pressure_share: None,
@@ -269,20 +269,20 @@ impl RowReport {
     /// Whether it has valid figures.
     pub fn verdict(&self) -> Verdict {
         match &self.state {
-            State::Measured if self.throughput_doubt.is_some() => Verdict::Invalid,
+            State::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
             state => state.verdict(),
         }
     }
 
     /// Why it has no figures, or no throughput.
     pub fn reason(&self) -> Option<String> {
-        self.state.reason().or_else(|| self.throughput_doubt.as_ref().map(ToString::to_string))
+        self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
     }
 
     /// All findings about it, for below the table.
     pub fn remarks(&self) -> impl Iterator<Item = &Finding> {
         let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
-        self.throughput_doubt.iter().chain(latency).chain(&self.findings)
+        self.throughput_finding.iter().chain(latency).chain(&self.findings)
     }
 
     /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.

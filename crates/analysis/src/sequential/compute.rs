@@ -1,14 +1,14 @@
 //! From the records of a sequential experiment to what is reported of it.
 
 use super::{
-    CellReport, FORMAT, PointReport, Report, RowReport, check,
+    CellReport, FORMAT, PointReport, PublishedRow, SequentialReport, check,
     estimate::middle,
     rounds::{Round, sound},
 };
 use crate::estimate::Estimate;
 use crate::{
     findings::{Finding, RowIssue, RunIssue, SlowLink},
-    report::notes::{damaged, noisy_host, share_taken},
+    interleaved::notes::{damaged, noisy_host, share_taken},
 };
 use tare_bench::{
     folder::StoredRun,
@@ -21,7 +21,7 @@ use tare_bench::{
 const WAITING_SHARE_MAX: f64 = 0.1;
 
 /// The report of a run folder that was read.
-pub fn compute(kept: &StoredRun) -> Report {
+pub fn compute(kept: &StoredRun) -> SequentialReport {
     let plan = &kept.header.plan;
     let cells: Vec<&Sample> = samples(kept).collect();
     let mut points: Vec<PointReport> =
@@ -31,7 +31,7 @@ pub fn compute(kept: &StoredRun) -> Report {
         Record::Ended(ended) => Some(ended.elapsed_ns),
         _ => None,
     });
-    let mut report = Report {
+    let mut report = SequentialReport {
         format: FORMAT,
         experiment: plan.experiment.clone(),
         title: plan.title.clone(),
@@ -51,7 +51,7 @@ pub fn compute(kept: &StoredRun) -> Report {
         findings: issues(kept).into_iter().map(Finding::of_run).collect(),
         environment: kept.header.environment.clone(),
     };
-    report.claims = check::judge(&report, &plan.publication.checks);
+    report.claims = check::evaluate(&report, &plan.publication.checks);
     report
 }
 
@@ -65,14 +65,14 @@ fn samples(kept: &StoredRun) -> impl Iterator<Item = &Sample> {
     samples.filter(|sample| sample.point < plan.points.len() && sample.row < plan.rows.len())
 }
 
-fn row_report(row: &PlannedRow) -> RowReport {
-    RowReport {
+fn row_report(row: &PlannedRow) -> PublishedRow {
+    PublishedRow {
         label: row.label.clone(),
         published: row.published.clone(),
         version: row.version.clone(),
         licence: row.licence.clone(),
         excluded: row.excluded.clone(),
-        complaint: row.known_failure.clone(),
+        known_failure: row.known_failure.clone(),
         counted: row.counted.clone(),
     }
 }
@@ -102,7 +102,7 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
         Estimate::of(&rounds.iter().filter_map(|round| value(&round.sample)).collect::<Vec<f64>>())
     };
     let (every, sound) = (by_round.iter().collect::<Vec<_>>(), sound(&by_round));
-    let stuck = some(|outcome| match outcome {
+    let hung = some(|outcome| match outcome {
         Outcome::Hung(hung) => Some(hung.to_string()),
         _ => None,
     });
@@ -110,7 +110,7 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
     // Where no round counts the row's reason stands beside it, and what went wrong is worth showing.
     let shown = if sound.is_empty() { &every } else { &sound };
     let times: Vec<f64> = shown.iter().map(|round| principal(&round.sample, ends_by_number)).collect();
-    let is_whole = stuck.is_none();
+    let is_whole = hung.is_none();
     CellReport {
         row,
         rounds: by_round.len(),
@@ -120,25 +120,25 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
             .filter(|_| ends_by_number && is_whole),
         cpu_ns_per_request: of(&every, &Sample::cpu_ns_per_request),
         typical: middle(&times).map(|place| shown[place].sample.clone()),
-        stuck,
+        hung,
         failed: some(|outcome| match outcome {
             Outcome::Failed { reason } => Some(reason.clone()),
             _ => None,
         }),
         load_bound: load_bound(point, &sound).filter(|_| plan.rows[row].known_failure.is_none()),
-        trouble: trouble(&by_round),
+        invalid: invalid(&by_round),
         failures: failures(&by_round),
         by_round,
     }
 }
 
 /// The first reason why rounds are no measurement of it, and the number of such rounds.
-fn trouble(by_round: &[Round]) -> Option<RowIssue> {
-    let troubled = || by_round.iter().filter_map(|round| round.trouble.clone());
-    let first = troubled().next()?;
+fn invalid(by_round: &[Round]) -> Option<RowIssue> {
+    let all = || by_round.iter().filter_map(|round| round.invalid.clone());
+    let first = all().next()?;
     Some(match by_round.len() {
         1 => first,
-        rounds => RowIssue::RoundsInvalid { invalid: troubled().count(), rounds, first: Box::new(first) },
+        rounds => RowIssue::RoundsInvalid { invalid: all().count(), rounds, first: Box::new(first) },
     })
 }
 
