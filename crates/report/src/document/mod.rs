@@ -2,8 +2,9 @@
 //! all kinds of runs, so that whoever writes it down as a page, as Markdown or for a notebook knows nothing of runs.
 
 mod chart;
-mod check;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 

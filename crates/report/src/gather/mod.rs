@@ -37,22 +37,13 @@ pub enum GatherError {
     Folder(#[from] FolderError),
     /// Not a run folder, and it is plain why.
     #[error("{}: not a run folder: {reason}", path.display())]
-    NotARun {
-        /// What was named.
-        path: PathBuf,
-        /// What it is instead.
-        reason: String,
-    },
+    NotARun { path: PathBuf, reason: String },
     /// The rows of such a run are related to nothing, or to what was published.
     #[error("{what} has no reference to choose")]
-    NoReference {
-        /// Which kind of run.
-        what: &'static str,
-    },
+    NoReference { what: &'static str },
     /// It has no such row.
     #[error("the run has no row \"{row}\"{nearest}")]
     NoRow {
-        /// What was asked for.
         row: String,
         /// The nearest one that there is, in words.
         nearest: String,
@@ -64,11 +55,9 @@ pub enum GatherError {
         damage::listed(members)
     )]
     Series {
-        /// The folder.
         path: PathBuf,
         /// Why it has no report.
         reason: String,
-        /// The run folders in it.
         members: Vec<PathBuf>,
     },
 }

@@ -13,7 +13,6 @@ pub const SCHEMA: &str = include_str!("../../schema/document.schema.json");
 /// Whatever lies deeper is a line: rows, columns and charts.
 const DEPTH_MAX: usize = 5;
 
-/// The document.
 #[must_use]
 pub fn json(document: &Document) -> String {
     let mut bytes = Vec::new();

@@ -10,7 +10,6 @@ const SHORT_LETTERS_MAX: usize = 32;
 /// The columns of a table by what becomes of them: places in the table.
 #[derive(Debug)]
 pub(crate) struct Layout<'t> {
-    /// The table.
     pub(crate) table: &'t Table,
     /// The column that names a row.
     pub(crate) name: Option<usize>,

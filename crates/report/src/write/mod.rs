@@ -36,29 +36,16 @@ pub enum WriteError {
     /// There is no such section.
     #[error("the report has no section \"{id}\"{nearest}")]
     Section {
-        /// What was asked for.
         id: String,
         /// The nearest one that there is, in words.
         nearest: String,
     },
     /// A section says only why it has no table.
     #[error("the section \"{id}\" has no table{why}")]
-    NoTable {
-        /// Which.
-        id: String,
-        /// Its notes.
-        why: String,
-    },
+    NoTable { id: String, why: String },
     /// The library of the form said no.
     #[error("cannot write the section \"{section}\" as {form}: {reason}")]
-    Form {
-        /// Which table.
-        section: String,
-        /// Which form.
-        form: &'static str,
-        /// What it said.
-        reason: String,
-    },
+    Form { section: String, form: &'static str, reason: String },
 }
 
 /// The section of this id.

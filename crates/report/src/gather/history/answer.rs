@@ -1,13 +1,13 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
 use tare_analysis::figures::{self, percent, several};
-use tare_bench::plan::until::Metric;
+use tare_bench::metric::Metric;
 use tare_stats::RatioEstimate;
 
 use super::{
     changes::Change,
     comparable::{Difference, Weight},
-    effects::{DECIDES, Effect, Verdict, floor},
+    effects::{DECIDES, Effect, EffectVerdict, floor},
     scope::Scope,
 };
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
 /// More names than this make no sentence.
 const NAMED_MAX: usize = 5;
 
-/// What came out.
 pub(crate) fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
     let decides = || all.iter().filter(|effect| DECIDES.contains(&effect.metric));
     let compared: Vec<&Effect> = decides().filter(|effect| effect.ratio.is_some()).collect();
@@ -32,7 +31,7 @@ pub(crate) fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> Strin
     let between = between(scope);
     let mut parts = Vec::new();
     for metric in DECIDES {
-        for verdict in [Verdict::Worse, Verdict::Better] {
+        for verdict in [EffectVerdict::Worse, EffectVerdict::Better] {
             parts.extend(part(&compared, metric, verdict));
         }
     }
@@ -40,7 +39,8 @@ pub(crate) fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> Strin
         parts.push(nothing(&compared));
     }
     let mut answer = format!("of {of}{between} {}", parts.join("; "));
-    let are_theirs = |effect: &&Effect| matches!(effect.verdict, Verdict::Moved | Verdict::Within);
+    let are_theirs =
+        |effect: &&Effect| matches!(effect.verdict, EffectVerdict::Moved | EffectVerdict::Within);
     let moved = count_rows(compared.iter().copied().filter(are_theirs));
     if moved > 0 {
         answer += &format!("; {moved} moved as services do whose build is the same");
@@ -102,7 +102,7 @@ fn between(scope: &Scope) -> String {
 }
 
 /// Such as `1 became slower: hyper -4.1% (-5.0 .. -3.2%)`.
-fn part(compared: &[&Effect], metric: Metric, verdict: Verdict) -> Option<String> {
+fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<String> {
     let mut found: Vec<&&Effect> =
         compared.iter().filter(|effect| effect.metric == metric && effect.verdict == verdict).collect();
     let distance = |effect: &Effect| effect.ratio.as_ref().map_or(0.0, |ratio| ratio.ratio.ln().abs());

@@ -1,6 +1,6 @@
 //! Where the level of a row changed in a history of runs.
 
-use tare_bench::plan::until::Metric;
+use tare_bench::metric::Metric;
 use tare_stats::change_points;
 
 use super::{effects::DECIDES, scope::Scope};
@@ -8,24 +8,17 @@ use super::{effects::DECIDES, scope::Scope};
 /// Error probability of the changes of one row and metric.
 const ALPHA: f64 = 0.05;
 
-/// A change of level.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Change {
-    /// Label of the row.
     pub(crate) row: String,
-    /// What of it.
     pub(crate) metric: Metric,
     /// Place of the first run of the new level.
     pub(crate) run: usize,
-    /// After by before.
     pub(crate) ratio: f64,
-    /// Runs of the level before.
     pub(crate) before: usize,
-    /// Runs of the level after.
     pub(crate) after: usize,
     /// Whether the run before it had the same build.
     pub(crate) same_build: bool,
-    /// By itself.
     pub(crate) p: f64,
 }
 

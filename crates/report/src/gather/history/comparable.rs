@@ -11,17 +11,12 @@ use super::run::Run;
 /// What a difference does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
-    /// It is reported.
     Told,
-    /// One metric is not compared.
     Metric(Metric),
-    /// The runs are of two machines.
     Machine,
-    /// There is nothing to compare.
     Forbids,
 }
 
-/// Something that was compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference {
     /// Such as `contract`.
@@ -35,7 +30,6 @@ pub(crate) struct Difference {
 }
 
 impl Weight {
-    /// For the table.
     pub(crate) fn text(self) -> String {
         match self {
             Weight::Told => "is reported".to_owned(),
@@ -96,14 +90,14 @@ fn asked() -> Vec<Asked> {
         ("reference", Weight::Forbids, |run| run.plan().reference().to_owned()),
         ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns())),
         ("CPUs of services and generator", Weight::Forbids, pinning),
-        ("CPU", Weight::Machine, |run| run.kept.header.environment.cpu.clone()),
-        ("number of CPUs", Weight::Machine, |run| run.kept.header.environment.cpus.to_string()),
+        ("CPU", Weight::Machine, |run| run.environment().cpu.clone()),
+        ("number of CPUs", Weight::Machine, |run| run.environment().cpus.to_string()),
         ("kernel", Weight::Machine, kernel),
         ("latency at", Weight::Metric(Metric::P99), latency),
         ("softirq in CPU time of processes", Weight::Metric(Metric::Cpu), softirq),
         ("CPU time from", Weight::Metric(Metric::Cpu), cpu_time),
-        ("kernel release", Weight::Told, |run| run.kept.header.environment.kernel.clone()),
-        ("system", Weight::Told, |run| run.kept.header.environment.system.clone()),
+        ("kernel release", Weight::Told, |run| run.environment().kernel.clone()),
+        ("system", Weight::Told, |run| run.environment().system.clone()),
         ("governor", Weight::Told, governor),
         ("system settings", Weight::Told, sysctls),
         ("version of Tare", Weight::Told, |run| run.kept.header.tare.clone()),
@@ -132,7 +126,7 @@ fn pinning(run: &Run) -> String {
 
 /// Name, major and minor: what a distribution changes within one of them is reported, and does not make another machine.
 fn kernel(run: &Run) -> String {
-    let kernel = &run.kept.header.environment.kernel;
+    let kernel = &run.environment().kernel;
     let (name, release) = kernel.split_once(' ').unwrap_or((kernel, ""));
     let parts: Vec<&str> = release.split(['.', '-']).take(2).collect();
     format!("{name} {}", parts.join("."))
@@ -144,11 +138,11 @@ fn latency(run: &Run) -> String {
 }
 
 fn governor(run: &Run) -> String {
-    run.kept.header.environment.governor.clone().unwrap_or_else(|| "none".to_owned())
+    run.environment().governor.clone().unwrap_or_else(|| "none".to_owned())
 }
 
 fn softirq(run: &Run) -> String {
-    match run.kept.header.environment.irq_time_apart {
+    match run.environment().irq_time_apart {
         Some(true) => "left out",
         Some(false) => "counted",
         None => NOT_KNOWN,
@@ -157,11 +151,11 @@ fn softirq(run: &Run) -> String {
 }
 
 fn cpu_time(run: &Run) -> String {
-    run.kept.header.environment.cpu_time.clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
+    run.environment().cpu_time.clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
 fn sysctls(run: &Run) -> String {
-    let all = &run.kept.header.environment.sysctls;
+    let all = &run.environment().sysctls;
     all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,11 +1,11 @@
 //! By how much each row differs, before and after: two runs by their blocks, more of them by runs. Everything is related to
 //! the reference of the same block first, since the machine of one time is not that of another.
 
-use tare_bench::plan::until::Metric;
+use tare_bench::metric::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, RatioEstimate, holm, two_sample};
 
 use super::{
-    run::{Run, Sample},
+    run::{LogRatios, Run},
     scope::Scope,
 };
 use crate::document::Tone;
@@ -19,42 +19,32 @@ pub(crate) const DECIDES: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 /// One row and one metric, before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Effect {
-    /// Label of the row.
     pub(crate) row: String,
-    /// What of it.
     pub(crate) metric: Metric,
-    /// The runs before, by their places.
     pub(crate) before: Side,
-    /// The runs after.
     pub(crate) after: Side,
     /// What counts as independent: `blocks`, `starts`, `runs`.
     pub(crate) unit: &'static str,
-    /// After by before.
     pub(crate) ratio: Option<RatioEstimate>,
     /// Adjusted for all rows and metrics that decide; as it is for those beside.
     pub(crate) p: Option<f64>,
     /// Whether the program is the same; absent if that was not kept.
     pub(crate) same_build: Option<bool>,
-    /// What came out.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: EffectVerdict,
     /// Why there is no effect, or what to think of it.
     pub(crate) reason: String,
 }
 
-/// One side of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Side {
-    /// Places of its runs.
     pub(crate) runs: Vec<usize>,
     /// Of the reference: exp of the middle of its values.
     pub(crate) of_reference: Option<f64>,
-    /// How many units.
     pub(crate) n: usize,
 }
 
-/// What came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum EffectVerdict {
     /// Higher throughput, or less CPU.
     Better,
     /// Lower throughput, or more CPU.
@@ -65,36 +55,36 @@ pub(crate) enum Verdict {
     Within,
     /// The data do not tell.
     NotShown,
-    /// It was not asked about.
     Beside,
     /// There is no effect, for a reason.
     NotCompared,
 }
 
 impl Effect {
-    /// For a table.
     pub(crate) fn word(&self) -> &'static str {
         match (self.verdict, self.metric) {
-            (Verdict::Better, Metric::Throughput) => "faster",
-            (Verdict::Worse, Metric::Throughput) => "slower",
-            (Verdict::Better, _) => "cheaper",
-            (Verdict::Worse, _) => "dearer",
-            (Verdict::Moved, _) => "moved, same build",
-            (Verdict::Within, _) => "no more than same builds",
-            (Verdict::NotShown, _) => "not shown",
-            (Verdict::Beside, _) => "beside",
-            (Verdict::NotCompared, _) => "not compared",
+            (EffectVerdict::Better, Metric::Throughput) => "faster",
+            (EffectVerdict::Worse, Metric::Throughput) => "slower",
+            (EffectVerdict::Better, _) => "cheaper",
+            (EffectVerdict::Worse, _) => "dearer",
+            (EffectVerdict::Moved, _) => "moved, same build",
+            (EffectVerdict::Within, _) => "no more than same builds",
+            (EffectVerdict::NotShown, _) => "not shown",
+            (EffectVerdict::Beside, _) => "beside",
+            (EffectVerdict::NotCompared, _) => "not compared",
         }
     }
 
     /// Of a program that is another one; what moved by itself is no news of it.
     pub(crate) fn tone(&self) -> Tone {
         match self.verdict {
-            Verdict::Better => Tone::Good,
-            Verdict::Worse => Tone::Bad,
-            Verdict::Moved | Verdict::Within | Verdict::NotShown | Verdict::Beside | Verdict::NotCompared => {
-                Tone::Open
-            }
+            EffectVerdict::Better => Tone::Good,
+            EffectVerdict::Worse => Tone::Bad,
+            EffectVerdict::Moved
+            | EffectVerdict::Within
+            | EffectVerdict::NotShown
+            | EffectVerdict::Beside
+            | EffectVerdict::NotCompared => Tone::Open,
         }
     }
 
@@ -117,7 +107,7 @@ pub(crate) fn effects(scope: &Scope) -> Vec<Effect> {
     adjust(&mut all);
     for effect in &mut all {
         effect.verdict = verdict(effect, scope);
-        let is_found = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
+        let is_found = matches!(effect.verdict, EffectVerdict::Better | EffectVerdict::Worse);
         if is_found && effect.same_build == Some(true) && scope.is_one_machine {
             effect.reason = "the build is the same: the last run stands apart from the others".to_owned();
         }
@@ -130,10 +120,10 @@ pub(crate) fn effects(scope: &Scope) -> Vec<Effect> {
 }
 
 fn effect(scope: &Scope, label: &str, metric: Metric) -> Effect {
-    let samples: Vec<Result<Sample, String>> =
+    let samples: Vec<Result<LogRatios, String>> =
         (0..scope.runs.len()).map(|run| scope.sample(run, label, metric)).collect();
     let [before, after] = scope.sides(label, &samples);
-    let of = |runs: &[usize]| -> Vec<&Sample> {
+    let of = |runs: &[usize]| -> Vec<&LogRatios> {
         runs.iter().filter_map(|run| samples[*run].as_ref().ok()).collect()
     };
     let (one, other) = (of(&before), of(&after));
@@ -146,7 +136,7 @@ fn effect(scope: &Scope, label: &str, metric: Metric) -> Effect {
         unit: "blocks",
         ratio: None,
         p: None,
-        verdict: Verdict::NotCompared,
+        verdict: EffectVerdict::NotCompared,
         reason: String::new(),
     };
     if one.is_empty() || other.is_empty() {
@@ -171,7 +161,7 @@ fn effect(scope: &Scope, label: &str, metric: Metric) -> Effect {
 }
 
 /// The first reason that some run gives, and how many more give one.
-fn why_not(runs: &[Run], samples: &[Result<Sample, String>]) -> String {
+fn why_not(runs: &[Run], samples: &[Result<LogRatios, String>]) -> String {
     let reasons =
         samples.iter().zip(runs).filter_map(|(sample, run)| Some((sample.as_ref().err()?, &run.name)));
     let mut reasons = reasons.map(|(reason, name)| format!("{name}: {reason}"));
@@ -192,7 +182,7 @@ fn too_few(unit: &str) -> String {
     .to_owned()
 }
 
-fn units(samples: &[&Sample], unit: &str) -> usize {
+fn units(samples: &[&LogRatios], unit: &str) -> usize {
     match unit {
         "runs" => samples.len(),
         "starts" => samples.iter().map(|sample| sample.starts.len()).sum(),
@@ -202,12 +192,12 @@ fn units(samples: &[&Sample], unit: &str) -> usize {
 
 /// What is independent: runs, where there are more than two; else blocks, or starts where processes were kept.
 fn weigh(
-    before: &[&Sample],
-    after: &[&Sample],
+    before: &[&LogRatios],
+    after: &[&LogRatios],
     by_runs: bool,
 ) -> Result<(&'static str, Estimate, f64), EstimateError> {
     if by_runs {
-        let groups = |samples: &[&Sample]| samples.iter().map(|sample| sample.units()).collect::<Vec<_>>();
+        let groups = |samples: &[&LogRatios]| samples.iter().map(|sample| sample.units()).collect::<Vec<_>>();
         let (one, other) = (groups(before), groups(after));
         let estimate = two_sample::between(&one, &other, DEFAULT_CONFIDENCE)?;
         return Ok(("runs", estimate, two_sample::between_p(&one, &other)?));
@@ -222,7 +212,7 @@ fn weigh(
     Ok(("blocks", estimate, two_sample::p_value(&one, &other)?))
 }
 
-fn side(runs: Vec<usize>, samples: &[&Sample], metric: Metric) -> Side {
+fn side(runs: Vec<usize>, samples: &[&LogRatios], metric: Metric) -> Side {
     let middles: Vec<f64> =
         samples.iter().map(|sample| tare_stats::hodges_lehmann(&sample.units())).collect();
     let middle = tare_stats::summary::median(&middles).ok();
@@ -240,27 +230,31 @@ fn adjust(all: &mut [Effect]) {
     }
 }
 
-fn verdict(effect: &Effect, scope: &Scope) -> Verdict {
+fn verdict(effect: &Effect, scope: &Scope) -> EffectVerdict {
     let (Some(ratio), Some(p)) = (&effect.ratio, effect.p) else {
         let has_ratio = effect.ratio.is_some();
         return match DECIDES.contains(&effect.metric) {
-            true if has_ratio => Verdict::NotShown,
-            false if has_ratio => Verdict::Beside,
-            _ => Verdict::NotCompared,
+            true if has_ratio => EffectVerdict::NotShown,
+            false if has_ratio => EffectVerdict::Beside,
+            _ => EffectVerdict::NotCompared,
         };
     };
     if !DECIDES.contains(&effect.metric) {
-        return Verdict::Beside;
+        return EffectVerdict::Beside;
     }
     if p > ALPHA {
-        return Verdict::NotShown;
+        return EffectVerdict::NotShown;
     }
     // On two machines a program need not be the same to the byte, nor weigh the same against the reference.
     if effect.same_build == Some(true) && scope.is_one_machine && !scope.by_runs() {
-        return Verdict::Moved;
+        return EffectVerdict::Moved;
     }
     let is_more = ratio.ratio > 1.0;
-    if is_more == (effect.metric == Metric::Throughput) { Verdict::Better } else { Verdict::Worse }
+    if is_more == (effect.metric == Metric::Throughput) {
+        EffectVerdict::Better
+    } else {
+        EffectVerdict::Worse
+    }
 }
 
 /// What programs move by that have not changed is what two runs differ by themselves.
@@ -268,9 +262,9 @@ fn compare_with_same_builds(all: &mut [Effect]) {
     for metric in DECIDES {
         let Some((floor, row)) = floor(all, metric) else { continue };
         for effect in all.iter_mut().filter(|effect| effect.metric == metric) {
-            let is_found = matches!(effect.verdict, Verdict::Better | Verdict::Worse);
+            let is_found = matches!(effect.verdict, EffectVerdict::Better | EffectVerdict::Worse);
             if is_found && effect.unit != "runs" && effect.log().is_some_and(|log| log.abs() <= floor) {
-                effect.verdict = Verdict::Within;
+                effect.verdict = EffectVerdict::Within;
                 effect.reason = format!("{row}, which is the same build, moved as much");
             }
         }

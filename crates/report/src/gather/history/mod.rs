@@ -25,7 +25,6 @@ pub enum HistoryError {
     /// It takes two.
     #[error("{readable} of the runs can be compared, and it takes two{}", because(left_out))]
     TooFew {
-        /// How many can be read.
         readable: usize,
         /// Why the others cannot, a sentence each.
         left_out: Vec<String>,
@@ -38,12 +37,7 @@ pub enum HistoryError {
     },
     /// One run was named twice.
     #[error("\"{place}\" and \"{again}\" are the same run: give two different ones")]
-    SameRun {
-        /// A folder.
-        place: String,
-        /// And another, or the same again.
-        again: String,
-    },
+    SameRun { place: String, again: String },
 }
 
 fn because(left_out: &[String]) -> String {
@@ -53,7 +47,6 @@ fn because(left_out: &[String]) -> String {
 /// Several runs in one document.
 #[derive(Debug)]
 pub struct History {
-    /// What is reported of them.
     pub document: Document,
     /// Where the last one lies that it tells of: of two the second, else the newest.
     pub last: PathBuf,

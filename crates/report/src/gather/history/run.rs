@@ -8,22 +8,20 @@ use tare_analysis::{
 };
 use tare_bench::{
     folder::{self, FolderError, StoredRun},
-    plan::{Plan, PlannedRow, until::Metric},
+    metric::Metric,
+    plan::{Plan, PlannedRow},
 };
+use tare_host::environment::Environment;
 use tare_stats::{log_ratios, two_level};
 
 use crate::document::Status;
 
-/// A run that was read.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// What it is called in the document: `A`, `B`, or a number.
     pub(crate) name: String,
-    /// Where it lies.
     pub(crate) place: String,
-    /// Its records.
     pub(crate) kept: StoredRun,
-    /// Its own table.
     pub(crate) report: Report,
     /// What it measured, read once from its records.
     measured: BTreeMap<String, Measured>,
@@ -39,8 +37,7 @@ struct Measured {
 
 /// Natural logarithms, one value a block, parted into starts where a process was kept for several blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Sample {
-    /// The values of each start.
+pub(crate) struct LogRatios {
     pub(crate) starts: Vec<Vec<f64>>,
 }
 
@@ -54,22 +51,15 @@ pub(crate) enum ReadError {
     #[error(
         "{place}: is a published experiment, whose claims are its comparison: only interleaved experiments are compared run against run"
     )]
-    Grid {
-        /// The folder.
-        place: String,
-    },
+    Grid { place: String },
     /// It has another question.
     #[error(
         "{place}: is a search for capacity, whose rates depend on what it finds: only interleaved experiments are compared run against run"
     )]
-    Capacity {
-        /// The folder.
-        place: String,
-    },
+    Capacity { place: String },
 }
 
 impl Run {
-    /// Reads a run, as far as this program knows what is in it.
     pub(crate) fn read(path: &Path) -> Result<Run, ReadError> {
         let kept = folder::read(path)?;
         let place = path.display().to_string();
@@ -89,16 +79,18 @@ impl Run {
         Run { name: String::new(), place, kept, report, measured }
     }
 
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.kept.header.environment
+    }
+
     pub(crate) fn plan(&self) -> &Plan {
         &self.kept.header.plan
     }
 
-    /// What was planned of a row.
     pub(crate) fn planned(&self, label: &str) -> Option<&PlannedRow> {
         self.plan().rows.iter().find(|row| row.label == label)
     }
 
-    /// What became of a row.
     pub(crate) fn row(&self, label: &str) -> Option<&RowReport> {
         self.report.rows.iter().find(|row| row.label == label)
     }
@@ -134,7 +126,7 @@ impl Run {
     }
 
     /// What the run says of a row, or why it says nothing.
-    pub(crate) fn sample(&self, label: &str, metric: Metric) -> Result<Sample, String> {
+    pub(crate) fn sample(&self, label: &str, metric: Metric) -> Result<LogRatios, String> {
         self.has(label, metric)?;
         let reference = self.plan().reference();
         let own = self.series(label, metric);
@@ -157,7 +149,7 @@ impl Run {
         base: &str,
         one: &BTreeMap<usize, f64>,
         other: &BTreeMap<usize, f64>,
-    ) -> Result<Sample, String> {
+    ) -> Result<LogRatios, String> {
         let both: Vec<usize> = one.keys().copied().filter(|block| other.contains_key(block)).collect();
         let (subject, reference) = series::paired(one, other);
         let logs = log_ratios(&subject, &reference).map_err(|error| error.to_string())?;
@@ -166,7 +158,7 @@ impl Run {
         if starts.is_empty() {
             return Err(format!("{label}: no block has this figure"));
         }
-        Ok(Sample { starts })
+        Ok(LogRatios { starts })
     }
 
     /// The block in which the process of each of these blocks was started.
@@ -218,7 +210,7 @@ fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
     rows
 }
 
-impl Sample {
+impl LogRatios {
     /// One value a block, in their order.
     pub(crate) fn blocks(&self) -> Vec<f64> {
         self.starts.concat()

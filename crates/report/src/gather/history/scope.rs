@@ -1,10 +1,10 @@
 //! What is compared with what: which runs stand before and which after, for each row.
 
-use tare_bench::plan::until::Metric;
+use tare_bench::metric::Metric;
 
 use super::{
     comparable::{Difference, Weight},
-    run::{Run, Sample},
+    run::{LogRatios, Run},
 };
 
 /// Runs that are comparable, and what of them is.
@@ -12,7 +12,6 @@ use super::{
 pub(crate) struct Scope<'a> {
     /// In the order of the document.
     pub(crate) runs: &'a [Run],
-    /// What was asked of them.
     pub(crate) differences: &'a [Difference],
     /// Whether all were made on one kind of machine.
     pub(crate) is_one_machine: bool,
@@ -44,7 +43,7 @@ impl<'a> Scope<'a> {
     }
 
     /// What a run says of a row; nothing where its reference is another program than the last run's.
-    pub(crate) fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<Sample, String> {
+    pub(crate) fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<LogRatios, String> {
         if metric != Metric::Rss && !self.has_the_last_reference(run) {
             let version = |run: &Run| {
                 let reference = run.planned(run.plan().reference());
@@ -95,7 +94,7 @@ impl<'a> Scope<'a> {
     /// The runs before and after, of those that have the row. Of two runs the first and the second; of two machines those of
     /// the last run's and the others; else the runs of the last build and those of the build before it. Where the build never
     /// changed, the last run stands against all others.
-    pub(crate) fn sides(&self, label: &str, samples: &[Result<Sample, String>]) -> [Vec<usize>; 2] {
+    pub(crate) fn sides(&self, label: &str, samples: &[Result<LogRatios, String>]) -> [Vec<usize>; 2] {
         let known: Vec<usize> = (0..self.runs.len()).filter(|run| samples[*run].is_ok()).collect();
         if !self.by_runs() {
             return [vec![0], vec![1]]

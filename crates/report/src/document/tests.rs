@@ -1,13 +1,12 @@
-//! What must hold of every document, whoever makes it: asked by tests, so that those who write documents down may rely on it.
+//! What must hold of every document, whoever makes it: tests of all kinds of documents ask it, so that writers may rely on it.
 
 use std::collections::BTreeSet;
 
-use super::{Chart, Column, Document, Scale, Section, Table, Unit, Value};
+use super::{Chart, Column, Document, FORMAT, Kind, Scale, Section, Shape, Status, Table, Unit, Value};
 
 impl Document {
     /// What is wrong with it, a sentence each; nothing with one that may be written down.
-    #[must_use]
-    pub fn check(&self) -> Vec<String> {
+    pub(crate) fn check(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut ids = BTreeSet::new();
         for section in &self.sections {
@@ -127,58 +126,52 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
     wrong
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::document::{FORMAT, Kind, Shape, Status};
-
-    fn document(section: Section) -> Document {
-        Document {
-            format: FORMAT,
-            kind: Kind::Interleaved,
-            title: "T".to_owned(),
-            question: String::new(),
-            answer: "A".to_owned(),
-            began: String::new(),
-            status: Status::Complete,
-            damage: Vec::new(),
-            notes: Vec::new(),
-            facts: Vec::new(),
-            checks: Vec::new(),
-            sections: vec![section],
-        }
+fn document(section: Section) -> Document {
+    Document {
+        format: FORMAT,
+        kind: Kind::Interleaved,
+        title: "T".to_owned(),
+        question: String::new(),
+        answer: "A".to_owned(),
+        began: String::new(),
+        status: Status::Complete,
+        damage: Vec::new(),
+        notes: Vec::new(),
+        facts: Vec::new(),
+        checks: Vec::new(),
+        sections: vec![section],
     }
+}
 
-    fn table() -> Table {
-        let columns = vec![
-            Column::new("label", "service", Unit::Text),
-            Column::new("ratio", "of reference", Unit::Share).interval("ratio_low", "ratio_high"),
-            Column::new("ratio_low", "from", Unit::Share).hidden(),
-            Column::new("ratio_high", "to", Unit::Share).hidden(),
-        ];
-        let row = vec!["a".into(), 1.0.into(), Value::None, Value::None];
-        Table { rows: vec![row], ..Table::new("Services", columns) }
-    }
+fn table() -> Table {
+    let columns = vec![
+        Column::new("label", "service", Unit::Text),
+        Column::new("ratio", "of reference", Unit::Share).interval("ratio_low", "ratio_high"),
+        Column::new("ratio_low", "from", Unit::Share).hidden(),
+        Column::new("ratio_high", "to", Unit::Share).hidden(),
+    ];
+    let row = vec!["a".into(), 1.0.into(), Value::None, Value::None];
+    Table { rows: vec![row], ..Table::new("Services", columns) }
+}
 
-    #[test]
-    fn what_is_wrong_with_a_document_is_told() {
-        let chart = Chart::new(Shape::Bars, "ratio", "label", "a has 100%");
-        let good = Section::new("tiers", "Tiers", "", table()).chart(chart.clone());
-        assert_eq!(document(good).check(), Vec::<String>::new());
-        let mut bad = table();
-        bad.rows.push(vec![1.0.into(), Value::Number(f64::NAN), "x".into()]);
-        bad.columns[1].interval = Some(["gone".to_owned(), "ratio_high".to_owned()]);
-        bad.columns[3].key = "ratio_low".to_owned();
-        let bad = Section::new("tiers", "Tiers", "", bad).chart(Chart {
-            x: "label".to_owned(),
-            n: Some("n".to_owned()),
-            bound: Some("label".to_owned()),
-            alt: String::new(),
-            only: Some(["label".to_owned(), "b".to_owned()]),
-            ..chart
-        });
-        insta::assert_snapshot!(document(bad).check().join("\n"));
-        let silent = document(Section::without("tiers", "Tiers", ""));
-        assert_eq!(silent.check(), ["section \"tiers\": it has no table, and no note that says why"]);
-    }
+#[test]
+fn what_is_wrong_with_a_document_is_told() {
+    let chart = Chart::new(Shape::Bars, "ratio", "label", "a has 100%");
+    let good = Section::new("tiers", "Tiers", "", table()).chart(chart.clone());
+    assert_eq!(document(good).check(), Vec::<String>::new());
+    let mut bad = table();
+    bad.rows.push(vec![1.0.into(), Value::Number(f64::NAN), "x".into()]);
+    bad.columns[1].interval = Some(["gone".to_owned(), "ratio_high".to_owned()]);
+    bad.columns[3].key = "ratio_low".to_owned();
+    let bad = Section::new("tiers", "Tiers", "", bad).chart(Chart {
+        x: "label".to_owned(),
+        n: Some("n".to_owned()),
+        bound: Some("label".to_owned()),
+        alt: String::new(),
+        only: Some(["label".to_owned(), "b".to_owned()]),
+        ..chart
+    });
+    insta::assert_snapshot!(document(bad).check().join("\n"));
+    let silent = document(Section::without("tiers", "Tiers", ""));
+    assert_eq!(silent.check(), ["section \"tiers\": it has no table, and no note that says why"]);
 }
