@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, path::Path};
 
 use tare_analysis::{
     capacity::{Bound, SloReport, SloRow},
-    checks,
     estimate::Estimate,
     interleaved::State,
 };
@@ -22,26 +21,15 @@ use tare_bench::{
 use super::{
     columns::{self, Columns},
     environment,
-    words::{either, joined, notes},
+    words::{either, joined},
 };
-use crate::document::{
-    Chart, Column, Document, FORMAT, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
-};
+use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Tone, Unit, Value};
 
 /// What is reported of a search for capacity.
 pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run: &Path) -> Document {
-    let plan = &kept.header.plan;
     let about = About::read(run).ok().flatten();
     Document {
-        format: FORMAT,
-        kind: Kind::Capacity,
-        title: plan.title.clone(),
-        question: plan.question.clone(),
         answer: answer(report),
-        began: report.began.clone(),
-        status: Status::of(report.ending, kept.in_progress),
-        damage: kept.damage.clone(),
-        notes: notes(&report.findings),
         facts: facts(slo, kept, report, about.as_ref()),
         sections: vec![
             capacity(report),
@@ -49,12 +37,12 @@ pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run:
             windows(slo, kept),
             environment::section(&report.environment, Vec::new()),
         ],
-        checks: checks::of_capacity(report),
+        ..super::of_run(Kind::Capacity, kept, &report.findings)
     }
 }
 
 fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
-    let (header, plan) = (&kept.header, &kept.header.plan);
+    let plan = &kept.header.plan;
     let searches =
         format!("{} fresh starts of each service, {} windows each", plan.blocks().max, slo.windows);
     let own = [
@@ -63,8 +51,7 @@ fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&Abo
         Fact::new("Contract", plan.contract().to_owned()),
         Fact::new("Searches", searches).brief(),
     ];
-    let command = (about, || Some(words_of(slo, kept, report)));
-    let common = environment::facts(&header.environment, &header.tare, (&plan.pinning, plan.seed), command);
+    let common = environment::facts(kept, about, || Some(words_of(slo, kept, report)));
     own.into_iter().chain(common).collect()
 }
 
@@ -375,7 +362,7 @@ mod tests {
     use tare_host::cpus::Pinning;
     use tare_service::settings::ServiceSettings;
 
-    use tare_analysis::capacity;
+    use tare_analysis::{capacity, checks};
 
     use super::*;
     use crate::{
@@ -453,9 +440,8 @@ mod tests {
         Record::Sample(Box::new(Sample { block, point, row, load, ..Sample::default() }))
     }
 
-    fn told((slo, kept): &(SloPlan, StoredRun)) -> Document {
-        let document =
-            document(slo, kept, &tare_analysis::capacity::compute(slo, kept), Path::new("runs/none"));
+    fn told((_, kept): &(SloPlan, StoredRun)) -> Document {
+        let document = crate::gather::document(kept, Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document
     }

@@ -196,7 +196,6 @@ fn blocks(found: &Comparison, kept: &StoredRun) -> Option<Section> {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use tare_analysis::{checks, comparison::compute, loads};
     use tare_bench::{
         fixture,
         record::{Ended, Ending, Failed, Record},
@@ -219,9 +218,7 @@ mod tests {
 
     /// Without the sections of the run, which have their own tests.
     fn told(kept: &StoredRun) -> Document {
-        let found = compute(kept).unwrap();
-        let mut document = document(&found, &loads::compute(kept), kept, Path::new("runs/none"));
-        document.checks = checks::of_comparison(&found);
+        let mut document = crate::gather::document(kept, Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document.sections.retain(|section| ["metrics", "ratios"].contains(&section.id.as_str()));
         document.facts.truncate(4);
@@ -244,7 +241,8 @@ mod tests {
         let mut dead = kept(12, 1.0);
         let reason = "was killed".to_owned();
         dead.records.push(Record::Failed(Failed { block: 12, row: 1, reason }));
-        assert_eq!(verdicts(&dead), [("comparison".to_owned(), Verdict::ServiceFailed)]);
+        let expected = [("comparison", Verdict::ServiceFailed), ("complete", Verdict::Unfinished)];
+        assert_eq!(verdicts(&dead), expected.map(|(name, verdict)| (name.to_owned(), verdict)));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Where it was measured, and how to do it again: the same of every kind of run.
 
 use tare_analysis::figures;
-use tare_bench::folder::about::{About, quoted};
-use tare_host::{cpus::Pinning, environment::Environment};
+use tare_bench::folder::{
+    Header, StoredRun,
+    about::{About, quoted},
+};
+use tare_host::environment::Environment;
 
 use super::columns::Columns;
 use crate::document::{Fact, Section};
@@ -71,11 +74,12 @@ pub(crate) fn machine(environment: &Environment) -> String {
 
 /// What the head of every document ends with.
 pub(crate) fn facts(
-    environment: &Environment,
-    tare: &str,
-    (pinning, seed): (&Pinning, u64),
-    (about, otherwise): (Option<&About>, impl FnOnce() -> Option<Vec<String>>),
+    run: &StoredRun,
+    about: Option<&About>,
+    otherwise: impl FnOnce() -> Option<Vec<String>>,
 ) -> Vec<Fact> {
+    let Header { tare, environment, plan, .. } = &run.header;
+    let (pinning, seed) = (&plan.pinning, plan.seed);
     let cpus = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let (served, generated) = (cpus(&pinning.server), cpus(&pinning.generator));
     let facts = [

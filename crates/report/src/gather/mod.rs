@@ -19,15 +19,21 @@ use std::path::{Path, PathBuf};
 
 use tare_analysis::{
     analysis::{Analysis, Answer},
-    checks, loads,
+    checks,
+    findings::Finding,
+    loads,
 };
 use tare_bench::{
-    folder::{self, FolderError, Head, StoredRun, series},
+    folder::{self, FolderError, Head, Header, StoredRun, series},
     plan::Until,
 };
 use tare_host::spelling::suggestion;
 
-use crate::{Document, kept};
+use crate::{
+    Document,
+    document::{FORMAT, Kind, Status},
+    kept,
+};
 
 /// Why nothing can be reported of a folder.
 #[derive(Debug, thiserror::Error)]
@@ -83,8 +89,12 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
     kept.header.plan.reference = Some(row.to_owned());
-    let mut document = interleaved::document(&kept, &loads::compute(&kept), run);
-    document.checks.extend(checks::of_status(document.status));
+    // Not the analysis: what a comparison asked is of its own reference.
+    let loads = loads::compute(&kept);
+    let status = Status::of(loads[0].report.ending, kept.in_progress);
+    let mut checks = loads::checks(&loads);
+    checks.extend(checks::of_status(status));
+    let document = Document { checks, status, ..interleaved::document(&kept, &loads, run) };
     Ok(damage::gathered(document, kept.damage))
 }
 
@@ -118,7 +128,7 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
 }
 
 fn document(stored: &StoredRun, run: &Path) -> Document {
-    let Analysis { answer, checks, .. } = Analysis::of(stored);
+    let Analysis { answer, checks, status, .. } = Analysis::of(stored);
     let document = match (&stored.header.plan.until, answer) {
         (_, Answer::Claims(report)) => sequential::document(stored, &report, run),
         (Until::Search(slo), Answer::Capacity(report)) => capacity::document(slo, stored, &report, run),
@@ -126,7 +136,26 @@ fn document(stored: &StoredRun, run: &Path) -> Document {
         (_, Answer::Tables(loads)) => interleaved::document(stored, &loads, run),
         (_, Answer::Capacity(_)) => unreachable!("only a search asks for a capacity"),
     };
-    Document { checks, ..document }
+    Document { checks, status, ..document }
+}
+
+/// What the document of every run has. How far it came and its checks are the analysis's to say.
+fn of_run(kind: Kind, run: &StoredRun, findings: &[Finding]) -> Document {
+    let Header { plan, began, .. } = &run.header;
+    Document {
+        format: FORMAT,
+        kind,
+        title: plan.title.clone(),
+        question: plan.question.clone(),
+        answer: String::new(),
+        began: began.clone(),
+        status: Status::Unknown,
+        damage: run.damage.clone(),
+        notes: words::notes(findings),
+        facts: Vec::new(),
+        checks: Vec::new(),
+        sections: Vec::new(),
+    }
 }
 
 /// With a note if the report that was kept when the run ended has other figures: another Tare computed it. What is damaged

@@ -503,7 +503,7 @@ proptest! {
             slice.host.accounting = slice.host.accounting.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
-        let document = interleaved::document(&kept, &loads::compute(&kept), run.path());
+        let document = super::document(&kept, run.path());
         prop_assert_eq!(document.check(), Vec::<String>::new());
         prop_assert_eq!(missing(&document), Vec::<&str>::new());
         prop_assert!(document.answer.ends_with('.'));

@@ -304,7 +304,7 @@ fn of_run<'a>() -> Columns<'a, &'a Run> {
         .text("began", "Began", |run| run.kept.header.began.clone())
         .count("blocks", "Blocks", |run| run.report.blocks)
         .text("ending", "Ended", ending)
-        .share("interference_share", "CPU of others", |run| run.report.foreign_cpu_share)
+        .share("interference_share", "CPU of others", |run| run.report.interference_share)
         .rate("reference_requests_per_second", "Reference's requests/s", move |run| {
             reference(run, Metric::Throughput)
         })

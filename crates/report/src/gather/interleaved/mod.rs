@@ -13,11 +13,7 @@ mod wire;
 
 use std::path::Path;
 
-use tare_analysis::{
-    figures,
-    interleaved::Report,
-    loads::{self as analysis, AtLoad},
-};
+use tare_analysis::{figures, interleaved::Report, loads::AtLoad};
 use tare_bench::{
     folder::{StoredRun, about::About},
     plan::{Plan, until::Until},
@@ -27,26 +23,17 @@ use super::{
     environment,
     footprint::{self, Described},
     missing,
-    words::notes,
 };
-use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
+use crate::document::{Document, Fact, Kind, Section, Status};
 
 /// What is reported of a run, and of each of its loads.
 pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
     let (first, report) = (kept.at_load(0), &loads[0].report);
     let mut document = Document {
-        format: FORMAT,
-        kind: Kind::Interleaved,
-        title: report.title.clone(),
-        question: report.question.clone(),
         answer: answer::answer(report),
-        began: report.began.clone(),
-        status: Status::of(report.ending, kept.in_progress),
-        damage: kept.damage.clone(),
-        notes: notes(&report.findings),
         facts: facts(&first, report, About::read(run).ok().flatten().as_ref()),
-        checks: analysis::checks(loads),
         sections: sections(&first, report, run),
+        ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
     document
@@ -116,10 +103,7 @@ fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> 
         Fact::new("Blocks", report.blocks.to_string()).brief(),
         Fact::new("Took", format!("{took}{ending}")).brief(),
     ];
-    let command = (about, || words_of(plan));
-    let header = &kept.header;
-    let common = environment::facts(&header.environment, &header.tare, (&plan.pinning, plan.seed), command);
-    own.into_iter().chain(common).collect()
+    own.into_iter().chain(environment::facts(kept, about, || words_of(plan))).collect()
 }
 
 /// As far as a plan says: not what was compared, nor what was searched for.

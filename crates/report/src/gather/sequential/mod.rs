@@ -15,7 +15,6 @@ mod tests;
 use std::path::Path;
 
 use tare_analysis::{
-    checks,
     figures::time,
     sequential::{CellReport, PUBLISHED, PointReport, PublishedRow, SequentialReport, point_name},
 };
@@ -29,9 +28,9 @@ use tare_bench::{
 use super::{
     environment::{self, Setting},
     footprint::{self, Described},
-    words::{joined, notes},
+    words::joined,
 };
-use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
+use crate::document::{Document, Fact, Kind, Section, Status};
 
 pub(crate) use series::document as series;
 
@@ -40,20 +39,14 @@ pub(crate) fn document(kept: &StoredRun, report: &SequentialReport, folder: &Pat
     let run = Experiment { plan: &kept.header.plan, report, kept };
     let about = About::read(folder).ok().flatten();
     let published = report.published.note.iter().map(|note| format!("of the published figures: {note}"));
-    Document {
-        format: FORMAT,
-        kind: Kind::Sequential,
-        title: report.title.clone(),
-        question: report.question.clone(),
+    let mut document = Document {
         answer: answer::answer(&run),
-        began: report.began.clone(),
-        status: run.status(),
-        damage: kept.damage.clone(),
-        notes: notes(&report.findings).into_iter().chain(published).collect(),
         facts: facts(&run, about.as_ref()),
         sections: sections(&run, about.as_ref()),
-        checks: checks::of_published(report),
-    }
+        ..super::of_run(Kind::Sequential, kept, &report.findings)
+    };
+    document.notes.extend(published);
+    document
 }
 
 fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
@@ -217,7 +210,7 @@ fn load(point: &Point) -> String {
 }
 
 fn facts(run: &Experiment, about: Option<&About>) -> Vec<Fact> {
-    let (report, plan) = (run.report, run.plan);
+    let report = run.report;
     let (done, all) = report.cells;
     let scale = match report.scale {
         1.0 => "the published time, messages and connections".to_owned(),
@@ -228,10 +221,7 @@ fn facts(run: &Experiment, about: Option<&About>) -> Vec<Fact> {
         Fact::new("Measured", format!("{done} of {all} cells in {}", time(report.elapsed_ns as f64))).brief(),
         Fact::new("Scale", scale).brief(),
     ];
-    let command = (about, || Some(words_of(report)));
-    let tare = &run.kept.header.tare;
-    let common = environment::facts(&report.environment, tare, (&plan.pinning, report.seed), command);
-    own.into_iter().chain(common).collect()
+    own.into_iter().chain(environment::facts(run.kept, about, || Some(words_of(report)))).collect()
 }
 
 /// The command that repeats it.

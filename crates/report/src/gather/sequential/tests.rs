@@ -1,10 +1,7 @@
 use std::path::Path;
 
 use insta::assert_snapshot;
-use tare_analysis::sequential::{
-    compute,
-    fixture::{kept, measured},
-};
+use tare_analysis::sequential::fixture::{kept, measured};
 use tare_bench::{
     fixture::published::ALL,
     folder::{RunFolder, StoredRun},
@@ -15,7 +12,7 @@ use tare_bench::{
 
 use tare_analysis::verdict::Absence;
 
-use super::{super::tests::golden::text, document};
+use super::super::tests::golden::text;
 use crate::{
     Document,
     document::{Status, Value, Verdict},
@@ -24,7 +21,7 @@ use crate::{
 type Grid = StoredRun;
 
 fn told(kept: &Grid) -> Document {
-    let document = document(kept, &compute(kept), Path::new("runs/none"));
+    let document = crate::gather::document(kept, Path::new("runs/none"));
     assert_eq!(document.check(), Vec::<String>::new());
     document
 }
