@@ -34,13 +34,11 @@ pub struct Environment {
     pub sysctls: BTreeMap<String, String>,
     /// Whether the kernel accounts interrupts and softirqs separately, instead of charging the process that they
     /// interrupted. Absent if the kernel's configuration cannot be read.
-    #[serde(default)]
     pub irq_time_apart: Option<bool>,
     /// How services are isolated from each other, one sentence for each means.
     pub isolation: Vec<String>,
     /// Where the CPU time of a service is read, without the place of its group, which is another one on every machine.
     /// Absent from older runs.
-    #[serde(default)]
     pub cpu_time: Option<String>,
 }
 

@@ -23,7 +23,6 @@ impl Clock for Monotonic {
 }
 
 /// CPU time that the calling thread has used, in user and kernel mode together.
-#[must_use]
 pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(ClockId::ThreadCPUTime)
 }

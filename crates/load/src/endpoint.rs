@@ -58,7 +58,6 @@ impl Eq for Route {}
 
 impl Route {
     /// The source of the connection in a slot.
-    #[must_use]
     pub(crate) fn source(&self, slot: usize) -> Option<IpAddr> {
         let count = self.sources.len();
         (count > 0).then(|| self.sources[slot % count])

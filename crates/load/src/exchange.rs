@@ -70,25 +70,21 @@ impl ExchangePool {
     }
 
     /// How many exchanges.
-    #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.exchanges.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
     }
 
     /// All of them.
-    #[must_use]
     pub(crate) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
     /// The longest body that is expected, as far as it is known.
-    #[must_use]
     pub(crate) fn body_bytes_max(&self) -> usize {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
@@ -98,14 +94,12 @@ impl ExchangePool {
     }
 
     /// Where a connection starts: connections are spread evenly over a pool that is larger than their number.
-    #[must_use]
     pub(crate) fn offset(&self, connection: usize, connections: usize) -> usize {
         let (len, connections) = (self.len().max(1), connections.max(1));
         if len > connections { connection % connections * len / connections } else { connection % len }
     }
 
     /// The exchange after `index`.
-    #[must_use]
     #[inline]
     pub(crate) fn after(&self, index: usize) -> usize {
         if index + 1 >= self.exchanges.len() { 0 } else { index + 1 }

@@ -16,7 +16,6 @@ pub(crate) struct RequestBuffer {
 
 impl RequestBuffer {
     /// The requests of `pool`, of which up to `pipeline` are sent at once.
-    #[must_use]
     pub(crate) fn new(pool: &ExchangePool, pipeline: usize) -> RequestBuffer {
         let exchanges = pool.exchanges();
         let repeated = if exchanges.is_empty() { 0 } else { pipeline.saturating_sub(1) };
@@ -29,14 +28,12 @@ impl RequestBuffer {
     }
 
     /// The bytes of `count` requests from exchange `first` on.
-    #[must_use]
     #[inline]
     pub(crate) fn range(&self, first: usize, count: usize) -> Range<usize> {
         self.starts[first]..self.starts[first + count]
     }
 
     /// All bytes.
-    #[must_use]
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes

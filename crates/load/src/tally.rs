@@ -75,7 +75,6 @@ impl Failure {
     }
 
     /// The failure of that name.
-    #[must_use]
     pub(crate) fn from_name(name: &str) -> Option<Failure> {
         Failure::ALL.into_iter().find(|failure| failure.name() == name)
     }

@@ -184,4 +184,30 @@ mod tests {
         assert_eq!(rounds(Disturbance::HalfACpu), [true; 4]);
         assert_eq!(rounds(Disturbance::Spinner), [false, true, false, true]);
     }
+
+    #[test]
+    fn an_experiment_is_the_load_run_it_was_written_from() {
+        for (trial, load) in [loads(true), loads(false)].concat() {
+            let experiment = load.experiment(trial.name, &trial.done).unwrap();
+            let labels: Vec<&str> = load.rows.iter().map(|(label, _)| *label).collect();
+            assert_eq!(
+                (experiment.name.as_str(), experiment.title.as_str()),
+                (trial.name, trial.done.as_str())
+            );
+            assert_eq!(
+                (
+                    experiment.contract.as_str(),
+                    experiment.services.iter().map(String::as_str).collect::<Vec<_>>()
+                ),
+                (load.contract, labels)
+            );
+            assert_eq!(experiment.reference, load.reference());
+            assert_eq!(experiment.latency.is_some(), load.open.is_some(), "{}", trial.name);
+            let closed = &experiment.loads[0];
+            assert_eq!(experiment.loads.len(), 1, "{closed:?}");
+            if let (Some(latency), Some((_, slice))) = (&experiment.latency, load.open) {
+                assert_eq!((latency.slice, latency.rates.len()), (slice, 1));
+            }
+        }
+    }
 }

@@ -183,4 +183,12 @@ mod tests {
         assert_eq!(json["trials"][1]["outcome"], "not-seen", "the evaluation is part of its trial");
         assert_eq!(serde_json::from_value::<Certificate>(json).unwrap(), certificate);
     }
+
+    #[test]
+    fn a_certificate_of_a_newer_tare_may_have_more() {
+        let mut json = serde_json::to_value(certificate(&[Outcome::Seen])).unwrap();
+        json["added"] = 1.into();
+        json["trials"][0]["added"] = 1.into();
+        assert_eq!(serde_json::from_value::<Certificate>(json).unwrap(), certificate(&[Outcome::Seen]));
+    }
 }

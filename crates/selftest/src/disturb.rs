@@ -139,4 +139,40 @@ mod tests {
         assert!(stop.load(Ordering::Relaxed));
         assert_eq!(Arc::strong_count(&stop), 1, "its thread has ended");
     }
+
+    #[derive(Default)]
+    struct Counting(usize);
+
+    impl Watch for Counting {
+        fn on_record(&mut self, _: &Record, _: Duration) {
+            self.0 += 1;
+        }
+    }
+
+    fn slice(round: usize) -> Record {
+        Record::Sample(Box::new(tare_bench::sample::Sample { round, ..Default::default() }))
+    }
+
+    #[test]
+    fn a_spinner_begins_after_the_round_before_its_own_and_ends_with_the_process() {
+        let mut watch = Counting::default();
+        let mut meanwhile = Meanwhile::new(&mut watch, Disturbance::Spinner, &[]);
+        for (round, spins) in [(0, true), (1, false), (2, true), (3, false), (4, true)] {
+            meanwhile.on_record(&slice(round), Duration::ZERO);
+            assert_eq!(meanwhile.spinner.is_some(), spins, "after round {round}");
+        }
+        meanwhile.on_record(&Record::Stopped(Default::default()), Duration::ZERO);
+        assert!(meanwhile.spinner.is_none());
+        assert_eq!(watch.0, 6, "every record is passed on");
+    }
+
+    #[test]
+    fn other_trials_have_no_spinner() {
+        for disturbance in [Disturbance::None, Disturbance::HalfACpu] {
+            let mut watch = Counting::default();
+            let mut meanwhile = Meanwhile::new(&mut watch, disturbance, &[]);
+            (0..4).for_each(|round| meanwhile.on_record(&slice(round), Duration::ZERO));
+            assert!(meanwhile.spinner.is_none(), "{disturbance:?}");
+        }
+    }
 }

@@ -233,4 +233,40 @@ mod tests {
             assert_eq!(pair[1].lasts.is_zero(), pair[0].action == pair[1].action, "{}", pair[1].name);
         }
     }
+
+    #[test]
+    fn every_trial_says_what_is_done_and_what_must_be_seen() {
+        for trial in trials(false) {
+            for text in [trial.done.as_str(), trial.must.as_str()] {
+                assert!(
+                    text.len() > 10 && !text.ends_with('.') && !text.contains('\n'),
+                    "{}: {text:?}",
+                    trial.name
+                );
+            }
+            assert!(trial.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", trial.name);
+        }
+    }
+
+    #[test]
+    fn a_load_run_does_not_end_before_its_fewest_blocks() {
+        for trial in [trials(true), trials(false)].concat() {
+            let Action::Load(load) = &trial.action else { continue };
+            let (fewest, most) = load.blocks;
+            assert!(fewest >= 1 && fewest <= most, "{}", trial.name);
+            let (count, slice) = load.slices;
+            assert!(
+                count >= 1 && slice >= Duration::from_millis(100),
+                "{}: too short for the CPU counters",
+                trial.name
+            );
+            let block = slice * count as u32 * load.rows.len() as u32;
+            assert!(
+                trial.lasts.is_zero() || trial.lasts >= block * fewest as u32,
+                "{}: {:?}",
+                trial.name,
+                trial.lasts
+            );
+        }
+    }
 }

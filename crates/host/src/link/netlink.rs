@@ -115,6 +115,8 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -139,5 +141,27 @@ mod tests {
         assert!(acknowledged(&answer(0)).is_ok());
         assert_eq!(acknowledged(&answer(-1)).unwrap_err().raw_os_error(), Some(1));
         assert!(acknowledged(&[]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn attributes_follow_one_another_at_multiples_of_four(
+            values in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 1..6),
+        ) {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| attribute(9, value)).collect();
+            let mut at = 0;
+            for value in &values {
+                let length = u16::from_ne_bytes([bytes[at], bytes[at + 1]]) as usize;
+                prop_assert_eq!(length, value.len() + 4, "the padding does not count");
+                prop_assert_eq!(&bytes[at + 4..at + length], &value[..]);
+                at += length.next_multiple_of(4);
+            }
+            prop_assert_eq!(at, bytes.len());
+        }
+
+        #[test]
+        fn no_answer_is_too_much(answer in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let _any = acknowledged(&answer);
+        }
     }
 }

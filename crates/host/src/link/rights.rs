@@ -57,7 +57,6 @@ fn advice() -> String {
 }
 
 /// Whether this process may make and configure network namespaces.
-#[must_use]
 pub(crate) fn has() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))

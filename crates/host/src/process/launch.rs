@@ -392,4 +392,38 @@ mod tests {
             let _any = lists(&list, number);
         }
     }
+
+    #[test]
+    fn every_failure_of_a_start_names_the_service_once() {
+        let io = || io::Error::from(io::ErrorKind::NotFound);
+        let path = || PathBuf::from("/x");
+        for why in [
+            StartFailure::NoCommand,
+            StartFailure::Missing { program: "x".to_owned(), looked: "on PATH".to_owned() },
+            StartFailure::NotExecutable(path()),
+            StartFailure::NoFolder(path()),
+            StartFailure::NoSuchCpu { cpu: 9, online: "0-1".to_owned() },
+            StartFailure::PortInUse { port: 80, owner: PortOwner { process: None } },
+            StartFailure::Output { path: path(), source: io() },
+            StartFailure::Group { path: path(), source: io() },
+            StartFailure::Watchdog(WatchdogError::Gone { source: io() }),
+            StartFailure::SetUp(io()),
+            StartFailure::Execute { path: path(), source: io() },
+        ] {
+            let text = StartError { service: "mux".to_owned(), why }.to_string();
+            assert!(text.starts_with("service \"mux\": ") && text.matches("mux").count() == 1, "{text}");
+            assert!(!text.ends_with('.') && !text.contains('\n'), "{text}");
+        }
+        assert!(exec_hint(&io()).contains("interpreter"));
+        assert_eq!(exec_hint(&io::Error::other("x")), "");
+    }
+
+    #[test]
+    fn an_instant_is_found_again_by_the_clock_of_the_kernel() {
+        let before = Instant::now();
+        let stamp = monotonic_ns();
+        let found = instant_of(stamp);
+        assert!(found + Duration::from_millis(5) >= before && found <= Instant::now());
+        assert!(instant_of(u64::MAX) <= Instant::now(), "a stamp that was never written");
+    }
 }

@@ -25,20 +25,10 @@ impl fmt::Display for Exit {
 }
 
 fn name_of(signal: i32) -> Option<&'static str> {
-    const NAMES: [(i32, &str); 11] = [
-        (1, "SIGHUP"),
-        (2, "SIGINT"),
-        (3, "SIGQUIT"),
-        (4, "SIGILL"),
-        (6, "SIGABRT"),
-        (7, "SIGBUS"),
-        (8, "SIGFPE"),
-        (9, "SIGKILL, perhaps out of memory"),
-        (11, "SIGSEGV"),
-        (13, "SIGPIPE"),
-        (15, "SIGTERM"),
-    ];
-    NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
+    match signal_hook::low_level::signal_name(signal) {
+        Some("SIGKILL") => Some("SIGKILL, perhaps out of memory"),
+        name => name,
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -211,5 +201,15 @@ mod tests {
         let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
             `ready-timeout`; its stderr is empty";
         assert_eq!(late.to_string(), expected);
+    }
+
+    #[test]
+    fn signals_have_their_names_and_the_killer_its_likely_reason() {
+        for (signal, name) in
+            [(1, "SIGHUP"), (4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (13, "SIGPIPE")]
+        {
+            assert_eq!(Exit::Signal(signal).to_string(), format!("killed by signal {signal} ({name})"));
+        }
+        assert_eq!(Exit::Signal(9).to_string(), "killed by signal 9 (SIGKILL, perhaps out of memory)");
     }
 }

@@ -51,3 +51,46 @@ impl Drop for Quota {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_has_its_quota_before_a_program_enters_it_and_goes_with_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path().join("group");
+        make(&group, 5_000, 10_000).unwrap();
+        let read = |file: &str| fs::read_to_string(group.join(file)).unwrap();
+        assert_eq!(
+            (read("cpu.cfs_quota_us"), read("cpu.cfs_period_us")),
+            ("5000".to_owned(), "10000".to_owned())
+        );
+        // The kernel removes the files of a cgroup with it; those of a plain folder must go first.
+        for file in ["cpu.cfs_quota_us", "cpu.cfs_period_us"] {
+            fs::remove_file(group.join(file)).unwrap();
+        }
+        drop(Quota::Group(group.clone()));
+        assert!(!group.exists());
+    }
+
+    #[test]
+    fn a_group_that_exists_is_not_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(make(folder.path(), 1, 2).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert!(folder.path().is_dir());
+        drop(Quota::Own(folder.path().to_owned()));
+        assert!(folder.path().is_dir(), "the folder is not this program's to remove");
+    }
+
+    #[test]
+    fn a_machine_without_quotas_has_a_reason_for_each_version() {
+        match &Quota::new(5_000, 10_000) {
+            Ok(Quota::Group(group)) => assert!(group.is_dir()),
+            Ok(Quota::Own(folder)) => assert!(folder.is_dir()),
+            Err(reason) => {
+                assert!(reason.contains("cgroup v2") && reason.contains("cgroup v1 \"cpu\""), "{reason}")
+            }
+        }
+    }
+}

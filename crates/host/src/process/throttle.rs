@@ -52,6 +52,8 @@ fn throttled_ns(stat: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -91,5 +93,24 @@ mod tests {
         assert_eq!(Throttle { files }.ns(), None, "one has gone");
         assert_eq!(Throttle::default().ns(), None);
         assert_eq!(Throttle::of(u32::MAX).ns(), None, "no such process");
+    }
+
+    proptest! {
+        #[test]
+        fn the_time_is_found_among_other_counters(time in any::<u64>(), before in 0_usize..5, is_v2 in any::<bool>()) {
+            let name = if is_v2 { "throttled_usec" } else { "throttled_time" };
+            let others = "nr_periods 12\nnr_throttled 3\nuser_usec 7\nsystem_usec 9\nusage_usec 16\n".lines();
+            let mut lines: Vec<String> = others.map(str::to_owned).collect();
+            lines.insert(before, format!("{name} {time}"));
+            let expected = if is_v2 { time.saturating_mul(1000) } else { time };
+            prop_assert_eq!(throttled_ns(&lines.join("\n")), Some(expected));
+            lines.remove(before);
+            prop_assert_eq!(throttled_ns(&lines.join("\n")), None);
+        }
+
+        #[test]
+        fn no_counter_is_too_much(text in "(throttled_(usec|time)|[0-9]{1,25}| |-|\n|é){0,20}") {
+            let _any = throttled_ns(&text);
+        }
     }
 }

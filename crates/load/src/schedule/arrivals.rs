@@ -92,7 +92,6 @@ impl Source {
     /// # Panics
     ///
     /// If `worker` is not below `workers`.
-    #[must_use]
     pub(crate) fn new(arrivals: &Arrivals, worker: usize, workers: usize, seed: u64) -> Source {
         assert!(worker < workers, "worker {worker} of {workers}: workers are counted from 0");
         let position = match arrivals.process {
@@ -110,7 +109,6 @@ impl Source {
     }
 
     /// The instant of the next arrival, counted from the start of the run; `u64::MAX` when there is none any more.
-    #[must_use]
     #[inline]
     pub(crate) fn due_ns(&self) -> u64 {
         self.due_ns

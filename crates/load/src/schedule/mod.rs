@@ -34,7 +34,6 @@ impl Schedule {
     pub const SATURATE: Schedule = Schedule::Closed { think: Think::None };
 
     /// Whether an answer is followed by the next request at once, so that the saturating loop pays for no draw.
-    #[must_use]
     #[inline]
     pub(crate) fn is_immediate(&self) -> bool {
         matches!(self, Schedule::Closed { think } if think.is_none())

@@ -16,7 +16,6 @@ impl SplitMix64 {
     /// All generators walk one cycle of 2^64 states in the same stride, so that seeds a stride apart give one
     /// sequence, shifted. Both numbers therefore go through the mixer: no two indices of a seed start in the same
     /// state, and 64 streams of 10^10 draws overlap anywhere with a probability of about 2 in a million.
-    #[must_use]
     pub(crate) fn stream(seed: u64, index: u64) -> Self {
         let base = Self(seed).draw();
         Self(Self(base ^ index).draw())

@@ -18,7 +18,6 @@ pub enum Think {
 
 impl Think {
     /// The instant of the next request of a connection that became free at `now`; `draw` is uniform over all of u64.
-    #[must_use]
     #[inline]
     pub(crate) fn after_ns(&self, now_ns: u64, draw: u64) -> u64 {
         match *self {
@@ -34,7 +33,6 @@ impl Think {
     }
 
     /// Whether a draw is used at all, so that the saturating loop does not pay for one.
-    #[must_use]
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Think::None)

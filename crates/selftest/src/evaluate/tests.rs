@@ -224,3 +224,123 @@ fn a_proof_must_fail_at_what_is_wrong() {
     assert_eq!(closes(false, true), Outcome::Seen);
     assert_eq!((closes(true, true), closes(false, false)), (Outcome::NotSeen, Outcome::NotSeen));
 }
+
+/// What is not there cannot have been seen, whichever trial looks for it.
+#[test]
+fn no_trial_sees_anything_in_nothing() {
+    for trial in [trials(true), trials(false)].concat() {
+        let nothing = match &trial.action {
+            Action::Proofs { .. } => Evidence::Proofs(Vec::new()),
+            Action::Load(_) => evidence(trial.name, Vec::new()),
+        };
+        let found = (trial.evaluate)(&nothing);
+        assert_ne!(found.outcome, Outcome::Seen, "{}: {}", trial.name, found.found);
+        assert!(!found.found.is_empty(), "{}", trial.name);
+    }
+}
+
+#[test]
+fn evidence_of_the_other_kind_is_none() {
+    for trial in trials(false) {
+        let (other, found) = match &trial.action {
+            Action::Proofs { .. } => (evidence("dropper", one_in(100)), "there was no proof"),
+            Action::Load(_) => (Evidence::Proofs(Vec::new()), "nothing was loaded"),
+        };
+        let evaluation = (trial.evaluate)(&other);
+        assert_eq!(
+            (evaluation.outcome, evaluation.found.as_str()),
+            (Outcome::NotSeen, found),
+            "{}",
+            trial.name
+        );
+    }
+}
+
+#[test]
+fn a_share_of_failures_has_two_limits() {
+    let of = |name, wrong| evaluated(name, one_in(wrong)).outcome == Outcome::Seen;
+    for (name, least, most) in [("dropper", 70, 130), ("late-cache", 5_000, 10_000)] {
+        assert!(of(name, least) && of(name, most), "{name}: both limits belong to it");
+        assert!(!of(name, least - 10), "{name}: too few");
+    }
+    assert!(!of("dropper", 140), "too many");
+}
+
+#[test]
+fn a_long_answer_is_quoted_in_part() {
+    let quote = |failure: &str| {
+        let mut records = one_in(100);
+        let Record::Sample(sample) = &mut records[1] else { panic!("the second record is the slice") };
+        sample.load.first_failure = Some(failure.to_owned());
+        evaluated("dropper", records).found
+    };
+    let (short, long) = (quote("a"), quote(&"long ".repeat(200)));
+    assert!(short.starts_with("1.00% of 10000 requests failed; "), "{short}");
+    assert!(long.len() < 250, "{}: {long}", long.len());
+}
+
+#[test]
+fn figures_are_named_with_their_units_and_match_the_sentence() {
+    let stall = evaluated("stall", stalled(100, 190, 0));
+    let is_near = |name: &str, ms: f64| (stall.figures[name] - ms).abs() < 1e-6;
+    assert!(is_near("p90_ms", 100.0) && is_near("p99_ms", 190.0), "{:?}", stall.figures);
+    assert!(stall.found.starts_with("p99 190.0 ms, p90 100.0 ms"), "{}", stall.found);
+    let dropper = evaluated("dropper", one_in(100));
+    assert_eq!(dropper.figures["failure_share"], 0.01);
+    let slower = evaluated("slower", scales(3.0, 0));
+    let (low, ratio, high) =
+        (slower.figures["cpu_ratio_low"], slower.figures["cpu_ratio"], slower.figures["cpu_ratio_high"]);
+    assert!(low <= ratio && ratio <= high && (1.02..1.04).contains(&ratio), "{low} {ratio} {high}");
+    assert_eq!(slower.figures["blocks"], 12.0);
+}
+
+#[test]
+fn a_wrong_answer_of_the_other_server_is_no_slow_close() {
+    use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
+    let proof = |check| {
+        let outcome = Checked::Fail("why".to_owned());
+        let result = CheckResult { check, request: String::new(), outcome, note: None, wire: None };
+        Ok(Transcript { contract: String::new(), checks: vec![result] })
+    };
+    let of = |proofs| slow_close(&Evidence::Proofs(proofs));
+    assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::ConnectionClose)]).outcome, Outcome::Seen);
+    assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::Head)]).outcome, Outcome::NotSeen);
+    let alone = of(vec![proof(CheckId::ConnectionClose)]);
+    assert_eq!((alone.outcome, alone.found.as_str()), (Outcome::NotSeen, "there was no proof"));
+    let unready = of(vec![Err("not ready".to_owned()), proof(CheckId::ConnectionClose)]);
+    assert_eq!((unready.outcome, unready.found.as_str()), (Outcome::NotSeen, "not ready"));
+}
+
+#[test]
+fn a_shortage_cannot_be_tried_on_a_single_cpu() {
+    let trial = trials(false).into_iter().find(|trial| trial.name == "throttled").unwrap();
+    let mut both = evidence("throttled", busy(50_000_000, 40_000_000, 0));
+    assert_eq!((trial.evaluate)(&both).outcome, Outcome::Seen);
+    let Evidence::Run(run) = &mut both else { panic!("a load run leaves a run") };
+    run.kept.header.plan.pinning = Pinning { server: vec![0], generator: vec![0] };
+    let found = (trial.evaluate)(&both);
+    assert_eq!(found.outcome, Outcome::NotTried);
+    assert_eq!(found.found, "services and generator share one CPU, so each limits the other");
+}
+
+#[test]
+fn each_weight_is_found_at_its_own_place() {
+    let load = |quick: bool| {
+        let trial = trials(quick).into_iter().find(|trial| trial.name == "slower").unwrap();
+        move |percent| (trial.evaluate)(&evidence("slower", scales(percent, 0))).outcome == Outcome::Seen
+    };
+    let (quick, full) = (load(true), load(false));
+    for (percent, by_quick, by_full) in
+        [(3.0, false, true), (10.0, true, false), (6.0, false, false), (30.0, false, false)]
+    {
+        assert_eq!((quick(percent), full(percent)), (by_quick, by_full), "{percent}%");
+    }
+}
+
+#[test]
+fn an_evaluation_is_what_it_was_made_of() {
+    let found = Evaluation::of(false, "so".to_owned(), &[("a_ms", 1.5)]);
+    assert_eq!((found.outcome, found.found.as_str(), found.figures["a_ms"]), (Outcome::NotSeen, "so", 1.5));
+    let untried = Evaluation::not_tried("no CPU");
+    assert_eq!((untried.outcome, untried.figures.len()), (Outcome::NotTried, 0));
+}

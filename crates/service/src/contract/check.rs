@@ -21,7 +21,6 @@ pub enum Level {
 /// gives, so a cause comes before its consequence: a service that closes every connection answers no second request on it either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "CheckId::text is the documentation, and users read it too")]
 pub enum CheckId {
     Response,
     Fresh,

@@ -17,7 +17,6 @@ pub enum ContractError {
 
 /// What is wrong with the meaning of a contract. `suggestion` is the end of the sentence, with the nearest valid name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum Problem {
     #[error("the name is \"{name}\", but the file is called \"{stem}.toml\": they must be the same")]
     Name { name: String, stem: String },

@@ -46,13 +46,11 @@ pub(super) struct RequestFile {
     pub name: Spanned<String>,
     #[serde(default = "loaded")]
     pub load: bool,
-    #[serde(default)]
     pub weight: Option<Spanned<u32>>,
     pub method: Spanned<String>,
     pub path: Spanned<String>,
     #[serde(default)]
     pub headers: Headers,
-    #[serde(default)]
     pub body: Option<Spanned<String>>,
     pub response: Spanned<ResponseFile>,
 }
@@ -61,13 +59,10 @@ pub(super) struct RequestFile {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ResponseFile {
     pub status: Spanned<u16>,
-    #[serde(default)]
     pub content_type: Option<String>,
     #[serde(default)]
     pub headers: Headers,
-    #[serde(default)]
     pub body: Option<Spanned<String>>,
-    #[serde(default)]
     pub json: Option<Spanned<String>>,
 }
 
@@ -79,7 +74,6 @@ pub(super) struct BadFile {
     pub path: Spanned<String>,
     #[serde(default)]
     pub headers: Headers,
-    #[serde(default)]
     pub body: Option<Spanned<String>>,
 }
 

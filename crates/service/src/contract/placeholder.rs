@@ -47,7 +47,6 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum PlaceholderError {
     #[error("unknown placeholder \"{placeholder}\"{suggestion}")]
     Unknown { placeholder: String, suggestion: String },

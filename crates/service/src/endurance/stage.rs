@@ -12,7 +12,6 @@ use crate::verify::Outcome;
 /// left out or weakened by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "Stage::text is the documentation, and users read it too")]
 pub enum Stage {
     BadInput,
     LongConnection,
