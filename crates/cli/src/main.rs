@@ -1,4 +1,5 @@
 //! The command `tare`: measures HTTP frameworks beside a raw socket.
+#![warn(clippy::missing_errors_doc, unreachable_pub)]
 
 mod command;
 mod exit;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::output::Format;
 
 #[derive(Debug, clap::Args)]
-pub struct StartOptions {
+pub(crate) struct StartOptions {
     /// Seed of the order of rows and of the values in requests [default: random, printed and stored]
     #[arg(long)]
     seed: Option<u64>,
@@ -25,11 +25,11 @@ pub struct StartOptions {
 
 impl StartOptions {
     /// The given seed, or one that no service can know beforehand.
-    pub fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(tare_host::seed::draw)
     }
 
-    pub fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
     }
 }

@@ -29,7 +29,7 @@ const SHARE: u32 = 100;
 
 /// A view on the terminal, for as long as this lives.
 #[derive(Debug)]
-pub struct Stage<'a> {
+pub(super) struct Stage<'a> {
     progress: &'a Progress,
     began: Instant,
     drawn: Option<Instant>,
@@ -38,12 +38,12 @@ pub struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     /// Absent if there is no terminal.
-    pub fn open(progress: &'a Progress) -> Option<Stage<'a>> {
+    pub(super) fn open(progress: &'a Progress) -> Option<Stage<'a>> {
         progress.open().then(|| Stage { progress, began: Instant::now(), drawn: None, computed: None })
     }
 
     /// Carries `work` out, unless it has taken too much of the time.
-    pub fn compute(&mut self, work: impl FnOnce()) {
+    pub(super) fn compute(&mut self, work: impl FnOnce()) {
         let begun = Instant::now();
         if self.computed.is_none_or(|(last, cost)| begun.duration_since(last) >= cost * SHARE) {
             work();
@@ -52,7 +52,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Draws what `view` makes of the time since this began. Where it is `hurried`, only if that is not too often.
-    pub fn draw(&mut self, hurried: bool, view: impl FnOnce(Duration) -> View) {
+    pub(super) fn draw(&mut self, hurried: bool, view: impl FnOnce(Duration) -> View) {
         if hurried && self.drawn.is_some_and(|last| last.elapsed() < DRAWN_EVERY) {
             return;
         }
@@ -76,7 +76,7 @@ impl Drop for Stage<'_> {
 
 /// A run in progress.
 #[derive(Debug)]
-pub struct RunProgress<'a> {
+pub(crate) struct RunProgress<'a> {
     progress: &'a Progress,
     plan: &'a Plan,
     stage: Option<(Stage<'a>, Model<'a>)>,
@@ -84,7 +84,7 @@ pub struct RunProgress<'a> {
 
 impl<'a> RunProgress<'a> {
     /// Of the run with this head, after `past`.
-    pub fn new(progress: &'a Progress, header: &'a Header, past: &[Record]) -> RunProgress<'a> {
+    pub(crate) fn new(progress: &'a Progress, header: &'a Header, past: &[Record]) -> RunProgress<'a> {
         let stage = Stage::open(progress).map(|mut stage| {
             let model = Model::new(header, past);
             stage.draw(false, |elapsed| model.view(elapsed));
@@ -127,7 +127,7 @@ impl Watch for RunProgress<'_> {
             _ => tell(self.progress, self.plan, record, left),
         }
         let Some((stage, model)) = &mut self.stage else { return };
-        model.hear(record, left);
+        model.on_record(record, left);
         if model.has_more_to_compute(record) {
             stage.compute(|| model.compute());
         }

@@ -5,9 +5,9 @@
 //! first two are pure.
 
 mod live;
-pub mod model;
+pub(crate) mod model;
 mod screen;
-pub mod view;
+pub(crate) mod view;
 
 use std::{
     io::{IsTerminal, Stderr},
@@ -17,16 +17,16 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub use live::RunProgress;
-use screen::{Screen, Size};
-use view::View;
+pub(crate) use live::RunProgress;
+use screen::Screen;
+use view::{Size, View};
 
 /// Where there is no terminal, a line at most this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// Progress of long work.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     screen: Mutex<Option<Screen<Stderr>>>,
     plain: Mutex<Option<Instant>>,
@@ -35,7 +35,7 @@ pub struct Progress {
 
 impl Progress {
     /// A rewritten line on a terminal, plain lines elsewhere, nothing where `quiet`.
-    pub fn new(quiet: bool) -> Progress {
+    pub(crate) fn new(quiet: bool) -> Progress {
         let bar = (!quiet && can_be_rewritten()).then(|| {
             let style =
                 ProgressStyle::with_template("{spinner:.cyan} {wide_msg}").expect("a constant template");
@@ -70,7 +70,7 @@ impl Progress {
     }
 
     /// What is going on; where there is no terminal, lines that come too fast are left out.
-    pub fn say(&self, text: &str) {
+    pub(crate) fn say(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(text.to_owned()),
             None if self.quiet => {}
@@ -85,14 +85,14 @@ impl Progress {
     }
 
     /// Something that stays on the screen.
-    pub fn keep(&self, text: &str) {
+    pub(crate) fn keep(&self, text: &str) {
         if !self.quiet {
             self.suspend(|| anstream::eprintln!("{text}"));
         }
     }
 
     /// Lets `write` use the terminal, and puts the line or the view back under what it wrote.
-    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+    pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         match (self.screen().as_mut(), &self.bar) {
             (Some(screen), _) => screen.above(write),
             (None, Some(bar)) => bar.suspend(write),
@@ -101,7 +101,7 @@ impl Progress {
     }
 
     /// Clears the line and the view.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(mut screen) = self.screen().take() {
             screen.clear();
         }
@@ -122,7 +122,7 @@ fn size() -> Option<Size> {
 }
 
 /// `2 min 05 s`, `7 s`.
-pub fn duration(time: Duration) -> String {
+pub(crate) fn duration(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds >= 60 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         seconds => format!("{seconds} s"),

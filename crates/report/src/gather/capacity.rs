@@ -32,7 +32,7 @@ pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run:
         answer: answer(report),
         facts: facts(slo, kept, report, about.as_ref()),
         sections: vec![
-            capacity(report),
+            section(report),
             starts(slo, kept),
             windows(slo, kept),
             environment::section(&report.environment, Vec::new()),
@@ -132,7 +132,7 @@ fn counted(row: &SloRow, count: usize) -> Option<usize> {
 }
 
 /// A line for each service.
-fn capacity(report: &SloReport) -> Section {
+pub(crate) fn section(report: &SloReport) -> Section {
     let lead = format!(
         "The highest rate at which {} holds, with its interval of 95% over fresh starts.",
         report.slo

@@ -82,7 +82,7 @@ fn ratio(figure: &Figure) -> Option<Estimate> {
 }
 
 /// A line for each metric.
-fn metrics(found: &Comparison) -> Section {
+pub(crate) fn metrics(found: &Comparison) -> Section {
     let lead = format!(
         "The candidate passes where every metric that decides excludes a regression of {delta} with its whole interval. It fails \
          where one of them is worse for certain, its whole interval on the worse side of no change, and by {delta} or more as it is \

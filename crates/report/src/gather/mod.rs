@@ -10,6 +10,7 @@ mod environment;
 pub(crate) mod fixture;
 mod footprint;
 pub mod history;
+mod interim;
 mod interleaved;
 mod missing;
 mod sequential;
@@ -28,6 +29,8 @@ use tare_bench::{
     plan::Until,
 };
 use tare_host::spelling::suggestion;
+
+pub use interim::{Interim, interim};
 
 use crate::{
     Document,

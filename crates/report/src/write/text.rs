@@ -188,6 +188,19 @@ pub fn table(table: &Table, look: Look) -> String {
     out + &said_once(&layout, &drawn, look) + gap + &below
 }
 
+/// A table for a view that is drawn again and again: its head, and a line for each row. A row without figures has its reason in
+/// its line; the other sentences are left out.
+#[must_use]
+pub fn lines(table: &Table, look: Look) -> (String, Vec<String>) {
+    let layout = Layout::of(table);
+    let drawn = draw(&layout, look);
+    let line = |(place, line): (usize, String)| match layout.is_without_figures(&table.rows[place]) {
+        true => without_figures(&layout, place, Look { width: None, ..look }).trim_end().to_owned(),
+        false => line,
+    };
+    (drawn.head, drawn.rows.into_iter().enumerate().map(line).collect())
+}
+
 /// What all rows have alike, and what there was no room for.
 fn said_once(layout: &Layout, drawn: &Drawn, look: Look) -> String {
     let alike = layout.alike().map(|alike| format!("in all rows: {alike}"));

@@ -12,7 +12,11 @@ use tare_service::{
 const COMMIT_DIGITS: usize = 12;
 
 /// Baseline and candidate. A service that is named twice is compared with itself.
-pub fn find(workspace: &mut Workspace, words: &[String], range: Option<&str>) -> anyhow::Result<[Row; 2]> {
+pub(super) fn find(
+    workspace: &mut Workspace,
+    words: &[String],
+    range: Option<&str>,
+) -> anyhow::Result<[Row; 2]> {
     match (words, range) {
         ([service], Some(range)) => of_revisions(workspace, service, range),
         ([_, _], Some(_)) => bail!("--revisions compares one service with itself: name one, not two"),
@@ -70,7 +74,11 @@ fn of_revision(workspace: &mut Workspace, revision: &Revision, variant: &str) ->
 }
 
 /// The contract that was asked for, or the first of the baseline's that the candidate has too.
-pub fn contract(workspace: &Workspace, asked: Option<&str>, rows: &[Row; 2]) -> anyhow::Result<String> {
+pub(super) fn contract(
+    workspace: &Workspace,
+    asked: Option<&str>,
+    rows: &[Row; 2],
+) -> anyhow::Result<String> {
     let [baseline, candidate] = rows;
     if let Some(name) = asked {
         workspace.contract(name)?;

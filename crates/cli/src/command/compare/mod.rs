@@ -34,7 +34,7 @@ Examples:
 
 Exit codes: 0 PASS, 1 usage or set-up, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
 130 or 143 interrupted.")]
-pub struct Args {
+pub(crate) struct Args {
     /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine` (with a slash). One
     /// service with `--revisions`
     #[arg(required = true, num_args = 1..=2, value_name = "SERVICE")]
@@ -67,7 +67,7 @@ pub struct Args {
     start: start::StartOptions,
 }
 
-pub fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
     let rows = contenders::find(&mut workspace, &args.services, args.revisions.as_deref())?;
     let plan = plan(&workspace, args, &rows)?;

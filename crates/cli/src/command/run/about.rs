@@ -16,7 +16,7 @@ use crate::command::list::in_parallel;
 use tare_service::workspace::Workspace;
 
 /// By which command, of which checkout, and what the services of `rows`, which are planned as `planned`, are besides fast.
-pub fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow]) -> anyhow::Result<About> {
+pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow]) -> anyhow::Result<About> {
     let releases = Releases::load(&workspace.root)?;
     let kept = Kept::new(&workspace.root);
     let builder = workspace.builder();

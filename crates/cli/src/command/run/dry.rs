@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// Prints the plan.
-pub fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
+pub(super) fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
     if format == Format::Json { print_json(plan) } else { print(&text(plan)?) }
 }
 
 /// Prints the plans of a series.
-pub fn show_all(plans: &[&Plan], format: Format) -> anyhow::Result<()> {
+pub(super) fn show_all(plans: &[&Plan], format: Format) -> anyhow::Result<()> {
     if format == Format::Json {
         return print_json(&plans);
     }
@@ -130,7 +130,7 @@ fn search(plan: &Plan, slo: &SloPlan) -> String {
 }
 
 /// How long the measuring will take, in words.
-pub fn expected(plan: &Plan) -> String {
+pub(super) fn expected(plan: &Plan) -> String {
     if let Some(slo) = plan.slo() {
         return format!("about {}", duration(Duration::from_nanos(search_ns(plan, slo))));
     }

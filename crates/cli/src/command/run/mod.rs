@@ -50,7 +50,7 @@ Examples:
 
 Exit codes: 0 every row was measured, 1 a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
-pub struct Args {
+pub(crate) struct Args {
     /// The experiment file, such as experiments/quick.toml
     #[arg(required_unless_present = "resume")]
     experiment: Option<PathBuf>,
@@ -116,7 +116,7 @@ impl Args {
     }
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let format = args.start.format();
     if let Some(run) = &args.resume {
         let (run, document) = resume(global, run)?;
@@ -135,14 +135,14 @@ pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// What a run ends with, whatever kind of run it is: its report, where it is stored, and its exit status.
-pub fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
+pub(crate) fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
     let outcome = print::document(document, format, Extent::Brief)?;
     page::tell_kept(run);
     Ok(outcome)
 }
 
 /// Measures what is planned, or prints the plan if that is asked for: then there is no report.
-pub fn measure(
+pub(crate) fn measure(
     workspace: &Workspace,
     start: &start::StartOptions,
     plan: Plan,
@@ -203,12 +203,12 @@ fn begin(
 }
 
 /// The CPUs of this machine, for the services and the generator of an experiment.
-pub fn pinning(experiment: &Experiment) -> Pinning {
+pub(crate) fn pinning(experiment: &Experiment) -> Pinning {
     Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads)
 }
 
 /// The rest of a run that was cut off, whatever kind of run it is.
-pub fn resume(global: &Global, run: &Path) -> anyhow::Result<(PathBuf, Document)> {
+pub(crate) fn resume(global: &Global, run: &Path) -> anyhow::Result<(PathBuf, Document)> {
     published::series::refuse_to_resume(run)?;
     let stored = folder::read(run)?;
     if stored.header.plan.points.iter().any(|point| point.link.is_some()) {

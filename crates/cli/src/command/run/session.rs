@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// What a run works with.
-pub struct Session<'a> {
+pub(super) struct Session<'a> {
     workspace: &'a Workspace,
     supervisor: Supervisor,
     rows: Vec<Row>,
@@ -43,7 +43,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// For `rows`, in the order of the plan; everything is kept in the folder `run`.
-    pub fn new(workspace: &'a Workspace, rows: Vec<Row>, run: &Path) -> anyhow::Result<Session<'a>> {
+    pub(super) fn new(workspace: &'a Workspace, rows: Vec<Row>, run: &Path) -> anyhow::Result<Session<'a>> {
         Ok(Session {
             workspace,
             supervisor: workspace::supervisor()?,
@@ -55,7 +55,7 @@ impl<'a> Session<'a> {
     }
 
     /// A new run.
-    pub fn run(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
+    pub(super) fn run(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         self.prepare(&mut plan)?;
         let environment = Environment::read(Some(self.supervisor.isolation()));
         let header = Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, environment);
@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
     }
 
     /// The rest of a run that was cut off.
-    pub fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
+    pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         self.same_builds(&stored.header.plan.rows)?;
         let journal = RunFolder::reopen(&self.run, stored)?;

@@ -10,17 +10,17 @@ use tare_host::spelling::suggestion;
 use crate::command::words;
 
 /// Up to which difference two rows are as good as equal, where nothing else is asked for.
-pub const DELTA: f64 = 0.03;
+pub(super) const DELTA: f64 = 0.03;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub(super) enum Asked {
     Budget,
     Tiers(Metric),
 }
 
 /// `budget`, `tiers`, or `tiers:cpu`.
-pub fn parse(text: &str) -> Result<Asked, String> {
+pub(super) fn parse(text: &str) -> Result<Asked, String> {
     match text.split_once(':') {
         Some(("tiers", metric)) => words::metric(metric).map(Asked::Tiers),
         None if text == "tiers" => Ok(Asked::Tiers(Metric::Throughput)),
@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<Asked, String> {
 }
 
 /// Puts it into the plan, which must be one that can be looked at.
-pub fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result<()> {
+pub(super) fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result<()> {
     let Asked::Tiers(metric) = asked else { return Ok(()) };
     ensure!(
         plan.groups() == 1,

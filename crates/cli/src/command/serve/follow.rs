@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{
     pages::Pages,
-    progress::{Going, RunProgress},
+    progress::{JournalProgress, PageProgress},
 };
 
 /// How often a journal is looked at.
@@ -28,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Update {
     /// How far it is.
-    pub progress: Option<RunProgress>,
+    pub progress: Option<PageProgress>,
     /// Counts how often there was something new for the report to show.
     pub documents: u64,
     /// It has ended, or was cut off.
@@ -100,7 +100,7 @@ async fn follow(run: PathBuf, sender: watch::Sender<Update>, followed: Followed,
 /// What a look found.
 #[derive(Debug, Default)]
 struct Looked {
-    progress: Option<RunProgress>,
+    progress: Option<PageProgress>,
     has_more: bool,
     done: bool,
 }
@@ -110,7 +110,7 @@ struct Looked {
 struct Tail {
     journal: PathBuf,
     read: u64,
-    going: Going,
+    progress: JournalProgress,
 }
 
 fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
@@ -124,7 +124,7 @@ fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
         Ok(mut tail) => {
             // What cannot be read now may be at the next look; the report says what is damaged.
             let has_more = tail.read_more().unwrap_or(false);
-            (Looked { progress: Some(tail.going.progress()), has_more, done }, Some(tail))
+            (Looked { progress: Some(tail.progress.now()), has_more, done }, Some(tail))
         }
         Err(_) => (Looked { progress: None, has_more: false, done }, None),
     }
@@ -132,8 +132,8 @@ fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
 
 impl Tail {
     fn open(run: &Path) -> Result<Tail, FolderError> {
-        let going = Going::of(folder::read_header(run)?.plan);
-        Ok(Tail { journal: folder::journal_path(run), read: 0, going })
+        let progress = JournalProgress::of(folder::read_header(run)?.plan);
+        Ok(Tail { journal: folder::journal_path(run), read: 0, progress })
     }
 
     /// Whether the report has more to show.
@@ -146,6 +146,6 @@ impl Tail {
         self.read += whole as u64;
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         // Every browser receives it.
-        Ok(lines.fold(false, |more, line| self.going.hear(line) | more))
+        Ok(lines.fold(false, |more, line| self.progress.on_line(line) | more))
     }
 }

@@ -15,7 +15,7 @@ use crate::progress::duration;
 
 /// What a page shows above a report that is still forming.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(super) struct RunProgress {
+pub(super) struct PageProgress {
     /// The part that changes with every slice.
     pub now: String,
     /// The part that changes with every block: what a screen reader says.
@@ -28,7 +28,7 @@ pub(super) struct RunProgress {
 
 /// A run in progress.
 #[derive(Debug)]
-pub(super) enum Going {
+pub(super) enum JournalProgress {
     /// In blocks.
     Interleaved(Box<Blocks>),
     /// In fresh processes.
@@ -57,31 +57,31 @@ pub(super) struct Samples {
     last: Option<Slot>,
 }
 
-impl Going {
+impl JournalProgress {
     /// Of a run with this plan.
-    pub(super) fn of(plan: Plan) -> Going {
+    pub(super) fn of(plan: Plan) -> JournalProgress {
         match plan.order {
-            Order::Interleaved(_) => Going::Interleaved(Box::new(Blocks::new(plan))),
+            Order::Interleaved(_) => JournalProgress::Interleaved(Box::new(Blocks::new(plan))),
             Order::Sequential => {
-                Going::Sequential(Box::new(Samples { plan, done: BTreeSet::new(), last: None }))
+                JournalProgress::Sequential(Box::new(Samples { plan, done: BTreeSet::new(), last: None }))
             }
         }
     }
 
     /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
     /// report's to complain of.
-    pub(super) fn hear(&mut self, line: &[u8]) -> bool {
+    pub(super) fn on_line(&mut self, line: &[u8]) -> bool {
         serde_json::from_slice(line).is_ok_and(|record: Record| match self {
-            Going::Interleaved(run) => run.hear(&record),
-            Going::Sequential(run) => run.hear(&record),
+            JournalProgress::Interleaved(run) => run.on_record(&record),
+            JournalProgress::Sequential(run) => run.on_record(&record),
         })
     }
 
     /// How far it is.
-    pub(super) fn progress(&self) -> RunProgress {
+    pub(super) fn now(&self) -> PageProgress {
         match self {
-            Going::Interleaved(run) => run.progress(),
-            Going::Sequential(run) => run.progress(),
+            JournalProgress::Interleaved(run) => run.now(),
+            JournalProgress::Sequential(run) => run.now(),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Blocks {
         Blocks { plan, blocks: 0, pilots_ns: 0, block_began_ns: 0, elapsed_ns: 0, now }
     }
 
-    fn hear(&mut self, record: &Record) -> bool {
+    fn on_record(&mut self, record: &Record) -> bool {
         match record {
             Record::Pilot(pilot) => {
                 self.now = format!("warm-up of {} is known", self.label(pilot.row));
@@ -145,7 +145,7 @@ impl Blocks {
         }
     }
 
-    fn progress(&self) -> RunProgress {
+    fn now(&self) -> PageProgress {
         let over = self.blocks.saturating_sub(1) as u64;
         let block_ns = match (self.block_began_ns.saturating_sub(self.pilots_ns)).checked_div(over) {
             Some(block_ns) => block_ns,
@@ -164,12 +164,12 @@ impl Blocks {
             blocks => format!("Block {blocks}"),
         };
         let (now, share) = (self.now.clone(), share(self.elapsed_ns, left_ns));
-        RunProgress { now, stage, left: words(left_ns), share }
+        PageProgress { now, stage, left: words(left_ns), share }
     }
 }
 
 impl Samples {
-    fn hear(&mut self, record: &Record) -> bool {
+    fn on_record(&mut self, record: &Record) -> bool {
         if let Record::Sample(sample) = record {
             self.done.insert(Slot::of(sample));
             self.last = Some(Slot::of(sample));
@@ -177,7 +177,7 @@ impl Samples {
         true
     }
 
-    fn progress(&self) -> RunProgress {
+    fn now(&self) -> PageProgress {
         let expected_ns =
             |cell: &Slot| self.plan.points.get(cell.point).map_or(0, |point| point.expected_ns());
         let done_ns: u64 = self.done.iter().map(expected_ns).sum();
@@ -187,7 +187,7 @@ impl Samples {
             Some(format!("last measured: {}, {}", row.label, point.describe()))
         });
         let (done, all) = (self.done.len(), self.plan.samples());
-        RunProgress {
+        PageProgress {
             now: now.unwrap_or_else(|| "the first sample".to_owned()),
             stage: format!("{done} of {all} samples"),
             left: words(left_ns),
@@ -226,37 +226,37 @@ mod tests {
         })
     }
 
-    fn heard(going: &mut Going, record: &Value) -> bool {
-        going.hear(record.to_string().as_bytes())
+    fn is_news(progress: &mut JournalProgress, record: &Value) -> bool {
+        progress.on_line(record.to_string().as_bytes())
     }
 
     #[test]
     fn a_block_is_told_when_it_begins_and_a_slice_as_it_comes() {
-        let mut going = Going::of(plan());
-        assert_eq!(going.progress().stage, "Before the first block");
+        let mut progress = JournalProgress::of(plan());
+        assert_eq!(progress.now().stage, "Before the first block");
         let block = |block: usize, elapsed_ns: u64| json!({"block": {"block": block, "order": [0, 1], "elapsed_ns": elapsed_ns}});
-        assert!(!heard(&mut going, &block(0, 0)), "there is nothing new to show");
-        assert!(heard(&mut going, &block(1, 5_000_000_000)));
-        assert!(heard(&mut going, &block(2, 10_000_000_000)));
+        assert!(!is_news(&mut progress, &block(0, 0)), "there is nothing new to show");
+        assert!(is_news(&mut progress, &block(1, 5_000_000_000)));
+        assert!(is_news(&mut progress, &block(2, 10_000_000_000)));
         let load = json!({"elapsed_ns": 1_000_000_000});
         let slice = json!({"sample": {"block": 2, "round": 1, "row": 1, "load": load}});
-        assert!(!heard(&mut going, &slice));
-        let expected = RunProgress {
+        assert!(!is_news(&mut progress, &slice));
+        let expected = PageProgress {
             now: "round 2 of 2: b".to_owned(),
             stage: "Block 3".to_owned(),
             left: "about 49 s left".to_owned(),
             share: 11.0 / 60.0,
         };
-        assert_eq!(going.progress(), expected);
+        assert_eq!(progress.now(), expected);
     }
 
     #[test]
     fn what_is_no_record_says_nothing() {
-        let mut going = Going::of(plan());
-        let before = going.progress();
+        let mut progress = JournalProgress::of(plan());
+        let before = progress.now();
         for line in ["", "{", "{\"slize\":{}}", "null"] {
-            assert!(!going.hear(line.as_bytes()), "{line}");
+            assert!(!progress.on_line(line.as_bytes()), "{line}");
         }
-        assert_eq!(going.progress(), before);
+        assert_eq!(progress.now(), before);
     }
 }

@@ -41,7 +41,7 @@ Examples:
 
 Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract, 3 a row holds less than --at-least, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
-pub struct Args {
+pub(crate) struct Args {
     /// Services: names, groups such as `group:go`, folders such as `./mine`, or `NAME@2` for a second row of the same service
     #[arg(required_unless_present = "resume", value_delimiter = ',')]
     services: Vec<String>,
@@ -86,7 +86,7 @@ pub struct Args {
     start: start::StartOptions,
 }
 
-pub fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
     let found = match &args.resume {
         Some(run) => {

@@ -1,162 +1,84 @@
 //! From the records of a run to a view of it. Pure: the time is an argument.
 //!
-//! What is being done comes from each record; what is known is computed by what computes the table at the end
-//! (`weigh`, `gate`, `capacity`: one for each question), and only when it is asked for.
+//! What is being done comes from each record; what is known is the main table of the report, and is computed only when it is
+//! asked for.
 
-mod capacity;
-mod gate;
-mod sequential;
-mod weigh;
+mod search;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
-use tare_analysis::figures::rate;
+use tare_analysis::{figures::rate, verdict::Tone};
 use tare_bench::{
     folder::{Header, StoredRun},
-    plan::{Order, Plan, Until},
+    plan::{Plan, Until},
     record::{Block, Pilot, Record},
-    sample::Sample,
+    sample::{Outcome, Sample},
     schedule::{Slot, StopRule, searches::Searches},
-    slo::SloPlan,
+};
+use tare_report::{
+    document::{ALWAYS, Table, Value},
+    gather::{Interim, interim},
 };
 
-use sequential::SequentialModel;
+use super::view::{Interest, View};
 
-use super::view::{Row, Table, Tone, View};
-
-/// Rows that are shown before others where not all fit.
-mod interest {
-    pub const MOVED: u8 = 1;
-    pub const RAW_SOCKET: u8 = 2;
-    pub const IN_BLOCK: u8 = 3;
-    pub const FAILED: u8 = 4;
-    pub const NOW: u8 = 5;
-}
-
-/// A run, as far as it has come.
+/// A run, as far as it has come. Rows are named by their places in the plan.
 #[derive(Debug)]
-pub enum Model<'a> {
-    Interleaved(Box<InterleavedModel<'a>>),
-    Sequential(Box<SequentialModel>),
-}
-
-impl<'a> Model<'a> {
-    /// With this head, after `past`.
-    pub fn new(header: &'a Header, past: &[Record]) -> Model<'a> {
-        match header.plan.order {
-            Order::Interleaved(_) => Model::Interleaved(Box::new(InterleavedModel::new(header, past))),
-            Order::Sequential => Model::Sequential(Box::new(SequentialModel::new(header, past))),
-        }
-    }
-
-    /// A sample begins after this many others; so much may still be to come.
-    pub fn begin(&mut self, slot: Slot, done: usize, left: Duration) {
-        if let Model::Sequential(model) = self {
-            model.begin(slot, done, left);
-        }
-    }
-
-    /// A record was stored; so much may still be to come.
-    pub fn hear(&mut self, record: &Record, left: Duration) {
-        match self {
-            Model::Interleaved(model) => model.hear(record.clone(), left),
-            Model::Sequential(model) => model.hear(record),
-        }
-    }
-
-    /// Whether there is more to know after this record: of blocks, once one is over.
-    pub fn has_more_to_compute(&self, record: &Record) -> bool {
-        match self {
-            Model::Interleaved(_) => matches!(record, Record::Block(Block { block: 1.., .. })),
-            Model::Sequential(_) => matches!(record, Record::Sample(_)),
-        }
-    }
-
-    /// Brings what is known up to date: not while anything is measured.
-    pub fn compute(&mut self) {
-        match self {
-            Model::Interleaved(model) => model.compute(),
-            Model::Sequential(model) => model.compute(),
-        }
-    }
-
-    /// How it looks, so long after this part of it began.
-    pub fn view(&self, elapsed: Duration) -> View {
-        match self {
-            Model::Interleaved(model) => model.view(elapsed),
-            Model::Sequential(model) => model.view(elapsed),
-        }
-    }
-}
-
-/// Slices in blocks.
-#[derive(Debug)]
-pub struct InterleavedModel<'a> {
-    kept: StoredRun,
-    question: Question<'a>,
+pub(crate) struct Model<'a> {
+    stored: StoredRun,
+    searches: Option<Searches<'a>>,
     phase: Phase,
     block: usize,
     /// Blocks that there will be, as far as can be said.
     blocks: usize,
     first_block_ns: u64,
     /// Rows of this block that have not failed.
-    order: Vec<String>,
+    order: Vec<usize>,
     /// Those that have a process.
-    live: BTreeSet<String>,
+    live: BTreeSet<usize>,
     /// In which block, and why.
-    failed: BTreeMap<String, (usize, String)>,
+    failed: BTreeMap<usize, (usize, String)>,
     /// What the pilots have found.
-    piloted: BTreeMap<String, String>,
+    piloted: BTreeMap<usize, String>,
     elapsed_before: Duration,
     left: Duration,
-    table: Table,
-    finding: String,
+    known: Interim,
     /// Rows whose tier is another than a block ago.
-    moved: BTreeSet<String>,
-    remarks: Vec<String>,
-}
-
-/// What is asked.
-#[derive(Debug)]
-enum Question<'a> {
-    Weigh,
-    Gate,
-    Capacity { plan: &'a SloPlan, searches: Searches<'a> },
+    moved: BTreeSet<usize>,
 }
 
 #[derive(Debug)]
 enum Phase {
     Pilots,
     Starting,
-    Measuring { row: String, text: String },
+    Measuring {
+        row: usize,
+        text: String,
+    },
     Stopping,
+    /// A sequential experiment: this sample, after so many others.
+    Sample(Slot, usize),
 }
 
-impl<'a> InterleavedModel<'a> {
+impl<'a> Model<'a> {
     /// With this head, after `past`.
-    pub fn new(header: &'a Header, past: &[Record]) -> InterleavedModel<'a> {
-        let question = match &header.plan.until {
-            Until::Search(plan) => Question::Capacity { plan, searches: Searches::new(plan) },
-            Until::Gate(_) => Question::Gate,
-            Until::Budget | Until::Tiers(_) => Question::Weigh,
-        };
+    pub(crate) fn new(header: &'a Header, past: &[Record]) -> Model<'a> {
         let plan = &header.plan;
-        let phase = if plan.blocks().warm_up_ns_max.is_some() { Phase::Pilots } else { Phase::Starting };
         let left = Duration::from_nanos(plan.expected_ns());
-        let mut model = InterleavedModel {
-            blocks: plan.blocks_expected() * plan.groups(),
-            kept: StoredRun {
+        let mut model = Model {
+            stored: StoredRun {
                 header: header.clone(),
                 records: Vec::new(),
                 damage: Vec::new(),
                 in_progress: true,
             },
-            question,
-            phase,
+            searches: if let Until::Search(slo) = &plan.until { Some(Searches::new(slo)) } else { None },
+            phase: if plan.blocks().warm_up_ns_max.is_some() { Phase::Pilots } else { Phase::Starting },
             block: 0,
+            blocks: plan.blocks_expected() * plan.groups(),
             first_block_ns: 0,
             order: Vec::new(),
             live: BTreeSet::new(),
@@ -164,53 +86,55 @@ impl<'a> InterleavedModel<'a> {
             piloted: BTreeMap::new(),
             elapsed_before: Duration::ZERO,
             left,
-            table: Table::default(),
-            finding: String::new(),
+            known: Interim::default(),
             moved: BTreeSet::new(),
-            remarks: Vec::new(),
         };
-        past.iter().for_each(|record| model.hear(record.clone(), left));
+        past.iter().for_each(|record| model.on_record(record, left));
         model.elapsed_before = elapsed(past);
         model.compute();
         model.moved.clear();
         model
     }
 
-    /// A record was kept; so much may still be to come.
-    pub fn hear(&mut self, record: Record, left: Duration) {
+    /// A sample of a sequential experiment begins after so many others; so much may still be to come.
+    pub(crate) fn begin(&mut self, slot: Slot, done: usize, left: Duration) {
+        (self.phase, self.left) = (Phase::Sample(slot, done), left);
+    }
+
+    /// A record was stored; so much may still be to come.
+    pub(crate) fn on_record(&mut self, record: &Record, left: Duration) {
         self.left = left;
-        if let Question::Capacity { searches, .. } = &mut self.question {
-            searches.on_record(&record);
+        if let Some(searches) = &mut self.searches {
+            searches.on_record(record);
         }
-        let label = |row: usize| self.kept.header.plan.rows[row].label.clone();
-        match &record {
-            Record::Pilot(pilot) => {
-                self.piloted.insert(label(pilot.row), steady(pilot));
-            }
-            Record::Block(block) => self.begin(block),
-            Record::Started(started) => drop(self.live.insert(label(started.row))),
+        match record {
+            Record::Pilot(pilot) => drop(self.piloted.insert(pilot.row, steady(pilot))),
+            Record::Block(block) => self.begin_block(block),
+            Record::Started(started) => drop(self.live.insert(started.row)),
+            Record::Sample(_) if self.plan().is_sequential() => {}
             Record::Sample(slice) => {
-                self.phase =
-                    Phase::Measuring { row: label(slice.row), text: place(&self.kept.header.plan, slice) };
+                let text = place(self.plan(), slice);
+                self.phase = Phase::Measuring { row: slice.row, text };
             }
             Record::Stopped(stopped) => {
-                self.live.remove(&label(stopped.row));
+                self.live.remove(&stopped.row);
                 self.phase = Phase::Stopping;
             }
             Record::Failed(failed) => {
-                let row = label(failed.row);
-                self.live.remove(&row);
-                self.order.retain(|label| *label != row);
-                self.failed.insert(row, (failed.block, failed.reason.clone()));
+                self.live.remove(&failed.row);
+                self.order.retain(|row| *row != failed.row);
+                self.failed.insert(failed.row, (failed.block, failed.reason.clone()));
             }
             Record::Ended(_) => {}
         }
-        self.kept.records.extend(record.at_load(&self.kept.header.plan, 0));
+        match self.plan().is_sequential() {
+            true => self.stored.records.push(record.clone()),
+            false => self.stored.records.extend(record.clone().at_load(&self.stored.header.plan, 0)),
+        }
     }
 
-    fn begin(&mut self, record: &Block) {
-        let (plan, block, elapsed_ns) = (&self.kept.header.plan, record.block, record.elapsed_ns);
-        let order = record.order.iter().map(|row| plan.rows[*row].label.clone()).collect();
+    fn begin_block(&mut self, record: &Block) {
+        let (plan, block, elapsed_ns) = (&self.stored.header.plan, record.block, record.elapsed_ns);
         if block == 0 {
             self.first_block_ns = elapsed_ns;
         } else {
@@ -220,133 +144,177 @@ impl<'a> InterleavedModel<'a> {
             self.blocks = (block + left).clamp(least, most);
         }
         self.block = block;
-        self.order = order;
+        self.order.clone_from(&record.order);
         self.phase = Phase::Starting;
     }
 
+    /// Whether there is more to know after this record: of blocks, once one is over.
+    pub(crate) fn has_more_to_compute(&self, record: &Record) -> bool {
+        match record {
+            Record::Block(Block { block, .. }) => *block > 0,
+            Record::Sample(_) => self.plan().is_sequential(),
+            _ => false,
+        }
+    }
+
     /// Brings what is known up to date: not for nothing, and not while anything is measured.
-    pub fn compute(&mut self) {
-        let mut finding = String::new();
-        let (table, remarks) = match &self.question {
-            Question::Weigh => weigh::table(&self.kept),
-            Question::Gate => {
-                let (table, reason, doubts) = gate::table(&self.kept);
-                finding = reason;
-                (table, doubts)
-            }
-            Question::Capacity { plan, .. } => capacity::table(plan, &self.kept),
+    pub(crate) fn compute(&mut self) {
+        let point = if let Phase::Sample(slot, _) = self.phase { slot.point } else { 0 };
+        let mut known = interim(&self.stored, point);
+        let tiers = |table: &Table| -> BTreeMap<usize, Value> {
+            let place = table.place("tier");
+            let tier = |row: &Vec<Value>| Some((self.row_of(row)?, row.get(place?)?.clone()));
+            table.rows.iter().filter_map(tier).collect()
         };
-        self.finding = finding;
-        let tier = |table: &Table, name: &str| {
-            table.rows.iter().find(|row| row.name == name).and_then(|row| row.cells.first().cloned())
-        };
-        let has_moved = |row: &&Row| tier(&self.table, &row.name) != row.cells.first().cloned();
-        self.moved = table.rows.iter().filter(has_moved).map(|row| row.name.clone()).collect();
+        let before = tiers(&self.known.table);
+        let moved = tiers(&known.table).into_iter().filter(|(row, tier)| before.get(row) != Some(tier));
+        self.moved = moved.map(|(row, _)| row).collect();
         // What is new stands first.
-        let (old, new): (Vec<String>, _) =
-            remarks.into_iter().partition(|remark| self.remarks.contains(remark));
-        self.remarks = new.into_iter().chain(old).collect();
-        self.table = table;
+        known.remarks.sort_by_key(|remark| self.known.remarks.contains(remark));
+        self.known = known;
     }
 
     /// How it looks, so long after this part of it began.
-    pub fn view(&self, elapsed: Duration) -> View {
-        let mut table = self.table.clone();
-        if !matches!(self.question, Question::Gate) {
-            table.rows.iter_mut().for_each(|row| self.enter_state(row));
-        }
-        if let Question::Capacity { searches, .. } = &self.question {
-            capacity::enter_searches(&mut table, self.plan(), searches, &self.measured_in_block());
-        }
-        let failed = self.failed.iter().map(|(row, (_, reason))| format!("{row}: {reason}"));
+    pub(crate) fn view(&self, elapsed: Duration) -> View {
+        let mut table = self.known.table.clone();
+        let interest = self.enter_states(&mut table);
+        let failed = self.failed.iter().map(|(row, (_, reason))| format!("{}: {reason}", self.label(*row)));
         View {
-            title: self.kept.header.plan.title.clone(),
+            title: self.plan().title.clone(),
             place: self.place(),
-            finding: self.finding.clone(),
+            answer: self.known.answer.clone(),
             elapsed: self.elapsed_before + elapsed,
             left: self.left,
             table,
-            remarks: failed.chain(self.remarks.iter().cloned()).collect(),
-        }
-    }
-
-    fn measured_in_block(&self) -> BTreeSet<&str> {
-        let this_block =
-            self.kept.records.iter().rev().take_while(|record| !matches!(record, Record::Block(_)));
-        this_block.filter_map(|record| self.row_of_slice(record)).collect()
-    }
-
-    fn row_of_slice(&self, record: &Record) -> Option<&str> {
-        match record {
-            Record::Sample(slice) => Some(&self.plan().rows[slice.row].label),
-            _ => None,
+            interest,
+            remarks: failed.chain(self.known.remarks.iter().cloned()).collect(),
         }
     }
 
     fn plan(&self) -> &Plan {
-        &self.kept.header.plan
+        &self.stored.header.plan
     }
 
-    /// What a row does.
-    fn enter_state(&self, row: &mut Row) {
-        let name = row.name.as_str();
-        let is_in_block = self.order.iter().any(|label| label == name);
-        row.is_now = self.now() == Some(name);
-        row.interest = match self.failed.get(name) {
-            _ if row.is_now => interest::NOW,
-            Some((block, _)) if block + 1 >= self.block => interest::FAILED,
-            None if is_in_block => interest::IN_BLOCK,
-            _ if self.plan().is_reference(name) => interest::RAW_SOCKET,
-            _ if self.moved.contains(name) => interest::MOVED,
-            _ => 0,
-        };
-        if let Some((block, reason)) = self.failed.get(name) {
-            row.state = format!("failed in block {}: {reason}", block + 1);
-            (row.tone, row.is_out, row.range) = (Tone::Bad, true, None);
-            return;
+    fn label(&self, row: usize) -> &str {
+        &self.plan().rows[row].label
+    }
+
+    /// The row of the plan that a row of the table is about.
+    fn row_of(&self, cells: &[Value]) -> Option<usize> {
+        let label = cells.first()?.text()?;
+        self.plan().rows.iter().position(|row| row.label == label)
+    }
+
+    /// What each row does, in place of how it stands; and how interesting it is. A table of metrics has no states.
+    fn enter_states(&self, table: &mut Table) -> Vec<Interest> {
+        let Some(state) = table.place("state") else { return Vec::new() };
+        let column = &mut table.columns[state];
+        (column.priority, column.hidden) = (ALWAYS, false);
+        let reason = table.place("reason").or(table.place("remarks"));
+        if let Some(reason) = reason.filter(|_| !self.failed.is_empty()) {
+            table.columns[reason].hidden = false;
         }
-        let state = match &self.phase {
-            _ if row.is_out => return,
-            Phase::Pilots | Phase::Starting if row.is_now => "warming up",
-            Phase::Measuring { .. } if row.is_now => "measuring",
-            Phase::Pilots => self.piloted.get(name).map_or("", String::as_str),
-            Phase::Starting if is_in_block && self.live.contains(name) => "ready",
-            _ => return,
+        let measured = self.measured_in_block();
+        let enter = |cells: &mut Vec<Value>| {
+            let Some(row) = self.row_of(cells) else { return Interest::None };
+            if let Some((block, why)) = self.failed.get(&row) {
+                let figures = cells.iter_mut().filter(|cell| matches!(cell, Value::Number(_)));
+                figures.for_each(|figure| *figure = Value::None);
+                cells[state] = ("failed", Tone::Bad).into();
+                if let Some(reason) = reason {
+                    cells[reason] = format!("block {}: {why}", block + 1).into();
+                }
+            } else if self.plan().rows[row].excluded.is_none() {
+                cells[state] = self.state(row, measured.contains(&row)).unwrap_or_default().into();
+            }
+            self.interest(row)
         };
-        (row.state, row.tone) = (state.to_owned(), Tone::Plain);
+        table.rows.iter_mut().map(enter).collect()
+    }
+
+    fn state(&self, row: usize, is_measured: bool) -> Option<String> {
+        let is_now = self.now() == Some(row);
+        let found = self.searches.as_ref().filter(|_| is_measured);
+        let found = found.and_then(|searches| search::state(searches, row));
+        let state = match &self.phase {
+            _ if found.is_some() => return found,
+            Phase::Pilots | Phase::Starting if is_now => "warming up",
+            Phase::Measuring { .. } | Phase::Sample(..) if is_now => "measuring",
+            Phase::Pilots => self.piloted.get(&row)?,
+            Phase::Starting | Phase::Measuring { .. } if self.live.contains(&row) => "ready",
+            Phase::Stopping if self.live.contains(&row) => "stopping",
+            _ => return self.outcome(row),
+        };
+        Some(state.to_owned())
+    }
+
+    /// Why the last sample of a row has no figures.
+    fn outcome(&self, row: usize) -> Option<String> {
+        let samples = self.stored.records.iter().rev().filter_map(|record| match record {
+            Record::Sample(sample) if sample.row == row => Some(sample),
+            _ => None,
+        });
+        match samples.map(|sample| &sample.outcome).next()? {
+            Outcome::Measured => None,
+            Outcome::Hung(_) => Some("hung".to_owned()),
+            Outcome::Failed { .. } => Some("failed".to_owned()),
+        }
+    }
+
+    fn measured_in_block(&self) -> BTreeSet<usize> {
+        let records = self.stored.records.iter().rev();
+        let this_block = records.take_while(|record| !matches!(record, Record::Block(_)));
+        let row = |record: &Record| if let Record::Sample(slice) = record { Some(slice.row) } else { None };
+        this_block.filter_map(row).collect()
+    }
+
+    fn interest(&self, row: usize) -> Interest {
+        match self.failed.get(&row) {
+            _ if self.now() == Some(row) => Interest::Now,
+            Some((block, _)) if block + 1 >= self.block => Interest::Failed,
+            None if self.order.contains(&row) => Interest::InBlock,
+            _ if self.plan().is_reference(self.label(row)) => Interest::Reference,
+            _ if self.moved.contains(&row) => Interest::Moved,
+            _ => Interest::None,
+        }
     }
 
     /// The row that is at work.
-    fn now(&self) -> Option<&str> {
+    fn now(&self) -> Option<usize> {
         match &self.phase {
             Phase::Pilots => {
-                let rows = self.plan().rows.iter().filter(|row| row.excluded.is_none());
-                let mut labels = rows.map(|row| row.label.as_str());
-                labels.find(|label| !self.piloted.contains_key(*label) && !self.failed.contains_key(*label))
+                let rows = self.plan().rows.iter().enumerate();
+                let mut members = rows.filter(|(_, row)| row.excluded.is_none()).map(|(row, _)| row);
+                members.find(|row| !self.piloted.contains_key(row) && !self.failed.contains_key(row))
             }
-            Phase::Starting => {
-                self.order.iter().map(String::as_str).find(|label| !self.live.contains(*label))
-            }
-            Phase::Measuring { row, .. } => Some(row),
+            Phase::Starting => self.order.iter().copied().find(|row| !self.live.contains(row)),
+            Phase::Measuring { row, .. } => Some(*row),
             Phase::Stopping => None,
+            Phase::Sample(slot, _) => Some(slot.row),
         }
     }
 
     fn place(&self) -> String {
-        let now = self.now().unwrap_or_default();
-        if matches!(self.phase, Phase::Pilots) {
-            let members = self.plan().rows.iter().filter(|row| row.excluded.is_none()).count();
-            let number = (self.piloted.len() + self.failed.len() + 1).min(members);
-            return format!("finding how long each warms up, {number} of {members}: {now}");
-        }
         let plan = self.plan();
-        let about = if plan.blocks().min == plan.blocks().max { "" } else { "about " };
+        let now = self.now().map(|row| self.label(row)).unwrap_or_default();
         let what = match &self.phase {
+            Phase::Pilots => {
+                let members = plan.rows.iter().filter(|row| row.excluded.is_none()).count();
+                let number = (self.piloted.len() + self.failed.len() + 1).min(members);
+                return format!("finding how long each warms up, {number} of {members}: {now}");
+            }
+            Phase::Sample(slot, done) => {
+                let (number, all, round) = (done + 1, plan.samples(), slot.round + 1);
+                let point = plan.points[slot.point].describe();
+                return format!("sample {number} of {all}, round {round}: {now}, {point}");
+            }
+            Phase::Starting if plan.is_sequential() => return "starting".to_owned(),
             Phase::Starting if now.is_empty() => "all are warm".to_owned(),
             Phase::Starting => format!("warming up {now}"),
-            Phase::Measuring { row, text } => format!("{text}: {row}"),
-            _ => "stopping".to_owned(),
+            Phase::Measuring { text, .. } => format!("{text}: {now}"),
+            Phase::Stopping => "stopping".to_owned(),
         };
+        let about = if plan.blocks().min == plan.blocks().max { "" } else { "about " };
         let block = format!("block {} of {about}{}, {what}", self.block + 1, self.blocks);
         let looks: &[usize] = match &plan.until {
             Until::Budget | Until::Search(_) => &[],
@@ -361,7 +329,7 @@ impl<'a> InterleavedModel<'a> {
 }
 
 /// What a pilot has found.
-pub fn steady(pilot: &Pilot) -> String {
+pub(crate) fn steady(pilot: &Pilot) -> String {
     match pilot.steady_after_ns {
         Some(ns) => format!("steady after {:.1} s", ns as f64 / 1e9),
         None => "not steady in the time it had".to_owned(),
@@ -380,7 +348,7 @@ fn place(plan: &Plan, slice: &Sample) -> String {
     }
 }
 
-/// Time that the records tell of.
+/// Time that the records report.
 fn elapsed(records: &[Record]) -> Duration {
     let elapsed = records.iter().filter_map(|record| match record {
         Record::Block(block) => Some(block.elapsed_ns),

@@ -74,12 +74,17 @@ fn block(number: usize, rows: &[(&str, f64)]) -> Vec<Record> {
     records
 }
 
-fn hear(model: &mut InterleavedModel, records: impl IntoIterator<Item = Record>) {
-    records.into_iter().for_each(|record| model.hear(record, LEFT));
+fn record(model: &mut Model, records: impl IntoIterator<Item = Record>) {
+    records.into_iter().for_each(|record| model.on_record(&record, LEFT));
+}
+
+fn cell<'v>(view: &'v View, name: &str, key: &str) -> &'v Value {
+    let row = view.table.rows.iter().find(|row| row[0].text() == Some(name)).unwrap();
+    &row[view.table.place(key).unwrap()]
 }
 
 fn state<'v>(view: &'v View, name: &str) -> &'v str {
-    &view.table.rows.iter().find(|row| row.name == name).unwrap().state
+    cell(view, name, "state").text().unwrap_or_default()
 }
 
 const ROWS: [(&str, f64); 3] = [("raw", 1.0), ("fast", 0.9), ("slow", 0.4)];
@@ -90,11 +95,11 @@ fn what_is_being_done_is_said() {
     head.plan.blocks_mut().warm_up_ns_max = Some(9_000_000_000);
     let reason = "not found: swiftc".to_owned();
     head.plan.rows[3].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
-    let mut model = InterleavedModel::new(&head, &[]);
-    let view = |model: &InterleavedModel| model.view(Duration::from_secs(7));
+    let mut model = Model::new(&head, &[]);
+    let view = |model: &Model| model.view(Duration::from_secs(7));
     assert_eq!(view(&model).place, "finding how long each warms up, 1 of 3: raw");
     assert_eq!(state(&view(&model), "raw"), "warming up");
-    assert_eq!(state(&view(&model), "gone"), "left out: not found: swiftc");
+    assert_eq!(state(&view(&model), "gone"), "left out");
 
     let pilot = Pilot {
         row: 0,
@@ -104,37 +109,38 @@ fn what_is_being_done_is_said() {
         start_ns: 0,
         steady_after_ns: Some(1_500_000_000),
     };
-    hear(&mut model, [Record::Pilot(pilot)]);
+    record(&mut model, [Record::Pilot(pilot)]);
     assert_eq!(view(&model).place, "finding how long each warms up, 2 of 3: fast");
     assert_eq!(state(&view(&model), "raw"), "steady after 1.5 s");
 
-    hear(&mut model, [begins(0, &ROWS), started(0, 0)]);
+    record(&mut model, [begins(0, &ROWS), started(0, 0)]);
     assert_eq!(view(&model).place, format!("block 1 of about {}, warming up fast", model.blocks));
     assert_eq!((state(&view(&model), "raw"), state(&view(&model), "slow")), ("ready", ""));
 
-    hear(&mut model, [started(0, 1), started(0, 2)]);
+    record(&mut model, [started(0, 1), started(0, 2)]);
     assert!(view(&model).place.ends_with(", all are warm"));
-    hear(&mut model, [sample(slice(0, 2, 2, 1.0))]);
+    record(&mut model, [sample(slice(0, 2, 2, 1.0))]);
     assert!(view(&model).place.ends_with(", round 3: slow"));
     assert_eq!(state(&view(&model), "slow"), "measuring");
 
     let reason = "was killed".to_owned();
-    hear(&mut model, [Record::Failed(Failed { block: 0, row: 2, reason })]);
-    assert_eq!(state(&view(&model), "slow"), "failed in block 1: was killed");
+    record(&mut model, [Record::Failed(Failed { block: 0, row: 2, reason })]);
+    assert_eq!(state(&view(&model), "slow"), "failed");
+    assert_eq!(cell(&view(&model), "slow", "reason").text(), Some("block 1: was killed"));
     assert_eq!(view(&model).remarks, ["slow: was killed"]);
-    hear(&mut model, [stopped(0, 0)]);
+    record(&mut model, [stopped(0, 0)]);
     assert!(view(&model).place.ends_with(", stopping"));
 }
 
 #[test]
 fn blocks_to_come_are_told_by_those_that_were() {
     let head = header(&["raw", "fast", "slow"]);
-    let mut model = InterleavedModel::new(&head, &[]);
-    (0..3).for_each(|number| hear(&mut model, block(number, &ROWS)));
+    let mut model = Model::new(&head, &[]);
+    (0..3).for_each(|number| record(&mut model, block(number, &ROWS)));
     // A block has taken 4 s, and there are 60 s.
-    model.hear(begins(3, &ROWS), LEFT);
+    model.on_record(&begins(3, &ROWS), LEFT);
     assert_eq!(model.blocks, 3 + 15);
-    model.hear(begins(4, &ROWS), Duration::ZERO);
+    model.on_record(&begins(4, &ROWS), Duration::ZERO);
     assert_eq!(model.blocks, 6, "the fewest");
 }
 
@@ -142,19 +148,18 @@ fn blocks_to_come_are_told_by_those_that_were() {
 fn the_table_is_that_of_the_end() {
     let head = header(&["raw", "fast", "slow"]);
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).collect();
-    let mut model = InterleavedModel::new(&head, &records);
+    let mut model = Model::new(&head, &records);
     let reason = Ending::Interrupted;
-    hear(&mut model, [Record::Ended(Ended { reason, elapsed_ns: 28_000_000_000 })]);
-    hear(&mut model, [begins(7, &ROWS), started(7, 0)]);
+    record(&mut model, [Record::Ended(Ended { reason, elapsed_ns: 28_000_000_000 })]);
+    record(&mut model, [begins(7, &ROWS), started(7, 0)]);
     let view = model.view(Duration::from_secs(7));
     assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
     assert_snapshot!(drawn(&view, 100, 8));
-    let report = tare_analysis::interleaved::compute(&model.kept);
-    for (shown, row) in view.table.rows.iter().zip(&report.rows).skip(1) {
-        let interval = row.ratio.as_ref().and_then(|ratio| ratio.low.zip(ratio.high));
-        assert_eq!(shown.name, row.label);
-        assert_eq!(shown.range.as_ref().unwrap().interval, interval);
-        assert!(interval.is_some());
+    assert_eq!(view.interest, [Interest::InBlock, Interest::Now, Interest::InBlock]);
+    let shown = |key: &str| view.table.values(key).cloned().collect::<Vec<_>>();
+    let whole = interim(&model.stored, 0).table;
+    for key in ["label", "throughput_ratio", "throughput_ratio_low", "tier"] {
+        assert_eq!(shown(key), whole.values(key).cloned().collect::<Vec<_>>(), "{key}");
     }
 }
 
@@ -169,11 +174,10 @@ fn without_a_throughput_it_is_cpu_time_that_is_shown() {
     };
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).map(generator_bound).collect();
     let head = header(&["raw", "fast", "slow"]);
-    let model = InterleavedModel::new(&head, &records);
+    let model = Model::new(&head, &records);
     let view = model.view(Duration::ZERO);
-    assert_eq!(view.table.columns[2].title, "CPU of reference");
-    assert_eq!(state(&view, "raw"), "generator-bound");
-    assert!(view.table.rows.iter().all(|row| row.range.is_some()), "{:?}", view.table);
+    assert_eq!(cell(&view, "fast", "throughput_ratio"), &Value::None);
+    assert!(matches!(cell(&view, "fast", "cpu_ratio"), Value::Number(_)), "{:?}", view.table);
     assert!(view.remarks[0].contains("generator-bound"), "{:?}", view.remarks);
 }
 
@@ -184,12 +188,12 @@ fn a_comparison_is_effects_and_bounds_at_the_last_look() {
     let candidate = "fast".to_owned();
     head.plan.until = Until::Gate(Gate { candidate, delta: 0.03, metrics, looks: looks(40), alpha: ALPHA });
     let rows = [("raw", 1.0), ("fast", 0.99)];
-    let mut model = InterleavedModel::new(&head, &block(0, &rows));
+    let mut model = Model::new(&head, &block(0, &rows));
     let view = model.view(Duration::ZERO);
     assert!(view.place.ends_with("; next look after block 12"), "{}", view.place);
-    assert_eq!(view.finding, "1 blocks say nothing yet: the first look is after 12");
-    (1..12).for_each(|number| hear(&mut model, block(number, &rows)));
-    hear(&mut model, [begins(12, &rows)]);
+    assert_eq!(view.answer, "1 blocks say nothing yet: the first look is after 12");
+    (1..12).for_each(|number| record(&mut model, block(number, &rows)));
+    record(&mut model, [begins(12, &rows)]);
     model.compute();
     assert_snapshot!(drawn(&model.view(LEFT), 100, 9));
 }
@@ -199,10 +203,11 @@ fn a_search_is_the_rates_between_which_it_is() {
     let mut head = header(&["raw", "fast"]);
     head.plan = fixture::with_rates(head.plan, &[Rate::Searched], 28);
     let slo = Slo::parse(["p99=10ms"]).unwrap();
-    head.plan.until = Until::Search(SloPlan { slo, windows: 14, lag_ns_max: 1_000_000, at_least: None });
+    head.plan.until =
+        Until::Search(tare_bench::slo::SloPlan { slo, windows: 14, lag_ns_max: 1_000_000, at_least: None });
     let rows = [("raw", 1.0), ("fast", 0.5)];
-    let mut model = InterleavedModel::new(&head, &[]);
-    hear(&mut model, block(0, &rows));
+    let mut model = Model::new(&head, &[]);
+    record(&mut model, block(0, &rows));
     let window = |offered_per_second: f64, good: u64| {
         let answered = offered_per_second as u64;
         let mut window = slice(0, 0, 0, 1.0);
@@ -211,13 +216,10 @@ fn a_search_is_the_rates_between_which_it_is() {
         window.load.within = vec![answered * good / 100];
         sample(window)
     };
-    hear(&mut model, [window(70_000.0, 100), window(84_000.0, 100), window(100_800.0, 10)]);
+    record(&mut model, [window(70_000.0, 100), window(84_000.0, 100), window(100_800.0, 10)]);
     let view = model.view(LEFT);
-    let row = |name: &str| view.table.rows.iter().find(|row| row.name == name).unwrap();
-    assert_eq!(row("raw").range.as_ref().unwrap().interval, Some((84_000.0, 100_800.0)));
-    assert_eq!(row("raw").range.as_ref().unwrap().value, Some(100_800.0));
-    assert_eq!((row("raw").state.as_str(), row("raw").cells[4].as_str()), ("window 3", "101 k"));
-    assert_eq!(row("fast").range, None);
+    assert_eq!(state(&view, "raw"), "window 3: 84.0 k .. 101 k");
+    assert_eq!(state(&view, "fast"), "");
     assert!(view.place.ends_with(" at 101 k/s: raw"), "{}", view.place);
     assert_snapshot!(drawn(&view, 100, 6));
 }
@@ -236,9 +238,9 @@ fn a_new_remark_stands_before_those_that_were_there() {
         }
         records
     };
-    let mut model = InterleavedModel::new(&head, &complains(0, 0, "first"));
+    let mut model = Model::new(&head, &complains(0, 0, "first"));
     assert_eq!(model.view(LEFT).remarks, ["raw: first"]);
-    hear(&mut model, complains(1, 1, "second"));
+    record(&mut model, complains(1, 1, "second"));
     model.compute();
     assert_eq!(model.view(LEFT).remarks, ["fast: second", "raw: first"]);
 }

@@ -1,113 +1,129 @@
-//! What long work looks like while it goes on, as data: the models beside this make it, `draw` puts it into cells of a
-//! terminal. Knows no terminal, no clock and no record.
-
-mod draw;
+//! What a run in progress looks like on a terminal of any size: the main table of its report, and around it what is being done.
+//! Knows no clock and no record.
 
 use std::time::Duration;
 
-pub use tare_analysis::verdict::Tone;
+use console::{measure_text_width, truncate_str};
+use tare_report::{
+    document::Table,
+    write::text::{self, Look},
+};
+
+use super::duration;
+
+/// What marks the row that is at work, and its room before the others.
+const MARK: [&str; 2] = ["▶ ", "  "];
+const TITLE_MIN: usize = 8;
+const REMARKS_MAX: usize = 3;
+
+/// Columns and lines of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) columns: u16,
+    pub(crate) lines: u16,
+}
 
 /// All that is shown at one instant.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct View {
-    /// What is measured.
-    pub title: String,
+pub(crate) struct View {
+    pub(crate) title: String,
     /// What is being done.
-    pub place: String,
-    /// What has been found out, where that is a sentence.
-    pub finding: String,
-    /// Since it began.
-    pub elapsed: Duration,
+    pub(crate) place: String,
+    /// What has been found out, if that is a sentence.
+    pub(crate) answer: String,
+    pub(crate) elapsed: Duration,
     /// What is still to come, as far as is known.
-    pub left: Duration,
-    /// What is known.
-    pub table: Table,
-    /// Doubts and failures, the newest first.
-    pub remarks: Vec<String>,
+    pub(crate) left: Duration,
+    pub(crate) table: Table,
+    /// Of each row of the table.
+    pub(crate) interest: Vec<Interest>,
+    /// Findings and failures, the newest first.
+    pub(crate) remarks: Vec<String>,
 }
 
-/// Names, figures, and a range on a scale that all rows share.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
-    /// Head of the names.
-    pub name: &'static str,
-    /// Of the figures.
-    pub columns: Vec<Column>,
-    /// Of the ranges; absent if there are none to draw.
-    pub scale: Option<Scale>,
-    /// The best first.
-    pub rows: Vec<Row>,
+/// Why a row is shown if not all of them fit; the strongest reason last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Interest {
+    #[default]
+    None,
+    /// Its tier is another than a block ago.
+    Moved,
+    Reference,
+    InBlock,
+    Failed,
+    /// It is at work.
+    Now,
 }
 
-/// A column of figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
-    /// Its head.
-    pub title: &'static str,
-    /// The order in which a narrow terminal does without: 1 goes first, 0 never.
-    pub spare: u8,
-}
+impl View {
+    /// As many lines as there is room for, none of them longer than the terminal is wide.
+    pub(crate) fn lines(&self, size: Size, colours: bool) -> Vec<String> {
+        let (width, height) = (usize::from(size.columns), usize::from(size.lines));
+        let look = Look { width: Some(width.saturating_sub(MARK[1].len())), colours };
+        let mut lines = self.head(width, look);
+        // The table has the most of a low terminal.
+        let remarks = self.remarks.len().min(REMARKS_MAX).min(height / 6);
+        lines.extend(self.rows(height.saturating_sub(lines.len() + remarks), look));
+        let warning = |remark: &String| format!("{} {}", look.paint("33", "warning:"), one_line(remark));
+        lines.extend(self.remarks[..remarks].iter().map(warning));
+        lines.truncate(height);
+        lines.iter().map(|line| truncate_str(line, width, "…").trim_end().to_owned()).collect()
+    }
 
-/// What a range is drawn on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
-    /// Its left end.
-    pub from: f64,
-    /// Its right end.
-    pub to: f64,
-    /// Both in words.
-    pub ends: [String; 2],
-    /// Whether a value is also a length from the left end.
-    pub is_length: bool,
-}
+    fn head(&self, width: usize, look: Look) -> Vec<String> {
+        let times = format!("{}, about {} left", duration(self.elapsed), duration(self.left));
+        let room = width.saturating_sub(measure_text_width(&times) + 2);
+        let first = match room >= TITLE_MIN {
+            true => {
+                let title = one_line(&self.title);
+                let title = truncate_str(&title, room, "…");
+                let gap = " ".repeat(room - measure_text_width(&title) + 2);
+                look.paint("1", &title) + &gap + &times
+            }
+            false => times,
+        };
+        let rest = [&self.place, &self.answer].into_iter().filter(|text| !text.is_empty());
+        std::iter::once(first).chain(rest.map(|text| one_line(text))).collect()
+    }
 
-/// An interval reaches at most this many times as far as the greatest value: with few values it may be wider than all that it is
-/// compared with.
-const REACH: f64 = 2.0;
+    fn rows(&self, room: usize, look: Look) -> Vec<String> {
+        if room < 2 || self.table.rows.is_empty() {
+            return Vec::new();
+        }
+        let (head, rows) = text::lines(&self.table, look);
+        let shown = self.shown(room - 1);
+        let mut lines = vec![look.paint("2", &format!("{}{head}", MARK[1]))];
+        lines.extend(shown.iter().map(|place| match self.interest(*place) {
+            Interest::Now => look.paint("1;36", MARK[0]) + &rows[*place],
+            _ => format!("{}{}", MARK[1], rows[*place]),
+        }));
+        let hidden = rows.len() - shown.len();
+        if hidden > 0 {
+            lines.push(look.paint("2", &format!("{}and {hidden} more, not shown", MARK[1])));
+        }
+        lines
+    }
 
-impl Scale {
-    /// From nothing to the greatest value (or to `least`), and beyond it as far as intervals go; absent if that is nothing.
-    pub fn length(rows: &[Row], least: f64, figure: fn(f64) -> String) -> Option<Scale> {
-        let ranges = || rows.iter().filter_map(|row| row.range.as_ref());
-        let values = ranges().filter_map(|range| range.value).fold(least, f64::max);
-        let highs = ranges().filter_map(|range| Some(range.interval?.1)).fold(values, f64::max);
-        let to = highs.min(REACH * values);
-        let ends = ["0".to_owned(), figure(to)];
-        (to > 0.0).then_some(Scale { from: 0.0, to, ends, is_length: true })
+    /// The places of the most interesting rows, in the order of the table. If that is not all, a line is left to say so.
+    fn shown(&self, room: usize) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.table.rows.len()).collect();
+        if places.len() > room {
+            places.sort_by_key(|place| std::cmp::Reverse(self.interest(*place)));
+            places.truncate(room - 1);
+            places.sort_unstable();
+        }
+        places
+    }
+
+    fn interest(&self, place: usize) -> Interest {
+        self.interest.get(place).copied().unwrap_or_default()
     }
 }
 
-/// A value and its interval.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Range {
-    /// Absent if only the interval is known.
-    pub value: Option<f64>,
-    /// Absent if there is none yet.
-    pub interval: Option<(f64, f64)>,
-    /// Values to compare it with.
-    pub marks: Vec<f64>,
-}
-
-/// One row.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Row {
-    /// What it is about.
-    pub name: String,
-    /// As many as there are columns.
-    pub cells: Vec<String>,
-    /// Drawn on the scale.
-    pub range: Option<Range>,
-    /// What it is doing, or why there are no figures.
-    pub state: String,
-    /// How the state is coloured.
-    pub tone: Tone,
-    /// The state stands in place of the figures.
-    pub is_out: bool,
-    /// It is at work now.
-    pub is_now: bool,
-    /// Where not all fit, those with more of it are shown.
-    pub interest: u8,
+/// What services say may hold anything.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
-pub mod tests;
+pub(crate) mod tests;

@@ -7,7 +7,7 @@ pub(crate) mod loads;
 mod ratios;
 mod slices;
 mod starts;
-mod tiers;
+pub(crate) mod tiers;
 mod validity;
 mod wire;
 

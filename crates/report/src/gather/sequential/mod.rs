@@ -15,6 +15,7 @@ mod tests;
 use std::path::Path;
 
 use tare_analysis::{
+    estimate::Estimate,
     figures::time,
     sequential::{CellReport, PUBLISHED, PointReport, PublishedRow, SequentialReport, point_name},
 };
@@ -26,11 +27,12 @@ use tare_bench::{
 };
 
 use super::{
+    columns::Columns,
     environment::{self, Setting},
     footprint::{self, Described},
     words::joined,
 };
-use crate::document::{Document, Fact, Kind, Section, Status};
+use crate::document::{Column, Document, Fact, Kind, Section, Status, Table, Unit};
 
 pub(crate) use series::document as series;
 
@@ -63,6 +65,31 @@ fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
         Some(environment::section(&run.report.environment, settings(run))),
     ];
     first.chain(loads).chain(then).chain(rest.into_iter().flatten()).collect()
+}
+
+/// The services at one point, for the view of a run in progress.
+pub(crate) fn at_point(kept: &StoredRun, report: &SequentialReport, point: usize) -> Table {
+    let run = Experiment { plan: &kept.header.plan, report, kept };
+    let Some(at) = report.points.get(point) else { return Table::default() };
+    let cells = run.cells(|_| true).into_iter().filter(|cell| std::ptr::eq(cell.point, at));
+    let columns = Columns::new().text("label", "service", |cell: &ServiceAt| cell.label().to_owned());
+    let columns = match at.point.is_batch() {
+        true => columns.estimate(Unit::Nanoseconds, "makespan_ns", "makespan", |cell| cell.cell?.makespan_ns),
+        false => {
+            columns.estimate(Unit::PerSecond, "requests_per_second", "req/s", |cell| cell.cell?.per_second)
+        }
+    };
+    let value = |of: fn(&CellReport) -> Option<Estimate>| move |cell: &ServiceAt| Some(of(cell.cell?)?.value);
+    let columns = columns
+        .share("of_reference", "of reference", value(|cell| cell.of_reference))
+        .with(Column::bar)
+        .ns("cpu_ns_per_request", "CPU/request", value(|cell| cell.cpu_ns_per_request))
+        .priority(20)
+        .count("rounds", "rounds", |cell| cell.cell.map_or(0, |cell| cell.rounds))
+        .priority(10)
+        .facet("state", "state", ServiceAt::state)
+        .text("reason", "reason", ServiceAt::remarks);
+    columns.table("Services at one point", cells)
 }
 
 /// What sections are made of.

@@ -1,7 +1,7 @@
 //! `tare run` of a sequential experiment: a published benchmark, repeated; and of a series of them.
 
 mod options;
-pub mod series;
+pub(super) mod series;
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use tare_host::{cpus, link::rights};
 use tare_report::Document;
 use tare_service::{catalogue::Row, workspace::Workspace};
 
-pub use options::PublishedOptions;
+pub(super) use options::PublishedOptions;
 
 use super::Args;
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// A new run of a sequential experiment.
-pub fn begin(
+pub(super) fn begin(
     global: &Global,
     args: &Args,
     experiment: &SequentialExperiment,
@@ -44,7 +44,7 @@ fn prepare_for_links(experiment: &SequentialExperiment, args: &Args) {
 }
 
 /// Without them each cell over a slow link says why it has no figure, and the others are measured.
-pub fn obtain_rights() {
+pub(super) fn obtain_rights() {
     if let Err(error) = rights::obtain() {
         anstream::eprintln!("{} no slow link: {error}", paint("33", "warning:"));
     }

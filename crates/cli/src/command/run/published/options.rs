@@ -7,7 +7,7 @@ use tare_host::link::LinkSpec;
 /// Options of published experiments.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Published experiments (experiments/published/)")]
-pub struct PublishedOptions {
+pub(crate) struct PublishedOptions {
     /// Share of the published time, messages and connections, such as 0.1; the table says so
     #[arg(long)]
     pub scale: Option<f64>,
@@ -30,7 +30,7 @@ pub struct PublishedOptions {
 
 impl PublishedOptions {
     /// Whether any of them was given.
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.scale.is_some()
             || self.duration.is_some()
             || self.rounds.is_some()
@@ -40,12 +40,12 @@ impl PublishedOptions {
     }
 
     /// Whether only the sweep is asked for.
-    pub fn is_sweep(&self) -> bool {
+    pub(crate) fn is_sweep(&self) -> bool {
         self.sweep
     }
 
     /// As a value, at this scale.
-    pub fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
+    pub(crate) fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
         ensure!(
             scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0),
             "--scale: give more than 0 and at most 1"

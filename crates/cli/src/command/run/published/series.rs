@@ -37,7 +37,7 @@ struct Member {
 }
 
 /// Runs the series at `path`. An experiment that cannot be done does not keep the others from being done.
-pub fn run(global: &Global, args: &Args, series: &Series, path: &Path) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) -> anyhow::Result<Outcome> {
     args.refuse_those_of_blocks()?;
     let experiments = experiments(series, args, path)?;
     experiments.iter().for_each(|(experiment, _)| prepare_for_links(experiment, args));
@@ -81,7 +81,7 @@ pub fn run(global: &Global, args: &Args, series: &Series, path: &Path) -> anyhow
 }
 
 /// A series is resumed by its command, because that alone plans what was not begun.
-pub fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
+pub(crate) fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
     if !series::is_one(run) {
         return Ok(());
     }

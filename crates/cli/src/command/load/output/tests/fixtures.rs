@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 
 /// A finished run.
-pub struct Case {
+pub(super) struct Case {
     pub name: &'static str,
     pub load: Load,
     pub report: RunReport,
@@ -25,13 +25,13 @@ pub struct Case {
 }
 
 /// All of them.
-pub fn cases() -> [Case; 6] {
+pub(super) fn cases() -> [Case; 6] {
     [Case::closed(), Case::open(), Case::sessions(), Case::failing(), Case::nothing(), Case::interrupted()]
 }
 
 impl Case {
     /// A closed loop without anything to say.
-    pub fn closed() -> Case {
+    pub(super) fn closed() -> Case {
         let mut case = Case::of("closed", Load::new(Schedule::SATURATE, seconds(10), Duration::from_secs(2)));
         let tally = &mut case.report.total.tally;
         (tally.sent, tally.answered, tally.answered_in_window) = (1_829_404, 1_829_404, 1_829_340);
@@ -46,7 +46,7 @@ impl Case {
     }
 
     /// An open loop that the server cannot follow, and the generator neither.
-    pub fn open() -> Case {
+    pub(super) fn open() -> Case {
         let profile = "1k..2k/5s".parse().unwrap();
         let schedule = Schedule::Open(Arrivals { profile, process: Process::Poisson });
         let mut case = Case::of("open", Load::new(schedule, seconds(1), Duration::from_secs(2)));
@@ -70,7 +70,7 @@ impl Case {
     }
 
     /// Connections that come and go, with a pause.
-    pub fn sessions() -> Case {
+    pub(super) fn sessions() -> Case {
         let stop = Stop::count(Quota::Connections(1_000), Duration::from_secs(3_600), Duration::from_secs(2));
         let think = Schedule::Closed { think: Think::Uniform { min_ns: 50 * MS, max_ns: 150 * MS } };
         let load =
@@ -94,7 +94,7 @@ impl Case {
     }
 
     /// A server that is hostile to whoever looks at its answers.
-    pub fn failing() -> Case {
+    pub(super) fn failing() -> Case {
         let mut case = Case { name: "failing", ..Case::closed() };
         let tally = &mut case.report.total.tally;
         tally.sent += 1_700;
@@ -120,7 +120,7 @@ impl Case {
     }
 
     /// A load without one answer.
-    pub fn nothing() -> Case {
+    pub(super) fn nothing() -> Case {
         let stop = Stop::count(Quota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
         let mut case = Case::of("nothing", Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)));
         case.report.total.tally.connection_failed.add(Failure::Refused);
@@ -139,7 +139,7 @@ impl Case {
     }
 
     /// Ended by the user.
-    pub fn interrupted() -> Case {
+    pub(super) fn interrupted() -> Case {
         let mut case = Case { name: "interrupted", ..Case::closed() };
         let report = &mut case.report;
         report.interrupted = true;
@@ -176,7 +176,7 @@ impl Case {
     }
 
     /// As the command would tell it.
-    pub fn result(&self) -> LoadResult<'_> {
+    pub(super) fn result(&self) -> LoadResult<'_> {
         let limits = Limits::default();
         LoadResult {
             url: "http://127.0.0.1:8080/",
@@ -196,7 +196,7 @@ impl Case {
 }
 
 /// Two seconds, and the end of the drain.
-pub fn intervals() -> [Interval; 3] {
+pub(super) fn intervals() -> [Interval; 3] {
     let mut parts = [1_000_u64, 500, 0].map(|answered| {
         let mut measures = Measures { latency: histogram(&[(5 * MS, answered)]), ..Measures::default() };
         (measures.tally.sent, measures.tally.answered) = (answered, answered);
