@@ -6,7 +6,7 @@ use tare_bench::{plan::Plan, record::Record};
 use tare_host::cpus::{TICK_NS, Times};
 
 /// The accounting is wrong where its sum is further than this from the time that passed, and ticks do not explain it.
-pub const RESIDUAL_SHARE_MAX: f64 = 0.02;
+pub(crate) const RESIDUAL_SHARE_MAX: f64 = 0.02;
 
 /// The time of the measured CPUs over all slices, in nanoseconds. The service's and the generator's part come from the
 /// scheduler's clocks, idle and stolen time and what all processes took from the kernel's ticks, and the whole from the
@@ -15,13 +15,10 @@ pub const RESIDUAL_SHARE_MAX: f64 = 0.02;
 pub struct CpuAccounting {
     /// What there was: the time of the slices on each CPU.
     pub all_ns: u64,
-    /// The services.
     pub server_ns: u64,
-    /// The generator.
     pub generator_ns: u64,
     /// What ran and was neither: other processes, and the softirq in their time.
     pub others_ns: u64,
-    /// Idle.
     pub idle_ns: u64,
     /// Taken by a hypervisor.
     pub steal_ns: u64,
@@ -82,7 +79,7 @@ impl CpuAccounting {
 
     /// Whether what is missing is on the generator's CPUs, which go idle between answers: the kernel charges the transitions to
     /// no clock.
-    pub fn lacks_idle_transitions(&self) -> bool {
+    pub(crate) fn lacks_idle_transitions(&self) -> bool {
         let elsewhere = self.residual_share - self.residual_share_generator;
         self.residual_share_generator < 0.0 && elsewhere.abs() <= self.tolerance_share
     }

@@ -29,7 +29,6 @@ impl Check {
     }
 }
 
-/// Of the run: that of all its checks together.
 pub fn verdict(checks: &[Check]) -> Verdict {
     Verdict::of_all(checks.iter().map(|check| check.verdict))
 }
@@ -45,7 +44,7 @@ pub fn of_status(status: Status) -> Option<Check> {
 }
 
 /// That each row has figures, and that they are its own.
-pub fn of_table(report: &Report) -> Vec<Check> {
+pub(crate) fn of_table(report: &Report) -> Vec<Check> {
     let text = |row: &RowReport| {
         if let Some(reason) = row.state.reason() {
             return format!("{}: {reason}", row.state.word());

@@ -1,15 +1,13 @@
 //! A figure with its interval: of a level, of a ratio, of a makespan, wherever one is shown or compared.
 
-use serde::Serialize;
 use tare_stats::RatioEstimate;
 
 /// A figure from values of independent units: blocks, starts, rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
     /// Lower end of the 95% interval; absent with too few units.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
     /// What the interval really covers, if that is known.
     pub confidence_attained: Option<f64>,
@@ -34,7 +32,6 @@ impl Estimate {
         }
     }
 
-    /// Both ends, where they are known.
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }

@@ -13,12 +13,10 @@ pub fn time(ns: f64) -> String {
     joined(parts::time(ns))
 }
 
-/// `3.41 MiB`.
 pub fn bytes(count: f64) -> String {
     joined(parts::bytes(count))
 }
 
-/// `29.5%`.
 pub fn percent(ratio: f64) -> String {
     joined(parts::percent(ratio))
 }

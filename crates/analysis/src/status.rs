@@ -3,7 +3,6 @@
 use serde::Serialize;
 use tare_bench::record::Ending;
 
-/// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -29,7 +28,6 @@ impl Status {
         }
     }
 
-    /// The stable name, for programs.
     pub fn name(self) -> &'static str {
         match self {
             Status::Complete => "complete",
@@ -40,7 +38,6 @@ impl Status {
         }
     }
 
-    /// In words.
     pub fn text(self) -> &'static str {
         match self {
             Status::Complete => "complete",

@@ -20,11 +20,11 @@ pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
 pub const SLICE_TAKEN_SHARE_MAX: f64 = 0.10;
 
 /// The same for what the hypervisor took. It is less, since what is stolen comes in bursts and hits one side alone.
-pub const SLICE_STOLEN_SHARE_MAX: f64 = 0.05;
+pub(crate) const SLICE_STOLEN_SHARE_MAX: f64 = 0.05;
 
 /// Rate x time may lie this far from the number in flight (Little's law); beyond, the generator's counts contradict each
 /// other.
-pub const LITTLE_SHARE_MAX: f64 = 0.05;
+pub(crate) const LITTLE_SHARE_MAX: f64 = 0.05;
 
 /// The law is about means: with fewer answers it is not asked.
 const LITTLE_ANSWERS_MIN: u64 = 1_000;
@@ -35,20 +35,20 @@ pub const DROPPED_SHARE_MAX: f64 = 0.5;
 
 /// A row of which the service's CPUs were busy for less than this share, while the generator's were busy for more, says
 /// how fast the generator is, and not how fast the service is.
-pub const BUSY_SHARE: f64 = 0.9;
+pub(crate) const BUSY_SHARE: f64 = 0.9;
 
 /// Below this the service's CPUs were not what limited it: its throughput is less than its capacity.
-pub const SERVER_BOUND_SHARE: f64 = 0.95;
+pub(crate) const SERVER_BOUND_SHARE: f64 = 0.95;
 
 /// Others that take more than this of the measured CPUs over all slices of a row that is not server-bound took its
 /// throughput. Over a row the ticks average out.
-pub const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
+pub(crate) const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
 
 /// A service that its group's quota held back for more than this share of the time was measured under that quota.
-pub const THROTTLED_SHARE_MAX: f64 = 0.01;
+pub(crate) const THROTTLED_SHARE_MAX: f64 = 0.01;
 
 /// An open loop whose generator was later than this in 1% of the requests of half of its slices measures its own latency.
-pub const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
+pub(crate) const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
 
 /// A link whose thread takes more than this share of a CPU may hold packets up that it should not.
 pub(crate) const LINK_BUSY_SHARE: f64 = 0.9;
@@ -88,7 +88,6 @@ pub enum Disturbance {
 }
 
 impl Disturbance {
-    /// In words.
     pub fn text(self) -> &'static str {
         match self {
             Disturbance::Taken => "others ran on the measured CPUs",
@@ -103,7 +102,6 @@ impl Disturbance {
 pub struct Dropped {
     /// Rounds left out, of all rows alike: what is compared was measured side by side.
     pub rounds: usize,
-    /// All rounds.
     pub of_rounds: usize,
     /// Slices in them in which others took the CPUs.
     pub slices_taken: usize,
@@ -126,7 +124,7 @@ impl Dropped {
 }
 
 /// Whether a slice on `cpus` CPUs was disturbed. What the service did does not matter.
-pub fn disturbance(slice: &Sample, cpus: usize) -> Option<Disturbance> {
+pub(crate) fn disturbance(slice: &Sample, cpus: usize) -> Option<Disturbance> {
     let (all_ns, error_ns) = (slice.load.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
     let is_more = |ns: f64, share: f64| ns - error_ns > share * all_ns;
     let stolen_ns =
@@ -183,7 +181,7 @@ impl InFlight {
 }
 
 /// Requests in flight as counted, and as rate x time says, if the two contradict each other.
-pub fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<(f64, f64)> {
+pub(crate) fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<(f64, f64)> {
     let found = InFlight::of(slices)?;
     let (counted, law) = (found.counted_ns, found.law_ns);
     let is_off = (counted - law).abs() > LITTLE_SHARE_MAX * counted.max(law);
@@ -192,7 +190,7 @@ pub fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<(f64, 
 
 /// Where the time of the slices of a row went, as shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Shares {
+pub(crate) struct Shares {
     /// Of the service's CPUs: the service itself.
     pub server: f64,
     /// Of the generator's CPUs: the generator.
@@ -210,7 +208,7 @@ pub struct Shares {
 
 impl Shares {
     /// Over these slices of one row, whose service was set to use `threads` threads.
-    pub fn of(slices: &[&Sample], pinning: &Pinning, threads: usize) -> Shares {
+    pub(crate) fn of(slices: &[&Sample], pinning: &Pinning, threads: usize) -> Shares {
         let elapsed_ns: f64 = slices.iter().map(|slice| slice.load.elapsed_ns as f64).sum();
         let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
         let some = |value: &dyn Fn(&Sample) -> Option<f64>, cpus: usize| {

@@ -80,7 +80,6 @@ pub enum Tone {
 }
 
 impl Verdict {
-    /// Each of them.
     pub const ALL: [Verdict; 9] = [
         Verdict::LeftOut(Absence::AnotherContract),
         Verdict::LeftOut(Absence::NotOnThisMachine),
@@ -99,7 +98,7 @@ impl Verdict {
     }
 
     /// Of several of which one is enough.
-    pub fn of_any(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    pub(crate) fn of_any(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         let verdicts: Vec<Verdict> = verdicts.into_iter().collect();
         match verdicts.contains(&Verdict::Pass) {
             true => Verdict::Pass,
@@ -117,7 +116,6 @@ impl Verdict {
         alike.map(|words| format!("{} {}", words.len(), words[0])).collect::<Vec<_>>().join(", ")
     }
 
-    /// The stable name, for programs.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::LeftOut(Absence::AnotherContract) => "another-contract",
@@ -150,7 +148,6 @@ impl Verdict {
         }
     }
 
-    /// As a test case.
     pub fn test_outcome(self) -> TestOutcome {
         match self {
             Verdict::Pass => TestOutcome::Success,
@@ -162,7 +159,6 @@ impl Verdict {
         }
     }
 
-    /// As a colour.
     pub fn tone(self) -> Tone {
         match self.test_outcome() {
             TestOutcome::Success => Tone::Good,

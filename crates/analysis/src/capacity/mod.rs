@@ -3,7 +3,6 @@
 use crate::estimate::Estimate;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use tare_stats::{DEFAULT_CONFIDENCE, Warning, signed_rank, summary, two_level};
 
 use crate::{
@@ -23,23 +22,15 @@ use tare_bench::{
 };
 use tare_host::environment::Environment;
 
-/// The version of the JSON that a report is written as.
-pub const FORMAT: &str = "1.0";
-
 /// Everything that a table shows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct SloReport {
-    /// [`FORMAT`].
-    pub format: &'static str,
     /// What has to hold, in words.
     pub slo: String,
     /// The rate that was asked of every row.
     pub at_least: Option<f64>,
-    /// When it began, RFC 3339.
     pub began: String,
-    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
-    /// The load in words.
     pub load: String,
     /// Time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
@@ -47,20 +38,14 @@ pub struct SloReport {
     pub ending: Option<Ending>,
     /// The highest capacity first; rows without one last.
     pub rows: Vec<SloRow>,
-    /// What a reader must know to believe the table.
     pub findings: Vec<Finding>,
-    /// The host that it was measured on.
     pub environment: Environment,
 }
 
-/// One row.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct SloRow {
-    /// Unique within the run.
     pub label: String,
-    /// The reported version.
     pub version: Option<String>,
-    /// Whether there are figures, and why not.
     pub state: State,
     /// The highest rate that holds, in requests a second. None too where no rate held that was tried.
     pub capacity: Option<Estimate>,
@@ -68,23 +53,19 @@ pub struct SloRow {
     pub bound: Option<Bound>,
     /// As a share of what the service answers in a closed loop, paired by start.
     pub share: Option<Estimate>,
-    /// What it answers in a closed loop.
     pub closed_per_second: Option<f64>,
     /// The 99th percentile of the answered requests at the highest rate that held; the median of the starts.
     pub latency_ns_p99: Option<f64>,
-    /// Fresh starts whose search came to its end.
     pub starts: usize,
     /// Windows that count, in all of them.
     pub windows: usize,
     /// Windows in which the generator was late, in all of them.
     pub void: usize,
-    /// Findings about the figures.
     pub findings: Vec<Finding>,
 }
 
 /// Which way a capacity is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// Some start held all that was tried: it may be more.
     AtLeast,
@@ -138,7 +119,6 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
     rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     SloReport {
-        format: FORMAT,
         slo: slo.slo.to_string(),
         at_least: slo.at_least,
         began: kept.header.began.clone(),

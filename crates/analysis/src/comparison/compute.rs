@@ -3,7 +3,7 @@
 use tare_stats::{Warning, log_ratios, summary};
 
 use super::{
-    Comparison, Contender, FORMAT, Figure,
+    Comparison, Contender, Figure,
     decide::{Gated, LogRatios, decide},
 };
 use crate::{
@@ -48,7 +48,6 @@ pub fn compute(kept: &StoredRun) -> Option<Comparison> {
     let look = decision.look;
     let figures = both.into_iter().zip(series).zip(decision.metrics);
     Some(Comparison {
-        format: FORMAT,
         verdict,
         reason,
         delta: gate.delta,

@@ -11,15 +11,14 @@ use crate::verdict::Verdict;
 use tare_bench::plan::until::{Gate, Metric};
 
 /// ln(candidate / baseline) of one metric by block, in the order of the blocks.
-pub struct LogRatios {
+pub(crate) struct LogRatios {
     pub metric: Metric,
     /// Whether it decides: its values may be invalid, though the plan has it among those that do.
     pub decides: bool,
     pub log_ratios: Vec<f64>,
 }
 
-/// What came out.
-pub struct Decision {
+pub(crate) struct Decision {
     pub verdict: Verdict,
     /// Blocks of the look it is from.
     pub look: Option<usize>,
@@ -29,7 +28,7 @@ pub struct Decision {
 
 /// One metric at a look.
 #[derive(Debug, Clone)]
-pub struct Gated {
+pub(crate) struct Gated {
     pub estimate: RatioEstimate,
     pub bound: f64,
     pub verdict: Verdict,
@@ -37,7 +36,7 @@ pub struct Gated {
 }
 
 /// The verdict of the first look that has one, else of the latest.
-pub fn decide(gate: &Gate, blocks: usize, series: &[LogRatios]) -> Decision {
+pub(crate) fn decide(gate: &Gate, blocks: usize, series: &[LogRatios]) -> Decision {
     let plans: Vec<Looks> = series.iter().map(|series| gate.looks_at(series.metric)).collect();
     let at = |blocks: usize| -> Vec<Option<Gated>> {
         let each = series.iter().zip(&plans);

@@ -5,7 +5,6 @@ mod compute;
 mod decide;
 mod text;
 
-use serde::Serialize;
 use tare_stats::Warning;
 
 pub use compute::compute;
@@ -14,17 +13,10 @@ use crate::{findings::Finding, verdict::Verdict};
 use tare_bench::{plan::until::Metric, record::Ending};
 use tare_host::environment::Environment;
 
-/// The version of the JSON that a comparison is written as.
-pub const FORMAT: &str = "1.0";
-
 /// All that is reported of a comparison.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Comparison {
-    /// [`FORMAT`].
-    pub format: &'static str,
-    /// What came out.
     pub verdict: Verdict,
-    /// In a sentence.
     pub reason: String,
     /// From which regression on the candidate fails.
     pub delta: f64,
@@ -32,13 +24,9 @@ pub struct Comparison {
     pub candidate: Contender,
     /// Than this.
     pub baseline: Contender,
-    /// Name of the contract.
     pub contract: String,
-    /// The load in words.
     pub load: String,
-    /// When it began, RFC 3339.
     pub began: String,
-    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Blocks that both have.
     pub blocks: usize,
@@ -52,29 +40,24 @@ pub struct Comparison {
     pub ending: Option<Ending>,
     /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
-    /// What a reader must know to believe it.
     pub findings: Vec<Finding>,
-    /// The host that it was measured on.
     pub environment: Environment,
 }
 
 /// One of the two.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contender {
-    /// Its row.
     pub label: String,
     /// How it differs, such as the commit that it was built from.
     pub title: Option<String>,
-    /// The reported version.
     pub version: Option<String>,
     /// The content hash of its build.
     pub content: Option<String>,
 }
 
 /// One metric of the two.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Which.
     pub metric: Metric,
     /// For a reader: with the rate if it is latency at a rate.
     pub name: String,
@@ -82,13 +65,10 @@ pub struct Figure {
     pub decides: bool,
     /// The baseline's median: requests a second, nanoseconds or bytes.
     pub baseline: Option<f64>,
-    /// The candidate's.
     pub candidate: Option<f64>,
     /// Candidate by baseline, paired by block.
     pub ratio: Option<f64>,
-    /// Lower end of its interval.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
     /// The confidence of the interval over all looks; of those that decide together, each has more than 95%.
     pub confidence: f64,
@@ -100,7 +80,6 @@ pub struct Figure {
     pub blocks_more: Option<usize>,
     /// Why it does not decide although it was to.
     pub doubts: Vec<Finding>,
-    /// Warnings about the sample.
     pub warnings: Vec<Warning>,
 }
 

@@ -50,12 +50,12 @@ pub(crate) fn failing(
 }
 
 /// Counts that contradict each other over all slices of a row.
-pub fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<RowIssue> {
+pub(crate) fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<RowIssue> {
     little(slices).map(|(counted, by_law)| RowIssue::Inconsistent { counted, by_law })
 }
 
 /// Latency that is the generator's own, from the 99th percentile of schedule lag of each of its slices.
-pub fn late(load: &str, lags_ns_p99: &[f64]) -> Option<RowIssue> {
+pub(crate) fn late(load: &str, lags_ns_p99: &[f64]) -> Option<RowIssue> {
     let lag_ns =
         summary::median(lags_ns_p99).ok().filter(|lag_ns| *lag_ns > SCHEDULE_LAG_NS_P99_MAX as f64)?;
     Some(RowIssue::LateGenerator { load: Some(load.to_owned()), lag_ns })
@@ -63,7 +63,7 @@ pub fn late(load: &str, lags_ns_p99: &[f64]) -> Option<RowIssue> {
 
 /// Why a whole load does not measure the service's speed: the generator, the link or the machine was the limit, or answers
 /// were wrong or missing. `threads` is the setting of the service; `saturates` means that the load asks for all it can do.
-pub fn of_whole_load(
+pub(crate) fn of_whole_load(
     sample: &Sample,
     pinning: &Pinning,
     threads: usize,

@@ -198,7 +198,7 @@ pub struct SlowLink {
 }
 
 impl RowIssue {
-    pub fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             RowIssue::Throttled { .. } => "throttled",
             RowIssue::Interference { .. } => "interference",
@@ -226,7 +226,7 @@ impl RowIssue {
         }
     }
 
-    pub fn severity(&self) -> Severity {
+    pub(crate) fn severity(&self) -> Severity {
         match self {
             RowIssue::NotServerBound { .. }
             | RowIssue::LoadBound { .. }
@@ -256,7 +256,7 @@ impl RowIssue {
 }
 
 impl RunIssue {
-    pub fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             RunIssue::Damaged { .. } => "damaged",
             RunIssue::NoisyHost { .. } => "noisy-host",
@@ -280,7 +280,7 @@ impl RunIssue {
         }
     }
 
-    pub fn severity(&self) -> Severity {
+    pub(crate) fn severity(&self) -> Severity {
         match self {
             RunIssue::CpuTime(accounting) if !accounting.closes() => Severity::Warning,
             RunIssue::Damaged { .. }

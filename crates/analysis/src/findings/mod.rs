@@ -37,7 +37,7 @@ pub enum Scope {
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Severity {
+pub(crate) enum Severity {
     /// How the figures were made.
     Note,
     /// A figure that stands, and may mislead.
@@ -55,7 +55,7 @@ pub enum Issue {
 }
 
 impl Finding {
-    pub fn of_run(issue: RunIssue) -> Finding {
+    pub(crate) fn of_run(issue: RunIssue) -> Finding {
         Finding { scope: Scope::Run, issue: Issue::Run(issue) }
     }
 
@@ -71,7 +71,7 @@ impl Finding {
         }
     }
 
-    pub fn severity(&self) -> Severity {
+    pub(crate) fn severity(&self) -> Severity {
         match &self.issue {
             Issue::Row(issue) => issue.severity(),
             Issue::Run(issue) => issue.severity(),
@@ -84,7 +84,7 @@ impl Finding {
     }
 
     /// The issue, if it is about a row.
-    pub fn row_issue(&self) -> Option<&RowIssue> {
+    pub(crate) fn row_issue(&self) -> Option<&RowIssue> {
         match &self.issue {
             Issue::Row(issue) => Some(issue),
             Issue::Run(_) => None,

@@ -26,22 +26,22 @@ pub(crate) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// Slices of both kinds, those of dropped rounds among them.
-    pub fn all(&self) -> impl Iterator<Item = &'a Sample> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'a Sample> {
         self.slices.iter().chain(&self.dropped).chain(&self.open).copied()
     }
 
-    pub fn sum(&self, value: impl Fn(&Sample) -> u64) -> f64 {
+    pub(crate) fn sum(&self, value: impl Fn(&Sample) -> u64) -> f64 {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
 
-    pub fn requests_per_second(&self) -> f64 {
+    pub(crate) fn requests_per_second(&self) -> f64 {
         metric::per_second(
             self.sum(|slice| slice.load.answered_in_window),
             self.sum(|slice| slice.load.window_ns),
         )
     }
 
-    pub fn cpu_ns_per_request(&self) -> f64 {
+    pub(crate) fn cpu_ns_per_request(&self) -> f64 {
         metric::cpu_ns_per_request(
             self.sum(|slice| slice.host.server_cpu_ns),
             self.sum(|slice| slice.load.answered),
@@ -49,19 +49,19 @@ impl<'a> Block<'a> {
     }
 
     /// Throughput, or else CPU time: what rows are ranked by.
-    pub fn value(&self, metric: Metric) -> f64 {
+    pub(crate) fn value(&self, metric: Metric) -> f64 {
         match metric {
             Metric::Throughput => self.requests_per_second(),
             _ => self.cpu_ns_per_request(),
         }
     }
 
-    pub fn start_up_ns(&self) -> Option<u64> {
+    pub(crate) fn start_up_ns(&self) -> Option<u64> {
         Some(self.started?.start_up_ns)
     }
 
     /// Interrupts and softirq on the service's CPUs; absent if some slice has no CPU accounting.
-    pub fn softirq_ns(&self) -> Option<f64> {
+    pub(crate) fn softirq_ns(&self) -> Option<f64> {
         let times = self.slices.iter().map(|slice| Some(slice.host.accounting?.server.softirq_ns));
         times.sum::<Option<u64>>().map(|ns| ns as f64)
     }

@@ -11,7 +11,7 @@ use tare_stats::{
 };
 
 use super::{
-    FORMAT, Report, RowReport, State,
+    Report, RowReport, State,
     blocks::{Block, Blocks, blocks_of},
     latency, notes,
     rounds::Rounds,
@@ -37,7 +37,7 @@ pub fn compute(kept: &StoredRun) -> Report {
 
 /// The same of a run with interim analyses, which may have ended because of them: its intervals and tiers
 /// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
-pub fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
+pub(crate) fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
     compute_with(kept, looks, &RowLimits::default())
 }
 
@@ -75,7 +75,6 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
     Report {
-        format: FORMAT,
         experiment: plan.experiment.clone(),
         title: plan.title.clone(),
         question: plan.question.clone(),

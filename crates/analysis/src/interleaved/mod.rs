@@ -12,9 +12,9 @@ mod tiers;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-pub use compute::{compute, compute_at};
+pub use compute::compute;
+#[cfg(test)]
+use compute::compute_at;
 pub use tiers::{AdjacentPair, Place, Tiers};
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
@@ -31,33 +31,21 @@ use tare_bench::{
 use tare_host::environment::Environment;
 use tare_service::catalogue::Style;
 
-/// The version of the JSON that a report is written as.
-pub const FORMAT: &str = "1.0";
-
 /// Everything a table shows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Report {
-    /// [`FORMAT`].
-    pub format: &'static str,
-    /// The experiment's name.
     pub experiment: String,
-    /// Its title.
     pub title: String,
-    /// Its question.
     pub question: String,
-    /// When it began, RFC 3339.
     pub began: String,
-    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// Label of the row that is 100%.
     pub reference: String,
-    /// Complete blocks.
     pub blocks: usize,
     /// Time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
-    /// The load in words.
     pub load: String,
     /// The share of the measured CPUs that went to other programs of this machine, or of another tenant's.
     pub interference_share: Option<f64>,
@@ -69,34 +57,23 @@ pub struct Report {
     pub tiers: Option<Tiers>,
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
-    /// What a reader must know to believe the table.
     pub findings: Vec<Finding>,
-    /// The host that it was measured on.
     pub environment: Environment,
 }
 
-/// One row.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct RowReport {
-    /// Unique within the run.
     pub label: String,
-    /// Language.
     pub language: String,
-    /// Framework.
     pub framework: String,
-    /// How a variant differs.
     pub title: Option<String>,
-    /// What kind of framework it is.
     pub style: Style,
-    /// The reported version.
     pub version: Option<String>,
-    /// Whether there are figures, and why not.
     pub state: State,
     /// Its tier, from 1: rows of one tier are not separated from its first.
     pub tier: Option<usize>,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,
-    /// Complete blocks of this row.
     pub blocks: usize,
     /// Processes on which they were measured; fewer than blocks if one lasted for several.
     pub starts: usize,
@@ -118,7 +95,6 @@ pub struct RowReport {
     pub cpu_ratio: Option<Estimate>,
     /// The share of the measured time in which the service's CPUs were busy with it.
     pub server_cpu_share: Option<f64>,
-    /// The same of the generator.
     pub generator_cpu_share: Option<f64>,
     /// Of the service's CPUs in that time: interrupts and softirq, of all processes.
     pub softirq_share: Option<f64>,
@@ -139,7 +115,6 @@ pub struct RowReport {
     /// Median of the blocks' 99th percentiles.
     pub latency_ns_p99: Option<f64>,
     /// Latency in the open loops, in the order of the plan's rates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub latency_open: Vec<OpenLatency>,
     /// Peak resident memory; the median of the blocks.
     pub rss_bytes_peak: Option<f64>,
@@ -149,15 +124,12 @@ pub struct RowReport {
     pub sent: u64,
     /// Wrong and missing answers, by class.
     pub failed: BTreeMap<String, u64>,
-    /// Findings about the figures.
     pub findings: Vec<Finding>,
 }
 
 /// Whether a row has figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "is", content = "reason", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum State {
-    /// It has.
     Measured,
     /// It was measured, and the measurement is not valid.
     Invalid(Finding),
@@ -199,28 +171,22 @@ impl State {
 }
 
 /// Latency of a row at one rate, from the instants at which requests were due.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OpenLatency {
     /// The rate as the experiment names it: `5000/s`, `80%`.
     pub point: String,
     /// Requests a second that were due; the median of the blocks.
     pub offered_per_second: f64,
-    /// Half of the requests took at most this.
     pub p50_ns: Estimate,
-    /// 90%.
     pub p90_ns: Estimate,
-    /// 99%.
     pub p99_ns: Estimate,
-    /// 99.9%.
     pub p999_ns: Estimate,
     /// Some requests were never answered, so that the quantiles are lower bounds.
     pub at_least: bool,
     /// How late the generator itself was: the greatest 99th percentile of its slices.
     pub lag_ns_p99: u64,
-    /// Requests due in all blocks.
     pub due: u64,
     /// Why it is not the service's latency; absent if it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Finding>,
 }
 
@@ -267,7 +233,7 @@ impl RowReport {
     }
 
     /// Whether it has valid figures.
-    pub fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         match &self.state {
             State::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
             state => state.verdict(),
@@ -277,12 +243,6 @@ impl RowReport {
     /// Why it has no figures, or no throughput.
     pub fn reason(&self) -> Option<String> {
         self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
-    }
-
-    /// All findings about it, for below the table.
-    pub fn remarks(&self) -> impl Iterator<Item = &Finding> {
-        let latency = self.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
-        self.throughput_finding.iter().chain(latency).chain(&self.findings)
     }
 
     /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.

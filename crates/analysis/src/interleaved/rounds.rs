@@ -17,7 +17,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    pub fn of(plan: &Plan, records: &[Record]) -> Rounds {
+    pub(crate) fn of(plan: &Plan, records: &[Record]) -> Rounds {
         let failed = records.iter().filter_map(|record| match record {
             Record::Failed(failed) => Some(failed.row),
             _ => None,
@@ -60,18 +60,17 @@ impl Rounds {
     }
 
     /// Whether all others have their slice in its round too.
-    pub fn is_whole(&self, slice: &Sample) -> bool {
+    pub(crate) fn is_whole(&self, slice: &Sample) -> bool {
         self.whole.get(&slice.block).is_some_and(|whole| slice.round < *whole)
     }
 
     /// Whether the figures of a closed loop count.
-    pub fn counts(&self, slice: &Sample) -> bool {
+    pub(crate) fn counts(&self, slice: &Sample) -> bool {
         let without = self.without.get(&slice.block).filter(|_| !faults::is_active(Fault::Rounds));
         self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
     }
 
-    /// What was left out.
-    pub fn issues(&self, plan: &Plan, reference_blocks: usize) -> Vec<RunIssue> {
+    pub(crate) fn issues(&self, plan: &Plan, reference_blocks: usize) -> Vec<RunIssue> {
         let (dropped, blocks) = (&self.dropped, self.dropped.blocks_disturbed);
         let mut issues = Vec::new();
         issues.extend((dropped.rounds > 0).then(|| RunIssue::RoundsDropped(dropped.clone())));

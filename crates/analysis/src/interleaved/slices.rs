@@ -25,7 +25,6 @@ pub enum Disposition {
 /// A slice, and whether it counts.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassifiedSlice<'a> {
-    /// As it was stored.
     pub slice: &'a Sample,
     /// Its round, counted from 0 over all blocks of the run. All rows of a round were measured side by side.
     pub round: usize,
@@ -104,15 +103,12 @@ fn begins(records: &[Record]) -> BTreeMap<usize, usize> {
 /// What one row did in one block, of the rounds that count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockFigures {
-    /// Counted from 0.
     pub block: usize,
     /// The block in which its process was started.
     pub process: usize,
-    /// Answers a second within the windows.
     pub requests_per_second: f64,
     /// CPU time of the service for each answer; absent if the kernel counted none.
     pub cpu_ns_per_request: Option<f64>,
-    /// Peak resident memory.
     pub rss_bytes_peak: Option<u64>,
     /// From `exec` to the first right answer; absent if the process lasted from an earlier block.
     pub start_up_ns: Option<u64>,

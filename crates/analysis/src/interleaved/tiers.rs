@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use tare_stats::{
     Better, EstimateError, Looks, Warning, log_ratios, planning,
     ranking::{self, Ranking},
@@ -28,14 +27,14 @@ use tare_bench::{
 };
 
 /// The probability that any two rows are called different that are not, over all pairs.
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 /// With this probability the blocks that are named would separate a pair.
 const POWER: f64 = 0.8;
 /// Pairs for which the report names the blocks that would separate them.
 const PAIRS_MAX: usize = 3;
 
 /// The order of the rows, as far as there is one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tiers {
     /// By throughput where every measured row has it, else by CPU time.
     pub by: Metric,
@@ -43,7 +42,6 @@ pub struct Tiers {
     pub alpha: f64,
     /// Blocks that all of them have; of several groups, cycles.
     pub blocks: usize,
-    /// Best first.
     pub rows: Vec<Place>,
     /// Rows that stand side by side and are not separated, those first that would be soonest.
     pub not_separated: Vec<AdjacentPair>,
@@ -52,29 +50,24 @@ pub struct Tiers {
 }
 
 /// Where a row stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The row.
     pub row: String,
     /// Counted from 1: rows of one tier are not separated from its first.
     pub tier: usize,
     /// The best rank that it may have.
     pub rank_best: usize,
-    /// The worst.
     pub rank_worst: usize,
 }
 
 /// Two rows that the data cannot separate.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AdjacentPair {
-    /// The one ahead.
     pub row: String,
-    /// The one behind.
     pub next: String,
     /// How many more blocks would separate them if they differ by as much as it seems; none for more than
     /// [`planning::BLOCKS_MAX`].
     pub blocks_more: Option<usize>,
-    /// How long those take.
     pub ns_more: Option<u64>,
 }
 
@@ -155,8 +148,7 @@ impl Tiers {
         })
     }
 
-    /// The place of a row.
-    pub fn place(&self, label: &str) -> Option<(usize, &Place)> {
+    pub(crate) fn place(&self, label: &str) -> Option<(usize, &Place)> {
         self.rows.iter().enumerate().find(|(_, place)| place.row == label)
     }
 
@@ -197,7 +189,7 @@ impl AdjacentPair {
     }
 
     /// What would separate them.
-    pub fn needed(&self) -> String {
+    pub(crate) fn needed(&self) -> String {
         let Some(blocks) = self.blocks_more else {
             return format!("not even {} blocks would separate them", planning::BLOCKS_MAX);
         };

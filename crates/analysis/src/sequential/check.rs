@@ -5,14 +5,12 @@
 //! *inconclusive* otherwise. Intervals are of 95% each, and not adjusted for their number: a claim of many comparisons may have one
 //! that is wrong by chance, so the comparisons are listed.
 
-use crate::estimate::Estimate;
-use serde::Serialize;
-
 use super::{
     CellReport, PointReport, SequentialReport,
     rounds::{Round, sound},
 };
-use crate::verdict::{Question, Verdict};
+use crate::estimate::Estimate;
+use crate::verdict::Verdict;
 use tare_bench::{
     experiment::PUBLISHED,
     figures::{Check, Quantifier},
@@ -22,9 +20,8 @@ use tare_bench::{
 };
 
 /// A claim and what was found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct ClaimReport {
-    /// In the words of the benchmark.
     pub text: String,
     /// All checks together.
     pub verdict: Verdict,
@@ -36,14 +33,12 @@ pub struct ClaimReport {
 }
 
 /// One comparison: what was asked of which row, and what was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CheckReport {
-    /// Its label.
     pub row: String,
     /// At which point, as tables name it.
     pub place: String,
     /// That is the load that was published, which goes without saying.
-    #[serde(skip)]
     pub is_as_published: bool,
     /// The figure that is asked for; absent if it is whether the service hangs, or fails.
     pub metric: Option<Metric>,
@@ -54,13 +49,11 @@ pub struct CheckReport {
     pub claimed_at_least: Option<f64>,
     /// The claim is that it is no more.
     pub claimed_at_most: Option<f64>,
-    /// Whether it is as claimed.
     pub verdict: Verdict,
 }
 
 /// What a figure is divided by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Divisor {
     /// The same figure of this row, at the same point.
     Row(String),
@@ -69,12 +62,10 @@ pub enum Divisor {
 }
 
 /// What a comparison found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// In milliseconds if the metric is a time.
     Figure(Estimate),
-    /// Why there is none.
     Nothing(Nothing),
     /// The service hung.
     Hung(String),
@@ -90,8 +81,7 @@ pub enum Found {
 }
 
 /// Why a comparison found nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nothing {
     LeftOut,
     NotAsked,
@@ -99,14 +89,6 @@ pub enum Nothing {
     NoFigures,
     /// What went wrong instead.
     Failed(String),
-}
-
-impl ClaimReport {
-    /// The verdict in words, and how far it reaches: `confirmed for 12 s instead of 600 s`.
-    pub fn verdict_text(&self) -> String {
-        let reach = self.measured_for.as_ref().map_or(String::new(), |reach| format!(" for {reach}"));
-        format!("{}{reach}", self.verdict.word(Question::Claim))
-    }
 }
 
 impl CheckReport {
@@ -128,7 +110,7 @@ impl CheckReport {
 }
 
 /// What the run finds of each claim.
-pub fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<ClaimReport> {
+pub(crate) fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<ClaimReport> {
     let claims = report.published.claims.iter().map(|claim| {
         let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
         let answers: Vec<(Quantifier, Vec<CheckReport>)> =

@@ -1,7 +1,7 @@
 //! From the records of a sequential experiment to what is reported of it.
 
 use super::{
-    CellReport, FORMAT, PointReport, PublishedRow, SequentialReport, check,
+    CellReport, PointReport, PublishedRow, SequentialReport, check,
     estimate::middle,
     rounds::{Round, sound},
 };
@@ -32,7 +32,6 @@ pub fn compute(kept: &StoredRun) -> SequentialReport {
         _ => None,
     });
     let mut report = SequentialReport {
-        format: FORMAT,
         experiment: plan.experiment.clone(),
         title: plan.title.clone(),
         question: plan.question.clone(),

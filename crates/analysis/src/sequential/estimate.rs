@@ -5,17 +5,17 @@ use tare_stats::{DEFAULT_CONFIDENCE, two_level};
 use crate::estimate::Estimate;
 
 /// A single round has no interval. Checks take it for known within this factor; tables show it without.
-pub const SINGLE_FACTOR: f64 = 1.25;
+pub(crate) const SINGLE_FACTOR: f64 = 1.25;
 
 impl Estimate {
     /// From values above 0, one a round; absent if there is none.
-    pub fn of(values: &[f64]) -> Option<Estimate> {
+    pub(crate) fn of(values: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
         two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
     }
 
     /// Of the ratio of two series of the same rounds.
-    pub fn of_ratio(subject: &[(usize, f64)], base: &[(usize, f64)]) -> Option<Estimate> {
+    pub(crate) fn of_ratio(subject: &[(usize, f64)], base: &[(usize, f64)]) -> Option<Estimate> {
         let paired = subject.iter().filter_map(|(round, value)| {
             let (_, other) = base.iter().find(|(other, _)| other == round)?;
             Some(value / other)
@@ -24,12 +24,12 @@ impl Estimate {
     }
 
     /// The same, known exactly.
-    pub fn exact(self) -> Estimate {
+    pub(crate) fn exact(self) -> Estimate {
         Estimate { low: Some(self.value), high: Some(self.value), ..self }
     }
 
     /// `3.21 (2.98 to 3.40)`.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let digits = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") };
         match self.interval() {
             Some((low, high)) if low == high => digits(self.value),
@@ -39,13 +39,13 @@ impl Estimate {
     }
 
     /// What the value is taken to lie within when a claim is checked.
-    pub fn reach(&self) -> (f64, f64) {
+    pub(crate) fn reach(&self) -> (f64, f64) {
         self.interval().unwrap_or((self.value / SINGLE_FACTOR, self.value * SINGLE_FACTOR))
     }
 }
 
 /// The place of the value in the middle; of two the lower.
-pub fn middle(values: &[f64]) -> Option<usize> {
+pub(crate) fn middle(values: &[f64]) -> Option<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     order.get(values.len().checked_sub(1)? / 2).copied()

@@ -12,8 +12,6 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
-
 use tare_bench::{
     experiment::LOCAL,
     figures::{Figures, Seconds},
@@ -33,29 +31,18 @@ pub use rounds::{Round, invalid};
 pub use tare_bench::experiment::{PUBLISHED, SWEEP};
 pub use tare_bench::plan::{messages_published, place, point_name};
 
-/// The version of the JSON that a report is written as.
-pub const FORMAT: &str = "1.0";
-
 /// All that is reported of a sequential experiment.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct SequentialReport {
-    /// [`FORMAT`].
-    pub format: &'static str,
-    /// The experiment's name.
     pub experiment: String,
-    /// Its title.
     pub title: String,
-    /// Its question.
     pub question: String,
     /// The shape of its table.
     pub layout: tare_bench::experiment::Layout,
-    /// What was published.
     pub published: Figures,
-    /// When it began, RFC 3339.
     pub began: String,
     /// The part of the published time, messages and connections that was done.
     pub scale: f64,
-    /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     /// CPUs of the machine, and which of them served.
     pub cpus: usize,
@@ -71,22 +58,16 @@ pub struct SequentialReport {
     pub points: Vec<PointReport>,
     /// In the order of the published ones.
     pub claims: Vec<ClaimReport>,
-    /// What a reader must know to believe it.
     pub findings: Vec<Finding>,
-    /// The host that it was measured on.
     pub environment: Environment,
 }
 
-/// A row of the table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct PublishedRow {
-    /// Unique within the run.
     pub label: String,
     /// What the published table calls it.
     pub published: Option<String>,
-    /// The reported version.
     pub version: Option<String>,
-    /// SPDX expression.
     pub licence: String,
     /// Why there are no figures.
     pub excluded: Option<Excluded>,
@@ -96,8 +77,7 @@ pub struct PublishedRow {
     pub counted: Counted,
 }
 
-/// One load.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct PointReport {
     /// The load and the settings of the services.
     pub point: Point,
@@ -106,11 +86,9 @@ pub struct PointReport {
 }
 
 /// One service under one load, over all rounds.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct CellReport {
-    /// Place of the row.
     pub row: usize,
-    /// Rounds that came to their end.
     pub rounds: usize,
     /// Right answers a second.
     pub per_second: Option<Estimate>,
@@ -133,7 +111,6 @@ pub struct CellReport {
     /// Wrong and missing answers, in words.
     pub failures: Option<RowIssue>,
     /// For checks: the figures of each round, those without an end left out.
-    #[serde(skip)]
     pub by_round: Vec<Round>,
 }
 
@@ -155,13 +132,12 @@ impl SequentialReport {
 
     /// Whether a cell was measured, and not validly. Of a service that is measured as it was published, though it is wrong,
     /// nothing else was to be expected.
-    pub fn is_invalid(&self, cell: &CellReport) -> bool {
+    pub(crate) fn is_invalid(&self, cell: &CellReport) -> bool {
         self.rows[cell.row].known_failure.is_none() && cell.invalid.is_some() && cell.per_second.is_none()
     }
 }
 
 impl PointReport {
-    /// The cell of a row.
     pub fn cell(&self, row: usize) -> Option<&CellReport> {
         self.cells.iter().find(|cell| cell.row == row)
     }

@@ -13,7 +13,7 @@ pub struct Round {
 }
 
 impl Round {
-    pub fn of(plan: &Plan, sample: &Sample) -> Round {
+    pub(crate) fn of(plan: &Plan, sample: &Sample) -> Round {
         Round { sample: sample.clone(), invalid: invalid(plan, sample) }
     }
 }
@@ -26,7 +26,7 @@ pub fn invalid(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
 }
 
 /// The rounds that measure the service's speed; absent if that is fewer than half of them.
-pub fn sound(by_round: &[Round]) -> Vec<&Round> {
+pub(crate) fn sound(by_round: &[Round]) -> Vec<&Round> {
     let sound: Vec<_> = by_round.iter().filter(|round| round.invalid.is_none()).collect();
     if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }
 }

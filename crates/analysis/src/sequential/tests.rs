@@ -1,5 +1,5 @@
 use crate::estimate::Estimate;
-use crate::verdict::Verdict;
+use crate::verdict::{Question, Verdict};
 
 use super::{
     fixture::{kept, measured},
@@ -14,10 +14,16 @@ fn report(name: &str, scale: f64) -> SequentialReport {
     compute(&kept(name, scale, measured))
 }
 
+/// `holds for 12 s instead of 600 s`.
+fn verdict_text(claim: &ClaimReport) -> String {
+    let reach = claim.measured_for.as_ref().map_or(String::new(), |reach| format!(" for {reach}"));
+    format!("{}{reach}", claim.verdict.word(Question::Claim))
+}
+
 /// A line for each claim, for each of its checks, and for each cell.
 fn words(report: &SequentialReport) -> String {
     let claims = report.claims.iter().flat_map(|claim| {
-        let head = format!("{}: {}", claim.verdict_text(), claim.text);
+        let head = format!("{}: {}", verdict_text(claim), claim.text);
         let check = |check: &CheckReport| format!("  {}: {}: {}", check.verdict, check.what(), check.found());
         std::iter::once(head).chain(claim.checks.iter().map(check))
     });
@@ -170,7 +176,7 @@ fn a_request_that_was_never_answered_is_a_failure() {
 fn a_verdict_says_for_what_time_or_number_it_was_found() {
     let verdicts = |name: &str, scale: f64| {
         let report = report(name, scale);
-        report.claims.iter().map(ClaimReport::verdict_text).collect::<Vec<String>>()
+        report.claims.iter().map(verdict_text).collect::<Vec<String>>()
     };
     assert_eq!(verdicts("abstract-2018", 1.0), ["does not hold", "holds", "holds"]);
     let reach = "for 12 s instead of 600 s";
@@ -185,9 +191,6 @@ fn a_verdict_says_for_what_time_or_number_it_was_found() {
         sessions.iter().any(|verdict| verdict.contains("1000 connections instead of 20000")),
         "{sessions:?}"
     );
-    let report = report("abstract-2018", 0.02);
-    let json = serde_json::to_value(&report.claims[2]).unwrap();
-    assert_eq!((&json["verdict"], &json["measured_for"]), (&"pass".into(), &"12 s instead of 600 s".into()));
 }
 
 /// A service that answers half of what it is asked is done sooner, and must not be the fastest for that.

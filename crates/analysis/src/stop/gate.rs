@@ -18,7 +18,7 @@ pub struct GateRule {
 
 impl GateRule {
     /// For a run with this head.
-    pub fn new(header: &Header) -> GateRule {
+    pub(crate) fn new(header: &Header) -> GateRule {
         GateRule {
             kept: StoredRun {
                 header: header.clone(),

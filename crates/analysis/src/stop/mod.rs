@@ -6,7 +6,7 @@ mod tiers;
 
 pub use crate::series;
 pub use gate::GateRule;
-pub use tiers::{PairwiseStatus, TiersRule};
+pub use tiers::TiersRule;
 
 use tare_bench::{
     experiment::Rate,
@@ -19,11 +19,8 @@ use tare_bench::{
 /// The stopping rule of a plan.
 #[derive(Debug)]
 pub enum PlannedRule<'a> {
-    /// The budget ends it.
     Budget,
-    /// See [`GateRule`].
     Gate(Box<GateRule>),
-    /// See [`TiersRule`].
     Tiers(Box<TiersRule>),
     /// Its searches set the rates, and take as many windows as the plan has.
     Search(Searches<'a>),

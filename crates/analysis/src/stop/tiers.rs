@@ -25,33 +25,32 @@ pub struct TiersRule {
 
 /// How far the pairs are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PairwiseStatus {
+pub(crate) struct PairwiseStatus {
     /// Blocks of the latest look.
     pub look: Option<usize>,
     /// Pairs that differ.
     pub separated: BTreeSet<(String, String)>,
     /// Pairs that differ by less than delta.
     pub equal: BTreeSet<(String, String)>,
-    /// Neither.
     pub open: BTreeSet<(String, String)>,
 }
 
 impl PairwiseStatus {
     /// No pair is left; a single row has none.
-    pub fn is_clear(&self) -> bool {
+    pub(crate) fn is_clear(&self) -> bool {
         self.open.is_empty()
     }
 }
 
 impl TiersRule {
     /// For this plan, which asks for `tiers`.
-    pub fn new(plan: &Plan, tiers: &Tiers) -> TiersRule {
+    pub(crate) fn new(plan: &Plan, tiers: &Tiers) -> TiersRule {
         TiersRule { plan: plan.clone(), tiers: tiers.clone(), records: Vec::new(), blocks: 0 }
     }
 
     /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
     /// separated: each look has its share of the error.
-    pub fn status(&self) -> PairwiseStatus {
+    pub(crate) fn status(&self) -> PairwiseStatus {
         let rows = self.rows();
         let labels: Vec<String> = rows.iter().map(|row| self.plan.rows[*row].label.clone()).collect();
         let values = self.values(&rows);
