@@ -5,6 +5,8 @@
 //! verifies, `schedule` orders in time (and knows no process), `executor` runs it on this machine, `record` and `sample` are
 //! what is stored, `folder` where.
 
+#![warn(clippy::missing_errors_doc, unreachable_pub)]
+
 pub mod executor;
 pub mod experiment;
 pub mod figures;

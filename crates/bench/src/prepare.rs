@@ -220,3 +220,59 @@ fn verify_one(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fixture::{self, published},
+        plan::Options,
+    };
+    use tare_service::catalogue::{Catalogue, RawSocket, select};
+
+    fn rows(labels: &[&str]) -> Vec<Row> {
+        let contracts = published::contracts();
+        let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+        let raw_socket = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
+        let catalogue = Catalogue::load(&published::root(), &names, raw_socket).unwrap();
+        select(&catalogue, labels.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn a_row_is_proved_once_for_each_contract_of_its_points() {
+        let contracts = published::contracts();
+        let labels = ["hyper", "axum"];
+        let mut plan = fixture::under_loads(fixture::plan(&labels), &[16, 64, 256]);
+        plan.points[2].contract = "rest".to_owned();
+        plan.points[2].rows = vec![1];
+        let (rows, labels_of) = (rows(&labels), |plan: &Plan, rows: &[Row]| -> Vec<(String, String)> {
+            let found = candidates(plan, rows, &contracts);
+            found.iter().map(|found| (found.label.to_owned(), found.contract.name.clone())).collect()
+        });
+        let pair = |row: &str, contract: &str| (row.to_owned(), contract.to_owned());
+        let expected = [pair("hyper", "hello"), pair("axum", "hello"), pair("axum", "rest")];
+        assert_eq!(labels_of(&plan, &rows), expected);
+        plan.rows[0].excluded = Some(Excluded { why: Exclusion::NotBuilt, reason: String::new() });
+        assert_eq!(labels_of(&plan, &rows), expected[1..], "what was not built is not proved");
+    }
+
+    #[test]
+    fn a_row_is_proved_with_the_settings_of_its_first_point() {
+        let plan = published::plan("restinio-2017", &Options::default());
+        let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+        let contracts = published::contracts();
+        let rows = rows(&labels);
+        for candidate in candidates(&plan, &rows, &contracts) {
+            let own = plan.rows[candidate.row].threads.unwrap_or(1);
+            assert_eq!(candidate.service_settings.threads, own, "{}", candidate.label);
+        }
+    }
+
+    #[test]
+    fn why_a_service_was_not_built_is_kept_apart_from_what_is_missing_here() {
+        let (command, reason) = ("ghc --version".to_owned(), "cannot run".to_owned());
+        let missing = BuildError::Missing(build::Missing { command, reason, debian: Vec::new(), hint: None });
+        assert_eq!(excluded(&missing).why, Exclusion::NotOnThisMachine);
+        assert_eq!(excluded(&BuildError::Interrupted).why, Exclusion::NotBuilt);
+    }
+}

@@ -156,3 +156,36 @@ impl Executor for Bench<'_> {
 fn failure(error: impl std::fmt::Display) -> RowFailure {
     RowFailure(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fixture, fixture::published, plan::Options};
+
+    #[test]
+    fn every_point_has_its_contract_narrowed_to_its_requests() {
+        let contracts = published::contracts();
+        for name in published::ALL {
+            let plan = published::plan(name, &Options::default());
+            let found = of_points(&plan, &contracts).unwrap();
+            for (point, contract) in plan.points.iter().zip(&found) {
+                assert_eq!(contract.name, point.contract, "{name}");
+                let has = |wanted: &String| contract.requests.iter().any(|request| request.name == *wanted);
+                assert!(point.requests.iter().all(has), "{name}: {}", point.part);
+            }
+        }
+    }
+
+    #[test]
+    fn a_contract_that_is_gone_or_has_lost_a_request_is_an_error_with_its_name() {
+        let contracts = published::contracts();
+        let mut plan = fixture::plan(&["a"]);
+        plan.points[0].contract = "gone".to_owned();
+        let error = of_points(&plan, &contracts).unwrap_err().to_string();
+        assert_eq!(error, "there is no contract \"gone\"");
+        plan.points[0].contract = "hello".to_owned();
+        plan.points[0].requests = vec!["greeting".to_owned()];
+        let error = of_points(&plan, &contracts).unwrap_err().to_string();
+        assert_eq!(error, "contract \"hello\" has lost a request of \"64 connections\"");
+    }
+}

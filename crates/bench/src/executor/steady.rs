@@ -20,7 +20,7 @@ const STEADY_WINDOWS_MIN: usize = 12;
 
 /// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
 /// long as it took to come there, or its floor has moved since: the end may itself be on the way.
-pub fn steady_from(costs: &[f64]) -> Option<usize> {
+pub(super) fn steady_from(costs: &[f64]) -> Option<usize> {
     let level = floor(&costs[costs.len() / 2..]).ok()?;
     let from = costs.iter().position(|cost| *cost <= level * (1.0 + TOLERANCE))?;
     let steady = &costs[from..];

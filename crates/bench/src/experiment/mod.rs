@@ -46,3 +46,43 @@ impl ExperimentFile {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::published::root;
+
+    fn load(name: &str) -> ExperimentFile {
+        ExperimentFile::load(&root().join("experiments").join(name)).unwrap()
+    }
+
+    #[test]
+    fn every_file_of_this_repository_is_of_one_kind() {
+        for entry in std::fs::read_dir(root().join("experiments")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let found = ExperimentFile::load(&path).unwrap();
+                assert!(matches!(found, ExperimentFile::Interleaved(_)), "{}", path.display());
+            }
+        }
+        assert!(matches!(load("published/restinio-2017.toml"), ExperimentFile::Sequential(_)));
+        let ExperimentFile::Series(series) = load("published/all.toml") else { panic!("a series") };
+        assert_eq!(series.members.len(), crate::fixture::published::ALL.len());
+    }
+
+    #[test]
+    fn a_file_of_no_kind_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let error = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            ExperimentFile::load(&path).unwrap_err().to_string()
+        };
+        let empty = error("format = \"1.0\"\n");
+        assert!(empty.contains("mine.toml") && empty.contains("missing"), "{empty}");
+        assert!(error("format = \"1.0\"\ntitle = ").contains("mine.toml:2"));
+        assert!(error("format = \"2.0\"\n").contains("\"2.0\""));
+        let gone = ExperimentFile::load(&folder.path().join("gone.toml")).unwrap_err().to_string();
+        assert!(gone.contains("gone.toml"), "{gone}");
+    }
+}

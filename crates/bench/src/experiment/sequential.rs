@@ -167,7 +167,7 @@ pub(crate) enum Many<T> {
 }
 
 impl<T> Many<T> {
-    pub fn as_slice(&self) -> &[T] {
+    pub(crate) fn as_slice(&self) -> &[T] {
         match self {
             Many::One(one) => std::slice::from_ref(one),
             Many::Several(several) => several,

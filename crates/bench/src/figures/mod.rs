@@ -222,6 +222,9 @@ pub struct Aspect {
 
 impl Figures {
     /// Reads the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has a mistake, whose line is named.
     pub fn load(path: &Path) -> Result<Figures, DocumentError> {
         document::parse(path, &document::read(path)?, FORMAT)
     }

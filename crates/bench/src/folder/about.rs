@@ -79,6 +79,9 @@ pub enum AboutError {
 
 impl About {
     /// Writes it into a run folder.
+    ///
+    /// # Errors
+    /// If the file system refuses.
     pub fn keep(&self, run: &Path) -> io::Result<()> {
         write(&run.join("about.json"), self)
     }
@@ -100,11 +103,17 @@ impl About {
 }
 
 /// Keeps what a row sends for each request of a contract.
+///
+/// # Errors
+/// If the file system refuses.
 pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::Result<()> {
     write(&sent_path(run, label, contract), &sent)
 }
 
 /// What a row sent for each request of a contract; absent if it was not kept.
+///
+/// # Errors
+/// If it cannot be read or understood.
 pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<Sent>>, AboutError> {
     read(sent_path(run, label, contract))
 }

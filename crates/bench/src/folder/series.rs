@@ -42,6 +42,9 @@ impl SeriesHead {
     }
 
     /// Makes the folder that it is the head of. Where there is one already it stays as it is.
+    ///
+    /// # Errors
+    /// If the file system refuses.
     pub fn keep(&self, folder: &Path) -> Result<(), FolderError> {
         let path = head_path(folder);
         if path.exists() {

@@ -11,11 +11,11 @@ const CYCLES: u64 = 1 << 32;
 /// What a pilot takes at the least: most services are steady by then.
 const PILOT_NS: u64 = 3_000_000_000;
 /// Most blocks of one process. Powers of two, so that processes of two such services end together.
-pub const BLOCKS_PER_START_MAX: usize = 4;
+pub(crate) const BLOCKS_PER_START_MAX: usize = 4;
 /// What a start takes beside its warm-up, if no pilot has measured it.
-pub const START_NS: u64 = 600_000_000;
+pub(crate) const START_NS: u64 = 600_000_000;
 /// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
-pub const GROUP_MAX: usize = 12;
+pub(crate) const GROUP_MAX: usize = 12;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocks {

@@ -10,7 +10,7 @@ const REQUEST_NS: u64 = 5_000_000;
 
 /// The two ways to be given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadlines {
+pub(crate) struct Deadlines {
     /// No answer at all for so long: nothing moves any more.
     pub silence_ns: u64,
     /// From the first request to the last answer.
@@ -19,7 +19,7 @@ pub struct Deadlines {
 
 impl Deadlines {
     /// Of a cell in which each connection has this many requests, and a request takes this at the least.
-    pub fn new(request_ns_ideal: u64, requests_each: u64) -> Deadlines {
+    pub(crate) fn new(request_ns_ideal: u64, requests_each: u64) -> Deadlines {
         Deadlines {
             silence_ns: SLACK_NS / 2 + TIMES * request_ns_ideal,
             all_ns: SLACK_NS + TIMES * (request_ns_ideal + REQUEST_NS) * requests_each,

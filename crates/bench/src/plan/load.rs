@@ -111,7 +111,7 @@ impl LoadSpec {
     }
 
     /// Whether connections are opened before the load: not where that is part of what is measured.
-    pub fn opens_before(&self) -> bool {
+    pub(crate) fn opens_before(&self) -> bool {
         matches!(self, LoadSpec::Closed { .. } | LoadSpec::Open { .. })
     }
 

@@ -18,8 +18,10 @@ use serde::{Deserialize, Serialize};
 use tare_host::cpus::Pinning;
 use tare_service::settings::ServiceSettings;
 
-pub use blocks::{BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, START_NS};
-pub use deadline::Deadlines;
+pub use blocks::Blocks;
+pub(crate) use blocks::START_NS;
+use blocks::{BLOCKS_PER_START_MAX, GROUP_MAX};
+pub(crate) use deadline::Deadlines;
 pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
 pub use point::{Link, Point};
@@ -177,3 +179,6 @@ impl Plan {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

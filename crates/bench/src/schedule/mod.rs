@@ -9,9 +9,9 @@ mod starts;
 
 use std::{io, time::Duration};
 
-pub use resume::ResumeState;
+use resume::ResumeState;
 pub use sequential::order;
-pub use starts::{StartCost, blocks_per_start};
+use starts::{StartCost, blocks_per_start};
 
 use crate::{
     experiment::Rate,

@@ -7,7 +7,7 @@ use crate::{plan::Plan, record::Record};
 
 /// How far a run has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ResumeState {
+pub(super) struct ResumeState {
     /// Blocks that have begun. One that was cut off is not taken up again: its processes are dead, and what was measured
     /// of it counts as far as its rounds are whole.
     pub blocks: usize,
@@ -23,7 +23,7 @@ pub struct ResumeState {
 
 impl ResumeState {
     /// Read from records in their order.
-    pub fn of(plan: &Plan, records: &[Record]) -> ResumeState {
+    pub(super) fn of(plan: &Plan, records: &[Record]) -> ResumeState {
         let mut past = ResumeState::default();
         for record in records {
             match record {

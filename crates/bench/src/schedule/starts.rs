@@ -15,7 +15,7 @@ const WARM_UP_TIMES: u64 = 2;
 
 /// What a start of a service takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StartCost {
+pub(super) struct StartCost {
     /// Load until it is steady.
     pub warm_up_ns: u64,
     /// Until it is ready, and until it has stopped.
@@ -24,13 +24,13 @@ pub struct StartCost {
 
 impl StartCost {
     /// Of a service that had no pilot.
-    pub fn guess(plan: &Plan) -> StartCost {
+    pub(super) fn guess(plan: &Plan) -> StartCost {
         StartCost { warm_up_ns: plan.warm_up_ns(), start_ns: START_NS }
     }
 
     /// After this pilot. It is warmed up for [`WARM_UP_TIMES`] as long as it took there until it was steady, and for the
     /// longest time where it never was.
-    pub fn of(plan: &Plan, pilot: &Pilot) -> StartCost {
+    pub(super) fn of(plan: &Plan, pilot: &Pilot) -> StartCost {
         let longest = plan.blocks().warm_up_ns_max.unwrap_or(plan.warm_up_ns());
         let warm_up_ns = pilot.steady_after_ns.map_or(longest, |ns| ns * WARM_UP_TIMES);
         StartCost {
@@ -40,7 +40,7 @@ impl StartCost {
     }
 
     /// What it adds to each block, on average, beside the slices.
-    pub fn ns_per_block(self, plan: &Plan) -> u64 {
+    pub(super) fn ns_per_block(self, plan: &Plan) -> u64 {
         let blocks = blocks_per_start(plan, self) as u64;
         (self.start_ns + self.warm_up_ns + (blocks - 1) * plan.warm_up_ns()) / blocks
     }
@@ -50,7 +50,7 @@ impl StartCost {
 /// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
 ///
 /// One block where looks decide when the run ends: they are planned in blocks that are independent.
-pub fn blocks_per_start(plan: &Plan, start: StartCost) -> usize {
+pub(super) fn blocks_per_start(plan: &Plan, start: StartCost) -> usize {
     if !matches!(plan.until, Until::Budget | Until::Search(_)) {
         return 1;
     }

@@ -7,7 +7,7 @@
 
 /// Observations at one place: how many, and how many of them were bad.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Observation {
+pub(super) struct Observation {
     /// The place, such as a rate.
     pub at: f64,
     /// All.
@@ -17,7 +17,7 @@ pub struct Observation {
 }
 
 /// The places in rising order, each once, with the rising shares that fit the observations best.
-pub fn fit(observations: &[Observation]) -> Vec<(f64, f64)> {
+pub(super) fn fit(observations: &[Observation]) -> Vec<(f64, f64)> {
     let mut sorted = observations.to_vec();
     sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
     // Pools of places that have one share: the counts of each, and its places.

@@ -59,6 +59,9 @@ pub enum SloError {
 
 impl Slo {
     /// All of `texts`. Where none is about errors, no more of them are allowed than make a row invalid elsewhere.
+    ///
+    /// # Errors
+    /// If a text is no objective, or one is given twice.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Slo, SloError> {
         let mut terms: Vec<Term> = Vec::new();
         for text in texts {

@@ -15,21 +15,21 @@ use super::isotonic::{self, Observation};
 /// Where a search begins, as a share of the closed-loop capacity.
 pub const FIRST: f64 = 0.7;
 /// How far it goes up at a time, before anything was bad.
-pub const UP: f64 = 1.2;
+pub(super) const UP: f64 = 1.2;
 /// How far it goes down at a time, before anything was good.
-pub const DOWN: f64 = 0.5;
+pub(super) const DOWN: f64 = 0.5;
 /// More than this many times the closed-loop capacity is not tried: what holds there is not bounded by the service.
 pub const CEILING: f64 = 1.1;
 /// Less than this share of the closed-loop capacity is not tried: what does not hold there does not hold.
-pub const FLOOR: f64 = 0.01;
+pub(super) const FLOOR: f64 = 0.01;
 /// Rates that differ by less than this factor are as good as one.
-pub const RESOLUTION: f64 = 1.02;
+pub(super) const RESOLUTION: f64 = 1.02;
 /// After this many discarded windows in a row at one rate, the generator is held to be too slow for it.
 const VOIDS_IN_ROW: usize = 2;
 
 /// What a window showed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum WindowOutcome {
+pub(crate) enum WindowOutcome {
     /// Requests that were due, and how many of them were bad by each term of the SLO.
     Counted {
         /// All.
@@ -86,7 +86,7 @@ pub struct Search {
 impl Search {
     /// Of a service with this closed-loop capacity, for an SLO that allows these shares of bad requests, by this many windows
     /// that count.
-    pub fn new(capacity_per_second: f64, allowed: Vec<f64>, windows: usize) -> Search {
+    pub(crate) fn new(capacity_per_second: f64, allowed: Vec<f64>, windows: usize) -> Search {
         let capacity = capacity_per_second.max(1.0);
         let ceiling = rounded(CEILING * capacity);
         Search {
@@ -101,7 +101,7 @@ impl Search {
     }
 
     /// The rate of the next window; none once the search has ended.
-    pub fn next_rate(&self) -> Option<f64> {
+    pub(crate) fn next_rate(&self) -> Option<f64> {
         if self.tried.len() >= self.windows || self.discarded_count >= self.windows {
             return None;
         }
@@ -121,7 +121,7 @@ impl Search {
     }
 
     /// What the window at `per_second` showed.
-    pub fn add(&mut self, per_second: f64, outcome: WindowOutcome) {
+    pub(crate) fn add(&mut self, per_second: f64, outcome: WindowOutcome) {
         match outcome {
             WindowOutcome::Counted { due, bad } => {
                 self.discarded_now = None;

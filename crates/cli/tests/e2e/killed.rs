@@ -122,12 +122,29 @@ fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
     let workspace = Workspace::new(&[("late", "slow-start")]);
     workspace.write("experiments/tiny.toml", &experiment(&["late"], 1));
     let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
-    let is_starting = |tare: &Running| !tare.carrying("ROW=late").is_empty();
+    let is_planned = || workspace.root().join("out/run.json").exists();
+    let is_starting = |tare: &Running| is_planned() && !tare.carrying("ROW=late").is_empty();
     assert!(within(USUAL, || is_starting(&tare) || tare.has_ended()));
     send(tare.pid(), Signal::INT);
     let ran = tare.end().expect(130);
     assert!(ran.stdout.contains("\nInterrupted: "), "{ran}");
     assert!(ran.stdout.contains("state: not measured, reason: no complete block"), "{ran}");
+}
+
+#[test]
+fn an_interrupt_while_services_are_proved_stores_nothing() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("late", "slow-start")]);
+    workspace.write("experiments/tiny.toml", &experiment(&["late"], 1));
+    let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
+    assert!(within(USUAL, || !tare.carrying("ROW=late").is_empty() || tare.has_ended()));
+    send(tare.pid(), Signal::INT);
+    let ran = tare.end().expect(130);
+    assert!(
+        ran.stderr.contains("error: interrupted before anything was measured: nothing is stored"),
+        "{ran}"
+    );
+    assert!(!workspace.root().join("out/run.json").exists(), "what was not proved cannot be resumed");
 }
 
 #[test]

@@ -199,6 +199,7 @@ fn a_dry_run_shows_the_plan_and_does_nothing() {
     assert!(text.stdout.contains("services    2 (raw-socket, eager)"));
     assert!(text.stdout.contains("seed        9\n"));
     let plan = workspace.tare(&[words.as_slice(), &["--json"]].concat()).expect(0).json();
-    assert_eq!((&plan["seed"], &plan["blocks_min"]), (&Value::from(9), &Value::from(6)));
+    let blocks = &plan["order"]["interleaved"];
+    assert_eq!((&plan["seed"], &blocks["min"]), (&Value::from(9), &Value::from(6)));
     assert_eq!(before(), ["contracts", "experiments", "services"]);
 }

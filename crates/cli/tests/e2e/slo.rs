@@ -36,10 +36,6 @@ fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
     let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let ran = workspace.tare(&words(&["honest", "raw-socket"], &EASY, &["--at-least", "1"])).expect(0);
-    assert!(
-        ran.stderr
-            .starts_with("highest rate of honest, raw-socket that holds p50=900ms, errors=0.1%: 2 starts")
-    );
     let run = workspace.root().join("out");
     for file in ["run.json", "journal.ndjson", "report.md", "report.json"] {
         assert!(run.join(file).is_file(), "{file}");
@@ -118,12 +114,10 @@ fn a_search_that_was_cut_off_goes_on() {
     let interrupted = tare.end().expect(130);
     assert!(interrupted.stdout.contains("\nInterrupted: "), "{interrupted}");
     assert!(interrupted.line("honest ").contains("%"), "its first start counts");
-    let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
-    assert_eq!(refused.stderr, "error: out: a search for capacity: `tare slo --resume out`\n");
-    let went_on = workspace.tare(&["slo", "--resume", "out"]).expect(0);
+    let resumed = workspace.tare(&["slo", "--resume", "out"]).expect(0);
     let report = workspace.tare(&["show", "out", "--json"]).expect_measured().json();
     assert_eq!(row(&report, "honest")["starts"], 2, "of three, the one that was cut off is lost");
-    assert_eq!(workspace.tare(&["show", "out", "--recompute"]).expect_measured().stdout, went_on.stdout);
+    assert_eq!(workspace.tare(&["show", "out", "--recompute"]).expect_measured().stdout, resumed.stdout);
 }
 
 #[test]
@@ -138,6 +132,7 @@ fn mistakes_are_told_before_anything_starts() {
     assert!(told("p99=10ms", &["--contract", "helo"]).contains("did you mean \"hello\"?"));
     assert_eq!(told("p99=10ms", &["--starts", "0"]), "error: --starts: 0 is not 1 to 100\n");
     let dry = workspace.tare(&["slo", "honest", "--slo", "p99=20ms", "--dry-run", "--seed", "3"]).expect(0);
-    assert!(dry.stderr.contains("14 windows of 2000 ms in a start, seed 3; about "));
+    assert!(dry.stdout.contains("14 windows of 2000 ms each on a fresh process"), "{dry}");
+    assert!(dry.stdout.contains("seed        3\n"), "{dry}");
     assert!(!workspace.root().join("runs").exists());
 }
