@@ -10,6 +10,7 @@ pub mod estimate;
 pub mod faults;
 pub mod figures;
 pub mod findings;
+pub mod history;
 pub mod interleaved;
 pub mod loads;
 pub mod sequential;

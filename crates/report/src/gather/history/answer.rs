@@ -1,24 +1,26 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
-use tare_analysis::figures::{self, percent, several};
-use tare_bench::metric::Metric;
-use tare_stats::RatioEstimate;
-
-use super::{
-    changes::Change,
-    comparable::{Difference, Weight},
-    effects::{DECIDES, Effect, EffectVerdict, floor},
-    scope::Scope,
+use tare_analysis::{
+    estimate::Estimate,
+    figures::{self, percent, several},
 };
+use tare_bench::metric::Metric;
+
 use crate::{
     document::{Status, Unit},
     gather::words::capital,
+};
+use tare_analysis::history::{
+    changes::Change,
+    comparable::{Difference, Weight},
+    effects::{DECIDES, Effect, EffectVerdict, floor},
+    scope::RunSet,
 };
 
 /// More names than this make no sentence.
 const NAMED_MAX: usize = 5;
 
-pub(crate) fn answer(scope: &Scope, all: &[Effect], changes: &[Change]) -> String {
+pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> String {
     let decides = || all.iter().filter(|effect| DECIDES.contains(&effect.metric));
     let compared: Vec<&Effect> = decides().filter(|effect| effect.ratio.is_some()).collect();
     if compared.is_empty() {
@@ -69,7 +71,7 @@ fn nothing(compared: &[&Effect]) -> String {
 }
 
 /// Such as `1 level changed: axum +7.2% CPU/request from #7 on`.
-fn changed(scope: &Scope, changes: &[Change]) -> Option<String> {
+fn changed(scope: &RunSet, changes: &[Change]) -> Option<String> {
     let named = changes.iter().map(|change| {
         let by = figures::change(change.ratio);
         format!("{} {by} {} from {} on", change.row, change.metric.name(), scope.runs[change.run].name)
@@ -93,7 +95,7 @@ fn count_rows<'a>(effects: impl Iterator<Item = &'a Effect>) -> usize {
     rows.len()
 }
 
-fn between(scope: &Scope) -> String {
+fn between(scope: &RunSet) -> String {
     match (scope.is_one_machine, scope.by_runs()) {
         (true, false) => String::new(),
         (false, _) => ", related to the reference on each of two machines,".to_owned(),
@@ -105,7 +107,7 @@ fn between(scope: &Scope) -> String {
 fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<String> {
     let mut found: Vec<&&Effect> =
         compared.iter().filter(|effect| effect.metric == metric && effect.verdict == verdict).collect();
-    let distance = |effect: &Effect| effect.ratio.as_ref().map_or(0.0, |ratio| ratio.ratio.ln().abs());
+    let distance = |effect: &Effect| effect.ratio.as_ref().map_or(0.0, |ratio| ratio.value.ln().abs());
     found.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
     let word = found.first()?.word();
     let named = listed(found.iter().map(|effect| named(effect)), found.len());
@@ -120,14 +122,14 @@ fn named(effect: &Effect) -> String {
 }
 
 /// A ratio as a change with its interval: `-4.1% (-5.0 .. -3.2%)`.
-fn change(ratio: &RatioEstimate) -> String {
+fn change(ratio: &Estimate) -> String {
     let interval = ratio.low.zip(ratio.high);
     let interval = interval.map(|(low, high)| format!(" ({})", Unit::Change.show_interval(low, high)));
-    figures::change(ratio.ratio) + interval.unwrap_or_default().as_str()
+    figures::change(ratio.value) + interval.unwrap_or_default().as_str()
 }
 
 /// What a reader must know, the gravest first.
-pub(crate) fn notes(scope: &Scope, differences: &[Difference], all: &[Effect]) -> Vec<String> {
+pub(crate) fn notes(scope: &RunSet, differences: &[Difference], all: &[Effect]) -> Vec<String> {
     let mut notes = Vec::new();
     if !scope.is_one_machine {
         notes.push(

@@ -1,21 +1,19 @@
 //! Run against run, and a history of runs: what of them is comparable, what differs, and where a level changed. Figures are
-//! `tare-stats`' and each run's own; this lays them out.
+//! `tare-analysis`'s; this lays them out.
 
 mod answer;
-mod changes;
-mod comparable;
-mod effects;
-mod run;
-mod scope;
 mod tables;
 
 use std::path::{Path, PathBuf};
 
+use tare_analysis::history::{
+    changes,
+    comparable::{self, Difference, Weight},
+    effects,
+    run::NamedRun,
+    scope::RunSet,
+};
 use tare_bench::folder::about::quoted;
-
-use comparable::{Difference, Weight};
-use run::Run;
-use scope::Scope;
 
 use crate::document::{Document, FORMAT, Fact, Kind, Status};
 
@@ -60,7 +58,7 @@ pub struct History {
 pub fn history(runs: &[PathBuf]) -> Result<History, HistoryError> {
     let (mut read, mut left_out) = (Vec::new(), Vec::new());
     for path in runs {
-        match Run::read(path) {
+        match NamedRun::read(path) {
             Ok(run) => read.push(run),
             Err(error) => left_out.push(format!("{error}: left out")),
         }
@@ -69,7 +67,7 @@ pub fn history(runs: &[PathBuf]) -> Result<History, HistoryError> {
 }
 
 /// What [`history`] makes of runs that were read.
-fn of_runs(mut runs: Vec<Run>, mut damage: Vec<String>) -> Result<History, HistoryError> {
+fn of_runs(mut runs: Vec<NamedRun>, mut damage: Vec<String>) -> Result<History, HistoryError> {
     if runs.len() < 2 {
         return Err(HistoryError::TooFew { readable: runs.len(), left_out: damage });
     }
@@ -87,10 +85,10 @@ fn of_runs(mut runs: Vec<Run>, mut damage: Vec<String>) -> Result<History, Histo
         damage.extend(run.kept.damage.iter().map(|sentence| format!("{}: {sentence}", run.name)));
     }
     let last = PathBuf::from(&runs[runs.len() - 1].place);
-    Ok(History { document: laid_out(&Scope::new(&runs, &differences), damage), last })
+    Ok(History { document: laid_out(&RunSet::new(&runs, &differences), damage), last })
 }
 
-fn laid_out(scope: &Scope, damage: Vec<String>) -> Document {
+fn laid_out(scope: &RunSet, damage: Vec<String>) -> Document {
     let (runs, differences) = (scope.runs, scope.differences);
     let last = &runs[runs.len() - 1];
     let effects = effects::effects(scope);
@@ -120,7 +118,7 @@ fn laid_out(scope: &Scope, damage: Vec<String>) -> Document {
     }
 }
 
-fn question(scope: &Scope) -> String {
+fn question(scope: &RunSet) -> String {
     match (scope.is_one_machine, scope.runs.len()) {
         (true, 2) => "What differs from A to B?".to_owned(),
         (true, _) => "What changed from run to run?".to_owned(),
@@ -129,15 +127,15 @@ fn question(scope: &Scope) -> String {
 }
 
 /// As good as the run that came least far.
-fn status(runs: &[Run]) -> Status {
-    let all: Vec<Status> = runs.iter().map(Run::status).collect();
+fn status(runs: &[NamedRun]) -> Status {
+    let all: Vec<Status> = runs.iter().map(NamedRun::status).collect();
     [Status::CutOff, Status::Interrupted, Status::Running]
         .into_iter()
         .find(|status| all.contains(status))
         .unwrap_or(Status::Complete)
 }
 
-fn facts(runs: &[Run]) -> Vec<Fact> {
+fn facts(runs: &[NamedRun]) -> Vec<Fact> {
     let last = &runs[runs.len() - 1];
     let environment = &last.kept.header.environment;
     let places: Vec<String> = runs.iter().map(|run| quoted(&run.place)).collect();
@@ -160,8 +158,8 @@ fn folder_name(place: &str) -> &str {
     Path::new(place).file_name().and_then(|name| name.to_str()).unwrap_or(place)
 }
 
-fn refuse_the_same(runs: &[Run]) -> Result<(), HistoryError> {
-    let is_same = |one: &Run, other: &Run| {
+fn refuse_the_same(runs: &[NamedRun]) -> Result<(), HistoryError> {
+    let is_same = |one: &NamedRun, other: &NamedRun| {
         one.kept.header.began == other.kept.header.began && one.plan().seed == other.plan().seed
     };
     for (place, run) in runs.iter().enumerate() {
@@ -172,10 +170,10 @@ fn refuse_the_same(runs: &[Run]) -> Result<(), HistoryError> {
     Ok(())
 }
 
-fn refuse_what_differs(runs: &[Run], differences: &[Difference]) -> Result<(), HistoryError> {
+fn refuse_what_differs(runs: &[NamedRun], differences: &[Difference]) -> Result<(), HistoryError> {
     let forbids = |one: &&Difference| one.weight == Weight::Forbids && !one.is_same;
     let mut reasons: Vec<String> = differences.iter().filter(forbids).map(|one| one.text(runs)).collect();
-    let scope = Scope::new(runs, differences);
+    let scope = RunSet::new(runs, differences);
     let mut machines: Vec<String> = (0..runs.len()).map(|run| scope.machine(run)).collect();
     machines.sort();
     machines.dedup();

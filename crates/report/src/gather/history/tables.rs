@@ -1,23 +1,23 @@
 //! The sections of the document: tables, and charts that are views of them.
 
-use tare_analysis::{estimate::Estimate, figures::percent};
+use tare_analysis::figures::percent;
 use tare_bench::metric::Metric;
-use tare_stats::{DEFAULT_CONFIDENCE, signed_rank, two_level};
 
-use super::{
-    changes::{Change, needed},
-    comparable::Difference,
-    effects::{DECIDES, Effect, names},
-    run::{LogRatios, Run},
-    scope::Scope,
-};
 use crate::{
     document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
     gather::{columns::Columns, words::joined},
 };
+use tare_analysis::history::{
+    changes::{Change, needed},
+    comparable::Difference,
+    effects::{DECIDES, Effect, names},
+    run::{NamedRun, RowRatios},
+    scope::RunSet,
+    spread::{Spread, spreads},
+};
 
 /// By how much each row differs.
-pub(crate) fn effects(scope: &Scope, all: &[Effect]) -> Section {
+pub(crate) fn effects(scope: &RunSet, all: &[Effect]) -> Section {
     let columns = effect_columns(scope.runs).and(effect_sides());
     let table = columns.table("Services by how much they differ", all.iter().cloned());
     let lead = if scope.by_runs() {
@@ -30,7 +30,7 @@ pub(crate) fn effects(scope: &Scope, all: &[Effect]) -> Section {
     Section { charts, ..Section::new("effects", "What differs", lead, table) }
 }
 
-fn effect_columns<'a>(runs: &'a [Run]) -> Columns<'a, Effect> {
+fn effect_columns<'a>(runs: &'a [NamedRun]) -> Columns<'a, Effect> {
     let name = |side: fn(&Effect) -> &[usize]| move |effect: &Effect| some(&names(runs, side(effect)));
     Columns::new()
         .text("row", "Service", |effect: &Effect| effect.row.clone())
@@ -39,7 +39,7 @@ fn effect_columns<'a>(runs: &'a [Run]) -> Columns<'a, Effect> {
         .help(
             "What is reported at 5% over all rows, throughput and CPU/request together (Holm); p99 and RSS stand beside",
         )
-        .estimate(Unit::Share, "effect", "After by before", |effect| effect.ratio.as_ref().map(Estimate::from))
+        .estimate(Unit::Share, "effect", "After by before", |effect| effect.ratio)
         .help("100% is no difference. Each run is related to its own reference first, but for RSS")
         .share("before_of_reference", "Before, of reference", |effect| effect.before.of_reference)
         .share("after_of_reference", "After, of reference", |effect| effect.after.of_reference)
@@ -71,7 +71,7 @@ fn some(text: &str) -> Option<String> {
 fn effects_chart(all: &[Effect], metric: Metric) -> Chart {
     let of_metric = || {
         let own = all.iter().filter(move |effect| effect.metric == metric);
-        own.filter_map(|effect| Some((effect.ratio.as_ref()?.ratio, effect.row.as_str())))
+        own.filter_map(|effect| Some((effect.ratio.as_ref()?.value, effect.row.as_str())))
     };
     let least = of_metric().min_by(|a, b| a.0.total_cmp(&b.0));
     let most = of_metric().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -98,11 +98,11 @@ const RELATED: [(Metric, &str, &str); 3] = [
 
 /// A row in a run, by itself.
 struct RunRow<'a> {
-    run: &'a Run,
+    run: &'a NamedRun,
     place: usize,
     label: String,
     /// In the order of [`RELATED`].
-    related: [Result<LogRatios, String>; 3],
+    related: [Result<RowRatios, String>; 3],
 }
 
 impl RunRow<'_> {
@@ -121,14 +121,14 @@ impl RunRow<'_> {
 }
 
 /// What each run says of each row, by itself.
-pub(crate) fn each_run(scope: &Scope) -> Section {
+pub(crate) fn each_run(scope: &RunSet) -> Section {
     let labels = scope.labels();
     let rows = labels.iter().flat_map(|label| {
         scope.runs.iter().enumerate().map(move |(place, run)| RunRow {
             run,
             place,
             label: label.clone(),
-            related: RELATED.map(|(metric, ..)| scope.sample(place, label, metric)),
+            related: RELATED.map(|(metric, ..)| scope.ratios(place, label, metric)),
         })
     });
     let lead = "Each run by itself, each block related to the reference in it. Figures that are not related to a reference are those \
@@ -150,9 +150,8 @@ fn run_columns<'a>() -> Columns<'a, RunRow<'a>> {
         .hidden();
     for (place, (_, key, title)) in RELATED.into_iter().enumerate() {
         let (key, title) = (format!("{key}_of_reference"), format!("{title} of reference"));
-        columns = columns.estimate(Unit::Share, &key, &title, move |row| {
-            row.related[place].as_ref().ok().and_then(of_reference)
-        });
+        columns = columns
+            .estimate(Unit::Share, &key, &title, move |row| row.related[place].as_ref().ok()?.of_reference());
     }
     columns
         .rate("requests_per_second", "Requests/s", |row| row.level(Metric::Throughput))
@@ -164,16 +163,7 @@ fn run_columns<'a>() -> Columns<'a, RunRow<'a>> {
         .text("reason", "Why not", RunRow::reason)
 }
 
-/// As the run's own table makes it.
-fn of_reference(ratios: &LogRatios) -> Option<Estimate> {
-    let estimate = match ratios.is_shared() {
-        true => two_level::interval(&ratios.starts, DEFAULT_CONFIDENCE),
-        false => signed_rank::interval(&ratios.blocks(), DEFAULT_CONFIDENCE),
-    };
-    Some(Estimate::exp(&estimate.ok()?))
-}
-
-fn lines(section: Section, scope: &Scope) -> Section {
+fn lines(section: Section, scope: &RunSet) -> Section {
     let count = scope.runs.len();
     RELATED[..2].iter().fold(section, |section, (_, key, title)| {
         let alt = format!("{title} of the reference's over {count} runs, a line a service");
@@ -183,7 +173,7 @@ fn lines(section: Section, scope: &Scope) -> Section {
 }
 
 /// Where the level changed, and how much runs differ without a change.
-pub(crate) fn changes(scope: &Scope, found: &[Change]) -> Vec<Section> {
+pub(crate) fn changes(scope: &RunSet, found: &[Change]) -> Vec<Section> {
     if !scope.by_runs() {
         return Vec::new();
     }
@@ -211,7 +201,7 @@ pub(crate) fn changes(scope: &Scope, found: &[Change]) -> Vec<Section> {
     vec![section, spread(scope)]
 }
 
-fn changes_table(scope: &Scope, found: &[Change]) -> Table {
+fn changes_table(scope: &RunSet, found: &[Change]) -> Table {
     let run = |change: &Change| &scope.runs[change.run];
     let columns = Columns::new()
         .facet("row", "Service", |change: &Change| change.row.clone())
@@ -231,48 +221,27 @@ fn changes_table(scope: &Scope, found: &[Change]) -> Table {
     columns.table("Changes of level", found.iter().cloned())
 }
 
-/// A row by a metric, the variance of its runs, and how many runs.
-type RunVariance = (String, Metric, two_level::Variance, usize);
-
 /// How much runs of one build differ by themselves: what an interval of two runs cannot know.
-fn spread(scope: &Scope) -> Section {
-    let each = scope.labels().into_iter().flat_map(|label| DECIDES.map(|metric| (label.clone(), metric)));
-    let rows: Vec<RunVariance> = each
-        .filter_map(|(label, metric)| {
-            let (variance, runs) = variance(scope, &label, metric)?;
-            Some((label, metric, variance, runs))
-        })
-        .collect();
-    let is_empty = rows.is_empty();
+fn spread(scope: &RunSet) -> Section {
+    let spreads = spreads(scope);
+    let is_empty = spreads.is_empty();
     let columns = Columns::new()
-        .facet("row", "Service", |(label, ..): &RunVariance| label.clone())
-        .facet("metric", "Metric", |(_, metric, ..)| metric.name())
-        .share("between_runs", "Between runs", |(_, _, variance, _)| variance.start.sqrt())
+        .facet("row", "Service", |spread: &Spread| spread.row.clone())
+        .facet("metric", "Metric", |spread| spread.metric.name())
+        .share("between_runs", "Between runs", |spread| spread.between_runs)
         .help("Standard deviation from run to run, beyond what their blocks explain")
-        .share("between_blocks", "Between blocks", |(_, _, variance, _)| variance.slice.sqrt())
+        .share("between_blocks", "Between blocks", |spread| spread.between_blocks)
         .help("Standard deviation within a run")
-        .count("runs", "Runs", |(.., runs)| *runs);
+        .count("runs", "Runs", |spread| spread.runs);
     let lead = "Standard deviations of ratios to the reference, over the runs of the last build. Where runs differ as much as blocks \
                 do, more blocks do not make a run tell more: make more runs.";
-    let table = columns.table("How much runs of one build differ", rows);
+    let table = columns.table("How much runs of one build differ", spreads);
     let section = Section::new("spread", "From run to run", lead, table);
     if is_empty { section.note("no build has two runs on one machine") } else { section }
 }
 
-fn variance(scope: &Scope, label: &str, metric: Metric) -> Option<(two_level::Variance, usize)> {
-    let last = (0..scope.runs.len()).rev().find(|run| scope.sample(*run, label, metric).is_ok())?;
-    let is_same = |run: &usize| {
-        scope.runs[*run].build(label) == scope.runs[last].build(label)
-            && scope.machine(*run) == scope.machine(last)
-    };
-    let same = (0..scope.runs.len()).filter(is_same);
-    let units: Vec<Vec<f64>> =
-        same.filter_map(|run| Some(scope.sample(run, label, metric).ok()?.units())).collect();
-    Some((two_level::variance(&units).ok()?, units.len()))
-}
-
 /// What was asked of the runs before anything was compared.
-pub(crate) fn comparability(runs: &[Run], differences: &[Difference]) -> Section {
+pub(crate) fn comparability(runs: &[NamedRun], differences: &[Difference]) -> Section {
     let mut columns = Columns::new()
         .text("what", "What", |one: &Difference| one.what)
         .flag("is_same", "Same", |one| one.is_same)
@@ -289,17 +258,17 @@ pub(crate) fn comparability(runs: &[Run], differences: &[Difference]) -> Section
 }
 
 /// Where and when each run was made, and how it ended.
-pub(crate) fn environments(scope: &Scope) -> Section {
+pub(crate) fn environments(scope: &RunSet) -> Section {
     let lead = "Where and when each run was made, and how it ended.";
     let table = of_run().and(of_machine()).table("Runs", scope.runs);
     Section::new("environment", "Environment of each run", lead, table)
 }
 
-fn of_run<'a>() -> Columns<'a, &'a Run> {
-    let reference = |run: &Run, metric| run.level(run.plan().reference(), metric);
-    let ending = |run: &&Run| run.report.ending.map_or(run.status().text(), |ending| ending.text());
+fn of_run<'a>() -> Columns<'a, &'a NamedRun> {
+    let reference = |run: &NamedRun, metric| run.level(run.plan().reference(), metric);
+    let ending = |run: &&NamedRun| run.report.ending.map_or(run.status().text(), |ending| ending.text());
     Columns::new()
-        .text("run", "Run", |run: &&Run| run.name.clone())
+        .text("run", "Run", |run: &&NamedRun| run.name.clone())
         .text("folder", "Folder", |run| run.place.clone())
         .text("began", "Began", |run| run.kept.header.began.clone())
         .count("blocks", "Blocks", |run| run.report.blocks)
@@ -314,9 +283,9 @@ fn of_run<'a>() -> Columns<'a, &'a Run> {
         .text("tare", "Tare", |run| run.kept.header.tare.clone())
 }
 
-fn of_machine<'a>() -> Columns<'a, &'a Run> {
+fn of_machine<'a>() -> Columns<'a, &'a NamedRun> {
     Columns::new()
-        .text("machine", "Machine", |run: &&Run| {
+        .text("machine", "Machine", |run: &&NamedRun| {
             format!("{}, {} CPUs", run.environment().cpu, run.environment().cpus)
         })
         .text("kernel", "Kernel", |run| run.environment().kernel.clone())

@@ -51,7 +51,7 @@ fn wobble(seed: u64, block: usize, of: u64) -> f64 {
 
 /// This many blocks of these rows at that time, on a machine at `speed`. All rows of a block share a disturbance of 10%; each has
 /// 1% of its own.
-fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
+fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> NamedRun {
     let environment = Environment {
         kernel: "Linux 6.1.0-9-amd64".to_owned(),
         cpu: "a CPU".to_owned(),
@@ -74,7 +74,7 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> Run {
     }
     records
         .push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 }));
-    Run::of(
+    NamedRun::of(
         format!("runs/day{day:02}"),
         StoredRun { header, records, damage: Vec::new(), in_progress: false },
     )
@@ -109,18 +109,18 @@ const STEADY: Row = ("steady", 0.8, "1.0+a");
 const RAW_SOCKET: Row = ("raw-socket", 1.0, "0.1.0+p");
 
 /// Two runs of one machine, which was slower the second time; `fast` lost 4% with a new build.
-fn pair() -> Vec<Run> {
+fn pair() -> Vec<NamedRun> {
     let gone = ("gone", 0.7, "2.0+a");
     let before = run(1, 1.0, &[RAW_SOCKET, STEADY, ("fast", 0.9, "1.0+a"), gone], 12);
     let after = run(2, 0.8, &[RAW_SOCKET, STEADY, ("fast", 0.864, "1.1+b"), ("new", 0.6, "1.0+a")], 12);
     vec![before, after]
 }
 
-fn of(runs: Vec<Run>) -> Document {
+fn of(runs: Vec<NamedRun>) -> Document {
     of_runs(runs, Vec::new()).unwrap().document
 }
 
-fn refusal(runs: Vec<Run>) -> String {
+fn refusal(runs: Vec<NamedRun>) -> String {
     of_runs(runs, Vec::new()).unwrap_err().to_string()
 }
 
@@ -314,7 +314,7 @@ fn two_machines_are_compared_by_their_references_alone() {
 #[test]
 fn the_last_run_is_the_second_of_two_and_the_newest_of_more() {
     let day = |day: u64| run(day, 1.0, &[RAW_SOCKET, STEADY], 6);
-    let last = |runs: Vec<Run>| of_runs(runs, Vec::new()).unwrap().last;
+    let last = |runs: Vec<NamedRun>| of_runs(runs, Vec::new()).unwrap().last;
     assert_eq!(last(vec![day(2), day(1)]), Path::new("runs/day01"));
     assert_eq!(last(vec![day(2), day(3), day(1)]), Path::new("runs/day03"));
 }
@@ -362,7 +362,7 @@ fn a_figure_that_is_not_valid_in_one_run_is_not_compared() {
         }
     }
     let after = runs.pop().unwrap();
-    runs.push(Run::of(after.place, after.kept));
+    runs.push(NamedRun::of(after.place, after.kept));
     let document = of(runs);
     assert_eq!(verdict(&document, "fast", "throughput"), "not compared");
     let reason = cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], "reason");
@@ -376,7 +376,7 @@ fn rows_without_figures_say_why() {
     let after = runs.pop().unwrap();
     let mut kept = after.kept;
     kept.header.plan.rows[2].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
-    runs.push(Run::of(after.place, kept));
+    runs.push(NamedRun::of(after.place, kept));
     let reason = cell(&of(runs), "effects", &[("row", "fast"), ("metric", "throughput")], "reason");
     assert_eq!(reason, Value::from("B: fast: not on this machine"));
 }
@@ -384,10 +384,10 @@ fn rows_without_figures_say_why() {
 /// A process that lasted for four blocks is one observation.
 #[test]
 fn starts_count_where_a_process_was_kept() {
-    let keep = |run: Run| {
+    let keep = |run: NamedRun| {
         let mut kept = run.kept;
         kept.records.retain(|record| !matches!(record, Record::Started(started) if started.block % 4 != 0));
-        Run::of(run.place, kept)
+        NamedRun::of(run.place, kept)
     };
     let document = of(pair().into_iter().map(keep).collect());
     let of_fast = |key| cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], key);
@@ -408,7 +408,7 @@ fn too_few_blocks_have_an_effect_and_no_interval() {
 }
 
 /// `fast` loses 4% with the build of the seventh run.
-fn ten() -> Vec<Run> {
+fn ten() -> Vec<NamedRun> {
     let rows = |day: u64| {
         let (level, build) = if day < 7 { (0.9, "1.0+a") } else { (0.864, "1.1+b") };
         // Runs differ by themselves, by a quarter of a percent.
@@ -419,7 +419,7 @@ fn ten() -> Vec<Run> {
         ]
     };
     let speed = |day: u64| 1.0 + 0.2 * wobble(98, day as usize, 0);
-    let mut runs: Vec<Run> = (1..=10).map(|day| run(day, speed(day), &rows(day), 8)).collect();
+    let mut runs: Vec<NamedRun> = (1..=10).map(|day| run(day, speed(day), &rows(day), 8)).collect();
     runs.rotate_left(3);
     runs
 }
@@ -469,7 +469,7 @@ fn a_run_is_not_compared_with_itself_nor_alone() {
     );
 }
 
-fn written(folder: &Path, name: &str, run: &Run) -> PathBuf {
+fn written(folder: &Path, name: &str, run: &NamedRun) -> PathBuf {
     let path = folder.join(name);
     let mut written = RunFolder::create(&path, &run.kept.header).unwrap();
     run.kept.records.iter().for_each(|record| written.append(record).unwrap());

@@ -6,11 +6,11 @@
 
 use tare_bench::metric::Metric;
 
-use super::run::Run;
+use super::run::NamedRun;
 
 /// What a difference does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Weight {
+pub enum Weight {
     Told,
     Metric(Metric),
     Machine,
@@ -18,19 +18,19 @@ pub(crate) enum Weight {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Difference {
+pub struct Difference {
     /// Such as `contract`.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// What it does where the values differ.
-    pub(crate) weight: Weight,
+    pub weight: Weight,
     /// The value of each run, in their order.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
     /// Whether they are all the same.
-    pub(crate) is_same: bool,
+    pub is_same: bool,
 }
 
 impl Weight {
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         match self {
             Weight::Told => "is reported".to_owned(),
             Weight::Metric(metric) => format!("{} is not compared", metric.name()),
@@ -42,7 +42,7 @@ impl Weight {
 
 impl Difference {
     /// Which value each run has; values that several have are named once.
-    pub(crate) fn text(&self, runs: &[Run]) -> String {
+    pub fn text(&self, runs: &[NamedRun]) -> String {
         let mut each: Vec<(&str, Vec<&str>)> = Vec::new();
         for (value, run) in self.values.iter().zip(runs) {
             match each.iter_mut().find(|(known, _)| known == value) {
@@ -57,7 +57,7 @@ impl Difference {
 }
 
 /// All that was compared, the gravest first.
-pub(crate) fn compare(runs: &[Run]) -> Vec<Difference> {
+pub fn compare(runs: &[NamedRun]) -> Vec<Difference> {
     let mut all: Vec<Difference> = asked().into_iter().map(|asked| difference(runs, asked)).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.weight));
     all
@@ -65,9 +65,9 @@ pub(crate) fn compare(runs: &[Run]) -> Vec<Difference> {
 
 const NOT_KNOWN: &str = "not known";
 
-type Asked = (&'static str, Weight, fn(&Run) -> String);
+type Asked = (&'static str, Weight, fn(&NamedRun) -> String);
 
-fn difference(runs: &[Run], (what, weight, value): Asked) -> Difference {
+fn difference(runs: &[NamedRun], (what, weight, value): Asked) -> Difference {
     let values: Vec<String> = runs.iter().map(value).collect();
     // What an older run did not keep is no difference.
     let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
@@ -109,7 +109,7 @@ fn asked() -> Vec<Asked> {
     ]
 }
 
-fn connections(run: &Run) -> String {
+fn connections(run: &NamedRun) -> String {
     let loads = run.plan().loads();
     loads.iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", ")
 }
@@ -118,30 +118,30 @@ fn milliseconds(ns: u64) -> String {
     format!("{} ms", ns / 1_000_000)
 }
 
-fn pinning(run: &Run) -> String {
+fn pinning(run: &NamedRun) -> String {
     let pinning = &run.plan().pinning;
     let apart = if pinning.apart() { "apart" } else { "shared" };
     format!("{} and {}, {apart}", pinning.server.len(), pinning.generator.len())
 }
 
 /// Name, major and minor: what a distribution changes within one of them is reported, and does not make another machine.
-fn kernel(run: &Run) -> String {
+fn kernel(run: &NamedRun) -> String {
     let kernel = &run.environment().kernel;
     let (name, release) = kernel.split_once(' ').unwrap_or((kernel, ""));
     let parts: Vec<&str> = release.split(['.', '-']).take(2).collect();
     format!("{name} {}", parts.join("."))
 }
 
-fn latency(run: &Run) -> String {
+fn latency(run: &NamedRun) -> String {
     let rate = run.plan().rates().next();
     rate.map(|(_, rate)| rate.label()).unwrap_or_else(|| "saturation".to_owned())
 }
 
-fn governor(run: &Run) -> String {
+fn governor(run: &NamedRun) -> String {
     run.environment().governor.clone().unwrap_or_else(|| "none".to_owned())
 }
 
-fn softirq(run: &Run) -> String {
+fn softirq(run: &NamedRun) -> String {
     match run.environment().irq_time_apart {
         Some(true) => "left out",
         Some(false) => "counted",
@@ -150,16 +150,16 @@ fn softirq(run: &Run) -> String {
     .to_owned()
 }
 
-fn cpu_time(run: &Run) -> String {
+fn cpu_time(run: &NamedRun) -> String {
     run.environment().cpu_time.clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
-fn sysctls(run: &Run) -> String {
+fn sysctls(run: &NamedRun) -> String {
     let all = &run.environment().sysctls;
     all.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
 }
 
-fn warm_up(run: &Run) -> String {
+fn warm_up(run: &NamedRun) -> String {
     let plan = run.plan();
     let most =
         plan.blocks().warm_up_ns_max.map(|most| format!(" to {}", milliseconds(most))).unwrap_or_default();
@@ -167,14 +167,14 @@ fn warm_up(run: &Run) -> String {
 }
 
 /// What runs before a slice leaves the caches to it.
-fn rows(run: &Run) -> String {
+fn rows(run: &NamedRun) -> String {
     let mut labels: Vec<&str> =
         run.plan().rows.iter().filter(|row| row.excluded.is_none()).map(|row| row.label.as_str()).collect();
     labels.sort_unstable();
     labels.join(", ")
 }
 
-fn until(run: &Run) -> String {
+fn until(run: &NamedRun) -> String {
     use tare_bench::plan::until::Until;
     match run.plan().until {
         Until::Budget => "its budget",

@@ -2,49 +2,49 @@
 //! the reference of the same block first, since the machine of one time is not that of another.
 
 use tare_bench::metric::Metric;
-use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, RatioEstimate, holm, two_sample};
+use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, holm, two_sample};
 
 use super::{
-    run::{LogRatios, Run},
-    scope::Scope,
+    run::{NamedRun, RowRatios},
+    scope::RunSet,
 };
-use crate::document::Tone;
+use crate::{estimate, verdict::Tone};
 
 /// A difference is reported if its p-value, adjusted for all that is asked, is at most this.
 pub(crate) const ALPHA: f64 = 0.05;
 
 /// What decides; the others stand beside.
-pub(crate) const DECIDES: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
+pub const DECIDES: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 
 /// One row and one metric, before and after.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Effect {
-    pub(crate) row: String,
-    pub(crate) metric: Metric,
-    pub(crate) before: Side,
-    pub(crate) after: Side,
+pub struct Effect {
+    pub row: String,
+    pub metric: Metric,
+    pub before: Side,
+    pub after: Side,
     /// What counts as independent: `blocks`, `starts`, `runs`.
-    pub(crate) unit: &'static str,
-    pub(crate) ratio: Option<RatioEstimate>,
+    pub unit: &'static str,
+    pub ratio: Option<estimate::Estimate>,
     /// Adjusted for all rows and metrics that decide; as it is for those beside.
-    pub(crate) p: Option<f64>,
+    pub p: Option<f64>,
     /// Whether the program is the same; absent if that was not kept.
-    pub(crate) same_build: Option<bool>,
-    pub(crate) verdict: EffectVerdict,
+    pub same_build: Option<bool>,
+    pub verdict: EffectVerdict,
     /// Why there is no effect, or what to think of it.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Side {
-    pub(crate) runs: Vec<usize>,
+pub struct Side {
+    pub runs: Vec<usize>,
     /// Of the reference: exp of the middle of its values.
-    pub(crate) of_reference: Option<f64>,
-    pub(crate) n: usize,
+    pub of_reference: Option<f64>,
+    pub n: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EffectVerdict {
+pub enum EffectVerdict {
     /// Higher throughput, or less CPU.
     Better,
     /// Lower throughput, or more CPU.
@@ -61,7 +61,7 @@ pub(crate) enum EffectVerdict {
 }
 
 impl Effect {
-    pub(crate) fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match (self.verdict, self.metric) {
             (EffectVerdict::Better, Metric::Throughput) => "faster",
             (EffectVerdict::Worse, Metric::Throughput) => "slower",
@@ -76,7 +76,7 @@ impl Effect {
     }
 
     /// Of a program that is another one; what moved by itself is no news of it.
-    pub(crate) fn tone(&self) -> Tone {
+    pub fn tone(&self) -> Tone {
         match self.verdict {
             EffectVerdict::Better => Tone::Good,
             EffectVerdict::Worse => Tone::Bad,
@@ -89,12 +89,12 @@ impl Effect {
     }
 
     fn log(&self) -> Option<f64> {
-        Some(self.ratio.as_ref()?.ratio.ln())
+        Some(self.ratio.as_ref()?.value.ln())
     }
 }
 
 /// All rows of all runs, each by all metrics, in the order of the last run's table.
-pub(crate) fn effects(scope: &Scope) -> Vec<Effect> {
+pub fn effects(scope: &RunSet) -> Vec<Effect> {
     let rows = scope.labels();
     let metrics = |row: &str| {
         let is_base = scope.runs.iter().any(|run| run.plan().reference() == row);
@@ -119,11 +119,11 @@ pub(crate) fn effects(scope: &Scope) -> Vec<Effect> {
     all
 }
 
-fn effect(scope: &Scope, label: &str, metric: Metric) -> Effect {
-    let samples: Vec<Result<LogRatios, String>> =
-        (0..scope.runs.len()).map(|run| scope.sample(run, label, metric)).collect();
+fn effect(scope: &RunSet, label: &str, metric: Metric) -> Effect {
+    let samples: Vec<Result<RowRatios, String>> =
+        (0..scope.runs.len()).map(|run| scope.ratios(run, label, metric)).collect();
     let [before, after] = scope.sides(label, &samples);
-    let of = |runs: &[usize]| -> Vec<&LogRatios> {
+    let of = |runs: &[usize]| -> Vec<&RowRatios> {
         runs.iter().filter_map(|run| samples[*run].as_ref().ok()).collect()
     };
     let (one, other) = (of(&before), of(&after));
@@ -153,7 +153,7 @@ fn effect(scope: &Scope, label: &str, metric: Metric) -> Effect {
             found.before.n = units(&one, unit);
             found.after.n = units(&other, unit);
             found.reason = estimate.warnings.first().map(|_| too_few(unit)).unwrap_or_default();
-            found.ratio = Some(estimate.into());
+            found.ratio = Some(estimate::Estimate::exp(&estimate));
         }
         Err(error) => found.reason = error.to_string(),
     }
@@ -161,7 +161,7 @@ fn effect(scope: &Scope, label: &str, metric: Metric) -> Effect {
 }
 
 /// The first reason that some run gives, and how many more give one.
-fn why_not(runs: &[Run], samples: &[Result<LogRatios, String>]) -> String {
+fn why_not(runs: &[NamedRun], samples: &[Result<RowRatios, String>]) -> String {
     let reasons =
         samples.iter().zip(runs).filter_map(|(sample, run)| Some((sample.as_ref().err()?, &run.name)));
     let mut reasons = reasons.map(|(reason, name)| format!("{name}: {reason}"));
@@ -182,7 +182,7 @@ fn too_few(unit: &str) -> String {
     .to_owned()
 }
 
-fn units(samples: &[&LogRatios], unit: &str) -> usize {
+fn units(samples: &[&RowRatios], unit: &str) -> usize {
     match unit {
         "runs" => samples.len(),
         "starts" => samples.iter().map(|sample| sample.starts.len()).sum(),
@@ -192,12 +192,12 @@ fn units(samples: &[&LogRatios], unit: &str) -> usize {
 
 /// What is independent: runs, where there are more than two; else blocks, or starts where processes were kept.
 fn weigh(
-    before: &[&LogRatios],
-    after: &[&LogRatios],
+    before: &[&RowRatios],
+    after: &[&RowRatios],
     by_runs: bool,
 ) -> Result<(&'static str, Estimate, f64), EstimateError> {
     if by_runs {
-        let groups = |samples: &[&LogRatios]| samples.iter().map(|sample| sample.units()).collect::<Vec<_>>();
+        let groups = |samples: &[&RowRatios]| samples.iter().map(|sample| sample.units()).collect::<Vec<_>>();
         let (one, other) = (groups(before), groups(after));
         let estimate = two_sample::between(&one, &other, DEFAULT_CONFIDENCE)?;
         return Ok(("runs", estimate, two_sample::between_p(&one, &other)?));
@@ -212,7 +212,7 @@ fn weigh(
     Ok(("blocks", estimate, two_sample::p_value(&one, &other)?))
 }
 
-fn side(runs: Vec<usize>, samples: &[&LogRatios], metric: Metric) -> Side {
+fn side(runs: Vec<usize>, samples: &[&RowRatios], metric: Metric) -> Side {
     let middles: Vec<f64> =
         samples.iter().map(|sample| tare_stats::hodges_lehmann(&sample.units())).collect();
     let middle = tare_stats::summary::median(&middles).ok();
@@ -230,7 +230,7 @@ fn adjust(all: &mut [Effect]) {
     }
 }
 
-fn verdict(effect: &Effect, scope: &Scope) -> EffectVerdict {
+fn verdict(effect: &Effect, scope: &RunSet) -> EffectVerdict {
     let (Some(ratio), Some(p)) = (&effect.ratio, effect.p) else {
         let has_ratio = effect.ratio.is_some();
         return match DECIDES.contains(&effect.metric) {
@@ -249,7 +249,7 @@ fn verdict(effect: &Effect, scope: &Scope) -> EffectVerdict {
     if effect.same_build == Some(true) && scope.is_one_machine && !scope.by_runs() {
         return EffectVerdict::Moved;
     }
-    let is_more = ratio.ratio > 1.0;
+    let is_more = ratio.value > 1.0;
     if is_more == (effect.metric == Metric::Throughput) {
         EffectVerdict::Better
     } else {
@@ -272,14 +272,14 @@ fn compare_with_same_builds(all: &mut [Effect]) {
 }
 
 /// The most that a row moved whose build is the same, and which.
-pub(crate) fn floor(all: &[Effect], metric: Metric) -> Option<(f64, String)> {
+pub fn floor(all: &[Effect], metric: Metric) -> Option<(f64, String)> {
     let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
     let moved = same.filter_map(|effect| Some((effect.log()?.abs(), effect.row.clone())));
     moved.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// Runs by their names, neighbours together: `#1 .. #3, #5`.
-pub(crate) fn names(runs: &[Run], places: &[usize]) -> String {
+pub fn names(runs: &[NamedRun], places: &[usize]) -> String {
     let stretches = places.chunk_by(|one, next| one + 1 == *next);
     let name = |place: &usize| runs[*place].name.as_str();
     let each = stretches.map(|stretch| match stretch {

@@ -3,32 +3,32 @@
 use tare_bench::metric::Metric;
 use tare_stats::change_points;
 
-use super::{effects::DECIDES, scope::Scope};
+use super::{effects::DECIDES, scope::RunSet};
 
 /// Error probability of the changes of one row and metric.
 const ALPHA: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Change {
-    pub(crate) row: String,
-    pub(crate) metric: Metric,
+pub struct Change {
+    pub row: String,
+    pub metric: Metric,
     /// Place of the first run of the new level.
-    pub(crate) run: usize,
-    pub(crate) ratio: f64,
-    pub(crate) before: usize,
-    pub(crate) after: usize,
+    pub run: usize,
+    pub ratio: f64,
+    pub before: usize,
+    pub after: usize,
     /// Whether the run before it had the same build.
-    pub(crate) same_build: bool,
-    pub(crate) p: f64,
+    pub same_build: bool,
+    pub p: f64,
 }
 
 /// Fewest runs in which a change can show.
-pub(crate) fn needed() -> usize {
+pub fn needed() -> usize {
     change_points::least_n(ALPHA).unwrap_or(change_points::EXACT_MAX)
 }
 
 /// All changes, row by row. Runs of two machines are no history.
-pub(crate) fn changes(scope: &Scope) -> Vec<Change> {
+pub fn changes(scope: &RunSet) -> Vec<Change> {
     if !scope.is_one_machine || scope.runs.len() < needed() {
         return Vec::new();
     }
@@ -37,8 +37,8 @@ pub(crate) fn changes(scope: &Scope) -> Vec<Change> {
 }
 
 /// What a run says is the middle of its log ratios.
-fn of(scope: &Scope, label: &str, metric: Metric) -> Vec<Change> {
-    let samples = (0..scope.runs.len()).map(|run| (run, scope.sample(run, label, metric)));
+fn of(scope: &RunSet, label: &str, metric: Metric) -> Vec<Change> {
+    let samples = (0..scope.runs.len()).map(|run| (run, scope.ratios(run, label, metric)));
     let levels =
         samples.filter_map(|(run, sample)| Some((run, tare_stats::hodges_lehmann(&sample.ok()?.units()))));
     let (runs, history): (Vec<usize>, Vec<f64>) = levels.unzip();

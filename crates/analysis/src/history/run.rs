@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use tare_analysis::{
+use crate::{
+    estimate::Estimate,
     interleaved::{self, Report, RowReport, State, slices},
+    status::Status,
     stop::series,
 };
 use tare_bench::{
@@ -12,17 +14,15 @@ use tare_bench::{
     plan::{Plan, PlannedRow},
 };
 use tare_host::environment::Environment;
-use tare_stats::{log_ratios, two_level};
-
-use crate::document::Status;
+use tare_stats::{DEFAULT_CONFIDENCE, log_ratios, signed_rank, two_level};
 
 #[derive(Debug)]
-pub(crate) struct Run {
+pub struct NamedRun {
     /// What it is called in the document: `A`, `B`, or a number.
-    pub(crate) name: String,
-    pub(crate) place: String,
-    pub(crate) kept: StoredRun,
-    pub(crate) report: Report,
+    pub name: String,
+    pub place: String,
+    pub kept: StoredRun,
+    pub report: Report,
     /// What it measured, read once from its records.
     measured: BTreeMap<String, Measured>,
 }
@@ -37,13 +37,13 @@ struct Measured {
 
 /// Natural logarithms, one value a block, parted into starts where a process was kept for several blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct LogRatios {
-    pub(crate) starts: Vec<Vec<f64>>,
+pub struct RowRatios {
+    pub starts: Vec<Vec<f64>>,
 }
 
 /// Why a folder gives no run that can be compared.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadError {
+pub enum ReadError {
     /// It cannot be read, or is the folder of something else.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -59,8 +59,10 @@ pub(crate) enum ReadError {
     Capacity { place: String },
 }
 
-impl Run {
-    pub(crate) fn read(path: &Path) -> Result<Run, ReadError> {
+impl NamedRun {
+    /// # Errors
+    /// If it cannot be read, or has nothing that could be compared.
+    pub fn read(path: &Path) -> Result<NamedRun, ReadError> {
         let kept = folder::read(path)?;
         let place = path.display().to_string();
         if kept.header.plan.is_sequential() {
@@ -69,45 +71,45 @@ impl Run {
         if kept.header.plan.slo().is_some() {
             return Err(ReadError::Capacity { place });
         }
-        Ok(Run::of(place, kept))
+        Ok(NamedRun::of(place, kept))
     }
 
     /// From records, wherever they come from.
-    pub(crate) fn of(place: String, kept: StoredRun) -> Run {
+    pub fn of(place: String, kept: StoredRun) -> NamedRun {
         let first = kept.at_load(0);
         let (report, measured) = (interleaved::compute(&first), measured(&first));
-        Run { name: String::new(), place, kept, report, measured }
+        NamedRun { name: String::new(), place, kept, report, measured }
     }
 
-    pub(crate) fn environment(&self) -> &Environment {
+    pub fn environment(&self) -> &Environment {
         &self.kept.header.environment
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Plan {
         &self.kept.header.plan
     }
 
-    pub(crate) fn planned(&self, label: &str) -> Option<&PlannedRow> {
+    pub fn planned(&self, label: &str) -> Option<&PlannedRow> {
         self.plan().rows.iter().find(|row| row.label == label)
     }
 
-    pub(crate) fn row(&self, label: &str) -> Option<&RowReport> {
+    pub fn row(&self, label: &str) -> Option<&RowReport> {
         self.report.rows.iter().find(|row| row.label == label)
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub fn status(&self) -> Status {
         Status::of(self.report.ending, self.kept.in_progress)
     }
 
     /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the
     /// version that it told.
-    pub(crate) fn build(&self, label: &str) -> Option<String> {
+    pub fn build(&self, label: &str) -> Option<String> {
         let row = self.planned(label)?;
         row.content.clone().or_else(|| row.version.clone())
     }
 
     /// The figure itself, as its own table has it.
-    pub(crate) fn level(&self, label: &str, metric: Metric) -> Option<f64> {
+    pub fn level(&self, label: &str, metric: Metric) -> Option<f64> {
         let row = self.row(label)?;
         match metric {
             Metric::Throughput => row.requests_per_second.filter(|_| row.throughput_finding.is_none()),
@@ -125,8 +127,11 @@ impl Run {
         self.measured.get(label).and_then(|row| row.series.get(&metric)).cloned().unwrap_or_default()
     }
 
-    /// What the run says of a row, or why it says nothing.
-    pub(crate) fn sample(&self, label: &str, metric: Metric) -> Result<LogRatios, String> {
+    /// What the run says of a row.
+    ///
+    /// # Errors
+    /// If it says nothing, in words.
+    pub(crate) fn ratios(&self, label: &str, metric: Metric) -> Result<RowRatios, String> {
         self.has(label, metric)?;
         let reference = self.plan().reference();
         let own = self.series(label, metric);
@@ -149,7 +154,7 @@ impl Run {
         base: &str,
         one: &BTreeMap<usize, f64>,
         other: &BTreeMap<usize, f64>,
-    ) -> Result<LogRatios, String> {
+    ) -> Result<RowRatios, String> {
         let both: Vec<usize> = one.keys().copied().filter(|block| other.contains_key(block)).collect();
         let (subject, reference) = series::paired(one, other);
         let logs = log_ratios(&subject, &reference).map_err(|error| error.to_string())?;
@@ -158,7 +163,7 @@ impl Run {
         if starts.is_empty() {
             return Err(format!("{label}: no block has this figure"));
         }
-        Ok(LogRatios { starts })
+        Ok(RowRatios { starts })
     }
 
     /// The block in which the process of each of these blocks was started.
@@ -210,19 +215,28 @@ fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
     rows
 }
 
-impl LogRatios {
+impl RowRatios {
+    /// As the run's own table makes it.
+    pub fn of_reference(&self) -> Option<Estimate> {
+        let estimate = match self.is_shared() {
+            true => two_level::interval(&self.starts, DEFAULT_CONFIDENCE),
+            false => signed_rank::interval(&self.blocks(), DEFAULT_CONFIDENCE),
+        };
+        Some(Estimate::exp(&estimate.ok()?))
+    }
+
     /// One value a block, in their order.
-    pub(crate) fn blocks(&self) -> Vec<f64> {
+    pub fn blocks(&self) -> Vec<f64> {
         self.starts.concat()
     }
 
     /// Whether some process was kept for several blocks.
-    pub(crate) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         two_level::are_shared(&self.starts)
     }
 
     /// What is independent within the run: blocks, or the means of starts.
-    pub(crate) fn units(&self) -> Vec<f64> {
+    pub fn units(&self) -> Vec<f64> {
         let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
         self.starts.iter().map(mean).collect()
     }

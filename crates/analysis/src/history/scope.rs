@@ -4,35 +4,35 @@ use tare_bench::metric::Metric;
 
 use super::{
     comparable::{Difference, Weight},
-    run::{LogRatios, Run},
+    run::{NamedRun, RowRatios},
 };
 
 /// Runs that are comparable, and what of them is.
 #[derive(Debug)]
-pub(crate) struct Scope<'a> {
+pub struct RunSet<'a> {
     /// In the order of the document.
-    pub(crate) runs: &'a [Run],
-    pub(crate) differences: &'a [Difference],
+    pub runs: &'a [NamedRun],
+    pub differences: &'a [Difference],
     /// Whether all were made on one kind of machine.
-    pub(crate) is_one_machine: bool,
+    pub is_one_machine: bool,
 }
 
 /// The reference that is a part of Tare: its build is that of the whole program, so its version must do.
 const BUILT_IN: &str = "raw-socket";
 
-impl<'a> Scope<'a> {
-    pub(crate) fn new(runs: &'a [Run], differences: &'a [Difference]) -> Scope<'a> {
+impl<'a> RunSet<'a> {
+    pub fn new(runs: &'a [NamedRun], differences: &'a [Difference]) -> RunSet<'a> {
         let is_one_machine = !differences.iter().any(|one| one.weight == Weight::Machine && !one.is_same);
-        Scope { runs, differences, is_one_machine }
+        RunSet { runs, differences, is_one_machine }
     }
 
     /// Whether runs are what counts as independent, and not their blocks.
-    pub(crate) fn by_runs(&self) -> bool {
+    pub fn by_runs(&self) -> bool {
         self.runs.len() > 2
     }
 
     /// All rows, in the order of the last run's table, then those that it has not.
-    pub(crate) fn labels(&self) -> Vec<String> {
+    pub fn labels(&self) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for row in self.runs.iter().rev().flat_map(|run| &run.report.rows) {
             if !labels.contains(&row.label) {
@@ -42,10 +42,13 @@ impl<'a> Scope<'a> {
         labels
     }
 
-    /// What a run says of a row; nothing where its reference is another program than the last run's.
-    pub(crate) fn sample(&self, run: usize, label: &str, metric: Metric) -> Result<LogRatios, String> {
+    /// What a run says of a row.
+    ///
+    /// # Errors
+    /// If it says nothing, in words: also if its reference is another program than the last run's.
+    pub fn ratios(&self, run: usize, label: &str, metric: Metric) -> Result<RowRatios, String> {
         if metric != Metric::Rss && !self.has_the_last_reference(run) {
-            let version = |run: &Run| {
+            let version = |run: &NamedRun| {
                 let reference = run.planned(run.plan().reference());
                 reference.and_then(|row| row.version.clone()).unwrap_or_else(|| "no version".to_owned())
             };
@@ -58,7 +61,7 @@ impl<'a> Scope<'a> {
                 last.name
             ));
         }
-        self.runs[run].sample(label, metric)
+        self.runs[run].ratios(label, metric)
     }
 
     fn has_the_last_reference(&self, run: usize) -> bool {
@@ -74,7 +77,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Whether some run has another build of the same version of the reference.
-    pub(crate) fn references_differ_by_build(&self) -> bool {
+    pub fn references_differ_by_build(&self) -> bool {
         let builds: Vec<_> = self.runs.iter().map(|run| run.build(run.plan().reference())).collect();
         builds.iter().any(|build| *build != builds[0])
     }
@@ -94,7 +97,7 @@ impl<'a> Scope<'a> {
     /// The runs before and after, of those that have the row. Of two runs the first and the second; of two machines those of
     /// the last run's and the others; else the runs of the last build and those of the build before it. Where the build never
     /// changed, the last run stands against all others.
-    pub(crate) fn sides(&self, label: &str, samples: &[Result<LogRatios, String>]) -> [Vec<usize>; 2] {
+    pub(crate) fn sides(&self, label: &str, samples: &[Result<RowRatios, String>]) -> [Vec<usize>; 2] {
         let known: Vec<usize> = (0..self.runs.len()).filter(|run| samples[*run].is_ok()).collect();
         if !self.by_runs() {
             return [vec![0], vec![1]]
@@ -121,13 +124,13 @@ impl<'a> Scope<'a> {
     }
 
     /// What makes a machine one class.
-    pub(crate) fn machine(&self, run: usize) -> String {
+    pub fn machine(&self, run: usize) -> String {
         let of_machine = self.differences.iter().filter(|one| one.weight == Weight::Machine);
         of_machine.map(|one| one.values[run].as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the program of a row is the same in all of these runs; absent if that was not kept.
-    pub(crate) fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
+    pub fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
         let builds: Option<Vec<String>> =
             before.iter().chain(after).map(|run| self.runs[*run].build(label)).collect();
         let builds = builds.filter(|builds| builds.len() > 1)?;

@@ -1,0 +1,36 @@
+//! How much runs of one build differ by themselves: what an interval of two runs cannot know.
+
+use tare_bench::metric::Metric;
+use tare_stats::two_level;
+
+use super::{effects::DECIDES, scope::RunSet};
+
+/// Standard deviations of the ratios of one row, over the runs of its last build.
+#[derive(Debug)]
+pub struct Spread {
+    pub row: String,
+    pub metric: Metric,
+    /// Beyond what their blocks explain.
+    pub between_runs: f64,
+    pub between_blocks: f64,
+    pub runs: usize,
+}
+
+/// How much runs of one build differ by themselves, of each row and metric that decides and has two such runs.
+pub fn spreads(runs: &RunSet) -> Vec<Spread> {
+    let each = runs.labels().into_iter().flat_map(|row| DECIDES.map(|metric| (row.clone(), metric)));
+    each.filter_map(|(row, metric)| spread(runs, row, metric)).collect()
+}
+
+fn spread(set: &RunSet, row: String, metric: Metric) -> Option<Spread> {
+    let last = (0..set.runs.len()).rev().find(|run| set.ratios(*run, &row, metric).is_ok())?;
+    let is_same = |run: &usize| {
+        set.runs[*run].build(&row) == set.runs[last].build(&row) && set.machine(*run) == set.machine(last)
+    };
+    let same = (0..set.runs.len()).filter(is_same);
+    let units: Vec<Vec<f64>> =
+        same.filter_map(|run| Some(set.ratios(run, &row, metric).ok()?.units())).collect();
+    let found = two_level::variance(&units).ok()?;
+    let (between_runs, between_blocks) = (found.start.sqrt(), found.slice.sqrt());
+    Some(Spread { row, metric, between_runs, between_blocks, runs: units.len() })
+}
