@@ -69,12 +69,10 @@ impl ExchangePool {
         Self { exchanges }
     }
 
-    /// How many exchanges.
     pub(crate) fn len(&self) -> usize {
         self.exchanges.len()
     }
 
-    /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
     }
@@ -99,7 +97,6 @@ impl ExchangePool {
         if len > connections { connection % connections * len / connections } else { connection % len }
     }
 
-    /// The exchange after `index`.
     #[inline]
     pub(crate) fn after(&self, index: usize) -> usize {
         if index + 1 >= self.exchanges.len() { 0 } else { index + 1 }

@@ -33,7 +33,6 @@ impl RequestBuffer {
         self.starts[first]..self.starts[first + count]
     }
 
-    /// All bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -21,11 +21,9 @@ const JSON_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) struct Memo {
     /// The last accepted response, if it came in one piece and kept the connection.
     response: Vec<u8>,
-    /// The last accepted JSON body.
     json: Vec<u8>,
 }
 
-/// What is known of a response so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It needs more bytes.

@@ -17,7 +17,6 @@ pub(super) enum Phase {
     Open,
 }
 
-/// The instants of one request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stamp {
     /// When it was due; in a closed loop when it was sent.
@@ -89,7 +88,6 @@ impl Stamps {
         &mut self.stamps[slot * self.depth + place]
     }
 
-    /// The place after `oldest`.
     #[inline]
     pub(super) fn after(&self, oldest: usize) -> usize {
         if oldest + 1 >= self.depth { 0 } else { oldest + 1 }

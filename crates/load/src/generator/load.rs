@@ -60,20 +60,16 @@ pub struct Load {
 
 /// Why a load cannot be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum LoadError {
-    /// Pipelining with a schedule that gives each request its own instant.
     #[error("{0} requests in flight on one connection need a closed loop without think time: use 1")]
     Pipeline(usize),
-    /// No request may be in flight.
     #[error("a connection needs at least 1 request in flight")]
     NoPipeline,
-    /// Connections are closed after 0 requests.
     #[error("a connection needs at least 1 request before it is closed")]
     EmptyConnections,
-    /// A quota of connections without a number of requests on each.
     #[error("a number of connections needs a number of requests on each, or the first would never end")]
     EndlessConnections,
-    /// An open loop with a quota that depends on connections.
     #[error("an open loop ends by time or by a number of requests, not by a quota of connections")]
     OpenQuota,
 }

@@ -41,41 +41,22 @@ const LARGE_BODY_BYTES: usize = 64 * 1024;
 
 /// Why a generator cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum GeneratorError {
-    /// No connections or no threads.
     #[error("{total} connections on {threads} threads cannot send: give at least 1 of each")]
-    NoConnections {
-        /// Connections asked for.
-        total: usize,
-        /// Threads asked for.
-        threads: usize,
-    },
-    /// No requests.
+    NoConnections { total: usize, threads: usize },
     #[error("the pool has no exchange: give at least 1")]
     EmptyPool,
-    /// Threads cannot run on a CPU.
     #[error(
         "threads cannot be pinned to cpu {cpu} ({source}): choose from those that `nproc` and `taskset -p $$` show"
     )]
-    Pin {
-        /// The CPU.
-        cpu: usize,
-        /// What the kernel said.
-        source: std::io::Error,
-    },
-    /// Threads cannot enter the network namespace.
+    Pin { cpu: usize, source: std::io::Error },
     #[error(
         "the network namespace of the target cannot be entered ({0}): run as the user who made it, or as root"
     )]
     Namespace(std::io::Error),
-    /// The driver did not start.
     #[error("{} cannot be set up ({source}): {}", .kind.name(), driver_advice(*.kind))]
-    Driver {
-        /// The driver.
-        kind: DriverKind,
-        /// What the kernel said.
-        source: std::io::Error,
-    },
+    Driver { kind: DriverKind, source: std::io::Error },
 }
 
 fn driver_advice(kind: DriverKind) -> &'static str {
@@ -272,7 +253,6 @@ fn start(settings: &Settings, pool: &ExchangePool) -> Result<(ChosenDriver, Vec<
     Ok((ChosenDriver { kind, reason }, threads))
 }
 
-/// The contract of each worker.
 fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     let Connections { total, threads } = settings.connections;
     let workers = threads.min(total);

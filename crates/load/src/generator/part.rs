@@ -10,7 +10,6 @@ use super::measures::Measures;
 use super::report::Interval;
 use crate::tally::Sample;
 
-/// What all workers of a run share.
 pub(super) struct Shared {
     pub(super) load: Load,
     pub(super) interrupt: Arc<AtomicBool>,
@@ -21,7 +20,6 @@ pub(super) struct Shared {
 
 /// What a worker reports: an interval, or its last one with the end of the run.
 pub(super) struct Part {
-    /// Which interval of the run.
     pub(super) index: usize,
     pub(super) measures: Measures,
     pub(super) end: Option<End>,
@@ -37,7 +35,6 @@ pub(super) struct End {
     pub(super) first_failure: Option<Sample>,
 }
 
-/// The sum of all parts.
 #[derive(Default)]
 pub(super) struct Sum {
     pub(super) total: Measures,

@@ -20,26 +20,31 @@ use crate::exchange::ExchangePool;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 
-/// A command to a worker.
 pub(super) enum Command {
     /// Send these requests from now on.
     Pool(Arc<ExchangePool>, Arc<RequestBuffer>),
     /// Open connections; the reply has the number of open ones and the first failure.
-    Open { count: usize, deadline_ns: u64, reply: Sender<(usize, Option<Failure>)> },
+    Open {
+        count: usize,
+        deadline_ns: u64,
+        reply: Sender<(usize, Option<Failure>)>,
+    },
     /// Drive a load; the results come back in parts, of which the last is marked.
-    Run { shared: Arc<Shared>, parts: Sender<Part> },
-    /// Close all connections.
-    Close { reply: Sender<()> },
+    Run {
+        shared: Arc<Shared>,
+        parts: Sender<Part>,
+    },
+    Close {
+        reply: Sender<()>,
+    },
 }
 
-/// A worker's thread as the generator sees it.
 #[derive(Debug)]
 pub(super) struct Thread {
     commands: Option<Sender<Command>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a thread is started with.
 #[derive(Debug, Clone)]
 pub(super) struct Contract {
     pub(super) place: Share,

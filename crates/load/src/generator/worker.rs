@@ -31,7 +31,6 @@ pub(super) struct Share {
     pub(super) slots: usize,
 }
 
-/// One thread's connections.
 #[derive(Debug)]
 pub(super) struct Worker<D> {
     pub(super) place: Share,

@@ -28,7 +28,6 @@ pub(super) enum TrailerState {
     LastLf,
 }
 
-/// What a step found.
 pub(super) enum Step<'a> {
     Data(&'a [u8]),
     More,

@@ -16,50 +16,37 @@ pub use head::{Framing, Head};
 
 /// The longest status line and headers together.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// The most header fields.
 pub(crate) const HEADERS_MAX: usize = 128;
 /// The longest line before a chunk: its size and extensions.
 pub(crate) const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
-/// The longest trailer section.
 pub(crate) const TRAILER_BYTES_MAX: usize = 64 * 1024;
 
 /// Why bytes are not a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ParseError {
-    /// The status line or a header is not HTTP.
     #[error("the response head is not HTTP/1.x: {0}")]
     Head(httparse::Error),
-    /// The bytes do not begin with a status line.
     #[error("the response does not begin with `HTTP/`")]
     StatusLine,
-    /// The head does not end in time.
     #[error("the response head is longer than {HEAD_BYTES_MAX} bytes: send fewer or shorter headers")]
     HeadTooLong,
-    /// Too many header fields.
     #[error("the response has more than {HEADERS_MAX} headers: send fewer")]
     TooManyHeaders,
-    /// `Content-Length` is no number, or says two things.
     #[error("`content-length` is not one decimal number: send it once")]
     ContentLength,
-    /// Both framings at once.
     #[error("both `content-length` and `transfer-encoding` are present: send one of them")]
     TwoFramings,
-    /// A transfer coding other than `chunked`, or any in HTTP/1.0.
     #[error("`transfer-encoding` is not just `chunked` in an HTTP/1.1 response: no other was asked for")]
     TransferEncoding,
-    /// The server changes the protocol.
     #[error("status 101 changes the protocol, which no request asked for")]
     Upgrade,
-    /// A chunk size is not hexadecimal, or its line does not end in CRLF in time.
     #[error("a chunk does not begin with a hexadecimal size and CRLF")]
     ChunkSize,
-    /// A chunk is not followed by CRLF.
     #[error("a chunk is not followed by CRLF: its size is wrong")]
     ChunkEnd,
-    /// The trailer section is not a list of fields, or too long.
     #[error("the trailers after the last chunk are not header fields of at most {TRAILER_BYTES_MAX} bytes")]
     Trailers,
-    /// The connection ended in the middle.
     #[error("the connection was closed in the middle of the response")]
     Truncated,
 }

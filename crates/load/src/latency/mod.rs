@@ -39,8 +39,8 @@ fn new_inner() -> hdrhistogram::Histogram<u64> {
 
 /// Bytes that are not a histogram of this kind.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum DeserializeError {
-    /// The bytes are not the V2 encoding of a histogram.
     #[error("latency histogram cannot be read ({0}): write it with `Histogram::serialize`")]
     Encoding(String),
 }

@@ -101,7 +101,6 @@ struct RingSocket {
     /// Distinguishes it from earlier connections of the same slot, whose completions may still arrive.
     generation: u32,
     connecting: bool,
-    /// A receive is armed.
     receiving: bool,
     sending: Sending,
     /// The batch of the last small send, whose result is known once the batch has been submitted.
@@ -125,13 +124,11 @@ pub(crate) struct Uring {
     target: Box<SocketAddrAny>,
     /// Counts what was handed over.
     batch: u32,
-    /// Sends queued since.
     queued_sends: u32,
     /// Completions that were taken off the ring and not looked at yet.
     completions: VecDeque<cqueue::Entry>,
     /// Small sends that were not taken whole.
     short: Vec<cqueue::Entry>,
-    /// What was received last.
     piece: ReceivedRange,
 }
 
@@ -557,7 +554,6 @@ impl Drop for Uring {
     }
 }
 
-/// The result of an operation.
 #[inline]
 fn taken(result: i32) -> Result<usize, Errno> {
     usize::try_from(result).map_err(|_negative| Errno::from_raw_os_error(-result))

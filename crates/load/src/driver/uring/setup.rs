@@ -9,7 +9,6 @@ const SUBMISSIONS: u32 = 256;
 /// Completions that the ring holds; the kernel keeps more in a list.
 const COMPLETIONS: u32 = 1024;
 
-/// What is done with the ring, and what it is called.
 const OPERATIONS: [(u8, &str); 5] = [
     (opcode::Connect::CODE, "connect"),
     (opcode::Send::CODE, "send"),
@@ -18,7 +17,6 @@ const OPERATIONS: [(u8, &str); 5] = [
     (opcode::Close::CODE, "close"),
 ];
 
-/// A ring for the calling thread.
 pub(super) fn ring() -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder

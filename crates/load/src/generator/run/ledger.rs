@@ -7,7 +7,6 @@ use crate::tally::{Failure, Sample};
 #[derive(Default)]
 pub(super) struct Ledger {
     measures: Measures,
-    /// Requests in flight.
     busy: u64,
     /// The instant up to which requests in flight are added up.
     accounted_ns: u64,

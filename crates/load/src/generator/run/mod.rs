@@ -169,7 +169,6 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// Handles the timers that are due.
     fn fire(&mut self, now_ns: u64) {
         while let Some(&Reverse((due_ns, slot))) = self.timers.peek() {
             if due_ns > now_ns {

@@ -114,7 +114,6 @@ impl<D: Driver> Run<'_, D> {
         self.send_on(slot, now_ns);
     }
 
-    /// Offers the unsent part to the kernel.
     #[inline]
     pub(super) fn send_on(&mut self, slot: usize, now_ns: u64) {
         let range = self.worker.connections[slot].unsent.clone();
