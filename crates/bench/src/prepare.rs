@@ -216,7 +216,7 @@ fn verify_one(
             }
             let path = folder.join(format!("verify-{}.json", contract.name));
             fs::write(path, serde_json::to_string_pretty(&transcript)? + "\n")?;
-            Ok(transcript.reason().and_then(|reason| failed(format!("failed verify: {reason}"))))
+            Ok(transcript.reason().and_then(|reason| failed(format!("in verification: {reason}"))))
         }
     }
 }

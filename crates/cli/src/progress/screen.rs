@@ -86,7 +86,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-/// To the beginning of the line that stands so many lines above.
+/// To the beginning of the line that stands `lines` above.
 fn up(lines: usize) -> String {
     if lines > 0 { format!("\r\x1b[{lines}F") } else { "\r".to_owned() }
 }

@@ -99,7 +99,7 @@ fn a_row_that_is_against_its_contract_is_left_out_and_told_by_the_exit_status() 
     assert!(ran.line("honest").contains("µs"));
     assert!(
         ran.line("frozen")
-            .contains("  failed: failed verify: hello: date of \"hello\": the Date stands still")
+            .contains("  failed: in verification: hello: date of \"hello\": the Date stands still")
     );
     assert!(ran.line("hanging").contains("  failed: gave no correct answer within 300ms"));
 }

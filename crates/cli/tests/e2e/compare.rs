@@ -93,7 +93,7 @@ fn what_cannot_be_compared_has_a_status_of_its_own() {
     let out = |out: &str, candidate: &str, code: i32| {
         compare(&workspace, &["honest", candidate, "--out", out]).expect(code).stdout.clone()
     };
-    assert!(out("a", "wrong", 2).contains(": wrong: failed verify: "));
+    assert!(out("a", "wrong", 2).contains(": wrong: in verification: "));
     let measured = journal(&workspace.root().join("a"));
     assert_eq!(measured.len(), 1, "nothing is measured where there is nothing to compare: {measured:?}");
     // It dies at its 500th request: slices long enough to reach it on a busy machine too.

@@ -32,7 +32,7 @@ Examples:
   tare compare hyper --revisions main..HEAD               did this branch make the service slower?
   tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
 
-Exit codes: 0 PASS, 1 usage or set-up, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
+Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine` (with a slash). One
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
     /// Maximum measuring time, such as `3m`; the blocks up to the first look are measured anyway
-    #[arg(long)]
+    #[arg(long, value_name = "TIME")]
     budget: Option<jiff::SignedDuration>,
     /// Number of connections
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]

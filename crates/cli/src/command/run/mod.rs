@@ -48,7 +48,7 @@ Examples:
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
   tare run --resume runs/20261122T120000.000Z-quick              continue an interrupted run
 
-Exit codes: 0 every row was measured, 1 a service was not built, 2 a service failed its contract or crashed, \
+Exit codes: 0 every row was measured, 1 usage error, or a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// The experiment file, such as experiments/quick.toml
@@ -63,11 +63,11 @@ pub(crate) struct Args {
     /// row of the same service. A published experiment has fixed rows: choose among them by service
     #[arg(long, value_delimiter = ',')]
     services: Vec<String>,
-    /// The row that is 100% [default: the one of the experiment]
+    /// The reference: the row that counts as 100% [default: that of the experiment]
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
-    /// Measuring time, such as `3m` [default: the one of the experiment]; the minimum number of blocks is measured anyway
-    #[arg(long)]
+    /// Measuring time, such as `3m` [default: that of the experiment]; the minimum number of blocks is measured anyway
+    #[arg(long, value_name = "TIME")]
     budget: Option<jiff::SignedDuration>,
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]

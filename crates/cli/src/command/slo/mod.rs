@@ -39,7 +39,7 @@ Examples:
   tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests/s
   tare slo --resume runs/20261122T120000.000Z-slo        continue an interrupted search
 
-Exit codes: 0 fine, 1 usage or set-up, 2 a service failed its contract, 3 a row holds less than --at-least, \
+Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract, 3 a row holds less than --at-least, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// Services: names, groups such as `group:go`, folders such as `./mine`, or `NAME@2` for a second row of the same service

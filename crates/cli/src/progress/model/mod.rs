@@ -59,7 +59,7 @@ enum Phase {
         text: String,
     },
     Stopping,
-    /// A sequential experiment: this sample, after so many others.
+    /// A sequential experiment: this sample, and the number of samples before it.
     Sample(Slot, usize),
 }
 
@@ -96,7 +96,7 @@ impl<'a> Model<'a> {
         model
     }
 
-    /// A sample of a sequential experiment begins after so many others; so much may still be to come.
+    /// A sample of a sequential experiment begins, after `done` others; `left` is the time that may still be to come.
     pub(crate) fn begin(&mut self, slot: Slot, done: usize, left: Duration) {
         (self.phase, self.left) = (Phase::Sample(slot, done), left);
     }
