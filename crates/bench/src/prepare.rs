@@ -100,7 +100,6 @@ fn excluded(error: &BuildError) -> Excluded {
 /// A row that is to be proved against one contract.
 #[derive(Debug, Clone)]
 struct Candidate<'a> {
-    /// Its place among the rows.
     row: usize,
     label: &'a str,
     service: &'a Service,

@@ -7,17 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::Sample;
 
-/// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {
     /// How a service warmed up, before the first block of an interleaved experiment.
     Pilot(Pilot),
-    /// A block begins.
     Block(Block),
     /// A service gave its first answer, was warmed up, and is frozen.
     Started(Started),
-    /// Something was measured.
     Sample(Box<Sample>),
     /// A service was stopped at the end of a block.
     Stopped(Stopped),
@@ -40,7 +37,6 @@ pub trait Journal {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Block {
-    /// Counted from 0.
     pub block: usize,
     pub order: Vec<usize>,
     /// Time that the run had taken before.
@@ -54,7 +50,6 @@ pub struct Pilot {
     pub row: usize,
     /// Length of a window of the curve.
     pub window_ns: u64,
-    /// Right answers in each window.
     pub answered: Vec<u64>,
     /// CPU time of the service's processes in each window.
     pub server_cpu_ns: Vec<u64>,
@@ -133,7 +128,6 @@ pub enum Ending {
     NothingLeft,
     /// Every sample of a sequential experiment was taken.
     Complete,
-    /// The user stopped it.
     Interrupted,
 }
 

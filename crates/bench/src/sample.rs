@@ -18,9 +18,7 @@ pub struct Sample {
     pub block: usize,
     /// Counted from 0, within the block.
     pub round: usize,
-    /// Place of the point in the plan.
     pub point: usize,
-    /// Place of the row in the plan.
     pub row: usize,
     pub outcome: Outcome,
     /// As far as it came where the outcome is not [`Outcome::Measured`].
@@ -28,7 +26,6 @@ pub struct Sample {
     pub host: HostUsage,
 }
 
-/// How a load ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -99,11 +96,8 @@ pub struct LoadResult {
     pub first_failure: Option<String>,
     /// Requests without an answer when the load was given up.
     pub in_flight: u64,
-    /// Connections opened.
     pub connects: u64,
-    /// As the generator wrote them.
     pub bytes_sent: u64,
-    /// As the generator read them.
     pub bytes_received: u64,
     /// The time that each request was in flight, added up, for Little's law; 0 where it was not kept.
     pub in_flight_ns: u64,

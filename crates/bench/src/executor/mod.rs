@@ -35,7 +35,6 @@ pub const SPIN: Duration = Duration::from_micros(60);
 #[derive(Debug)]
 pub struct Bench<'a> {
     plan: &'a Plan,
-    /// In the order of the plan's rows.
     services: Vec<catalogue::Service>,
     /// In the order of the plan's points.
     contracts: Vec<Contract>,
@@ -50,17 +49,11 @@ pub struct Bench<'a> {
 /// Why a bench cannot be made of a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// There is none of this name.
     #[error("there is no contract \"{0}\"")]
     NoContract(String),
     /// The plan asks for a request that its contract does not have, or no longer.
     #[error("contract \"{contract}\" has lost a request of \"{part}\"")]
-    LostRequest {
-        /// The contract.
-        contract: String,
-        /// The part that asks for it.
-        part: String,
-    },
+    LostRequest { contract: String, part: String },
 }
 
 impl<'a> Bench<'a> {

@@ -32,7 +32,6 @@ const CHECK_OF_ONE_SAMPLE: [CheckId; 1] = [CheckId::Response];
 /// A service that runs, and what loads it.
 #[derive(Debug)]
 pub(super) struct Running {
-    /// What it was started for.
     pub slot: Slot,
     pub link: Option<Link>,
     pub ready: Ready,

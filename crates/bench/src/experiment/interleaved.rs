@@ -18,26 +18,19 @@ use super::{
 /// An experiment, as the file says it.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// The file's stem.
     pub name: String,
-    /// One line for the head of the table.
     pub title: String,
-    /// What the run is to answer.
     pub question: String,
-    /// Name of the contract.
     pub contract: String,
     /// Words for [`tare_service::catalogue::select`].
     pub services: Vec<String>,
-    /// The row that the others are related to.
     pub reference: String,
     /// How requests arrive: at least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
-    /// The settings that every service is given.
     pub service_settings: ServiceSettings,
     pub schedule: ScheduleSetting,
     /// The open loops in which latency is measured.
     pub latency: Option<LatencySetting>,
-    /// Where it was read from.
     pub path: PathBuf,
     pub(crate) text: String,
 }
@@ -47,9 +40,7 @@ pub struct Experiment {
 pub struct ScheduleSetting {
     /// No block is begun that would end after this.
     pub budget: Duration,
-    /// Length of one slice.
     pub slice: Duration,
-    /// Slices of each service in a block.
     pub slices_per_block: usize,
     /// Load before the first slice of a fresh process; not recorded.
     pub warm_up: Duration,

@@ -13,9 +13,7 @@ const RATES_MAX: usize = 8;
 /// After the closed loops of a block each service is asked at instants that it has no say in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencySetting {
-    /// At which rates.
     pub rates: Vec<Rate>,
-    /// Length of one slice.
     pub slice: Duration,
     /// Slices of each service at each rate in a block.
     pub slices_per_block: usize,

@@ -12,9 +12,7 @@ const THREADS: RangeInclusive<usize> = 1..=256;
 /// A closed loop: each connection sends its next request once the last one is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadSetting {
-    /// Connections kept open.
     pub connections: usize,
-    /// Generator threads.
     pub threads: usize,
 }
 

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rate {
-    /// The same for all services.
     PerSecond(f64),
     /// So much of what the service answered in the closed loop of the same block.
     OfCapacity(f64),

@@ -26,9 +26,7 @@ pub const SWEEP: &str = "sweep";
 /// A sequential experiment, as the file says it.
 #[derive(Debug, Clone)]
 pub struct SequentialExperiment {
-    /// The file's stem.
     pub name: String,
-    /// Where it was read from.
     pub path: PathBuf,
     text: String,
     pub(crate) file: SequentialFile,

@@ -13,18 +13,14 @@ use super::FORMAT;
 pub struct Series {
     #[serde(rename = "format")]
     _format: String,
-    /// One line for the head.
     pub title: String,
-    /// In their order.
     #[serde(rename = "experiment")]
     pub members: Vec<Member>,
 }
 
-/// One of them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Member {
-    /// Beside the file of the series.
     pub file: PathBuf,
     /// How much of it is done, if the command does not say.
     pub scale: f64,

@@ -9,9 +9,7 @@ use crate::metric::Metric;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Check {
-    /// The claim, by its id.
     pub claim: String,
-    /// At which points.
     #[serde(default)]
     pub points: Where,
     /// The service that is asked about; `*` for each that was published and is here, except one that hung.
@@ -49,16 +47,13 @@ pub struct Check {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Where {
-    /// Of this part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// Messages, as published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<u64>,
-    /// Handling time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// Threads of the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// `local` or the name of a link.

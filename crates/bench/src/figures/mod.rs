@@ -17,31 +17,21 @@ pub const FORMAT: &str = "1.0";
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Figures {
-    /// The version of this file's format.
     pub format: String,
-    /// Its name and year.
     pub title: String,
-    /// What it asked.
     pub question: String,
-    /// How it loaded.
     pub load: String,
-    /// On what.
     pub machine: String,
     /// What a reader of its table must know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Of its figures.
     pub unit: String,
-    /// The request, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// The response, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
-    /// The service that was 100%.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Of the services.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
     /// Services that it names, without figures.
@@ -56,7 +46,6 @@ pub struct Figures {
     /// What it says of its figures, point by point.
     #[serde(default, rename = "claim", skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
-    /// A line of its table.
     #[serde(default, rename = "row", skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Row>,
     /// A line of a table whose columns are services.
@@ -73,44 +62,33 @@ pub struct Figures {
 pub struct Claim {
     /// What checks refer to it by.
     pub id: String,
-    /// In its words.
     pub text: String,
 }
 
-/// A line of a table of services.
+/// A line of a table of services: times in milliseconds, counts of the whole run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What the table calls it.
     pub service: String,
-    /// Where the table says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// In the table's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Of the reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
-    /// In all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// In all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
-    /// Milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avg: Option<f64>,
-    /// Milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// Milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// Milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
-    /// Requests a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rps: Option<f64>,
     /// Milliseconds at each percentile.
@@ -119,19 +97,14 @@ pub struct Row {
     /// As wrk prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<Latency>,
-    /// In all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u64>,
-    /// In all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<u64>,
-    /// In all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_reset: Option<u64>,
-    /// On average.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies_per_connection: Option<f64>,
-    /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_seconds: Option<f64>,
     /// As httperf prints it.
@@ -146,7 +119,6 @@ pub struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
-    /// Mean.
     pub avg: f64,
     /// Standard deviation.
     pub stdev: f64,
@@ -170,7 +142,6 @@ pub struct Latency {
 pub struct ConnectionTime {
     /// Shortest.
     pub min: f64,
-    /// Mean.
     pub avg: f64,
     /// Longest.
     pub max: f64,
@@ -186,11 +157,9 @@ pub struct ConnectionTime {
 pub struct Cell {
     /// Messages of each producer.
     pub n: u64,
-    /// Handling time.
     pub t_ms: u64,
     /// `local` or the name of a link.
     pub environment: String,
-    /// Threads of the service.
     pub threads: usize,
     /// In the order of [`Figures::services`].
     pub seconds: Vec<Seconds>,
@@ -200,7 +169,6 @@ pub struct Cell {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Seconds {
-    /// How long it took.
     Took(f64),
     /// `x`: it never ended.
     Never(String),
@@ -210,9 +178,7 @@ pub enum Seconds {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aspect {
-    /// What the table calls it.
     pub service: String,
-    /// Of the framework.
     pub licence: String,
     /// An opinion, out of 5.
     pub ease_of_including: u8,

@@ -51,26 +51,14 @@ pub struct Revision {
 /// Why what is known of a run besides its figures cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AboutError {
-    /// The file system said no.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// Of another version.
     #[error("{}: has {}", path.display(), other_format(format))]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What it has.
-        format: String,
-    },
+    Format { path: PathBuf, format: String },
     /// Not what the file should hold.
     #[error("{}: {source}", path.display())]
     Content {
-        /// The file.
         path: PathBuf,
         /// Where, and what is wrong.
         source: serde_json::Error,

@@ -36,13 +36,10 @@ pub const FORMAT: &str = "2.0";
 pub struct Header {
     /// [`FORMAT`] of the program that wrote it.
     pub format: String,
-    /// Version of Tare.
     pub tare: String,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
-    /// What was to be done.
     pub plan: Plan,
-    /// Where it was done.
     pub environment: Environment,
 }
 
@@ -56,44 +53,20 @@ impl Header {
 /// Why a run folder cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The file system said no.
     #[error("{}: {source}", path.display())]
-    Io {
-        /// File or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// Not a run folder.
     #[error("{}: not a run folder (it has no readable \"run.json\"): {reason}", path.display())]
-    NotARun {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    NotARun { path: PathBuf, reason: String },
     /// Not the folder of a series.
     #[error("{}: {reason}", path.display())]
-    Series {
-        /// Its head.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Series { path: PathBuf, reason: String },
     /// Another version of the format.
     #[error("{}: the run folder has {}", path.display(), other_format(found))]
-    Format {
-        /// The folder.
-        path: PathBuf,
-        /// The version found.
-        found: String,
-    },
+    Format { path: PathBuf, found: String },
     /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
-    Busy {
-        /// The folder.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
 }
 
 /// Who only looks whether a journal is locked holds a lock for microseconds; one that is held for longer is a writer's.
@@ -109,9 +82,7 @@ pub struct RunFolder {
 /// A run folder that was read.
 #[derive(Debug, Clone)]
 pub struct StoredRun {
-    /// The head.
     pub header: Header,
-    /// All whole records, in order.
     pub records: Vec<Record>,
     /// What could not be read.
     pub damage: Vec<String>,
@@ -173,7 +144,6 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_owned(), journal: file })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -13,7 +13,6 @@ use super::{FORMAT, FolderError, Header, Record, StoredRun, is_being_written, jo
 /// What `run.json` holds, whatever it is.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// As it was read.
     pub value: Value,
     /// The version that it says it has.
     pub format: String,

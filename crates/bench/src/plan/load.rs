@@ -18,40 +18,19 @@ const DURATION_NS_MIN: u64 = 1_000_000_000;
 pub enum LoadSpec {
     /// Each connection sends its next request once the last one is answered and thought about.
     Closed {
-        /// Connections, kept open.
         connections: usize,
-        /// Threads of the generator.
         threads: usize,
-        /// How long requests are sent.
         duration_ns: u64,
         /// Shortest and longest time to think.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         think_ns: Option<(u64, u64)>,
     },
     /// Requests are due at random instants.
-    Open {
-        rate: Rate,
-        /// Most connections.
-        connections: usize,
-        /// Threads of the generator.
-        threads: usize,
-        /// How long requests are sent.
-        duration_ns: u64,
-    },
+    Open { rate: Rate, connections: usize, threads: usize, duration_ns: u64 },
     /// Connections one after another, each with this many requests.
-    Sessions {
-        /// Connections in all.
-        connections: u64,
-        /// Requests on each.
-        calls: u64,
-    },
+    Sessions { connections: u64, calls: u64 },
     /// Producers that send this many messages each, each message on a connection of its own.
-    Batch {
-        /// Producers, side by side.
-        producers: usize,
-        /// Messages of each.
-        messages: u64,
-    },
+    Batch { producers: usize, messages: u64 },
 }
 
 impl LoadSpec {

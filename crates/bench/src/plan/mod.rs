@@ -38,7 +38,6 @@ use crate::{
 /// What will be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The experiment's name.
     pub experiment: String,
     pub title: String,
     pub question: String,

@@ -16,7 +16,6 @@ const EXCHANGE_NS: u64 = 100_000;
 pub struct Point {
     /// The part of the file that it comes from; in an interleaved experiment what its load is called.
     pub part: String,
-    /// Name of the contract.
     pub contract: String,
     /// The requests of it that are the load; without names, those that the contract says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,9 +40,7 @@ pub struct Point {
 /// A slow link by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// What the table calls it.
     pub name: String,
-    /// What it does.
     pub spec: LinkSpec,
 }
 

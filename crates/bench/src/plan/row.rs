@@ -9,7 +9,6 @@ pub struct PlannedRow {
     pub label: String,
     /// The service's id.
     pub service: String,
-    /// How a variant differs.
     pub title: Option<String>,
     pub language: String,
     pub framework: String,
@@ -67,9 +66,7 @@ pub struct Excluded {
 pub enum Exclusion {
     /// A toolchain or a library is missing: no fault of the service.
     NotOnThisMachine,
-    /// It serves other contracts.
     AnotherContract,
-    /// Building it failed.
     NotBuilt,
     /// It does not do what its contract says, or does not start or stop as a service must.
     AgainstItsContract,

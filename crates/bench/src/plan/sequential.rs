@@ -21,7 +21,6 @@ pub struct Options {
     pub scale: Option<f64>,
     /// Length of all loads that end by time.
     pub duration_ns: Option<u64>,
-    /// Rounds of every part.
     pub rounds: Option<usize>,
     /// Parts that are only done if they are asked for, instead of the others.
     pub sweep: bool,

@@ -23,18 +23,13 @@ const CLOSED_SLICES: usize = 4;
 /// What is to be done, in words of the command line.
 #[derive(Debug, Clone)]
 pub struct SearchSetting {
-    /// What has to hold.
     pub slo: Slo,
-    /// The rate that every row must hold.
     pub at_least: Option<f64>,
-    /// Name of the contract.
     pub contract: String,
     /// Connections, of which an open loop takes as many as it needs.
     pub load: LoadSetting,
     pub service_settings: ServiceSettings,
-    /// Fresh starts of every service.
     pub starts: usize,
-    /// Windows of one search.
     pub windows: usize,
     /// Length of one; a hundred times the longest time of the SLO, from 0.5 s to 10 s, by default.
     pub window: Option<Duration>,

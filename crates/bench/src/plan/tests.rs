@@ -171,7 +171,7 @@ proptest! {
         prop_assert_eq!(measured.len(), rows);
         prop_assert!(groups.iter().all(|group| group.contains(&0) && group.len() <= group_max.max(1)));
         let others = groups.iter().flatten().filter(|row| **row != 0).count();
-        prop_assert_eq!(others, rows - 1, "nobody but the reference is measured twice");
+        prop_assert_eq!(others, rows - 1, "only the reference is measured twice");
     }
 
     #[test]

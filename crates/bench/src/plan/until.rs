@@ -47,7 +47,6 @@ pub struct Gate {
 /// Tiers of all rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tiers {
-    /// By which metric.
     pub metric: Metric,
     /// Two rows that differ by less than this are as good as equal.
     pub delta: f64,

@@ -58,7 +58,6 @@ pub trait Executor {
     /// # Errors
     /// If the service fails: it was wrong after the load, had died, or cannot be stopped.
     fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure>;
-    /// Time that only moves forward.
     fn now_ns(&self) -> u64;
     /// True once the user wants to stop.
     fn interrupted(&self) -> bool;
@@ -79,7 +78,6 @@ pub trait Watch {
 /// Decides when the question is answered. It is given every record after it was stored, those of an earlier part of the run
 /// first.
 pub trait StopRule {
-    /// A record was stored.
     fn on_record(&mut self, record: &Record);
     /// Asked after each block: whether there is nothing more to find out.
     fn is_decided(&mut self) -> bool;
@@ -102,13 +100,9 @@ impl StopRule for () {
 /// What a schedule works with.
 #[derive(Debug)]
 pub struct Parts<'a, E, J, W, D> {
-    /// Does what it says.
     pub executor: &'a mut E,
-    /// Stores what happens.
     pub journal: &'a mut J,
-    /// Shows progress.
     pub watch: &'a mut W,
-    /// Ends the run early.
     pub stop_rule: &'a mut D,
 }
 

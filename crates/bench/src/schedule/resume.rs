@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::StartCost;
 use crate::{plan::Plan, record::Record};
 
-/// How far a run has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ResumeState {
     /// Blocks that have begun. One that was cut off is not taken up again: its processes are dead, and what was measured

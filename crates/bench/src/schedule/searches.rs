@@ -27,7 +27,6 @@ pub struct SearchStart {
 pub struct Window {
     /// Requests a second that were due.
     pub per_second: f64,
-    /// Requests that were due.
     pub due: u64,
     /// Of the answered requests.
     pub latency_ns_p99: u64,

@@ -10,9 +10,7 @@
 pub(super) struct Observation {
     /// The place, such as a rate.
     pub at: f64,
-    /// All.
     pub all: f64,
-    /// The bad ones.
     pub bad: f64,
 }
 

@@ -14,10 +14,8 @@ pub use search::{Found, Search};
 
 use serde::{Deserialize, Serialize};
 
-/// What is looked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SloPlan {
-    /// What has to hold.
     pub slo: Slo,
     /// Windows of a search that count; as many again may be discarded.
     pub windows: usize,

@@ -24,35 +24,25 @@ pub enum Term {
     Latency {
         /// 99 for p99.
         percent: f64,
-        /// Within this.
         limit_ns: u64,
     },
     /// At most this share (0 to 1) of all requests has a wrong answer or none.
-    Errors {
-        /// The share.
-        share: f64,
-    },
+    Errors { share: f64 },
 }
 
 /// Text that is no SLO.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SloError {
-    /// Neither form.
     #[error("\"{0}\" is not an SLO: give a percentile with a time, such as p99=10ms, or errors=0.1%")]
     Term(String),
-    /// Not a percentile.
     #[error("\"{0}\" is not a percentile: give one between p0 and p100, such as p50, p99 or p99.9")]
     Percentile(String),
-    /// Not a time.
     #[error("\"{0}\" is not a time above 0: give one such as 500us, 10ms or 1s")]
     Limit(String),
-    /// Not a share.
     #[error("\"{0}\" is not a share of requests: give one from 0% to below 100%, such as 0.1%")]
     Share(String),
-    /// The same twice.
     #[error("\"{0}\" is asked for twice: give it once")]
     Twice(String),
-    /// No latency.
     #[error("an SLO takes a percentile with a time, such as p99=10ms: without one every rate holds")]
     NoLatency,
 }

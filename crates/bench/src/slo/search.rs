@@ -31,12 +31,7 @@ const VOIDS_IN_ROW: usize = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WindowOutcome {
     /// Requests that were due, and how many of them were bad by each term of the SLO.
-    Counted {
-        /// All.
-        due: u64,
-        /// By each term.
-        bad: Vec<u64>,
-    },
+    Counted { due: u64, bad: Vec<u64> },
     /// The generator itself was late: the window says nothing about the service.
     Discarded,
 }
@@ -45,12 +40,7 @@ pub(crate) enum WindowOutcome {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found {
     /// Between the highest rate that held and the lowest that did not.
-    Between {
-        /// The highest that held.
-        held: f64,
-        /// The lowest that did not.
-        broke: f64,
-    },
+    Between { held: f64, broke: f64 },
     /// All rates held, up to the highest that was tried.
     AtLeast(f64),
     /// None held, down to the lowest that was tried.
@@ -70,7 +60,6 @@ impl Found {
     }
 }
 
-/// One search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     capacity: f64,

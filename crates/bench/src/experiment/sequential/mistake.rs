@@ -18,7 +18,6 @@ const REQUESTS_MAX: u64 = 1 << 40;
 const DELAY_MS_MAX: u64 = 3_600_000;
 
 impl SequentialFile {
-    /// The first of them.
     pub(super) fn mistake(&self) -> Result<(), Mistake> {
         self.rows_are_sound()?;
         self.checks.iter().try_for_each(|check| self.check_is_sound(check))?;
