@@ -1,5 +1,7 @@
 //! The published table, ours beside it: a line for each service and load, in the columns that the published one has.
 
+use std::collections::BTreeSet;
+
 use tare_analysis::{
     estimate::Estimate,
     sequential::{PUBLISHED, messages_published},
@@ -125,18 +127,25 @@ fn matrices(cells: &[ServiceAt], lead: &str, notes: Vec<String>) -> Vec<Section>
     [Some(here), is_published.then_some(ratios)].into_iter().flatten().map(Section::brief).collect()
 }
 
-/// Cells of services that took part which have no figure, such as `a: stuck at N=1000, t=0 ms, local, C=4`.
+/// Cells of services that took part which have no figure, such as `a: stuck at N=1000, t=0 ms, local, C=4: no answer for 7 s`;
+/// of several loads the reason is that of the first.
 fn unfinished(cells: &[ServiceAt]) -> Vec<String> {
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let mut found: Vec<(String, Vec<String>, Option<String>)> = Vec::new();
     let without = cells.iter().filter(|cell| cell.row.excluded.is_none() && message_ns(cell).is_none());
     for cell in without {
         let what = format!("{}: {}", cell.label(), cell.state());
-        match found.iter_mut().find(|(known, _)| *known == what) {
-            Some((_, loads)) => loads.push(cell.load()),
-            None => found.push((what, vec![cell.load()])),
+        match found.iter_mut().find(|(known, ..)| *known == what) {
+            Some((_, loads, _)) => loads.push(cell.load()),
+            None => found.push((what, vec![cell.load()], cell.own_remarks())),
         }
     }
-    found.into_iter().map(|(what, loads)| format!("{what} at {}", loads.join("; "))).collect()
+    let all = cells.iter().map(ServiceAt::load).collect::<BTreeSet<_>>().len();
+    let note = |(what, loads, reason): (String, Vec<String>, Option<String>)| {
+        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        let loads = if loads.len() == all && all > 1 { "every load".to_owned() } else { loads.join("; ") };
+        format!("{what} at {loads}{reason}")
+    };
+    found.into_iter().map(note).collect()
 }
 
 /// What every layout ends with.

@@ -73,7 +73,7 @@ fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
     let workspace = workspace(2, "\"local\"");
     let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
     assert!(ran.line("stuck ").starts_with("stuck  holds  "), "{ran}");
-    assert!(ran.line("stalling ").contains("  stuck"), "{ran}");
+    assert!(ran.stdout.contains("stalling: stuck at N=40, t=0 ms, local, C=1: no answer for "), "{ran}");
     assert!(ran.stdout.contains("stalling: measured as it was published, though "), "{ran}");
     assert!(ran.stdout.contains("3 of 4 cells"), "what hung once is not asked again: {ran}");
     assert_eq!(workspace.tare(&["show", "out"]).expect(0).stdout, ran.stdout);
@@ -88,7 +88,7 @@ fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
 }
 
 #[test]
-fn a_grid_that_was_killed_loses_at_most_the_cell_in_flight() {
+fn a_sequential_run_that_was_killed_loses_at_most_the_sample_in_flight() {
     let _alone = alone();
     let workspace = workspace(12, "\"local\"");
     let words = ["run", "experiments/small.toml", "--services", "honest", "--out", "out"];
