@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tare_stats::Better;
 
-/// A figure of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -17,14 +16,10 @@ pub enum Metric {
     /// The 99th percentile of latency: of the plan's first open loop where it has any, else of the closed ones.
     #[serde(alias = "latency-ms-p99")]
     P99,
-    /// Peak resident memory.
     Rss,
-    /// Mean latency.
     Mean,
-    /// The median of latency.
     #[serde(alias = "latency-ms-p50")]
     P50,
-    /// The longest latency.
     #[serde(alias = "latency-ms-max")]
     Max,
     /// The longest latency, divided by the 99th percentile.
@@ -82,7 +77,6 @@ impl Metric {
         }
     }
 
-    /// Which way is better.
     pub fn better(self) -> Better {
         match self {
             Metric::Throughput | Metric::RepliesPerConnection => Better::Higher,
@@ -102,7 +96,6 @@ pub fn figure(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
-/// Right answers a second.
 pub fn per_second(answered_in_window: f64, window_ns: f64) -> f64 {
     answered_in_window / window_ns * 1e9
 }

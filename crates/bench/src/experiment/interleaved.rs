@@ -6,6 +6,7 @@ use std::{
 };
 use tare_service::settings::ServiceSettings;
 
+use jiff::fmt::serde::unsigned_duration;
 use serde::Deserialize;
 use tare_service::document::{self, DocumentError};
 
@@ -36,19 +37,23 @@ pub struct Experiment {
 }
 
 /// How an interleaved experiment is laid out in time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScheduleSetting {
     /// No block is begun that would end after this.
+    #[serde(with = "unsigned_duration::friendly::compact::required")]
     pub budget: Duration,
+    #[serde(with = "unsigned_duration::friendly::compact::required")]
     pub slice: Duration,
     pub slices_per_block: usize,
     /// Load before the first slice of a fresh process; not recorded.
+    #[serde(with = "unsigned_duration::friendly::compact::required")]
     pub warm_up: Duration,
     /// The most of it: a pilot finds how much each service needs. Without it all have the same.
+    #[serde(default, with = "unsigned_duration::friendly::compact::optional")]
     pub warm_up_max: Option<Duration>,
     /// Never fewer blocks than this, whatever the budget says.
     pub blocks_min: usize,
-    /// Never more.
     pub blocks_max: usize,
 }
 
@@ -65,7 +70,7 @@ struct InterleavedFile {
     reference: String,
     load: LoadFile,
     service: ServiceFile,
-    schedule: ScheduleFile,
+    schedule: ScheduleSetting,
     latency: Option<LatencyFile>,
 }
 
@@ -75,18 +80,6 @@ struct ServiceFile {
     threads: usize,
     #[serde(default)]
     delay_ms: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ScheduleFile {
-    budget: jiff::SignedDuration,
-    slice: jiff::SignedDuration,
-    slices_per_block: usize,
-    warm_up: jiff::SignedDuration,
-    warm_up_max: Option<jiff::SignedDuration>,
-    blocks_min: usize,
-    blocks_max: usize,
 }
 
 fn default_reference() -> String {
@@ -133,7 +126,7 @@ impl Experiment {
         let loads = file.load.read().map_err(|message| DocumentError::at(path, text, "[load]", message))?;
         let latency = file.latency.map(LatencyFile::read).transpose();
         let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
-        let slice = file.schedule.slice.unsigned_abs();
+        let slice = file.schedule.slice;
         if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
             return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
         }
@@ -150,15 +143,7 @@ impl Experiment {
                 threads: file.service.threads,
                 delay_ms: file.service.delay_ms,
             },
-            schedule: ScheduleSetting {
-                budget: file.schedule.budget.unsigned_abs(),
-                slice,
-                slices_per_block: file.schedule.slices_per_block,
-                warm_up: file.schedule.warm_up.unsigned_abs(),
-                warm_up_max: file.schedule.warm_up_max.map(|longest| longest.unsigned_abs()),
-                blocks_min: file.schedule.blocks_min,
-                blocks_max: file.schedule.blocks_max,
-            },
+            schedule: file.schedule,
             latency,
             path: path.to_owned(),
             text: text.to_owned(),
@@ -216,5 +201,9 @@ mod tests {
         );
         assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
         assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
+        assert!(
+            error("\"5m\"", "\"-5m\"").contains("quick.toml:"),
+            "a time below 0 is not taken for one above"
+        );
     }
 }

@@ -25,7 +25,8 @@ pub(super) struct LatencyFile {
     rate: Option<String>,
     #[serde(default)]
     shares: Vec<f64>,
-    slice: jiff::SignedDuration,
+    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    slice: Duration,
     slices_per_block: usize,
 }
 
@@ -49,7 +50,7 @@ impl LatencyFile {
         if !(1..=1000).contains(&self.slices_per_block) {
             return Err(format!("\"slices-per-block\" is {}; it must be 1 to 1000", self.slices_per_block));
         }
-        let slice = self.slice.unsigned_abs();
+        let slice = self.slice;
         if !(20..=60_000).contains(&slice.as_millis()) {
             return Err("\"slice\" must be 20ms to 60s".to_owned());
         }

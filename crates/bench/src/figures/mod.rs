@@ -22,41 +22,35 @@ pub struct Figures {
     pub question: String,
     pub load: String,
     pub machine: String,
-    /// What a reader of its table must know.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     pub unit: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     pub versions: BTreeMap<String, String>,
     /// Services that it names, without figures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub unmeasured: Vec<String>,
     /// The order of the values of [`Row::at`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub percentiles: Vec<f64>,
     /// The order of the values of [`Cell::seconds`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub services: Vec<String>,
     /// What it says of its figures, point by point.
-    #[serde(default, rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
-    #[serde(default, rename = "row", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "row")]
     pub rows: Vec<Row>,
     /// A line of a table whose columns are services.
-    #[serde(default, rename = "cell", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "cell")]
     pub cells: Vec<Cell>,
     /// What it says of services beside figures.
-    #[serde(default, rename = "aspect", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "aspect")]
     pub aspects: Vec<Aspect>,
 }
 
-/// Something that a benchmark says of its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -70,48 +64,26 @@ pub struct Claim {
 #[serde(deny_unknown_fields)]
 pub struct Row {
     pub service: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// In the table's unit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avg: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rps: Option<f64>,
     /// Milliseconds at each percentile.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub at: Vec<f64>,
-    /// As wrk prints it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<Latency>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_reset: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies_per_connection: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_seconds: Option<f64>,
-    /// As httperf prints it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_time_ms: Option<ConnectionTime>,
-    /// What a reader of the line must know.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
@@ -120,19 +92,13 @@ pub struct Row {
 #[serde(deny_unknown_fields)]
 pub struct Latency {
     pub avg: f64,
-    /// Standard deviation.
     pub stdev: f64,
-    /// Longest.
     pub max: f64,
     /// The part that lies within one standard deviation of the mean.
     pub within_one_stdev_percent: f64,
-    /// Median.
     pub p50: f64,
-    /// 75th percentile.
     pub p75: f64,
-    /// 90th percentile.
     pub p90: f64,
-    /// 99th percentile.
     pub p99: f64,
 }
 
@@ -140,14 +106,10 @@ pub struct Latency {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionTime {
-    /// Shortest.
     pub min: f64,
     pub avg: f64,
-    /// Longest.
     pub max: f64,
-    /// Median.
     pub median: f64,
-    /// Standard deviation.
     pub stddev: f64,
 }
 
@@ -165,7 +127,6 @@ pub struct Cell {
     pub seconds: Vec<Seconds>,
 }
 
-/// A makespan, or none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Seconds {
@@ -194,12 +155,9 @@ impl Figures {
     pub fn load(path: &Path) -> Result<Figures, DocumentError> {
         document::parse(path, &document::read(path)?, FORMAT)
     }
-
-    /// The line of a service.
     pub fn row(&self, service: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.service == service)
     }
-
     /// The makespan of a service where a line has it.
     pub fn seconds(&self, service: &str, is_line: impl Fn(&Cell) -> bool) -> Option<&Seconds> {
         let place = self.services.iter().position(|name| name == service)?;

@@ -39,10 +39,8 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// What was checked out when a run began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
-    /// The full name of the commit.
     pub commit: String,
     /// Files that git knows were not as in that commit.
     pub changed: bool,
@@ -53,16 +51,10 @@ pub struct Revision {
 pub enum AboutError {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// Of another version.
     #[error("{}: has {}", path.display(), other_format(format))]
     Format { path: PathBuf, format: String },
-    /// Not what the file should hold.
     #[error("{}: {source}", path.display())]
-    Content {
-        path: PathBuf,
-        /// Where, and what is wrong.
-        source: serde_json::Error,
-    },
+    Content { path: PathBuf, source: serde_json::Error },
 }
 
 impl About {

@@ -55,13 +55,10 @@ impl Header {
 pub enum FolderError {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// Not a run folder.
     #[error("{}: not a run folder (it has no readable \"run.json\"): {reason}", path.display())]
     NotARun { path: PathBuf, reason: String },
-    /// Not the folder of a series.
     #[error("{}: {reason}", path.display())]
     Series { path: PathBuf, reason: String },
-    /// Another version of the format.
     #[error("{}: the run folder has {}", path.display(), other_format(found))]
     Format { path: PathBuf, found: String },
     /// Another process writes into it.
@@ -79,12 +76,10 @@ pub struct RunFolder {
     journal: File,
 }
 
-/// A run folder that was read.
 #[derive(Debug, Clone)]
 pub struct StoredRun {
     pub header: Header,
     pub records: Vec<Record>,
-    /// What could not be read.
     pub damage: Vec<String>,
     /// A process was writing into it when it was read: there will be more.
     pub in_progress: bool,
@@ -173,7 +168,6 @@ fn write_header(mut file: File, header: &Header) -> io::Result<()> {
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
 }
 
-/// Where the records are.
 pub fn journal_path(run: &Path) -> PathBuf {
     run.join("journal.ndjson")
 }

@@ -14,7 +14,6 @@ use super::{FORMAT, FolderError, Header, Record, StoredRun, is_being_written, jo
 #[derive(Debug, Clone)]
 pub struct Head {
     pub value: Value,
-    /// The version that it says it has.
     pub format: String,
 }
 

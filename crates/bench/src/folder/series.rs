@@ -19,13 +19,11 @@ use super::{
 pub struct SeriesHead {
     /// [`FORMAT`] of the program that wrote it.
     pub format: String,
-    /// The title of the series.
     pub title: String,
     /// Names of the run folders in it, in order. Of what was read each is a name and no path.
     pub members: Vec<String>,
 }
 
-/// Where the head is.
 pub(super) fn head_path(folder: &Path) -> PathBuf {
     folder.join("series.json")
 }
@@ -36,7 +34,6 @@ pub fn is_one(folder: &Path) -> bool {
 }
 
 impl SeriesHead {
-    /// The head of a series that begins now.
     pub fn new(title: &str, members: Vec<String>) -> SeriesHead {
         SeriesHead { format: FORMAT.to_owned(), title: title.to_owned(), members }
     }

@@ -22,7 +22,6 @@ pub enum LoadSpec {
         threads: usize,
         duration_ns: u64,
         /// Shortest and longest time to think.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         think_ns: Option<(u64, u64)>,
     },
     /// Requests are due at random instants.
@@ -117,7 +116,6 @@ impl LoadSpec {
         (here != there).then(|| format!("{here}{what} instead of {there}"))
     }
 
-    /// The line for a head.
     pub fn describe(&self) -> String {
         match self {
             LoadSpec::Closed { connections, threads, duration_ns, think_ns } => {

@@ -9,7 +9,6 @@ impl Plan {
         self.closed_loops().map(|point| self.points[point].connections()).collect()
     }
 
-    /// The load that decides when a run ends.
     pub fn load(&self) -> LoadSetting {
         self.points[0].connections()
     }
@@ -20,7 +19,6 @@ impl Plan {
         self.points.iter().enumerate().filter_map(rate)
     }
 
-    /// Length of a slice under the first load.
     pub fn slice_ns(&self) -> u64 {
         self.points[0].load.duration_ns()
     }
@@ -30,7 +28,6 @@ impl Plan {
         self.points[0].rounds
     }
 
-    /// The place of a load among the points.
     pub fn point_of_load(&self, load: usize) -> usize {
         self.closed_loops().nth(load).unwrap_or(0)
     }

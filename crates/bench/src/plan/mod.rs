@@ -35,7 +35,6 @@ use crate::{
     figures::{Check, Figures},
 };
 
-/// What will be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub experiment: String,
@@ -51,7 +50,6 @@ pub struct Plan {
     /// What ends it, beside its blocks.
     #[serde(default)]
     pub until: Until,
-    /// Every row that was asked for.
     pub rows: Vec<PlannedRow>,
     /// At least one.
     pub points: Vec<Point>,
@@ -75,7 +73,6 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Publication {
     pub figures: Figures,
-    /// The shape of its table.
     pub layout: Layout,
     /// What is asked of the run about each claim that was published.
     pub checks: Vec<Check>,
@@ -129,7 +126,6 @@ impl Plan {
         ServiceSettings { threads: self.rows[row].threads.unwrap_or(settings.threads), ..settings.clone() }
     }
 
-    /// Places of the rows that take part.
     pub(crate) fn members(&self) -> impl Iterator<Item = usize> {
         (0..self.rows.len()).filter(|row| self.rows[*row].excluded.is_none())
     }
@@ -139,7 +135,6 @@ impl Plan {
         point.rows.iter().copied().filter(|row| self.rows[*row].excluded.is_none())
     }
 
-    /// Most rounds of any point.
     pub fn rounds(&self) -> usize {
         self.points.iter().map(|point| point.rounds).max().unwrap_or(0)
     }

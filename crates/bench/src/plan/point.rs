@@ -24,20 +24,15 @@ pub struct Point {
     pub rounds: usize,
     pub load: LoadSpec,
     /// How requests arrived in the published benchmark, if `load` is only a part of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<LoadSpec>,
     /// Load on a fresh process before its first sample.
     pub warm_up_ns: u64,
-    /// The settings that services are given.
     pub service_settings: ServiceSettings,
-    /// The slow link, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// Places of the rows that take part.
     pub rows: Vec<usize>,
 }
 
-/// A slow link by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     pub name: String,
@@ -93,7 +88,6 @@ impl Point {
         self.load.for_generator(self.deadlines(), per_second)
     }
 
-    /// The load of the published benchmark.
     pub fn published(&self) -> &LoadSpec {
         self.published.as_ref().unwrap_or(&self.load)
     }

@@ -25,16 +25,13 @@ pub struct PlannedRow {
     /// Why it takes no part, if it does not.
     pub excluded: Option<Excluded>,
     /// What the published table calls it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
     /// It is measured even if it fails its contract, because it was published so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_published: bool,
     /// What verify found wrong with a row that is measured all the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_failure: Option<String>,
     /// Its `THREADS` at every point, if that differs from the others'.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     #[serde(default, skip_serializing_if = "Counted::is_none")]
     pub counted: Counted,

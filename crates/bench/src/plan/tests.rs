@@ -121,7 +121,8 @@ fn who_is_excluded_is_measured_nowhere() {
 #[test]
 fn what_a_plan_relies_on_is_checked_when_it_is_read() {
     let plan = || fixture::plan(&["a", "b"]);
-    let cases: [(&str, fn(&mut Plan)); 3] = [
+    type Damage = fn(&mut Plan);
+    let cases: [(&str, Damage); 3] = [
         ("the plan has no load", |plan| plan.points.clear()),
         ("a point names row 2 of 2", |plan| plan.points[0].rows.push(2)),
         ("a service is given 0 threads", |plan| plan.points[0].service_settings.threads = 0),

@@ -22,7 +22,6 @@ pub struct SloPlan {
     /// A window with more schedule lag (its 99th percentile) is discarded.
     pub lag_ns_max: u64,
     /// The rate that every row must hold; absent if only the highest is looked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
 }
 
