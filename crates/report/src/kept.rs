@@ -86,7 +86,7 @@ fn of_table(kept: &KeptTable, now: &Table) -> Option<String> {
 
 fn is_same(kept: &Json, now: &Value) -> bool {
     match now {
-        Value::None => kept.is_null(),
+        Value::None | Value::Never => kept.is_null(),
         Value::Text(_) | Value::Word(..) => kept.as_str() == now.text(),
         Value::Number(number) | Value::Ranked(number, _) => kept.as_f64() == Some(*number),
         Value::Flag(flag) => kept.as_bool() == Some(*flag),

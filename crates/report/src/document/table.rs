@@ -79,6 +79,8 @@ pub enum Unit {
 pub enum Value {
     /// Not known, or not to be said: another column has the reason.
     None,
+    /// A load that never came to its end: no figure, and no lack of one.
+    Never,
     Text(String),
     /// A verdict or a state, in a word or two that have a colour.
     Word(&'static str, Tone),
@@ -118,7 +120,7 @@ impl Serialize for Table {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match (self, self.whole()) {
-            (Value::None, _) => to.serialize_none(),
+            (Value::None | Value::Never, _) => to.serialize_none(),
             (Value::Text(text), _) => to.serialize_str(text),
             (Value::Word(word, _), _) => to.serialize_str(word),
             // A count is 6 and not 6.0, which readers with types refuse.
@@ -283,6 +285,7 @@ impl Value {
     pub fn show(&self, unit: Unit) -> String {
         match self {
             Value::None => "-".to_owned(),
+            Value::Never => "x".to_owned(),
             Value::Text(text) => text.clone(),
             Value::Word(word, _) => (*word).to_owned(),
             Value::Number(number) => unit.show(*number),
@@ -319,7 +322,7 @@ impl Value {
         match self {
             Value::Word(_, tone) => *tone,
             Value::Ranked(_, Rank::Best) => Tone::Good,
-            Value::Ranked(_, Rank::Worst) => Tone::Bad,
+            Value::Ranked(_, Rank::Worst) | Value::Never => Tone::Bad,
             _ => Tone::Plain,
         }
     }

@@ -80,6 +80,7 @@ fn check_rows(table: &Table) -> Vec<String> {
 fn fits(column: &Column, value: &Value) -> bool {
     match value {
         Value::None => true,
+        Value::Never => column.unit.is_numeric(),
         Value::Text(_) | Value::Word(..) => column.unit == Unit::Text,
         Value::Flag(_) => column.unit == Unit::Flag,
         Value::Number(number) | Value::Ranked(number, _) => number.is_finite() && column.unit.is_numeric(),

@@ -129,7 +129,7 @@ mod tests {
             for (line, row) in lines[1..].iter().zip(&table.rows) {
                 for (field, value) in line.iter().zip(row) {
                     match value {
-                        Value::None => prop_assert_eq!(field, ""),
+                        Value::None | Value::Never => prop_assert_eq!(field, ""),
                         Value::Text(of) => prop_assert_eq!(field, &text(of)),
                         Value::Word(word, _) => prop_assert_eq!(field, &text(word)),
                         Value::Number(number) | Value::Ranked(number, _) => prop_assert_eq!(field.parse::<f64>().unwrap(), *number),

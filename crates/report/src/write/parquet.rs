@@ -91,7 +91,9 @@ fn field(key: &str, kind: Physical) -> Result<Arc<Type>> {
 /// lost: the column is a wider one.
 fn kind(table: &Table, place: usize, unit: Unit) -> Physical {
     let values = || table.rows.iter().filter_map(|row| row.get(place));
-    let all = |fits: fn(&Value) -> bool| values().all(|value| *value == Value::None || fits(value));
+    let all = |fits: fn(&Value) -> bool| {
+        values().all(|value| matches!(value, Value::None | Value::Never) || fits(value))
+    };
     match unit {
         Unit::Flag if all(|value| matches!(value, Value::Flag(_))) => Physical::BOOLEAN,
         Unit::Count if all(|value| value.whole().is_some()) => Physical::INT64,
@@ -106,7 +108,7 @@ fn flag(value: &Value) -> Option<bool> {
 }
 
 fn text(value: &Value) -> Option<ByteArray> {
-    (*value != Value::None).then(|| value.raw().as_str().into())
+    (!matches!(value, Value::None | Value::Never)).then(|| value.raw().as_str().into())
 }
 
 fn write_column(column: &mut ColumnWriter, table: &Table, place: usize) -> Result<()> {

@@ -101,7 +101,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
         Value::Text(text) => raw == text,
         Value::Word(word, _) => raw == *word,
         Value::Flag(flag) => raw == flag.to_string(),
-        Value::None => raw.is_empty(),
+        Value::None | Value::Never => raw.is_empty(),
     };
     if !is_same {
         return Err(format!("raw value {raw:?} instead of {value:?}"));

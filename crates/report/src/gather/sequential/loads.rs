@@ -11,7 +11,7 @@ use super::{
     matrix::{MARKS, Matrix},
 };
 use crate::{
-    document::{Chart, Scale, Section, Shape, Unit},
+    document::{Chart, Scale, Section, Shape, Unit, Value},
     gather::{columns::Columns, words::capital},
 };
 
@@ -114,7 +114,13 @@ fn matrix(caption: &str, cells: &[ServiceAt]) -> crate::document::Table {
         (true, threads) => threads.to_string(),
         (false, threads) => format!("{}, {threads}", cell.label()),
     };
-    let of = |cell: &ServiceAt| (line(cell), format!("{} connections", size(cell).0), per_second(cell));
+    let of = |cell: &ServiceAt| {
+        (
+            line(cell),
+            format!("{} connections", size(cell).0),
+            per_second(cell).map_or(Value::None, Value::from),
+        )
+    };
     let crossings: Vec<_> = cells.iter().map(of).collect();
     let lines = ["generator_threads", "generator threads"];
     Matrix { caption, lines, across: "connections", unit: Unit::PerSecond, least_is_best: Some(false) }

@@ -18,7 +18,7 @@ pub(crate) struct Matrix<'a> {
 }
 
 /// The names of a line and of a column, and the figure of both.
-pub(crate) type Crossing = (String, String, Option<f64>);
+pub(crate) type Crossing = (String, String, Value);
 
 impl Matrix<'_> {
     /// Lines and columns are in the order of the cells.
@@ -39,10 +39,10 @@ impl Matrix<'_> {
     fn values(&self, line: &str, across: &[&str], cells: &[Crossing]) -> Vec<Value> {
         let figure = |name: &&str| {
             let mut mine = cells.iter().filter(|cell| cell.0 == line && cell.1 == *name);
-            mine.find_map(|cell| cell.2)
+            mine.find(|cell| cell.2 != Value::None).map_or(Value::None, |cell| cell.2.clone())
         };
-        let figures: Vec<Option<f64>> = across.iter().map(figure).collect();
-        let known = || figures.iter().flatten().copied();
+        let figures: Vec<Value> = across.iter().map(figure).collect();
+        let known = || figures.iter().filter_map(Value::number);
         let (least, most) =
             (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
         let rank = |figure: f64| match self.least_is_best.filter(|_| least < most)? {
@@ -50,13 +50,13 @@ impl Matrix<'_> {
             least_is_best if figure == most => Some(if least_is_best { Rank::Worst } else { Rank::Best }),
             _ => None,
         };
-        let value = |figure: f64| rank(figure).map_or(figure.into(), |rank| Value::Ranked(figure, rank));
-        figures.iter().map(|figure| figure.map_or(Value::None, value)).collect()
+        let ranked = |value: &Value| Some(Value::Ranked(value.number()?, rank(value.number()?)?));
+        figures.iter().map(|value| ranked(value).unwrap_or_else(|| value.clone())).collect()
     }
 }
 
 /// What the marks mean.
-pub(crate) const MARKS: &str = "* is the best of its line and ! the worst, as measured: where intervals overlap, neither is shown to be so";
+pub(crate) const MARKS: &str = "* is the best of its line and ! the worst, as measured: where intervals overlap, neither is shown to be so; x never ended";
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all = Vec::new();
@@ -74,7 +74,9 @@ mod tests {
 
     #[test]
     fn the_best_and_the_worst_of_each_line_are_marked() {
-        let cell = |line: &str, column: &str, figure| (line.to_owned(), column.to_owned(), figure);
+        let cell = |line: &str, column: &str, figure: Option<f64>| {
+            (line.to_owned(), column.to_owned(), figure.map_or(Value::Never, Value::from))
+        };
         let cells = [
             cell("C=4", "a", Some(2.0)),
             cell("C=4", "b", Some(1.0)),
@@ -90,7 +92,7 @@ mod tests {
                 table.rows.iter().map(|row| row.iter().map(|value| value.show(Unit::Count)).collect());
             shown.collect::<Vec<Vec<String>>>()
         };
-        assert_eq!(of(Some(true)), [["C=4", "2", "* 1", "! 3"], ["C=2", "-", "5", "-"]]);
+        assert_eq!(of(Some(true)), [["C=4", "2", "* 1", "! 3"], ["C=2", "x", "5", "-"]]);
         assert_eq!(of(Some(false))[0], ["C=4", "2", "! 1", "* 3"]);
         assert_eq!(of(None)[0], ["C=4", "2", "1", "3"]);
     }

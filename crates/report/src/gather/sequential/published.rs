@@ -18,7 +18,7 @@ use super::{
     matrix::{Crossing, MARKS, Matrix},
 };
 use crate::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit},
+    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
     gather::{columns::Columns, words::span},
 };
 
@@ -106,7 +106,8 @@ fn notes(run: &Experiment, cells: &[ServiceAt]) -> Vec<String> {
 /// Loads by services: the time for a message, and how it stands to the published one.
 fn matrices(cells: &[ServiceAt], lead: &str, notes: Vec<String>) -> Vec<Section> {
     let crossings = |value: fn(&ServiceAt) -> Option<f64>| -> Vec<Crossing> {
-        cells.iter().map(|cell| (cell.load(), cell.label().to_owned(), value(cell))).collect()
+        let figure = |cell: &ServiceAt| value(cell).map_or_else(|| without_figure(cell), Value::from);
+        cells.iter().map(|cell| (cell.load(), cell.label().to_owned(), figure(cell))).collect()
     };
     let matrix = |caption, unit, least_is_best| Matrix {
         caption,
@@ -120,11 +121,15 @@ fn matrices(cells: &[ServiceAt], lead: &str, notes: Vec<String>) -> Vec<Section>
     let here = Section::new("messages", "Time for a message, here", lead, here).note(MARKS);
     let here = notes.into_iter().chain(unfinished(cells)).fold(here, Section::note);
     let ratios = crossings(|cell| Some(message_ns(cell)?.value / published_message_ns(cell)?));
-    let is_published = ratios.iter().any(|(.., ratio)| ratio.is_some());
+    let is_published = ratios.iter().any(|(.., ratio)| ratio.number().is_some());
     let ratios = matrix("Time for a message, here / published", Unit::Times, None).table(&ratios);
     let lead = "Machines and versions differ: what is alike for all services is the machine.";
     let ratios = Section::new("messages-of-published", "Time for a message, here / published", lead, ratios);
     [Some(here), is_published.then_some(ratios)].into_iter().flatten().map(Section::brief).collect()
+}
+
+fn without_figure(cell: &ServiceAt) -> Value {
+    if cell.cell.is_some_and(|cell| cell.hung.is_some()) { Value::Never } else { Value::None }
 }
 
 /// Cells of services that took part which have no figure, such as `a: stuck at N=1000, t=0 ms, local, C=4: no answer for 7 s`;
