@@ -56,7 +56,8 @@ impl Matrix<'_> {
 }
 
 /// What the marks mean.
-pub(crate) const MARKS: &str = "* is the best of its line and ! the worst, as measured: where intervals overlap, neither is shown to be so; x never ended";
+pub(crate) const MARKS: &str = "* is the best of its line and ! the worst, as measured: where intervals overlap, neither is \
+                                shown to be so; x never ended";
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut all = Vec::new();
