@@ -8,18 +8,6 @@ use std::collections::BTreeMap;
 
 use super::{File, Finding, circles::code};
 
-/// Crates whose names are checked, by their folders.
-const CHECKED: [&str; 8] = [
-    "crates/analysis",
-    "crates/host",
-    "crates/load",
-    "crates/selftest",
-    "crates/service",
-    "crates/stats",
-    "dev/crosscheck",
-    "dev/replay",
-];
-
 /// Names that may be repeated in a crate, and why.
 const ALLOWED: [(&str, &str); 1] = [
     // The arguments of each command, in the module of the command: clap's convention.
@@ -48,12 +36,13 @@ fn twice(path: &str, line: usize, name: &str, there: &str) -> Finding {
     Finding::new(path, line, what, "name each for what distinguishes it")
 }
 
-/// The checked crate that a file is the own code of.
-fn owner(path: &str) -> Option<&'static str> {
+/// The folder of the crate that a file is the own code of.
+fn owner(path: &str) -> Option<&str> {
     let (folder, inside) = path.split_once("/src/")?;
     let mut parts = inside.strip_suffix(".rs")?.split('/');
     let is_apart = inside.starts_with("bin/") || parts.any(|part| part == "tests" || part == "fixture");
-    CHECKED.into_iter().find(|checked| *checked == folder).filter(|_| !is_apart)
+    let is_crate = folder.starts_with("crates/") || folder.starts_with("dev/");
+    (is_crate && !is_apart).then_some(folder)
 }
 
 /// The types that a source declares outside of its tests, each with its line.

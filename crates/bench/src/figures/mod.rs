@@ -77,7 +77,7 @@ pub struct Row {
     /// Milliseconds at each percentile.
     #[serde(default)]
     pub at: Vec<f64>,
-    pub latency_ms: Option<Latency>,
+    pub latency_ms: Option<WrkLatency>,
     pub connections: Option<u64>,
     pub replies: Option<u64>,
     pub connections_reset: Option<u64>,
@@ -90,7 +90,7 @@ pub struct Row {
 /// What `wrk --latency` prints, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Latency {
+pub struct WrkLatency {
     pub avg: f64,
     pub stdev: f64,
     pub max: f64,
