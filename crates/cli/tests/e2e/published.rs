@@ -84,7 +84,10 @@ fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
     let kept = fs::read_to_string(workspace.root().join("out/report.md")).unwrap();
     assert_eq!(workspace.tare(&["show", "--format", "markdown", "out"]).expect(0).stdout, kept);
     let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);
-    assert_eq!(refused.stderr, "error: out: nothing is left to do; `tare show out` prints its table\n");
+    assert_eq!(
+        refused.stderr,
+        "error: out: nothing is left to do: everything was measured; `tare show out` prints its table\n"
+    );
 }
 
 #[test]
