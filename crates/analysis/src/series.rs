@@ -3,20 +3,25 @@
 use std::collections::BTreeMap;
 
 use crate::interleaved::{
-    blocks::{Block, blocks_of},
+    blocks::{Block, Blocks, blocks_of},
     rounds::Rounds,
 };
 use tare_bench::{
-    plan::{Plan, until::Metric},
+    metric::{self, Metric},
+    plan::Plan,
     record::Record,
 };
 
 /// The values of one row by block. A block without a value that has a logarithm is left out.
-pub fn of(plan: &Plan, records: &[Record], row: usize, metric: Metric) -> BTreeMap<usize, f64> {
+pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTreeMap<usize, f64> {
     let rounds = Rounds::of(plan, records);
-    let blocks = blocks_of(records, &rounds, row);
-    let values = blocks.iter().filter_map(|(number, block)| Some((*number, value(plan, block, metric)?)));
-    values.filter(|(_, value)| value.is_finite() && *value > 0.0).collect()
+    let place = plan.rows.iter().position(|row| row.label == label);
+    place.map(|row| of_blocks(plan, &blocks_of(records, &rounds, row), metric)).unwrap_or_default()
+}
+
+pub(crate) fn of_blocks(plan: &Plan, blocks: &Blocks, metric: Metric) -> BTreeMap<usize, f64> {
+    let figure = |block: &Block| metric::figure(value(plan, block, metric)?);
+    blocks.iter().filter_map(|(number, block)| Some((*number, figure(block)?))).collect()
 }
 
 fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {

@@ -1,10 +1,12 @@
 //! How far a run came, whatever kind of run it is.
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 use tare_bench::record::Ending;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Status {
     /// It ended of its own accord.
     Complete,
@@ -29,13 +31,7 @@ impl Status {
     }
 
     pub fn name(self) -> &'static str {
-        match self {
-            Status::Complete => "complete",
-            Status::Interrupted => "interrupted",
-            Status::Running => "running",
-            Status::CutOff => "cut-off",
-            Status::Unknown => "unknown",
-        }
+        self.into()
     }
 
     pub fn text(self) -> &'static str {

@@ -1,11 +1,11 @@
 //! From the records of a search to its figures. The unit is the fresh start: one search is one observation.
 
-use crate::estimate::Estimate;
 use std::collections::BTreeMap;
 
-use tare_stats::{DEFAULT_CONFIDENCE, Warning, signed_rank, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, signed_rank, summary};
 
 use crate::{
+    estimate::{Estimate, of_logarithms},
     findings::{Finding, RowIssue, RunIssue},
     interleaved::{State, notes},
     verdict::Verdict,
@@ -14,11 +14,11 @@ use tare_bench::{
     folder::StoredRun,
     plan::{Plan, PlannedRow},
     record::{Ending, Record, ending},
-    schedule::StopRule,
-};
-use tare_bench::{
-    schedule::searches::{SearchStart, Searches, Window},
-    slo::{Found, SloPlan},
+    schedule::{
+        StopRule,
+        searches::{SearchStart, Searches, Window},
+    },
+    slo::{Found, Search, SloPlan},
 };
 use tare_host::environment::Environment;
 
@@ -42,7 +42,7 @@ pub struct SloReport {
     pub environment: Environment,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SloRow {
     pub label: String,
     pub version: Option<String>,
@@ -137,22 +137,16 @@ fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&SearchStart], failure: Op
     let starts: Vec<&SearchStart> = starts.iter().copied().filter(is_over).collect();
     let found = starts.iter().filter_map(|start| Some((*start, start.search.as_ref()?.found())));
     let found: Vec<(&SearchStart, Found)> = found.filter(|(_, found)| *found != Found::Nothing).collect();
-    let count = |of: fn(&tare_bench::slo::Search) -> usize| {
-        starts.iter().filter_map(|start| start.search.as_ref()).map(of).sum()
-    };
+    let count =
+        |of: fn(&Search) -> usize| starts.iter().filter_map(|start| start.search.as_ref()).map(of).sum();
     let mut report = SloRow {
         label: row.label.clone(),
         version: row.version.clone(),
         state: state(row, starts.len(), found.len(), failure),
-        capacity: None,
-        bound: None,
-        share: None,
-        closed_per_second: None,
-        latency_ns_p99: None,
         starts: found.len(),
-        windows: count(tare_bench::slo::Search::counted),
-        void: count(tare_bench::slo::Search::discarded),
-        findings: Vec::new(),
+        windows: count(Search::counted),
+        void: count(Search::discarded),
+        ..SloRow::default()
     };
     if report.state == State::Measured {
         let mut issues = fill_in(&mut report, &found);
@@ -192,8 +186,11 @@ fn fill_in(report: &mut SloRow, found: &[(&SearchStart, Found)]) -> Vec<RowIssue
     }
     let rates: Vec<f64> = found.iter().filter_map(|(_, found)| found.per_second()).collect();
     let shares: Vec<f64> = rates.iter().zip(&closed).map(|(rate, closed)| rate / closed).collect();
-    report.capacity = level(&rates, &mut issues);
-    report.share = level(&shares, &mut Vec::new());
+    let capacity = of_logarithms(&rates);
+    let warnings = capacity.iter().flat_map(|found| &found.warnings);
+    issues.extend(warnings.map(|warning| RowIssue::Sample { metric: None, warning: *warning }));
+    report.capacity = capacity.as_ref().map(Estimate::exp);
+    report.share = Estimate::of(&shares);
     report.latency_ns_p99 = summary::median(&found.iter().filter_map(p99_there).collect::<Vec<_>>()).ok();
     if at_least > 0 {
         report.bound = Some(Bound::AtLeast);
@@ -223,21 +220,6 @@ fn too_short(slo: &SloPlan, found: &[(&SearchStart, Found)]) -> Option<RowIssue>
     let due: Vec<f64> = found.iter().flat_map(there).map(|window| window.due as f64).collect();
     let (due, needed) = (summary::median(&due).ok()?, slo.slo.requests_min());
     (due < needed as f64).then_some(RowIssue::ShortWindow { due, needed })
-}
-
-/// On the scale of logarithms. From six starts by the signed-rank interval; with fewer Student's, which assumes more.
-fn level(values: &[f64], issues: &mut Vec<RowIssue>) -> Option<Estimate> {
-    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let least = signed_rank::least_n(DEFAULT_CONFIDENCE)?;
-    let estimate = if logarithms.len() < least {
-        let starts: Vec<[f64; 1]> = logarithms.iter().map(|logarithm| [*logarithm]).collect();
-        two_level::interval(&starts, DEFAULT_CONFIDENCE).ok()?
-    } else {
-        tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok()?
-    };
-    let of_sample = |warning: &Warning| RowIssue::Sample { metric: None, warning: *warning };
-    issues.extend(estimate.warnings.iter().map(of_sample));
-    Some(Estimate::exp(&estimate))
 }
 
 fn load_text(plan: &Plan) -> String {

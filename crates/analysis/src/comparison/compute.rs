@@ -7,6 +7,7 @@ use super::{
     decide::{Gated, LogRatios, decide},
 };
 use crate::{
+    estimate::Estimate,
     findings::{Finding, Issue, RowIssue, RunIssue, Scope},
     interleaved::{self, Report, RowReport, State},
     series,
@@ -70,21 +71,14 @@ pub fn compute(kept: &StoredRun) -> Option<Comparison> {
 
 fn both(kept: &StoredRun, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
     let plan = &kept.header.plan;
-    let of = |label: &str| {
-        let place = plan.rows.iter().position(|row| row.label == label);
-        place.map(|row| series::of(plan, &kept.records, row, metric)).unwrap_or_default()
-    };
+    let of = |label: &str| series::of(plan, &kept.records, label, metric);
     let (baseline, candidate) = series::paired(&of(plan.reference()), &of(&gate.candidate));
     let pair = Scope::Pair(gate.candidate.clone(), plan.reference().to_owned());
     let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
     let mut doubts = Vec::new();
     match metric {
-        Metric::Throughput => {
-            doubts.extend(rows.iter().filter_map(|row| row.throughput_finding.clone()));
-        }
-        Metric::P99 if some_unanswered(&kept.records) => {
-            doubts.push(of_pair(RowIssue::LowerBounds));
-        }
+        Metric::Throughput => doubts.extend(rows.iter().filter_map(|row| row.throughput_finding.clone())),
+        Metric::P99 if some_unanswered(&kept.records) => doubts.push(of_pair(RowIssue::LowerBounds)),
         _ => {}
     }
     if baseline.is_empty() {
@@ -113,14 +107,9 @@ fn without_a_measurement(
     series: &[LogRatios],
     both: &[Both],
 ) -> Option<(Verdict, String)> {
-    for row in rows {
-        let found = match &row.state {
-            State::Failed(reason) => (Verdict::ServiceFailed, reason.clone()),
-            State::Excluded(out) => (out.why.into(), out.reason.clone()),
-            State::Invalid(found) => (Verdict::Invalid, found.to_string()),
-            _ => continue,
-        };
-        return Some((found.0, format!("{}: {}", row.label, found.1)));
+    if let Some(row) = rows.iter().find(|row| !matches!(row.state, State::Measured | State::Unmeasured)) {
+        let reason = row.state.reason().unwrap_or_default();
+        return Some((row.state.verdict(), format!("{}: {reason}", row.label)));
     }
     let measured = rows.iter().all(|row| row.state == State::Measured);
     (measured && !series.iter().any(|series| series.decides)).then(|| {
@@ -186,9 +175,7 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &LogRatios, gated: Optio
         decides: series.decides,
         baseline: median(&both.baseline),
         candidate: median(&both.candidate),
-        ratio: estimate.map(|found| found.ratio),
-        low: estimate.and_then(|found| found.low),
-        high: estimate.and_then(|found| found.high),
+        ratio: estimate.map(Estimate::from),
         confidence: 1.0 - gate.looks_at(both.metric).alpha(),
         bound: gated.as_ref().map_or(1.0, |gated| gated.bound),
         verdict: gated.as_ref().filter(|_| series.decides).map(|gated| gated.verdict),

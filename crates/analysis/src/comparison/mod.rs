@@ -9,7 +9,7 @@ use tare_stats::Warning;
 
 pub use compute::compute;
 
-use crate::{findings::Finding, verdict::Verdict};
+use crate::{estimate::Estimate, findings::Finding, verdict::Verdict};
 use tare_bench::{plan::until::Metric, record::Ending};
 use tare_host::environment::Environment;
 
@@ -67,9 +67,7 @@ pub struct Figure {
     pub baseline: Option<f64>,
     pub candidate: Option<f64>,
     /// Candidate by baseline, paired by block.
-    pub ratio: Option<f64>,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
+    pub ratio: Option<Estimate>,
     /// The confidence of the interval over all looks; of those that decide together, each has more than 95%.
     pub confidence: f64,
     /// The ratio from which on it is a regression of delta.

@@ -16,10 +16,11 @@ impl Comparison {
 impl Figure {
     /// `throughput: -10.1% (-11.0 .. -9.2%), bound -3.0%.`
     pub fn text(&self) -> Option<String> {
-        let ends = self.low.zip(self.high);
-        let ends =
-            ends.map(|(low, high)| format!(" ({})", interval(parts::change(low), parts::change(high))));
+        let ratio = self.ratio?;
+        let ends = ratio.interval().map_or(String::new(), |(low, high)| {
+            format!(" ({})", interval(parts::change(low), parts::change(high)))
+        });
         let bound = if self.decides { format!(", bound {}", change(self.bound)) } else { String::new() };
-        Some(format!("{}: {}{}{bound}.", self.name, change(self.ratio?), ends.unwrap_or_default()))
+        Some(format!("{}: {}{}{bound}.", self.name, change(ratio.value), ends))
     }
 }

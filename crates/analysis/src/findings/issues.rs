@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use strum::IntoStaticStr;
 use tare_bench::metric::Metric;
 use tare_stats::Warning;
 
@@ -10,8 +11,9 @@ use super::Severity;
 use crate::{accounting::CpuAccounting, validity::Dropped};
 
 /// Of a row, of one of its cells, or of a pair.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, IntoStaticStr)]
 #[serde(tag = "code", content = "data", rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum RowIssue {
     /// A quota kept the service from running.
     Throttled {
@@ -114,8 +116,9 @@ pub enum RowIssue {
 }
 
 /// Of a run as a whole.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, IntoStaticStr)]
 #[serde(tag = "code", content = "data", rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum RunIssue {
     /// Of its folder: what cannot be read.
     Damaged {
@@ -199,31 +202,7 @@ pub struct SlowLink {
 
 impl RowIssue {
     pub(crate) fn code(&self) -> &'static str {
-        match self {
-            RowIssue::Throttled { .. } => "throttled",
-            RowIssue::Interference { .. } => "interference",
-            RowIssue::GeneratorBound { .. } => "generator-bound",
-            RowIssue::LinkBound { .. } => "link-bound",
-            RowIssue::NotServerBound { .. } => "not-server-bound",
-            RowIssue::LoadBound { .. } => "load-bound",
-            RowIssue::Failing { .. } => "failing",
-            RowIssue::SomeFailed { .. } => "some-failed",
-            RowIssue::NoAnswer => "no-answer",
-            RowIssue::NoProgress => "no-progress",
-            RowIssue::Inconsistent { .. } => "inconsistent",
-            RowIssue::LateGenerator { .. } => "late-generator",
-            RowIssue::LowerBounds => "lower-bounds",
-            RowIssue::NeverSteady { .. } => "never-steady",
-            RowIssue::StillWarming { .. } => "still-warming",
-            RowIssue::UncleanStop { .. } => "unclean-stop",
-            RowIssue::Sample { .. } => "sample",
-            RowIssue::LateStarts { .. } => "late-starts",
-            RowIssue::AllRatesHeld { .. } => "all-rates-held",
-            RowIssue::NoRateHeld { .. } => "no-rate-held",
-            RowIssue::ShortWindow { .. } => "short-window",
-            RowIssue::NotMeasured => "not-measured",
-            RowIssue::RoundsInvalid { .. } => "rounds-invalid",
-        }
+        self.into()
     }
 
     pub(crate) fn severity(&self) -> Severity {
@@ -239,58 +218,20 @@ impl RowIssue {
             | RowIssue::AllRatesHeld { .. }
             | RowIssue::NoRateHeld { .. }
             | RowIssue::ShortWindow { .. } => Severity::Warning,
-            RowIssue::Throttled { .. }
-            | RowIssue::Interference { .. }
-            | RowIssue::GeneratorBound { .. }
-            | RowIssue::LinkBound { .. }
-            | RowIssue::Failing { .. }
-            | RowIssue::NoAnswer
-            | RowIssue::NoProgress
-            | RowIssue::Inconsistent { .. }
-            | RowIssue::LateGenerator { .. }
-            | RowIssue::LateStarts { .. }
-            | RowIssue::NotMeasured
-            | RowIssue::RoundsInvalid { .. } => Severity::Invalid,
+            // An issue that nobody classified must not let a figure stand.
+            _ => Severity::Invalid,
         }
     }
 }
 
 impl RunIssue {
     pub(crate) fn code(&self) -> &'static str {
-        match self {
-            RunIssue::Damaged { .. } => "damaged",
-            RunIssue::NoisyHost { .. } => "noisy-host",
-            RunIssue::SharedCpus => "shared-cpus",
-            RunIssue::Unfinished { .. } => "unfinished",
-            RunIssue::TooFewBlocks { .. } => "too-few-blocks",
-            RunIssue::InterimAnalyses { .. } => "interim-analyses",
-            RunIssue::UnplannedLooks => "unplanned-looks",
-            RunIssue::AfterTheLook { .. } => "after-the-look",
-            RunIssue::RoundsDropped(_) => "rounds-dropped",
-            RunIssue::BlocksDisturbed { .. } => "blocks-disturbed",
-            RunIssue::BlocksCut { .. } => "blocks-cut",
-            RunIssue::CpuTime(_) => "cpu-time",
-            RunIssue::ProcessesKept { .. } => "processes-kept",
-            RunIssue::FewStarts { .. } => "few-starts",
-            RunIssue::Scaled { .. } => "scaled",
-            RunIssue::OtherLoad { .. } => "other-load",
-            RunIssue::GeneratorShared { .. } => "generator-shared",
-            RunIssue::OtherThreads { .. } => "other-threads",
-            RunIssue::SlowLink(_) => "slow-link",
-        }
+        self.into()
     }
 
     pub(crate) fn severity(&self) -> Severity {
         match self {
             RunIssue::CpuTime(accounting) if !accounting.closes() => Severity::Warning,
-            RunIssue::Damaged { .. }
-            | RunIssue::NoisyHost { .. }
-            | RunIssue::SharedCpus
-            | RunIssue::Unfinished { .. }
-            | RunIssue::TooFewBlocks { .. }
-            | RunIssue::UnplannedLooks
-            | RunIssue::BlocksDisturbed { .. }
-            | RunIssue::FewStarts { .. } => Severity::Warning,
             RunIssue::InterimAnalyses { .. }
             | RunIssue::AfterTheLook { .. }
             | RunIssue::RoundsDropped(_)
@@ -302,6 +243,7 @@ impl RunIssue {
             | RunIssue::GeneratorShared { .. }
             | RunIssue::OtherThreads { .. }
             | RunIssue::SlowLink(_) => Severity::Note,
+            _ => Severity::Warning,
         }
     }
 }

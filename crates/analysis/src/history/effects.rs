@@ -80,11 +80,7 @@ impl Effect {
         match self.verdict {
             EffectVerdict::Better => Tone::Good,
             EffectVerdict::Worse => Tone::Bad,
-            EffectVerdict::Moved
-            | EffectVerdict::Within
-            | EffectVerdict::NotShown
-            | EffectVerdict::Beside
-            | EffectVerdict::NotCompared => Tone::Open,
+            _ => Tone::Open,
         }
     }
 
@@ -231,29 +227,18 @@ fn adjust(all: &mut [Effect]) {
 }
 
 fn verdict(effect: &Effect, scope: &RunSet) -> EffectVerdict {
-    let (Some(ratio), Some(p)) = (&effect.ratio, effect.p) else {
-        let has_ratio = effect.ratio.is_some();
-        return match DECIDES.contains(&effect.metric) {
-            true if has_ratio => EffectVerdict::NotShown,
-            false if has_ratio => EffectVerdict::Beside,
-            _ => EffectVerdict::NotCompared,
-        };
-    };
-    if !DECIDES.contains(&effect.metric) {
-        return EffectVerdict::Beside;
-    }
-    if p > ALPHA {
-        return EffectVerdict::NotShown;
-    }
+    let decides = DECIDES.contains(&effect.metric);
     // On two machines a program need not be the same to the byte, nor weigh the same against the reference.
-    if effect.same_build == Some(true) && scope.is_one_machine && !scope.by_runs() {
-        return EffectVerdict::Moved;
-    }
-    let is_more = ratio.value > 1.0;
-    if is_more == (effect.metric == Metric::Throughput) {
-        EffectVerdict::Better
-    } else {
-        EffectVerdict::Worse
+    let has_moved = effect.same_build == Some(true) && scope.is_one_machine && !scope.by_runs();
+    match (&effect.ratio, effect.p) {
+        (None, _) => EffectVerdict::NotCompared,
+        (Some(_), _) if !decides => EffectVerdict::Beside,
+        (Some(_), p) if p.is_none_or(|p| p > ALPHA) => EffectVerdict::NotShown,
+        (Some(_), _) if has_moved => EffectVerdict::Moved,
+        (Some(ratio), _) if (ratio.value > 1.0) == (effect.metric == Metric::Throughput) => {
+            EffectVerdict::Better
+        }
+        (Some(_), _) => EffectVerdict::Worse,
     }
 }
 

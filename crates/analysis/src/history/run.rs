@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     estimate::Estimate,
-    interleaved::{self, Report, RowReport, State, slices},
+    interleaved::{self, Report, RowReport, blocks::blocks_of, rounds::Rounds},
+    series,
     status::Status,
-    stop::series,
 };
 use tare_bench::{
     folder::{self, FolderError, StoredRun},
@@ -14,7 +14,7 @@ use tare_bench::{
     plan::{Plan, PlannedRow},
 };
 use tare_host::environment::Environment;
-use tare_stats::{DEFAULT_CONFIDENCE, log_ratios, signed_rank, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, log_ratios, signed_rank, summary, two_level};
 
 #[derive(Debug)]
 pub struct NamedRun {
@@ -28,7 +28,7 @@ pub struct NamedRun {
 }
 
 /// One row: values by block, of each metric that has any.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Measured {
     series: BTreeMap<Metric, BTreeMap<usize, f64>>,
     /// The block in which the process of a block was started.
@@ -115,8 +115,7 @@ impl NamedRun {
             Metric::Throughput => row.requests_per_second.filter(|_| row.throughput_finding.is_none()),
             Metric::Cpu => row.cpu_ns_per_request,
             Metric::P99 => {
-                tare_stats::summary::median(&self.series(label, metric).into_values().collect::<Vec<_>>())
-                    .ok()
+                summary::median(&self.series(label, metric).into_values().collect::<Vec<_>>()).ok()
             }
             Metric::Rss => row.rss_bytes_peak,
             _ => None,
@@ -175,12 +174,8 @@ impl NamedRun {
 
     fn has(&self, label: &str, metric: Metric) -> Result<(), String> {
         let Some(row) = self.row(label) else { return Err(format!("there is no row \"{label}\"")) };
-        match &row.state {
-            State::Measured => {}
-            State::Invalid(found) => return Err(found.scoped()),
-            State::Failed(reason) => return Err(format!("{label}: {reason}")),
-            State::Excluded(out) => return Err(format!("{label}: {}", out.reason)),
-            State::Unmeasured => return Err(format!("{label}: not a complete block")),
+        if let Some(reason) = row.state.reason() {
+            return Err(format!("{label}: {reason}"));
         }
         match &row.throughput_finding {
             Some(doubt) if metric == Metric::Throughput => Err(doubt.scoped()),
@@ -189,30 +184,17 @@ impl NamedRun {
     }
 }
 
-/// All rows of a run. A block without a value that has a logarithm is left out.
+/// All rows of a run.
 fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
-    let mut rows = BTreeMap::new();
-    for (label, blocks) in slices::blocks(kept) {
-        let mut row = Measured::default();
-        for block in blocks {
-            row.processes.insert(block.block, block.process);
-            let values = [
-                (Metric::Throughput, Some(block.requests_per_second)),
-                (Metric::Cpu, block.cpu_ns_per_request),
-                (Metric::Rss, block.rss_bytes_peak.map(|bytes| bytes as f64)),
-            ];
-            for (metric, value) in values {
-                let value = value.filter(|value| value.is_finite() && *value > 0.0);
-                row.series.entry(metric).or_default().extend(value.map(|value| (block.block, value)));
-            }
-        }
-        let plan = &kept.header.plan;
-        let place = plan.rows.iter().position(|row| row.label == label);
-        let p99 = place.map(|place| series::of(plan, &kept.records, place, Metric::P99));
-        row.series.insert(Metric::P99, p99.unwrap_or_default());
-        rows.insert(label.to_owned(), row);
-    }
-    rows
+    let plan = &kept.header.plan;
+    let rounds = Rounds::of(plan, &kept.records);
+    let of_row = |(place, row): (usize, &PlannedRow)| {
+        let blocks = blocks_of(&kept.records, &rounds, place);
+        let series = Metric::COMPARED.map(|metric| (metric, series::of_blocks(plan, &blocks, metric)));
+        let processes = blocks.iter().map(|(number, block)| (*number, block.process)).collect();
+        (row.label.clone(), Measured { series: series.into(), processes })
+    };
+    plan.rows.iter().enumerate().map(of_row).collect()
 }
 
 impl RowRatios {

@@ -32,16 +32,11 @@ use tare_bench::{
 
 /// The report of a run as far as it got. Where the plan has looks, its intervals and tiers are those of the last one.
 pub fn compute(kept: &StoredRun) -> Report {
-    compute_at(kept, kept.header.plan.until.planned().as_ref())
+    compute_with(kept, kept.header.plan.until.planned().as_ref(), &RowLimits::default())
 }
 
-/// The same of a run with interim analyses, which may have ended because of them: its intervals and tiers
-/// are those of the last of the `looks` that it reached, and hold together with those of the looks before.
-pub(crate) fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
-    compute_with(kept, looks, &RowLimits::default())
-}
-
-/// The same with other thresholds for rows.
+/// The same with other looks, and other thresholds for rows. A run with interim analyses may have ended because of them: its
+/// intervals and tiers are those of the last of the `looks` that it reached, and hold together with those of the looks before.
 pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
@@ -226,21 +221,17 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     report.latency_open = latency::compute(plan, &report.label, blocks);
     report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
     report.start_up_ns = of(&|block| Some(block.start_up_ns()? as f64));
-    report.bytes_per_request = of(&|block| {
-        Some(
-            block.sum(|slice| slice.load.bytes_sent + slice.load.bytes_received)
-                / block.sum(|slice| slice.load.answered),
-        )
-    });
+    let answered = |block: &Block| block.sum(|slice| slice.load.answered);
+    let bytes = |block: &Block| block.sum(|slice| slice.load.bytes_sent + slice.load.bytes_received);
+    report.bytes_per_request = of(&|block| Some(bytes(block) / answered(block)));
     report.context_switches_per_request = of(&|block| {
         let switches = block.slices.iter().map(|slice| slice.host.context_switches).sum::<Option<u64>>()?;
-        Some(switches as f64 / block.sum(|slice| slice.load.answered))
+        Some(switches as f64 / answered(block))
     });
     if let Some(apart) = kept.header.environment.irq_time_apart {
-        let softirq_apart = |ns: f64| if apart { ns } else { 0.0 };
         report.cpu_ns_per_request_with_softirq = of(&|block| {
-            let softirq = softirq_apart(block.softirq_ns()?) / block.sum(|slice| slice.load.answered);
-            Some(block.cpu_ns_per_request() + softirq)
+            let softirq_ns = block.softirq_ns().map(|ns| if apart { ns } else { 0.0 })?;
+            Some(block.cpu_ns_per_request() + softirq_ns / answered(block))
         })
         .filter(|_| report.cpu_ns_per_request.is_some());
     }

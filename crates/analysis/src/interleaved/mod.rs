@@ -13,8 +13,6 @@ mod tiers;
 use std::collections::BTreeMap;
 
 pub use compute::compute;
-#[cfg(test)]
-use compute::compute_at;
 pub use tiers::{AdjacentPair, Place, Tiers};
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
@@ -61,7 +59,7 @@ pub struct Report {
     pub environment: Environment,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RowReport {
     pub label: String,
     pub language: String,
@@ -128,7 +126,7 @@ pub struct RowReport {
 }
 
 /// Whether a row has figures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum State {
     Measured,
     /// It was measured, and the measurement is not valid.
@@ -138,6 +136,7 @@ pub enum State {
     /// It took no part: not on this machine, not built, or against its contract.
     Excluded(Excluded),
     /// Not yet a complete block.
+    #[default]
     Unmeasured,
 }
 
@@ -200,35 +199,7 @@ impl RowReport {
             title: row.title.clone(),
             style: row.style,
             version: row.version.clone(),
-            state: State::Unmeasured,
-            tier: None,
-            ranks: None,
-            blocks: 0,
-            starts: 0,
-            steady_after_ns: None,
-            requests_per_second: None,
-            throughput_finding: None,
-            ratio: None,
-            cpu_ns_per_request: None,
-            cpu_ns_per_request_with_softirq: None,
-            cpu_ratio: None,
-            server_cpu_share: None,
-            generator_cpu_share: None,
-            softirq_share: None,
-            interference_share: None,
-            steal_share: None,
-            throttled_share: None,
-            cpu_pressure_share: None,
-            bytes_per_request: None,
-            context_switches_per_request: None,
-            latency_ns_p50: None,
-            latency_ns_p99: None,
-            latency_open: Vec::new(),
-            rss_bytes_peak: None,
-            start_up_ns: None,
-            sent: 0,
-            failed: BTreeMap::new(),
-            findings: Vec::new(),
+            ..RowReport::default()
         }
     }
 

@@ -63,23 +63,20 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     let rounds = Rounds::of(plan, &kept.records);
     let cpus = plan.pinning.all().len();
     let begins = begins(&kept.records);
-    let classified = |slice: &'_ Sample| {
-        let disposition = match slice.is_open() {
-            true => Disposition::Counts,
-            false if rounds.counts(slice) => Disposition::Counts,
-            false if rounds.is_whole(slice) => Disposition::Dropped,
-            false => Disposition::Cut,
-        };
-        let disturbance = (!slice.is_open()).then(|| validity::disturbance(slice, cpus)).flatten();
-        (begins.get(&slice.block).copied().unwrap_or(0) + slice.round, disposition, disturbance)
-    };
     let slices = kept.records.iter().filter_map(|record| match record {
         Record::Sample(slice) => Some(slice),
         _ => None,
     });
-    let classified = slices.map(|slice| {
-        let (round, disposition, disturbance) = classified(slice);
-        ClassifiedSlice { slice, round, disposition, disturbance }
+    let classified = slices.map(|slice| ClassifiedSlice {
+        slice,
+        round: begins.get(&slice.block).copied().unwrap_or(0) + slice.round,
+        disposition: match slice.is_open() {
+            true => Disposition::Counts,
+            false if rounds.counts(slice) => Disposition::Counts,
+            false if rounds.is_whole(slice) => Disposition::Dropped,
+            false => Disposition::Cut,
+        },
+        disturbance: (!slice.is_open()).then(|| validity::disturbance(slice, cpus)).flatten(),
     });
     classified.collect()
 }

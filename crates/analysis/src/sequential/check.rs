@@ -14,7 +14,7 @@ use crate::verdict::Verdict;
 use tare_bench::{
     experiment::PUBLISHED,
     figures::{Check, Quantifier},
-    metric::{self, Metric},
+    metric::Metric,
     plan::{LoadSpec, Point, place},
     sample::Sample,
 };
@@ -225,7 +225,7 @@ impl Asked<'_> {
         metric: Metric,
         asked: CheckReport,
     ) -> CheckReport {
-        let series = |(point, cell): (&PointReport, &CellReport)| metric.series(cell, &point.point);
+        let series = |(point, cell): (&PointReport, &CellReport)| series(metric, cell, &point.point);
         let subject = series((point, cell));
         let estimate = match (&asked.divided_by, self.base(report, point, cell)) {
             (None, _) => Estimate::of(&subject.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
@@ -301,50 +301,42 @@ fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport 
     asked.answered(Found::Failures { failed, sent, elapsed_ns }, verdict)
 }
 
-/// How a metric of the published tables is read from cells.
-trait OfCells {
-    fn series(self, cell: &CellReport, point: &Point) -> Vec<(usize, f64)>;
-    fn value(self, sample: &Sample, point: &Point) -> Option<f64>;
+/// The values of a metric of the published tables, one for each round of a cell that came to its end.
+fn series(metric: Metric, cell: &CellReport, point: &Point) -> Vec<(usize, f64)> {
+    let of = |round: &Round| Some((round.sample.round, value(metric, &round.sample, point)?));
+    match metric {
+        // What is counted is so however fast anybody was.
+        Metric::RepliesPerConnection => cell.by_round.iter().filter_map(of).collect(),
+        _ => sound(&cell.by_round).into_iter().filter_map(of).collect(),
+    }
 }
 
-impl OfCells for Metric {
-    /// Its values, one for each round that came to its end.
-    fn series(self, cell: &CellReport, point: &Point) -> Vec<(usize, f64)> {
-        let of = |round: &Round| Some((round.sample.round, self.value(&round.sample, point)?));
-        match self {
-            // What is counted is so however fast anybody was.
-            Metric::RepliesPerConnection => cell.by_round.iter().filter_map(of).collect(),
-            _ => sound(&cell.by_round).into_iter().filter_map(of).collect(),
+/// Absent if there is none above 0.
+fn value(metric: Metric, sample: &Sample, point: &Point) -> Option<f64> {
+    let load = &sample.load;
+    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
+    let value = match metric {
+        Metric::Throughput => Some(load.per_second()),
+        Metric::MsPerMessage => match point.load {
+            LoadSpec::Batch { messages, .. } => Some(load.elapsed_ns as f64 / 1e6 / messages as f64),
+            _ => None,
+        },
+        Metric::RepliesPerConnection => Some(load.answered as f64 / load.connects.max(1) as f64),
+        Metric::P50 => ms(load.latency.ns_at(0.5)),
+        Metric::P99 => ms(load.latency.ns_at(0.99)),
+        Metric::Max => ms(load.latency.ns_at(1.0)),
+        Metric::MaxOfP99 => {
+            let (longest, p99) = (load.latency.ns_at(1.0)?, load.latency.ns_at(0.99)?);
+            Some(longest as f64 / p99 as f64)
         }
-    }
-
-    /// Absent if there is none above 0.
-    fn value(self, sample: &Sample, point: &Point) -> Option<f64> {
-        let load = &sample.load;
-        let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
-        let value = match self {
-            Metric::Throughput => Some(load.per_second()),
-            Metric::MsPerMessage => match point.load {
-                LoadSpec::Batch { messages, .. } => Some(load.elapsed_ns as f64 / 1e6 / messages as f64),
-                _ => None,
-            },
-            Metric::RepliesPerConnection => Some(load.answered as f64 / load.connects.max(1) as f64),
-            Metric::P50 => ms(load.latency.ns_at(0.5)),
-            Metric::P99 => ms(load.latency.ns_at(0.99)),
-            Metric::Max => ms(load.latency.ns_at(1.0)),
-            Metric::MaxOfP99 => {
-                let (longest, p99) = (load.latency.ns_at(1.0)?, load.latency.ns_at(0.99)?);
-                Some(longest as f64 / p99 as f64)
-            }
-            Metric::ConnectionStdevOfMean => {
-                Some(load.connection_time.as_ref()?.ns_stdev / load.connection_time.as_ref()?.ns_mean)
-            }
-            Metric::Mean => Some(load.latency.ns_mean / 1e6),
-            Metric::Cpu => sample.cpu_ns_per_request(),
-            Metric::Rss => sample.host.process.as_ref()?.rss_bytes_peak.map(|bytes| bytes as f64),
-        };
-        value.and_then(metric::figure)
-    }
+        Metric::ConnectionStdevOfMean => {
+            load.connection_time.as_ref().map(|time| time.ns_stdev / time.ns_mean)
+        }
+        Metric::Mean => Some(load.latency.ns_mean / 1e6),
+        Metric::Cpu => sample.cpu_ns_per_request(),
+        Metric::Rss => sample.host.process.as_ref()?.rss_bytes_peak.map(|bytes| bytes as f64),
+    };
+    value.and_then(tare_bench::metric::figure)
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 
 use super::{
     CellReport, PointReport, PublishedRow, SequentialReport, check,
-    estimate::middle,
     rounds::{Round, sound},
 };
-use crate::estimate::Estimate;
 use crate::{
+    estimate::{Estimate, middle},
     findings::{Finding, RowIssue, RunIssue, SlowLink},
     interleaved::notes::{damaged, noisy_host, share_taken},
 };

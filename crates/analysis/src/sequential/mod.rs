@@ -3,7 +3,6 @@
 
 mod check;
 mod compute;
-mod estimate;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 mod rounds;

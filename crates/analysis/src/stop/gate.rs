@@ -11,7 +11,7 @@ use tare_bench::{
 /// Ends a run at the first of its planned looks that passes or fails the candidate. It decides by what
 /// [`comparison::compute`] makes of the records, which is what the report shows.
 #[derive(Debug)]
-pub struct GateRule {
+pub(super) struct GateRule {
     kept: StoredRun,
     blocks: usize,
 }

@@ -4,9 +4,8 @@
 mod gate;
 mod tiers;
 
-pub use crate::series;
-pub use gate::GateRule;
-pub use tiers::TiersRule;
+use gate::GateRule;
+use tiers::TiersRule;
 
 use tare_bench::{
     experiment::Rate,
@@ -17,50 +16,32 @@ use tare_bench::{
 };
 
 /// The stopping rule of a plan.
-#[derive(Debug)]
-pub enum PlannedRule<'a> {
-    Budget,
-    Gate(Box<GateRule>),
-    Tiers(Box<TiersRule>),
-    /// Its searches set the rates, and take as many windows as the plan has.
-    Search(Searches<'a>),
-}
+#[expect(missing_debug_implementations, reason = "a trait object has none")]
+pub struct PlannedRule<'a>(Box<dyn StopRule + 'a>);
 
 impl PlannedRule<'_> {
     /// For a run with this head.
     pub fn of(header: &Header) -> PlannedRule<'_> {
-        match &header.plan.until {
-            Until::Budget => PlannedRule::Budget,
-            Until::Gate(_) => PlannedRule::Gate(Box::new(GateRule::new(header))),
-            Until::Tiers(tiers) => PlannedRule::Tiers(Box::new(TiersRule::new(&header.plan, tiers))),
-            Until::Search(slo) => PlannedRule::Search(Searches::new(slo)),
-        }
+        PlannedRule(match &header.plan.until {
+            Until::Budget => Box::new(()),
+            Until::Gate(_) => Box::new(GateRule::new(header)),
+            Until::Tiers(tiers) => Box::new(TiersRule::new(&header.plan, tiers)),
+            // Its searches set the rates, and take as many windows as the plan has.
+            Until::Search(slo) => Box::new(Searches::new(slo)),
+        })
     }
 }
 
 impl StopRule for PlannedRule<'_> {
     fn on_record(&mut self, record: &Record) {
-        match self {
-            PlannedRule::Budget => {}
-            PlannedRule::Gate(rule) => rule.on_record(record),
-            PlannedRule::Tiers(rule) => rule.on_record(record),
-            PlannedRule::Search(rule) => rule.on_record(record),
-        }
+        self.0.on_record(record);
     }
 
     fn is_decided(&mut self) -> bool {
-        match self {
-            PlannedRule::Budget => false,
-            PlannedRule::Gate(rule) => rule.is_decided(),
-            PlannedRule::Tiers(rule) => rule.is_decided(),
-            PlannedRule::Search(rule) => rule.is_decided(),
-        }
+        self.0.is_decided()
     }
 
     fn rate(&mut self, row: usize, rate: Rate, capacity_per_second: f64) -> Option<f64> {
-        match self {
-            PlannedRule::Search(rule) => rule.rate(row, rate, capacity_per_second),
-            _ => Some(rate.per_second(capacity_per_second)),
-        }
+        self.0.rate(row, rate, capacity_per_second)
     }
 }

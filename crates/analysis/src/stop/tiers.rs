@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tare_stats::{log_ratios, ranking::rank};
 
-use super::series;
+use crate::series;
 use tare_bench::{
     plan::{
         Plan,
@@ -16,7 +16,7 @@ use tare_bench::{
 
 /// Ends a run once its tiers are clear.
 #[derive(Debug)]
-pub struct TiersRule {
+pub(super) struct TiersRule {
     plan: Plan,
     tiers: Tiers,
     records: Vec<Record>,
@@ -51,9 +51,8 @@ impl TiersRule {
     /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
     /// separated: each look has its share of the error.
     pub(crate) fn status(&self) -> PairwiseStatus {
-        let rows = self.rows();
-        let labels: Vec<String> = rows.iter().map(|row| self.plan.rows[*row].label.clone()).collect();
-        let values = self.values(&rows);
+        let labels = self.labels();
+        let values = self.values(&labels);
         let mut status = PairwiseStatus {
             look: None,
             separated: BTreeSet::new(),
@@ -93,19 +92,19 @@ impl TiersRule {
     }
 
     /// Rows that take part and have not failed.
-    fn rows(&self) -> Vec<usize> {
+    fn labels(&self) -> Vec<String> {
         let failed = |place: usize| {
             self.records.iter().any(|record| matches!(record, Record::Failed(failed) if failed.row == place))
         };
         let rows = self.plan.rows.iter().enumerate();
         let left = rows.filter(|(place, row)| row.excluded.is_none() && !failed(*place));
-        left.map(|(place, _)| place).collect()
+        left.map(|(_, row)| row.label.clone()).collect()
     }
 
     /// Of each row, in the blocks that all of them have.
-    fn values(&self, rows: &[usize]) -> Vec<Vec<f64>> {
-        let of = |row: &usize| series::of(&self.plan, &self.records, *row, self.tiers.metric);
-        let all: Vec<_> = rows.iter().map(of).collect();
+    fn values(&self, labels: &[String]) -> Vec<Vec<f64>> {
+        let of = |label: &String| series::of(&self.plan, &self.records, label, self.tiers.metric);
+        let all: Vec<_> = labels.iter().map(of).collect();
         let common = |block: &&usize| all.iter().all(|row| row.contains_key(*block));
         let blocks: Vec<usize> =
             all.first().map(|row| row.keys().filter(common).copied().collect()).unwrap_or_default();

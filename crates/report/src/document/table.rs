@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
+use strum::IntoStaticStr;
 use tare_analysis::{
     figures::{self, Parts, parts},
     findings::Finding,
@@ -54,8 +55,9 @@ pub struct Column {
 pub const ALWAYS: u8 = u8::MAX;
 
 /// What the values of a column are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Unit {
     Text,
     Flag,
@@ -226,19 +228,7 @@ impl Unit {
 
     /// As it is called in JSON and beside the other forms.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Unit::Text => "text",
-            Unit::Flag => "flag",
-            Unit::Count => "count",
-            Unit::Number => "number",
-            Unit::PerSecond => "per-second",
-            Unit::Nanoseconds => "nanoseconds",
-            Unit::Bytes => "bytes",
-            Unit::Share => "share",
-            Unit::Times => "times",
-            Unit::Change => "change",
-            Unit::Percentile => "percentile",
-        }
+        self.into()
     }
 
     pub fn show(self, number: f64) -> String {

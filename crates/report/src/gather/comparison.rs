@@ -4,9 +4,8 @@ use std::path::Path;
 
 use tare_analysis::{
     comparison::{Comparison, Contender, Figure},
-    estimate::Estimate,
     loads::AtLoad,
-    stop::series,
+    series,
     verdict::Question,
 };
 use tare_bench::{
@@ -77,10 +76,6 @@ fn unit_name(metric: Metric) -> &'static str {
     }
 }
 
-fn ratio(figure: &Figure) -> Option<Estimate> {
-    Some(Estimate { low: figure.low, high: figure.high, ..Estimate::known(figure.ratio?) })
-}
-
 /// A line for each metric.
 pub(crate) fn metrics(found: &Comparison) -> Section {
     let lead = format!(
@@ -127,7 +122,7 @@ fn columns<'a>(found: &Comparison) -> Columns<'a, Figure> {
 
 fn effects<'a>() -> Columns<'a, Figure> {
     Columns::new()
-        .estimate(Unit::Change, "ratio", "change", ratio)
+        .estimate(Unit::Change, "ratio", "change", |figure: &Figure| figure.ratio)
         .help("Candidate by baseline, paired by block.")
         .add(Unit::Change, "bound_ratio", "bound", |figure| figure.decides.then_some(figure.bound))
         .help("From this change on it is a regression: upwards if less is better, downwards if more is.")
@@ -150,10 +145,7 @@ struct BlockRatio {
 /// The blocks that both have, in the order of time.
 fn ratios(found: &Comparison, kept: &StoredRun, figure: &Figure) -> Vec<BlockRatio> {
     let plan = &kept.header.plan;
-    let of = |label: &str| {
-        let place = plan.rows.iter().position(|row| row.label == label);
-        place.map(|row| series::of(plan, &kept.records, row, figure.metric)).unwrap_or_default()
-    };
+    let of = |label: &str| series::of(plan, &kept.records, label, figure.metric);
     let candidate = of(&found.candidate.label);
     let baseline = of(&found.baseline.label).into_iter();
     let both = baseline.filter_map(|(block, value)| Some((block, value, *candidate.get(&block)?)));

@@ -101,8 +101,8 @@ fn slower(run: &Analysed, added: f64) -> Result<Evaluation, Evaluation> {
     let is_found = cpu.verdict == Some(Verdict::Fail);
     let is_below = subject.tier.zip(reference.tier).is_some_and(|(subject, reference)| subject > reference);
     let (least, most) = (1.0 + added * 2.0 / 3.0, 1.0 + added * 4.0 / 3.0);
-    let is_about = cpu.low.unwrap_or(0.0) <= most && cpu.high.unwrap_or(f64::INFINITY) >= least;
     let ratio = ratio_of(cpu, comparison.blocks);
+    let is_about = ratio.low.unwrap_or(0.0) <= most && ratio.high.unwrap_or(f64::INFINITY) >= least;
     let found = format!(
         "{} within {} blocks: CPU per request is {}; {}",
         if is_found { "found" } else { "not found" },
@@ -119,11 +119,9 @@ fn cpu_of(comparison: &Comparison) -> Option<(&Comparison, &Figure)> {
 
 fn ratio_of(figure: &Figure, blocks: usize) -> Estimate {
     Estimate {
-        value: figure.ratio.unwrap_or(f64::NAN),
-        low: figure.low,
-        high: figure.high,
         confidence_attained: Some(figure.confidence),
         n: blocks,
+        ..figure.ratio.unwrap_or(Estimate::known(f64::NAN))
     }
 }
 

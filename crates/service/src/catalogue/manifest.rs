@@ -52,7 +52,7 @@ pub(super) struct Manifest {
 }
 
 /// What kind of weight a service is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
     /// A raw server that sends one fixed response: the empty container.
@@ -60,6 +60,7 @@ pub enum Style {
     /// The language's own HTTP library.
     Platform,
     /// A framework with its defaults.
+    #[default]
     Framework,
     /// A framework tuned beyond its defaults; the settings say how.
     FrameworkTuned,

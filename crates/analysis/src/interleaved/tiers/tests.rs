@@ -2,13 +2,18 @@ use super::*;
 use crate::estimate::Estimate;
 use crate::findings::{Finding, KeptProcesses, RunIssue};
 use crate::interleaved::{
-    Report, State, compute, compute_at,
+    Report, State, compute,
     tests::{find, kept_with},
 };
+use crate::{interleaved::compute::compute_with, validity::RowLimits};
 use tare_bench::{
     folder::StoredRun,
     record::{Block, Ended, Ending, Record, Started},
 };
+
+fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
+    compute_with(kept, looks, &RowLimits::default())
+}
 
 fn tiers_of(kept: &StoredRun) -> Vec<(String, usize)> {
     let tiers = compute(kept).tiers.unwrap();
