@@ -218,7 +218,7 @@ impl RowIssue {
             | RowIssue::AllRatesHeld { .. }
             | RowIssue::NoRateHeld { .. }
             | RowIssue::ShortWindow { .. } => Severity::Warning,
-            // An issue that nobody classified must not let a figure stand.
+            // An issue without a severity of its own must not let a figure stand.
             _ => Severity::Invalid,
         }
     }
