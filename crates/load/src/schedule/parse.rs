@@ -12,30 +12,25 @@ use super::profile::{Profile, ProfileError, Segment};
 
 /// Why a text is not what it was read as.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SpecError {
-    /// Not a count.
     #[error("{0:?} is not a count: give a whole number with an optional k, M, G or T, like 500, 10k or 1.5M")]
     Count(String),
-    /// Not a rate.
     #[error(
         "{0:?} is not a rate: give requests per second with an optional k, M, G or T, like 500, 20k or 1.5M"
     )]
     Rate(String),
-    /// Not a duration.
     #[error(
         "{0:?} is not a duration: give a number with ns, us, ms, s, m or h (seconds without one), like 500ms or 1m, \
          up to 584 years"
     )]
     Duration(String),
-    /// A step before the last one that does not say how long it lasts.
     #[error(
         "the step {0:?} has no duration: only the last one lasts for ever, like 20k in 1k:10s,5k:10s,20k"
     )]
     StepWithoutDuration(String),
-    /// A ramp that does not say how long it takes.
     #[error("the ramp {0:?} has no duration: give one after a slash, like 1k..20k/30s")]
     RampWithoutDuration(String),
-    /// Every number can be read, but they make no profile.
     #[error(transparent)]
     Profile(#[from] ProfileError),
 }

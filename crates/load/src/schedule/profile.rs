@@ -10,26 +10,20 @@ const RATE_PER_S_MAX: f64 = 1e9;
 
 /// Why a rate over time makes no profile.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ProfileError {
-    /// NaN or an infinity.
     #[error("the rate {0} is not finite: give a number of requests per second")]
     NotFinite(f64),
-    /// Below zero.
     #[error("the rate {0} is negative: give 0 for a pause, or a positive number of requests per second")]
     Negative(f64),
-    /// More than one arrival per nanosecond.
     #[error("the rate {0} is above one request per nanosecond: give at most 1G per second")]
     TooHigh(f64),
-    /// No arrival at any time.
     #[error("the rate is zero everywhere: give at least one rate above 0")]
     ZeroEverywhere,
-    /// Steps without a step.
     #[error("there are no steps: give at least one rate")]
     NoSteps,
-    /// A ramp, or a step before the last one, that takes no time.
     #[error("a ramp or step lasts no time: give it a duration above 0")]
     ZeroDuration,
-    /// More nanoseconds than a u64 counts.
     #[error("the profile is longer than 584 years: give shorter durations")]
     TooLong,
 }

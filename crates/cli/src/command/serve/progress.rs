@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde::Serialize;
 use tare_bench::{
-    plan::{Order, Plan},
+    plan::Plan,
     record::{Block, Record},
     sample::Sample,
     schedule::Slot,
@@ -28,72 +28,41 @@ pub(super) struct PageProgress {
 
 /// A run in progress.
 #[derive(Debug)]
-pub(super) enum JournalProgress {
-    /// In blocks.
-    Interleaved(Box<Blocks>),
-    /// In fresh processes.
-    Sequential(Box<Samples>),
-}
-
-/// Slices in blocks.
-#[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct JournalProgress {
     plan: Plan,
+    now: String,
     /// Blocks that have begun.
     blocks: usize,
     /// When the first one began.
     pilots_ns: u64,
     /// At the last block's begin.
     block_began_ns: u64,
+    /// Of a sequential experiment: the time that its plan expects for the samples that are done.
     elapsed_ns: u64,
-    now: String,
-}
-
-/// Samples in rounds.
-#[derive(Debug)]
-pub(super) struct Samples {
-    plan: Plan,
+    /// Samples of a sequential experiment: one that is measured again counts once.
     done: BTreeSet<Slot>,
-    last: Option<Slot>,
 }
 
 impl JournalProgress {
     /// Of a run with this plan.
     pub(super) fn of(plan: Plan) -> JournalProgress {
-        match plan.order {
-            Order::Interleaved(_) => JournalProgress::Interleaved(Box::new(Blocks::new(plan))),
-            Order::Sequential => {
-                JournalProgress::Sequential(Box::new(Samples { plan, done: BTreeSet::new(), last: None }))
-            }
-        }
+        let now = if plan.is_sequential() { "the first sample" } else { "warming up" }.to_owned();
+        let done = BTreeSet::new();
+        JournalProgress { plan, now, blocks: 0, pilots_ns: 0, block_began_ns: 0, elapsed_ns: 0, done }
     }
 
     /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
     /// report's to complain of.
     pub(super) fn on_line(&mut self, line: &[u8]) -> bool {
-        serde_json::from_slice(line).is_ok_and(|record: Record| match self {
-            JournalProgress::Interleaved(run) => run.on_record(&record),
-            JournalProgress::Sequential(run) => run.on_record(&record),
-        })
-    }
-
-    /// How far it is.
-    pub(super) fn now(&self) -> PageProgress {
-        match self {
-            JournalProgress::Interleaved(run) => run.now(),
-            JournalProgress::Sequential(run) => run.now(),
-        }
-    }
-}
-
-impl Blocks {
-    fn new(plan: Plan) -> Blocks {
-        let now = "warming up".to_owned();
-        Blocks { plan, blocks: 0, pilots_ns: 0, block_began_ns: 0, elapsed_ns: 0, now }
+        serde_json::from_slice(line).is_ok_and(|record: Record| self.on_record(&record))
     }
 
     fn on_record(&mut self, record: &Record) -> bool {
         match record {
+            _ if self.plan.is_sequential() => {
+                self.on_sequential(record);
+                true
+            }
             Record::Pilot(pilot) => {
                 self.now = format!("warm-up of {} is known", self.label(pilot.row));
                 let loaded_ns = pilot.window_ns.saturating_mul(pilot.answered.len() as u64);
@@ -132,6 +101,16 @@ impl Blocks {
         }
     }
 
+    fn on_sequential(&mut self, record: &Record) {
+        let Record::Sample(sample) = record else { return };
+        let slot = Slot::of(sample);
+        let is_new = self.done.insert(slot);
+        if let Some(point) = self.plan.points.get(slot.point) {
+            self.elapsed_ns += if is_new { point.expected_ns() } else { 0 };
+            self.now = format!("last measured: {}, {}", self.label(slot.row), point.describe());
+        }
+    }
+
     /// The journal may be damaged, and name what is not there.
     fn label(&self, row: usize) -> &str {
         self.plan.rows.get(row).map_or("a service", |row| &row.label)
@@ -145,54 +124,36 @@ impl Blocks {
         }
     }
 
-    fn now(&self) -> PageProgress {
+    /// How far it is.
+    pub(super) fn now(&self) -> PageProgress {
+        let stage = match self.blocks {
+            _ if self.plan.is_sequential() => {
+                format!("{} of {} samples", self.done.len(), self.plan.samples())
+            }
+            0 => "Before the first block".to_owned(),
+            blocks => format!("Block {blocks}"),
+        };
+        let left_ns = self.left_ns();
+        PageProgress {
+            now: self.now.clone(),
+            stage,
+            left: words(left_ns),
+            share: share(self.elapsed_ns, left_ns),
+        }
+    }
+
+    fn left_ns(&self) -> u64 {
+        if self.blocks == 0 {
+            return self.plan.expected_ns().saturating_sub(self.elapsed_ns);
+        }
         let over = self.blocks.saturating_sub(1) as u64;
         let block_ns = match (self.block_began_ns.saturating_sub(self.pilots_ns)).checked_div(over) {
             Some(block_ns) => block_ns,
             None => self.plan.block_ns_expected(),
         };
-        let left_ns = match self.blocks {
-            0 => self.plan.expected_ns().saturating_sub(self.elapsed_ns),
-            blocks => {
-                // Of the block in progress, what is not over yet.
-                let of_block_ns = block_ns.saturating_sub(self.elapsed_ns - self.block_began_ns);
-                self.plan.left_ns(blocks, self.elapsed_ns + of_block_ns, block_ns) + of_block_ns
-            }
-        };
-        let stage = match self.blocks {
-            0 => "Before the first block".to_owned(),
-            blocks => format!("Block {blocks}"),
-        };
-        let (now, share) = (self.now.clone(), share(self.elapsed_ns, left_ns));
-        PageProgress { now, stage, left: words(left_ns), share }
-    }
-}
-
-impl Samples {
-    fn on_record(&mut self, record: &Record) -> bool {
-        if let Record::Sample(sample) = record {
-            self.done.insert(Slot::of(sample));
-            self.last = Some(Slot::of(sample));
-        }
-        true
-    }
-
-    fn now(&self) -> PageProgress {
-        let expected_ns =
-            |cell: &Slot| self.plan.points.get(cell.point).map_or(0, |point| point.expected_ns());
-        let done_ns: u64 = self.done.iter().map(expected_ns).sum();
-        let left_ns = self.plan.expected_ns().saturating_sub(done_ns);
-        let now = self.last.and_then(|cell| {
-            let (point, row) = (self.plan.points.get(cell.point)?, self.plan.rows.get(cell.row)?);
-            Some(format!("last measured: {}, {}", row.label, point.describe()))
-        });
-        let (done, all) = (self.done.len(), self.plan.samples());
-        PageProgress {
-            now: now.unwrap_or_else(|| "the first sample".to_owned()),
-            stage: format!("{done} of {all} samples"),
-            left: words(left_ns),
-            share: share(done_ns, left_ns),
-        }
+        // Of the block in progress, what is not over yet.
+        let of_block_ns = block_ns.saturating_sub(self.elapsed_ns - self.block_began_ns);
+        self.plan.left_ns(self.blocks, self.elapsed_ns + of_block_ns, block_ns) + of_block_ns
     }
 }
 
@@ -215,7 +176,7 @@ fn share(over_ns: u64, left_ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use tare_bench::fixture;
+    use tare_bench::{fixture, plan::Order};
 
     use super::*;
 
@@ -248,6 +209,20 @@ mod tests {
             share: 11.0 / 60.0,
         };
         assert_eq!(progress.now(), expected);
+    }
+
+    #[test]
+    fn samples_one_by_one_count_once_each() {
+        let mut progress = JournalProgress::of(Plan { order: Order::Sequential, ..plan() });
+        let before = progress.now();
+        assert_eq!((before.now.as_str(), before.stage.as_str()), ("the first sample", "0 of 4 samples"));
+        let sample = json!({"sample": {"round": 0, "row": 1}});
+        for _ in 0..2 {
+            assert!(is_news(&mut progress, &sample));
+            let now = progress.now();
+            assert!(now.now.starts_with("last measured: b, "), "{}", now.now);
+            assert_eq!((now.stage.as_str(), now.share), ("1 of 4 samples", 0.25));
+        }
     }
 
     #[test]

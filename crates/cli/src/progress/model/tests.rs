@@ -3,7 +3,7 @@ use tare_bench::{
     experiment::Rate,
     fixture,
     plan::{
-        Excluded, Exclusion,
+        Excluded, Exclusion, Order,
         until::{ALPHA, Gate, Metric, looks},
     },
     record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},
@@ -243,4 +243,28 @@ fn a_new_remark_stands_before_those_that_were_there() {
     record(&mut model, complains(1, 1, "second"));
     model.compute();
     assert_eq!(model.view(LEFT).remarks, ["fast: second", "raw: first"]);
+}
+
+#[test]
+fn samples_one_by_one_are_counted_and_those_without_figures_are_named() {
+    let mut head = header(&["raw", "fast"]);
+    head.plan.order = Order::Sequential;
+    let mut model = Model::new(&head, &[]);
+    assert_eq!(model.view(LEFT).place, "starting");
+    let slot = |round, row| Slot { block: 0, round, point: 0, row };
+    model.begin(slot(0, 0), 0, LEFT);
+    let place = model.view(LEFT).place;
+    assert!(place.starts_with("sample 1 of 8, round 1: raw, "), "{place}");
+
+    let measured = sample(slice(0, 0, 0, 1.0));
+    model.on_record(&measured, LEFT);
+    assert!(model.has_more_to_compute(&measured), "each sample is a run of its own");
+    let failed = Outcome::Failed { reason: "was killed".to_owned() };
+    record(&mut model, [sample(Sample { outcome: failed, ..slice(0, 0, 1, 1.0) })]);
+    model.begin(slot(1, 0), 2, Duration::ZERO);
+    model.compute();
+    let view = model.view(LEFT);
+    assert!(view.place.starts_with("sample 3 of 8, round 2: raw, "), "{}", view.place);
+    assert_eq!((state(&view, "raw"), state(&view, "fast")), ("measuring", "failed"));
+    assert_eq!(view.left, Duration::ZERO);
 }
