@@ -24,18 +24,12 @@ fn direct(text: &str) -> usize {
     let mut within = false;
     let mut count = 0;
     for line in text.lines().map(str::trim) {
-        let named = match line {
-            "require (" => {
-                within = true;
-                false
-            }
-            ")" => {
-                within = false;
-                false
-            }
-            line => line.starts_with("require ") || (within && !line.is_empty() && !line.starts_with("//")),
-        };
-        count += usize::from(named && !line.ends_with("// indirect"));
+        let named = line.starts_with("require ") || (within && !line.is_empty() && !line.starts_with("//"));
+        match line {
+            "require (" => within = true,
+            ")" => within = false,
+            line => count += usize::from(named && !line.ends_with("// indirect")),
+        }
     }
     count
 }
