@@ -100,7 +100,7 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::{fixture::campaign, json::json};
+    use crate::write::{fixture::interleaved, json::json};
 
     fn keep(document: &Document) -> tempfile::TempDir {
         let run = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_first_figure_that_is_another_is_named() {
-        let kept = campaign();
+        let kept = interleaved();
         let run = keep(&kept);
         let told = |document: &Document| difference(run.path(), document).unwrap();
         assert_eq!(told(&kept), None);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn other_words_and_more_columns_are_no_difference() {
-        let kept = campaign();
+        let kept = interleaved();
         let run = keep(&kept);
         let mut now = kept.clone();
         now.answer = "put better".to_owned();

@@ -51,7 +51,7 @@ pub enum ReadError {
     #[error(
         "{place}: is a published experiment, whose claims are its comparison: only interleaved experiments are compared run against run"
     )]
-    Grid { place: String },
+    Sequential { place: String },
     /// It has another question.
     #[error(
         "{place}: is a search for capacity, whose rates depend on what it finds: only interleaved experiments are compared run against run"
@@ -66,7 +66,7 @@ impl NamedRun {
         let kept = folder::read(path)?;
         let place = path.display().to_string();
         if kept.header.plan.is_sequential() {
-            return Err(ReadError::Grid { place });
+            return Err(ReadError::Sequential { place });
         }
         if kept.header.plan.slo().is_some() {
             return Err(ReadError::Capacity { place });

@@ -27,7 +27,7 @@ const BUILD_WITHIN: &str = "35m";
 /// Those that began just before may go on so long.
 const LAST_BUILD: Duration = Duration::from_secs(45 * 60);
 /// Proved at the same time: most of proving is waiting for a clock to move.
-const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 8;
 
 /// Builds all of `words`, or everything, and gives the names of what was built. What cannot be built here is skipped by
 /// name; that it is so only for want of time or set-up is a failure under TARE_TEST_ALL=1.

@@ -84,7 +84,11 @@ pub(crate) fn head_only(run: &Path, head: &Head, reason: String) -> Document {
     let tare = text(&["tare"]).map(|tare| Fact::new("Tare", tare));
     Document {
         format: FORMAT,
-        kind: if text(&["kind"]).as_deref() == Some("grid") { Kind::Sequential } else { Kind::Interleaved },
+        kind: if text(&["plan", "order"]).as_deref() == Some("sequential") {
+            Kind::Sequential
+        } else {
+            Kind::Interleaved
+        },
         title: title.unwrap_or(name),
         question: question.unwrap_or_default(),
         answer: "The records of this run cannot be read.".to_owned(),

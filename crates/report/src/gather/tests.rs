@@ -73,7 +73,7 @@ fn sound(run: &Path) -> Document {
 }
 
 #[test]
-fn a_campaign_as_a_document() {
+fn a_run_as_a_document() {
     let run = folder(&kept(8));
     let document = sound(run.path());
     let ids: Vec<&str> = document.sections.iter().map(|section| section.id.as_str()).collect();

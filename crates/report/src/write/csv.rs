@@ -86,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::write::fixture::{self, campaign, hostile};
+    use crate::write::fixture::{self, hostile, interleaved};
 
     fn read(bytes: &[u8]) -> Vec<Vec<String>> {
         let mut reader = ReaderBuilder::new().has_headers(false).from_reader(bytes);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_file_for_each_table_and_one_for_the_columns() {
-        let files = csv(&campaign());
+        let files = csv(&interleaved());
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, ["columns.csv", "tiers.csv", "slices.csv"]);
         let text = |file: &File| String::from_utf8(file.bytes.clone()).unwrap();

@@ -15,7 +15,7 @@ pub(crate) const HOSTILE: [&str; 6] =
     ["<script>alert(1)</script>", "=cmd|' /C calc'!A0", "a|b\nc", "עברית", "\u{1b}[31mred\u{0}", "]]>&`*_"];
 
 /// A run of three services, all units, a section without a table and one that is too long for a README.
-pub(crate) fn campaign() -> Document {
+pub(crate) fn interleaved() -> Document {
     Document {
         format: FORMAT,
         kind: Kind::Interleaved,
@@ -126,7 +126,7 @@ fn slices(count: u64) -> Section {
 
 /// The same with a hostile name in every place that a user or a service fills.
 pub(crate) fn hostile() -> Document {
-    let mut document = campaign();
+    let mut document = interleaved();
     let all = HOSTILE.join(" ");
     document.title.clone_from(&all);
     document.question = "# no heading".to_owned();
@@ -150,7 +150,7 @@ pub(crate) fn hostile() -> Document {
 
 /// Of one service, or of none that has figures: what is left of a run that went wrong.
 pub(crate) fn bare(kind: Kind) -> Document {
-    let mut document = campaign();
+    let mut document = interleaved();
     (document.kind, document.status) = (kind, Status::Interrupted);
     document.checks.clear();
     document.sections.truncate(1);

@@ -72,11 +72,11 @@ mod tests {
     use roxmltree::Node;
 
     use super::*;
-    use crate::write::fixture::{self, HOSTILE, campaign, hostile};
+    use crate::write::fixture::{self, HOSTILE, hostile, interleaved};
 
     #[test]
     fn a_case_for_each_check() {
-        insta::assert_snapshot!(junit(&campaign()));
+        insta::assert_snapshot!(junit(&interleaved()));
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
         ) {
             let checks: Vec<Check> =
                 checks.into_iter().map(|(name, verdict, text)| Check::new(name, verdict, text)).collect();
-            let document = Document { title: title.clone(), damage: vec![title], checks, ..campaign() };
+            let document = Document { title: title.clone(), damage: vec![title], checks, ..interleaved() };
             let text = junit(&document);
             let xml = match roxmltree::Document::parse(&text) {
                 Ok(xml) => xml,

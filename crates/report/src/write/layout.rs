@@ -119,11 +119,11 @@ pub(crate) fn ends(table: &Table, row: &[Value], place: usize) -> Option<(f64, f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::fixture::campaign;
+    use crate::write::fixture::interleaved;
 
     #[test]
     fn columns_are_sorted_by_what_becomes_of_them() {
-        let mut section = campaign().sections.remove(0);
+        let mut section = interleaved().sections.remove(0);
         let table = section.table.as_mut().unwrap();
         let state = table.place("state").unwrap();
         let titles = |table: &Table, places: &[usize]| {

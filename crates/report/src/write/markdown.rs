@@ -212,16 +212,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::write::fixture::{campaign, hostile, text};
+    use crate::write::fixture::{hostile, interleaved, text};
 
     #[test]
     fn the_answer_the_main_table_and_the_rest_folded() {
-        insta::assert_snapshot!(markdown(&campaign()));
+        insta::assert_snapshot!(markdown(&interleaved()));
     }
 
     #[test]
     fn the_short_form_ends_with_what_must_be_known() {
-        insta::assert_snapshot!(brief(&campaign()));
+        insta::assert_snapshot!(brief(&interleaved()));
     }
 
     #[test]
@@ -231,14 +231,14 @@ mod tests {
 
     #[test]
     fn a_section_alone_has_all_its_rows() {
-        let text = section(&campaign().sections[2]);
+        let text = section(&interleaved().sections[2]);
         assert_eq!(text.lines().filter(|line| line.starts_with('|')).count(), 62, "{text}");
     }
 
     proptest! {
         #[test]
         fn a_row_is_a_line_of_as_many_cells(name in text()) {
-            let mut section = campaign().sections.remove(0);
+            let mut section = interleaved().sections.remove(0);
             let table = section.table.as_mut().unwrap();
             table.rows.truncate(1);
             table.columns.iter_mut().for_each(|column| column.interval = None);

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::{
         document::Column,
-        write::fixture::{self, campaign},
+        write::fixture::{self, interleaved},
     };
 
     fn reader(bytes: Vec<u8>) -> SerializedFileReader<fs::File> {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_file_for_each_table_says_what_its_columns_are() {
-        let files = parquet(&campaign()).unwrap();
+        let files = parquet(&interleaved()).unwrap();
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, ["tiers.parquet", "slices.parquet"]);
         let reader = reader(files[0].bytes.clone());
@@ -199,22 +199,22 @@ mod tests {
         let mut table = Table::new("Mistakes", columns.into());
         table.rows.push(vec![1.5.into(), "many".into(), 2_u64.into()]);
         table.rows.push(vec![1_u64.into(), 2.5.into()]);
-        let rows = rows(of_table(&campaign(), "mistakes", &table).unwrap());
+        let rows = rows(of_table(&interleaved(), "mistakes", &table).unwrap());
         assert_eq!(values(&rows[0]), table.rows[0]);
         assert_eq!(values(&rows[1]), [1.0.into(), "2.5".into(), Value::None]);
     }
 
     #[test]
     fn no_rows_are_a_file_too() {
-        let mut table = campaign().sections.remove(0).table.unwrap();
+        let mut table = interleaved().sections.remove(0).table.unwrap();
         table.rows.clear();
-        assert!(rows(of_table(&campaign(), "tiers", &table).unwrap()).is_empty());
+        assert!(rows(of_table(&interleaved(), "tiers", &table).unwrap()).is_empty());
     }
 
     proptest! {
         #[test]
         fn every_value_reads_back(table in fixture::table()) {
-            let read = rows(of_table(&campaign(), "any", &table).unwrap());
+            let read = rows(of_table(&interleaved(), "any", &table).unwrap());
             prop_assert_eq!(read.len(), table.rows.len());
             for (read, row) in read.iter().zip(&table.rows) {
                 prop_assert_eq!(&values(read), row);

@@ -59,7 +59,7 @@ fn is_sorted(values: &[String], unit: Unit, descending: bool) -> bool {
 
 /// One page for each declaration of a main table, one with a row of every kind, and one with names that mean harm. A click is
 /// a quarter of a second, and the other pages have the columns of these.
-const KINDS_OF_TABLES: [&str; 6] = ["many", "failures", "hostile", "comparison", "capacity", "grid"];
+const KINDS_OF_TABLES: [&str; 6] = ["many", "failures", "hostile", "comparison", "capacity", "sequential"];
 
 #[test]
 fn a_click_on_a_head_sorts_by_the_raw_value() {

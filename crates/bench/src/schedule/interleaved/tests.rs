@@ -227,7 +227,7 @@ fn an_interruption_stops_every_service_and_says_so() {
 }
 
 #[test]
-fn a_full_disk_ends_the_campaign_and_leaves_nothing_running() {
+fn a_full_disk_ends_the_run_and_leaves_nothing_running() {
     for full_after in [0, 1, 5, 9] {
         let (mut fake, mut journal) =
             (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
@@ -249,7 +249,7 @@ fn timeless(records: &[Record]) -> Vec<Record> {
 }
 
 #[test]
-fn a_campaign_that_was_cut_off_goes_on_with_the_next_block() {
+fn a_run_that_was_cut_off_continues_with_the_next_block() {
     let mut plan = plan(3, 1);
     plan.blocks_mut().max = 8;
     let mut whole = Memory::default();
@@ -335,7 +335,7 @@ fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
 }
 
 #[test]
-fn a_process_that_lasts_ends_with_the_part_of_the_campaign() {
+fn a_process_that_lasts_ends_with_its_part_of_the_run() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.interrupt_after_slices = 3 * 4 + 2;
     run(&slow_plan(), &mut fake, &mut journal).unwrap();

@@ -2,7 +2,10 @@
 
 mod contenders;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use tare_bench::{
     experiment::Experiment,
@@ -55,8 +58,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
     /// Maximum measuring time, such as `3m`; the blocks up to the first look are measured anyway
-    #[arg(long, value_name = "TIME")]
-    budget: Option<jiff::SignedDuration>,
+    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    budget: Option<Duration>,
     /// Number of connections
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     connections: Option<u16>,
@@ -89,7 +92,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
     experiment.reference.clone_from(&baseline.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), rows)?;
     if let Some(budget) = args.budget {
-        experiment.schedule.budget = budget.unsigned_abs();
+        experiment.schedule.budget = budget;
     }
     if let Some(connections) = args.connections {
         experiment.loads.truncate(1);

@@ -6,7 +6,10 @@ mod published;
 mod session;
 mod until;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_bench::{
@@ -67,8 +70,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
     /// Measuring time, such as `3m` [default: that of the experiment]; the minimum number of blocks is measured anyway
-    #[arg(long, value_name = "TIME")]
-    budget: Option<jiff::SignedDuration>,
+    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    budget: Option<Duration>,
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     connections: Vec<usize>,
@@ -89,7 +92,7 @@ impl Args {
     /// Puts what is asked for into the experiment of the file.
     fn enter(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
         if let Some(budget) = self.budget {
-            experiment.schedule.budget = budget.unsigned_abs();
+            experiment.schedule.budget = budget;
         }
         if !self.connections.is_empty() {
             let each = LoadSetting::each(&self.connections, experiment.loads[0].threads);

@@ -19,7 +19,7 @@ use tare_service::settings::ServiceSettings;
 
 use super::{
     run::{ended, measure, resume},
-    start,
+    start, words,
 };
 use crate::{
     exit::Outcome,
@@ -65,17 +65,17 @@ pub(crate) struct Args {
     #[arg(long, default_value = "14")]
     windows: usize,
     /// Length of a window [default: 100 times the longest time of the SLO, at least 0.5 s, at most 10 s]
-    #[arg(long, value_name = "TIME")]
-    window: Option<jiff::SignedDuration>,
+    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    window: Option<Duration>,
     /// Discard and repeat a window in which the generator sent 1% of its requests later than this
-    #[arg(long, value_name = "TIME", default_value = "1ms")]
-    max_lag: jiff::SignedDuration,
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = words::time)]
+    max_lag: Duration,
     /// Warm-up load on a fresh process
-    #[arg(long, value_name = "TIME", default_value = "1s")]
-    warm_up: jiff::SignedDuration,
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = words::time)]
+    warm_up: Duration,
     /// The longest warm-up, for a service that a pilot run finds not steady earlier
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    warm_up_max: jiff::SignedDuration,
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = words::time)]
+    warm_up_max: Duration,
     /// The most connections of the open loop
     #[arg(short, long, default_value = "64")]
     connections: usize,
@@ -137,7 +137,7 @@ fn setting(args: &Args, slo: Slo, at_least: Option<f64>) -> anyhow::Result<Searc
     ] {
         ensure!((1..=most).contains(&value), "{name}: {value} is not 1 to {most}");
     }
-    let window = args.window.map(|window| window.unsigned_abs());
+    let window = args.window;
     let lengths = Duration::from_millis(20)..=Duration::from_secs(60);
     ensure!(window.is_none_or(|window| lengths.contains(&window)), "--window: give 20ms to 60s");
     Ok(SearchSetting {
@@ -149,8 +149,8 @@ fn setting(args: &Args, slo: Slo, at_least: Option<f64>) -> anyhow::Result<Searc
         starts: args.starts,
         windows: args.windows,
         window,
-        lag_max: args.max_lag.unsigned_abs(),
-        warm_up: args.warm_up.unsigned_abs(),
-        warm_up_max: args.warm_up_max.unsigned_abs(),
+        lag_max: args.max_lag,
+        warm_up: args.warm_up,
+        warm_up_max: args.warm_up_max,
     })
 }

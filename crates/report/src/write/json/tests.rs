@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use proptest::prelude::*;
 use serde_json::Value;
-use tare_analysis::sequential::fixture as grids;
+use tare_analysis::sequential::fixture as published;
 use tare_bench::{fixture as judge, folder::StoredRun, record::Record};
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::{
     document::{self, Kind, Scale, Shape, Status, Unit, Verdict},
     gather::{fixture as runs, gather},
-    write::fixture::{self, bare, campaign, hostile},
+    write::fixture::{self, bare, hostile, interleaved},
 };
 
 const KINDS: [Kind; 5] =
@@ -23,7 +23,7 @@ fn schema() -> Value {
 }
 
 fn all() -> Vec<Document> {
-    KINDS.into_iter().map(bare).chain([campaign(), hostile()]).collect()
+    KINDS.into_iter().map(bare).chain([interleaved(), hostile()]).collect()
 }
 
 #[test]
@@ -49,16 +49,16 @@ fn keep(run: &Path, kept: &StoredRun) {
 fn what_is_gathered_of_runs_fits_the_schema() {
     let schema = jsonschema::draft202012::new(&schema()).unwrap();
     let folders: [TempDir; 3] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
-    let [campaign, comparison, grid] = folders.each_ref().map(TempDir::path);
-    runs::write(&runs::kept(8), campaign);
+    let [interleaved, comparison, sequential] = folders.each_ref().map(TempDir::path);
+    runs::write(&runs::kept(8), interleaved);
     let records = (0..14).flat_map(|block| judge::block(block, &[1.0, 0.9])).collect();
     keep(
         comparison,
         &StoredRun { header: judge::compared(), records, damage: Vec::new(), in_progress: false },
     );
-    keep(grid, &grids::kept("restinio-2017", 1.0, grids::measured));
+    keep(sequential, &published::kept("restinio-2017", 1.0, published::measured));
     for (run, kind) in
-        [(campaign, Kind::Interleaved), (comparison, Kind::Comparison), (grid, Kind::Sequential)]
+        [(interleaved, Kind::Interleaved), (comparison, Kind::Comparison), (sequential, Kind::Sequential)]
     {
         let document = gather(run).unwrap();
         assert_eq!(document.kind, kind);
@@ -73,7 +73,7 @@ fn what_is_gathered_of_runs_fits_the_schema() {
 #[test]
 fn a_document_of_another_shape_does_not_fit() {
     let schema = jsonschema::draft202012::new(&schema()).unwrap();
-    let good: Value = serde_json::from_str(&json(&campaign())).unwrap();
+    let good: Value = serde_json::from_str(&json(&interleaved())).unwrap();
     for (place, value) in [
         ("/format", "2.0".into()),
         ("/kind", "poll".into()),
@@ -122,7 +122,7 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
 fn nothing_is_described_that_is_never_written() {
     let (mut described, mut written) = (BTreeSet::new(), BTreeSet::new());
     properties(&schema(), "", &mut described);
-    keys(&serde_json::to_value(campaign()).unwrap(), &mut written);
+    keys(&serde_json::to_value(interleaved()).unwrap(), &mut written);
     assert_eq!(described, written);
 }
 
@@ -160,7 +160,7 @@ fn the_schema_has_every_word() {
 
 #[test]
 fn a_row_is_a_line() {
-    let mut document = campaign();
+    let mut document = interleaved();
     document.sections.truncate(1);
     insta::assert_snapshot!(json(&document));
 }
@@ -168,7 +168,7 @@ fn a_row_is_a_line() {
 proptest! {
     #[test]
     fn the_lines_hold_what_is_in_the_document(table in fixture::table(), name in fixture::text()) {
-        let mut document = campaign();
+        let mut document = interleaved();
         document.title = name;
         document.sections[0].table = Some(table);
         let read: Value = serde_json::from_str(&json(&document)).unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     document::Value,
-    write::fixture::{HOSTILE, campaign, hostile},
+    write::fixture::{HOSTILE, hostile, interleaved},
 };
 
 fn at(width: usize) -> Look {
@@ -10,7 +10,7 @@ fn at(width: usize) -> Look {
 
 /// A run, one of whose services has reasons in place of figures, and another remarks beside them.
 fn with_remarks() -> Document {
-    let mut document = campaign();
+    let mut document = interleaved();
     let table = document.sections[0].table.as_mut().unwrap();
     let place = table.place("state").unwrap();
     let failed = "failed: its answer to GET /json was not that of the contract, in each of 1 000 requests";

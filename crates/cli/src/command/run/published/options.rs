@@ -1,8 +1,12 @@
 //! The options of a sequential experiment on the command line.
 
+use std::time::Duration;
+
 use anyhow::ensure;
 use tare_bench::plan::Options;
 use tare_host::link::LinkSpec;
+
+use crate::command::words;
 
 /// Options of published experiments.
 #[derive(Debug, clap::Args)]
@@ -12,8 +16,8 @@ pub(crate) struct PublishedOptions {
     #[arg(long)]
     pub scale: Option<f64>,
     /// Length of every load that ends by time, such as `10s` [default: the published one]
-    #[arg(long)]
-    duration: Option<jiff::SignedDuration>,
+    #[arg(long, value_parser = words::time)]
+    duration: Option<Duration>,
     /// Number of measurements of each cell [default: that of the experiment]
     #[arg(long)]
     rounds: Option<usize>,
@@ -53,7 +57,7 @@ impl PublishedOptions {
         ensure!(self.rounds.is_none_or(|rounds| (1..=100).contains(&rounds)), "--rounds: give 1 to 100");
         ensure!(self.threads.iter().all(|count| (1..=1024).contains(count)), "--threads: give 1 to 1024");
         ensure!(self.duration.is_none_or(|time| time.as_millis() >= 100), "--duration: give 100ms or more");
-        let duration_ns = self.duration.map(|time| time.unsigned_abs().as_nanos() as u64);
+        let duration_ns = self.duration.map(|time| time.as_nanos() as u64);
         Ok(Options {
             scale,
             duration_ns,
