@@ -54,6 +54,12 @@ pub(crate) struct File {
 }
 
 impl File {
+    /// Of these paths and texts.
+    #[cfg(test)]
+    fn all(files: &[(&str, &str)]) -> Vec<File> {
+        files.iter().map(|(path, text)| File { path: (*path).into(), text: (*text).into() }).collect()
+    }
+
     fn extension(&self) -> &str {
         Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or_default()
     }

@@ -45,9 +45,7 @@ mod tests {
     use super::*;
 
     fn found(pages: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| File { path: (*path).to_owned(), text: (*text).to_owned() };
-        let files: Vec<File> = pages.iter().map(file).collect();
-        check(&files).iter().map(ToString::to_string).collect()
+        check(&File::all(pages)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -168,9 +168,7 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| File { path: (*path).to_owned(), text: (*text).to_owned() };
-        let files: Vec<File> = files.iter().map(file).collect();
-        check(&files).iter().map(ToString::to_string).collect()
+        check(&File::all(files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]

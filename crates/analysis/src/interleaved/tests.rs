@@ -6,7 +6,7 @@ use crate::{
     validity::RowLimits,
     verdict::Verdict,
 };
-use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
+use tare_bench::sample::{Failure, HostUsage, Sample};
 use tare_bench::{
     experiment::Rate,
     fixture,
@@ -101,20 +101,9 @@ pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> StoredRun {
 }
 
 fn slice_of(answered: u64, cpu_share: u64) -> Sample {
-    let load = LoadResult {
-        window_ns: 100_000_000,
-        elapsed_ns: 100_000_000,
-        sent: answered,
-        answered,
-        answered_in_window: answered,
-        ..LoadResult::default()
-    };
-    let host = HostUsage {
-        server_cpu_ns: cpu_share * 1_000_000,
-        generator_cpu_ns: 60_000_000,
-        ..HostUsage::default()
-    };
-    Sample { load, host, ..Sample::default() }
+    let slice = fixture::slice(answered);
+    let host = HostUsage { server_cpu_ns: cpu_share * 1_000_000, ..slice.host };
+    Sample { host, ..slice }
 }
 
 fn stopped() -> Stopped {

@@ -1,16 +1,16 @@
 //! A machine without time: services that are numbers, and a run on them as on real ones.
 
-use std::{cell::Cell, io, time::Duration};
+use std::{cell::Cell, time::Duration};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_bench::{
-    fixture,
+    fixture::{self, Memory, Unwatched},
     folder::{Header, StoredRun},
     plan::Plan,
-    record::{Journal, Pilot, Record, Stopped},
+    record::{Pilot, Stopped},
     sample::{Distribution, HostUsage, LoadResult, Sample},
-    schedule::{self, Executor, Parts, RowFailure, Slot, StopRule, Watch},
+    schedule::{self, Executor, Parts, RowFailure, Slot, StopRule},
 };
 use tare_host::environment::Environment;
 
@@ -176,26 +176,10 @@ impl Executor for Machine {
     }
 }
 
-#[derive(Default)]
-struct Memory(Vec<Record>);
-
-impl Journal for Memory {
-    fn append(&mut self, record: &Record) -> io::Result<()> {
-        self.0.push(record.clone());
-        Ok(())
-    }
-}
-
-struct NoWatch;
-
-impl Watch for NoWatch {
-    fn on_record(&mut self, _record: &Record, _left: Duration) {}
-}
-
 /// A whole run, as its folder would give it back.
 pub fn run(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> StoredRun {
     let mut journal = Memory::default();
-    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut NoWatch, stop_rule };
+    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Unwatched, stop_rule };
     schedule::run(plan, parts, &[]).expect("memory does not fail");
     let header =
         Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());

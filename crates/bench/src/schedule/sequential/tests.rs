@@ -1,5 +1,10 @@
 use super::*;
-use crate::{fixture::published::plan, plan::Options, record::Pilot, sample::Hung};
+use crate::{
+    fixture::{Memory, Unwatched, published::plan},
+    plan::Options,
+    record::Pilot,
+    sample::Hung,
+};
 
 /// Answers at once, and is interrupted after `left` samples.
 struct Fake {
@@ -58,24 +63,8 @@ impl Executor for Fake {
     }
 }
 
-#[derive(Default)]
-struct Memory(Vec<Record>);
-
-impl Journal for Memory {
-    fn append(&mut self, record: &Record) -> io::Result<()> {
-        self.0.push(record.clone());
-        Ok(())
-    }
-}
-
-struct Nobody;
-
-impl Watch for Nobody {
-    fn on_record(&mut self, _: &Record, _: Duration) {}
-}
-
 fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> Ending {
-    super::run(plan, Parts { executor, journal, watch: &mut Nobody, stop_rule: &mut () }, past).unwrap()
+    super::run(plan, Parts { executor, journal, watch: &mut Unwatched, stop_rule: &mut () }, past).unwrap()
 }
 
 /// Resumes what the journal has, and is interrupted after `samples` samples.

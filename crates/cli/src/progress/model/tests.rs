@@ -7,7 +7,6 @@ use tare_bench::{
         until::{ALPHA, Gate, Metric, looks},
     },
     record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},
-    sample::{HostUsage, LoadResult},
     slo::Slo,
 };
 use tare_host::environment::Environment;
@@ -42,16 +41,7 @@ fn started(block: usize, row: usize) -> Record {
 fn slice(block: usize, round: usize, row: usize, level: f64) -> Sample {
     let wobble = 1.0 + 0.02 * ((block * 7 + ROWS[row].0.len() * 3 + round) % 5) as f64;
     let answered = (10_000.0 * level * wobble) as u64;
-    let load = LoadResult {
-        window_ns: 100_000_000,
-        elapsed_ns: 100_000_000,
-        sent: answered,
-        answered,
-        answered_in_window: answered,
-        ..LoadResult::default()
-    };
-    let host = HostUsage { server_cpu_ns: 99_000_000, generator_cpu_ns: 60_000_000, ..HostUsage::default() };
-    Sample { block, round, row, load, host, ..Sample::default() }
+    Sample { block, round, row, ..fixture::slice(answered) }
 }
 
 fn sample(sample: Sample) -> Record {

@@ -6,7 +6,7 @@ use tare_bench::{
     folder::{Header, RunFolder, StoredRun},
     plan::{Excluded, Exclusion, LoadSpec, Plan, PlannedRow},
     record::{Block, Ended, Ending, Journal, Latency, Record, Started, Stopped},
-    sample::{HostUsage, LoadResult, Sample as Slice},
+    sample::Sample as Slice,
 };
 use tare_host::environment::Environment;
 use tare_service::catalogue::Style;
@@ -82,16 +82,7 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> NamedRun {
 
 fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
     let answered = (10_000.0 * level) as u64;
-    let load = LoadResult {
-        window_ns: 100_000_000,
-        elapsed_ns: 100_000_000,
-        sent: answered,
-        answered,
-        answered_in_window: answered,
-        ..LoadResult::default()
-    };
-    let host = HostUsage { server_cpu_ns: 99_000_000, generator_cpu_ns: 60_000_000, ..HostUsage::default() };
-    let slice = Slice { block, row, load, host, ..Slice::default() };
+    let slice = Slice { block, row, ..fixture::slice(answered) };
     let p99_ns = (600_000.0 / level) as u64;
     let stopped = Stopped {
         block,
