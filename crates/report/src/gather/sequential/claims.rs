@@ -44,8 +44,8 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
         .hidden()
         .count("inconclusive", "inconclusive", count(Verdict::Inconclusive))
         .hidden();
-    let lead = "Each claim is checked by comparisons that stand in the experiment's file. One that is refuted refutes it; \
-                an inconclusive one leaves it open. A verdict says nothing of a longer load than it was measured for.";
+    let lead = "Each claim is checked by comparisons, which are in the experiment's file. It holds if all of them hold, or \
+                one of them if it claims no more. A verdict says nothing about a longer load than the one that was measured.";
     let table = columns.table("Claims and verdicts", claims);
     Some(Section::new("claims", "Does it still hold?", lead, table))
 }
@@ -121,8 +121,8 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
         .number("claimed_least", "claimed at least", |row| row.check.claimed_at_least)
         .number("claimed_most", "claimed at most", |row| row.check.claimed_at_most)
         .count("rounds", "rounds", |row| Some(row.check.estimate()?.n));
-    let lead = "A comparison holds where its whole interval of 95% lies within what is claimed, and does not where all of it \
-                lies outside. A figure of one round is taken for known within a factor of 1.25.";
+    let lead = "A comparison holds if its whole 95% interval lies within what is claimed. It does not hold if all of the \
+                interval lies outside. A figure of one round is taken as known within a factor of 1.25.";
     let charts = ratios(&rows).into_iter().collect();
     let table = columns.table("Comparisons", rows);
     Some(Section { charts, ..Section::new("evidence", "What each verdict is made of", lead, table) })
