@@ -60,7 +60,7 @@ pub struct SloRow {
     /// Windows that count, in all of them.
     pub windows: usize,
     /// Windows in which the generator was late, in all of them.
-    pub void: usize,
+    pub discarded: usize,
     pub findings: Vec<Finding>,
 }
 
@@ -145,7 +145,7 @@ fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&SearchStart], failure: Op
         state: state(row, starts.len(), found.len(), failure),
         starts: found.len(),
         windows: count(Search::counted),
-        void: count(Search::discarded),
+        discarded: count(Search::discarded),
         ..SloRow::default()
     };
     if report.state == State::Measured {

@@ -141,7 +141,7 @@ fn reason(
             format!("{blocks} blocks say nothing yet: the first look is after {first}")
         }
         _ => format!(
-            "neither worse by {delta} for certain, nor is that excluded, in {}",
+            "a regression of {delta} is neither shown nor excluded in {}",
             with(Verdict::Inconclusive)
         ),
     }

@@ -40,7 +40,7 @@ pub struct Machine {
     /// Time within which an answer counts in an open loop.
     limit_ns: u64,
     /// One of this number of open-loop slices finds the generator late.
-    pub void_every: usize,
+    pub discarded_every: usize,
     /// How long each service takes to be steady.
     pub steady_after_ns: Vec<u64>,
     slices: usize,
@@ -58,7 +58,7 @@ impl Machine {
             slice_ns: plan.slice_ns(),
             window_ns: plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns()),
             limit_ns,
-            void_every: usize::MAX,
+            discarded_every: usize::MAX,
             steady_after_ns: vec![0; services.len()],
             slices: 0,
         }
@@ -98,7 +98,7 @@ impl Machine {
         let spare = (per_second - offered_per_second) * self.limit_ns as f64 / 1e9;
         let share = (-spare).exp().min(1.0);
         let within = (due as f64 * (1.0 - share)).round() as u64;
-        let is_void = self.slices.is_multiple_of(self.void_every);
+        let is_discarded = self.slices.is_multiple_of(self.discarded_every);
         let p99_ns = (share * 100.0 * self.limit_ns as f64) as u64;
         let load = LoadResult {
             window_ns: self.window_ns,
@@ -107,7 +107,7 @@ impl Machine {
             answered: due,
             answered_in_window: within,
             within: vec![within],
-            schedule_lag_ns_p99: Some(if is_void { 5_000_000 } else { 50_000 }),
+            schedule_lag_ns_p99: Some(if is_discarded { 5_000_000 } else { 50_000 }),
             latency: Distribution {
                 count: due,
                 quantiles_ns: vec![(0.5, self.limit_ns / 10), (0.99, p99_ns)],

@@ -46,8 +46,13 @@ fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
     (plan.slo().expect("it is a search").clone(), Plan { rows: machine::plan(rows, 1, seed).rows, ..plan })
 }
 
-fn run(services: &[(&str, Service)], starts: usize, seed: u64, void_every: usize) -> (SloPlan, StoredRun) {
-    run_within(LIMIT_NS, services, starts, seed, void_every)
+fn run(
+    services: &[(&str, Service)],
+    starts: usize,
+    seed: u64,
+    discarded_every: usize,
+) -> (SloPlan, StoredRun) {
+    run_within(LIMIT_NS, services, starts, seed, discarded_every)
 }
 
 fn run_within(
@@ -55,13 +60,13 @@ fn run_within(
     services: &[(&str, Service)],
     starts: usize,
     seed: u64,
-    void_every: usize,
+    discarded_every: usize,
 ) -> (SloPlan, StoredRun) {
     let labels: Vec<&str> = services.iter().map(|(label, _)| *label).collect();
     let services: Vec<Service> = services.iter().map(|(_, service)| *service).collect();
     let (slo, plan) = plans(&labels, starts, seed);
     let mut machine = Machine::new(&services, 0.0, &plan, limit_ns);
-    machine.void_every = void_every;
+    machine.discarded_every = discarded_every;
     let mut searches = Searches::new(&slo);
     let kept = machine::run(&plan, &mut machine, &mut searches);
     (slo, kept)
@@ -87,7 +92,7 @@ fn two_services_are_searched_side_by_side() {
         let error = capacity.value / truth(service) - 1.0;
         assert!(error.abs() < 0.04, "{}: {error}", row.label);
         assert!(capacity.low < Some(capacity.value) && Some(capacity.value) < capacity.high);
-        assert_eq!((row.starts, row.windows, row.void, row.bound), (6, 84, 0, None));
+        assert_eq!((row.starts, row.windows, row.discarded, row.bound), (6, 84, 0, None));
         assert_eq!(row.verdict(Some(0.5 * truth(service))), Verdict::Pass);
         assert_eq!(row.verdict(Some(1.5 * truth(service))), Verdict::Fail);
         assert_eq!(row.verdict(Some(capacity.value)), Verdict::Inconclusive);
@@ -127,7 +132,7 @@ fn windows_with_a_late_generator_are_tried_again() {
     let report = capacity::compute(&slo, &kept);
     let row = &report.rows[0];
     assert_eq!((row.windows, row.starts), (42, 3));
-    assert!(row.void >= 7, "{}", row.void);
+    assert!(row.discarded >= 7, "{}", row.discarded);
     assert!(report.findings.iter().any(|found| found.code() == "few-starts"), "{:?}", report.findings);
 
     let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 1);

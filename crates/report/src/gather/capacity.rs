@@ -133,10 +133,8 @@ fn counted(row: &SloRow, count: usize) -> Option<usize> {
 
 /// A line for each service.
 pub(crate) fn section(report: &SloReport) -> Section {
-    let lead = format!(
-        "The highest rate at which {} holds, with its interval of 95% over fresh starts.",
-        report.slo
-    );
+    let lead =
+        format!("The highest rate at which {} holds, with its 95% interval over fresh starts.", report.slo);
     let table = levels().and(searched()).table("Services by capacity", report.rows.iter().cloned());
     let section = Section::new("capacity", "Capacity", &lead, table);
     let best = report.rows.iter().find_map(|row| Some((row, row.capacity.as_ref()?)));
@@ -167,7 +165,7 @@ fn searched<'a>() -> Columns<'a, SloRow> {
         .priority(20)
         .count("windows", "windows", |row| counted(row, row.windows))
         .priority(10)
-        .count("windows_void", "void", |row| counted(row, row.void))
+        .count("windows_discarded", "discarded", |row| counted(row, row.discarded))
         .help("The generator itself was late: such windows do not count.")
         .text("version", "version", |row| row.version.clone())
         .facet("state", "state", state)
@@ -229,7 +227,7 @@ fn starts(slo: &SloPlan, kept: &StoredRun) -> Section {
     let rows: Vec<StartRow> = each.collect();
     let (all, is_found) = (rows.len(), |row: &&StartRow| matches!(row.found, Some(Found::Between { .. })));
     let found = rows.iter().filter(is_found).count();
-    let lead = "One search on a fresh process is one observation: what the intervals are made of.";
+    let lead = "Each search uses a fresh process and is one observation: intervals are computed over them.";
     let table = start_columns().table("Searches by service and start", rows);
     let section = Section::new("starts", "Starts", lead, table);
     if found < 2 {
@@ -252,7 +250,7 @@ fn start_columns<'a>() -> Columns<'a, StartRow<'a>> {
         .rate("capacity_per_second", "taken for", StartRow::capacity_per_second)
         .facet("found", "what was found", StartRow::words)
         .count("windows", "windows", |row| Some(row.start.search.as_ref()?.counted()))
-        .count("windows_void", "void", |row| Some(row.start.search.as_ref()?.discarded()))
+        .count("windows_discarded", "discarded", |row| Some(row.start.search.as_ref()?.discarded()))
 }
 
 /// One window of a search.
@@ -263,14 +261,14 @@ struct SearchWindow<'a> {
     start: usize,
     /// The share of bad requests, and what is allowed, of the term that decides.
     worst: Option<(f64, f64)>,
-    is_void: bool,
+    is_discarded: bool,
 }
 
 /// A line for each window: rates that were tried, and what share was bad.
 fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
     let windows = all_windows(slo, kept);
-    let (void, all) = (windows.iter().filter(|window| window.is_void).count(), windows.len());
-    let lead = "Every window of every search. A rate holds where the share of bad requests over all its windows, and those at \
+    let (discarded, all) = (windows.iter().filter(|window| window.is_discarded).count(), windows.len());
+    let lead = "Every window of every search. A rate holds if the share of bad requests over all its windows, and those at \
                 higher rates, is no more than allowed.";
     let table = window_columns().table("Windows of all searches", windows);
     let section = Section::new("windows", "Steps of the search", lead, table);
@@ -278,14 +276,14 @@ fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
         return section.note("no window was measured");
     }
     let alt = format!(
-        "{all} windows, {void} of them void: the share of bad requests rises with the rate that was tried."
+        "{all} windows, {discarded} of them discarded: the share of bad requests rises with the rate that was tried."
     );
     let share = Chart::new(Shape::Points, "offered_per_second", "bad_share", &alt)
         .series("label")
         .scales(Scale::Log, Scale::Linear)
         .title("Bad requests by rate")
         .n("due")
-        .apart("is_void");
+        .apart("is_discarded");
     let alt = format!(
         "The rate of each window, a line for each search: it narrows down on what holds. {all} windows."
     );
@@ -294,7 +292,7 @@ fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
         .scales(Scale::Linear, Scale::Log)
         .title("Rates tried, window by window")
         .first(6)
-        .apart("is_void");
+        .apart("is_discarded");
     section.chart(share).chart(path)
 }
 
@@ -315,7 +313,7 @@ fn window_columns<'a>() -> Columns<'a, SearchWindow<'a>> {
         .ns("latency_ns_p50", "p50", |window| window.slice.load.latency.ns_at(0.5))
         .ns("latency_ns_p99", "p99", |window| window.slice.load.latency.ns_at(0.99))
         .ns("lag_ns_p99", "generator late", |window| window.slice.load.schedule_lag_ns_p99)
-        .flag("is_void", "void", |window| window.is_void)
+        .flag("is_discarded", "discarded", |window| window.is_discarded)
         .with(Column::facet)
 }
 
@@ -331,8 +329,15 @@ fn all_windows<'a>(slo: &SloPlan, kept: &'a StoredRun) -> Vec<SearchWindow<'a>> 
         let number = numbers.entry((slice.row, slice.block)).or_insert(0);
         *number += 1;
         let worst = worst(slo, slice);
-        let is_void = slice.load.schedule_lag_ns_p99.unwrap_or(0) > slo.lag_ns_max;
-        windows.push(SearchWindow { label, slice, number: *number, start: slice.block + 1, worst, is_void });
+        let is_discarded = slice.load.schedule_lag_ns_p99.unwrap_or(0) > slo.lag_ns_max;
+        windows.push(SearchWindow {
+            label,
+            slice,
+            number: *number,
+            start: slice.block + 1,
+            worst,
+            is_discarded,
+        });
     }
     windows
 }

@@ -79,9 +79,9 @@ fn unit_name(metric: Metric) -> &'static str {
 /// A line for each metric.
 pub(crate) fn metrics(found: &Comparison) -> Section {
     let lead = format!(
-        "The candidate passes where every metric that decides excludes a regression of {delta} with its whole interval. It fails \
-         where one of them is worse for certain, its whole interval on the worse side of no change, and by {delta} or more as it is \
-         estimated. The confidence is that over all looks together.",
+        "The candidate passes if the interval of every deciding metric excludes a regression of {delta}. It fails if the whole \
+         interval of one of them lies on the worse side of no change, and its estimate is {delta} worse or more. The confidence \
+         holds for all looks together.",
         delta = percent(found.delta)
     );
     let table = columns(found).and(effects()).table("Metrics of both", found.figures.iter().cloned());
@@ -179,7 +179,7 @@ fn blocks(found: &Comparison, kept: &StoredRun) -> Option<Section> {
         .with(Column::facet);
     let lead = "The ratio of both in each block: what the intervals are made of. Blocks after the look that the verdict is from \
                 are shown, and have no say.";
-    let alt = format!("A line for each metric over {last} blocks: steady where nothing drifts.");
+    let alt = format!("A line for each metric over {last} blocks: steady if nothing drifts.");
     let chart = Chart::new(Shape::Lines, "block", "ratio", &alt).series("metric").apart("after_the_look");
     let table = columns.table("Ratios by block", blocks);
     Some(Section::new("ratios", "Block by block", lead, table).chart(chart))

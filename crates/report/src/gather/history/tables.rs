@@ -180,7 +180,7 @@ pub(crate) fn changes(scope: &RunSet, found: &[Change]) -> Vec<Section> {
     let (id, title, needed, count) = ("changes", "Change points", needed(), scope.runs.len());
     let lead = format!(
         "Where the level of a row changed in the order of time: Pettitt's test on what each run says, at 5% for each row and \
-         metric, so that about one in twenty of them shows a change where none is. It takes {needed} runs."
+         metric, so that about one in twenty of them shows a change that is none. It takes {needed} runs."
     );
     let none = |note: String| Section::without(id, title, &lead).note(note);
     let section = match () {
