@@ -13,7 +13,6 @@
 //!
 //! A run that is evaluated while it is in progress:
 //! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for interleaved experiments.
-//! - [`eprocess`]: no plan at all; may be looked at after every block for ever, for a wider interval.
 //! - [`planning`]: how many blocks more would separate a pair.
 //!
 //! A question about more than one ratio:
@@ -47,7 +46,6 @@
 
 mod better;
 pub mod change_points;
-pub mod eprocess;
 pub mod equivalence;
 mod error;
 pub mod holm;

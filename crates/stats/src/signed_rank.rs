@@ -45,8 +45,6 @@ pub enum Method {
     NormalApproximation,
     /// The signed-rank interval at a planned look, which holds over all looks together: [`crate::sequential`].
     GroupSequential,
-    /// What a sign-symmetric e-process has not ruled out, which holds whenever one looks: [`crate::eprocess`].
-    EProcess,
     /// Student's t over starts or runs. The one method that assumes normality: [`crate::two_level`], [`crate::two_sample`].
     StudentT,
 }

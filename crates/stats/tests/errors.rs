@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use tare_stats::change_points::{EXACT_MAX, changes};
 use tare_stats::planning::blocks_for;
 use tare_stats::signed_rank::p_value;
-use tare_stats::{Better, Looks, RatioEstimate, eprocess, equivalence, interval, ranking, two_level};
+use tare_stats::{Better, Looks, RatioEstimate, equivalence, interval, ranking, two_level};
 
 fn rng() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(0x7a5e)
@@ -93,19 +93,7 @@ fn the_intervals_shown_at_the_looks_hold_together() {
     }
 }
 
-#[test]
-fn the_e_process_bears_being_watched_for_200_blocks() {
-    const COUNT: usize = 300;
-    // The fifth model is as much drift as the plain interval bears too.
-    for (name, model) in INDEPENDENT.into_iter().chain([("drift", Model::Drift(0.05))]) {
-        let mut rng = rng();
-        let alarms =
-            share(COUNT, || eprocess::separated_at(&model.blocks(200, &mut rng), 0.05).unwrap().is_some());
-        assert!(alarms <= 0.05, "{name}: {alarms}");
-    }
-}
-
-/// What a look after every block does to the plain interval, and why the two above exist.
+/// What a look after every block does to the plain interval, and why the looks above exist.
 #[test]
 fn the_plain_interval_does_not_bear_being_watched() {
     let mut rng = rng();

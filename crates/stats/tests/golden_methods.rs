@@ -1,13 +1,12 @@
 //! Figures of other people's programs that the methods for whole runs must reproduce; `golden.rs` has those of the
 //! plain interval, and says with which versions. statsmodels is 0.15.0.
 //!
-//! The e-process and Pettitt's test were written again in NumPy, from their definitions and with ranks by
-//! `scipy.stats.rankdata`; their ends were found by bisection over the reals, and are given rounded to Walsh averages.
+//! Pettitt's test was written again in NumPy, from its definition and with ranks by `scipy.stats.rankdata`.
 
 use tare_stats::change_points::changes;
 use tare_stats::sequential::Decision;
 use tare_stats::signed_rank::p_value;
-use tare_stats::{Better, Looks, eprocess, log_ratios, ranking, two_sample};
+use tare_stats::{Better, Looks, log_ratios, ranking, two_sample};
 
 fn assert_close(found: f64, expected: f64, what: &str) {
     let tolerance = 1e-11_f64.max(1e-9 * expected.abs());
@@ -60,33 +59,6 @@ fn intervals_at_the_looks_agree_with_scipys_exact_test_inverted() {
         assert_close(interval.high, high, "high");
         assert_eq!(found.decision == Decision::Exhausted, n == 40);
     }
-}
-
-/// ```python
-/// def side(x):
-///     k = np.array([.25, .5, 1, 2, 4]); m = np.full(5, .2); out = []
-///     for i in range(len(x)):
-///         u = np.sign(x[i]) * stats.rankdata(np.abs(x[:i+1]), method='max')[i] / (i + 2)
-///         m = m * (1 + np.tanh(k * np.arctanh(u))); out.append(m.sum())
-///     return np.array(out)
-/// def value(x): return np.maximum(side(x), side(-x)) / 2
-/// def ends(x):  # as `edge` of golden.rs, with value(x - m)[-1] < 20 for "inside"
-/// ```
-#[test]
-fn the_e_process_agrees_with_numpy() {
-    let cases: [(&str, &[f64], f64, [f64; 2]); 3] = [
-        ("ten", &TEN, 97.50529188, [-0.15501, -0.09277]),
-        ("t3", &T3_20, 1.54543867, [-0.061235, 0.00804]),
-        ("forty", &FORTY, 0.57373463, [-0.01043, 0.024925]),
-    ];
-    for (name, diffs, value, [low, high]) in cases {
-        let found = eprocess::watch(diffs, 0.05).unwrap();
-        assert!((found.value / value - 1.0).abs() < 1e-7, "{name}: {}", found.value);
-        let interval = found.estimate.interval.unwrap();
-        assert_close(interval.low, low, name);
-        assert_close(interval.high, high, name);
-    }
-    assert!((eprocess::watch(&TEN[..5], 0.05).unwrap().value - 4.60040966).abs() < 1e-7);
 }
 
 /// ```python

@@ -7,9 +7,7 @@ use tare_stats::equivalence::{Verdict, gate};
 use tare_stats::planning::{blocks_for, blocks_to_separate, robust_sd};
 use tare_stats::sequential::{Decision, Side};
 use tare_stats::signed_rank::p_value;
-use tare_stats::{
-    Better, Estimate, Looks, eprocess, holm, interval, paired_log_ratio, ranking, two_level, two_sample,
-};
+use tare_stats::{Better, Estimate, Looks, holm, interval, paired_log_ratio, ranking, two_level, two_sample};
 
 fn sample() -> impl Strategy<Value = Vec<f64>> {
     vec(-100.0..100.0_f64, 1..45)
@@ -44,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn looks_and_bets_treat_both_sides_alike(values in sample()) {
+    fn looks_treat_both_sides_alike(values in sample()) {
         let turned: Vec<f64> = values.iter().map(|value| -value).collect();
         let looks = Looks::standard();
         let (there, back) = (looks.decide(&values).unwrap(), looks.decide(&turned).unwrap());
@@ -55,18 +53,13 @@ proptest! {
             same => same,
         };
         prop_assert_eq!(back.decision, other);
-        let (there, back) = (eprocess::watch(&values, 0.05).unwrap(), eprocess::watch(&turned, 0.05).unwrap());
-        prop_assert!(mirrored(&there.estimate, &back.estimate) && there.separated_at == back.separated_at);
-        prop_assert!(close(there.value, back.value) && there.value >= 0.0);
     }
 
     #[test]
-    fn scaling_changes_neither_decision_nor_evidence(values in sample(), scale in 0.001..1000.0_f64) {
+    fn scaling_changes_no_decision(values in sample(), scale in 0.001..1000.0_f64) {
         let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
         let looks = Looks::standard();
         prop_assert_eq!(looks.decide(&values).unwrap().decision, looks.decide(&scaled).unwrap().decision);
-        let (before, after) = (eprocess::watch(&values, 0.05).unwrap(), eprocess::watch(&scaled, 0.05).unwrap());
-        prop_assert!(close(before.value, after.value));
     }
 
     #[test]
@@ -85,15 +78,6 @@ proptest! {
         let once = interval(&values[..shown.n], 0.95).unwrap().interval.unwrap();
         let shown = shown.interval.unwrap();
         prop_assert!(shown.low <= once.low && once.high <= shown.high);
-    }
-
-    #[test]
-    fn the_bet_leaves_out_zero_where_its_value_says_so(values in vec(-1.0..3.0_f64, 6..45)) {
-        let found = eprocess::watch(&values, 0.05).unwrap();
-        if let Some(interval) = found.estimate.interval {
-            prop_assert!(interval.low <= interval.high);
-            prop_assert_eq!(interval.holds(0.0), found.value < 20.0);
-        }
     }
 
     #[test]

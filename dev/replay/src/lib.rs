@@ -9,6 +9,11 @@
 //! of the run have by chance would be true in every run resampled from them.
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 
+mod eprocess;
+#[cfg(test)]
+#[path = "../../../crates/stats/tests/models/mod.rs"]
+#[allow(unreachable_pub, reason = "other tests share it")]
+mod models;
 mod verdict;
 
 use std::collections::BTreeSet;
