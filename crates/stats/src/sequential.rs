@@ -6,11 +6,10 @@
 //! the caller measures blocks, asks after each, and stops when told.
 //!
 //! ```
-//! use tare_stats::sequential::{Decision, Looks, Side};
-//! let looks = Looks::standard();
+//! let looks = tare_stats::Looks::standard();
 //! let log_ratios = [0.031, 0.027, 0.035, 0.022, 0.041, 0.030, 0.019, 0.033, 0.028, 0.037];
-//! assert_eq!(looks.decide(&log_ratios[..9])?.decision, Decision::Undecided { next_look: 10 });
-//! assert_eq!(looks.decide(&log_ratios)?.decision, Decision::Separated { side: Side::Above, at: 10 });
+//! assert_eq!(looks.estimate(&log_ratios[..9])?.interval, None);
+//! assert!(looks.estimate(&log_ratios)?.interval.is_some_and(|found| found.low > 0.0));
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 
@@ -112,38 +111,20 @@ impl Looks {
         self.looks.iter().rev().find(|look| look.n <= n)
     }
 
-    /// Number of blocks of the look after `n` blocks; `None` after the last.
-    #[must_use]
-    pub(crate) fn next_after(&self, n: usize) -> Option<usize> {
-        self.looks.iter().map(|look| look.n).find(|&look| look > n)
-    }
-
-    /// What the differences so far, in the order in which they were measured, say about a centre of 0.
+    /// What the differences so far, in the order in which they were measured, say about their centre.
     ///
     /// The interval is that of the latest look reached, from the blocks up to that look: a *repeated confidence interval*
     /// (C. Jennison and B. W. Turnbull, "Interim analyses: the repeated confidence interval approach", JRSS B 51 (1989)).
     /// All intervals of a run hold the truth together with a probability of at least 1 - alpha, so each may be
-    /// shown, and the run may end for whatever reason. Blocks after a look wait for the next one; those after the
-    /// last are not used.
+    /// shown, and the run may end for whatever reason: a look whose interval leaves out 0 has found a difference, and that
+    /// the last one holds 0 is no proof of equality (see [`crate::equivalence`]). Blocks after a look wait for the next
+    /// one; those after the last are not used. There is no interval before the first look that can separate.
     ///
     /// # Errors
     /// An empty sample, a value that is not finite.
-    pub fn decide(&self, diffs: &[f64]) -> Result<Progress, EstimateError> {
+    pub fn estimate(&self, diffs: &[f64]) -> Result<Estimate, EstimateError> {
         check_sample(diffs)?;
-        let mut reached = self.looks.iter().filter(|look| look.n <= diffs.len());
-        let separated = reached.clone().find_map(|look| {
-            let found = self.interval_at(look, diffs)?;
-            side(&found).map(|side| Decision::Separated { side, at: look.n })
-        });
-        let open = || match self.next_after(diffs.len()) {
-            Some(next_look) => Decision::Undecided { next_look },
-            None => Decision::Exhausted,
-        };
-        let decision = separated.unwrap_or_else(open);
-        Ok(Progress { decision, estimate: self.estimate(reached.next_back(), diffs) })
-    }
-
-    fn estimate(&self, look: Option<&Look>, diffs: &[f64]) -> Estimate {
+        let look = self.reached(diffs.len());
         let used = &diffs[..look.map_or(diffs.len(), |look| look.n)];
         let interval = look.and_then(|look| self.interval_at(look, diffs));
         let mut warnings = Vec::new();
@@ -155,7 +136,7 @@ impl Looks {
             warnings.push(Warning::TooFewBlocks { n: used.len(), needed });
         }
         warnings.extend(warning::inspect(used));
-        Estimate { point: signed_rank::hodges_lehmann(used), interval, n: used.len(), warnings }
+        Ok(Estimate { point: signed_rank::hodges_lehmann(used), interval, n: used.len(), warnings })
     }
 
     fn interval_at(&self, look: &Look, diffs: &[f64]) -> Option<Interval> {
@@ -166,51 +147,6 @@ impl Looks {
     }
 }
 
-fn side(interval: &Interval) -> Option<Side> {
-    match (interval.low > 0.0, interval.high < 0.0) {
-        (true, _) => Some(Side::Above),
-        (_, true) => Some(Side::Below),
-        _ => None,
-    }
-}
-
-/// On which side of 0 (of a ratio of 1) the centre lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Above: the subject has more than the reference.
-    Above,
-    /// Below: the subject has less than the reference.
-    Below,
-}
-
-/// Whether a run may end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// Go on; there is nothing to be learnt before the next look.
-    Undecided {
-        /// Number of blocks of that look.
-        next_look: usize,
-    },
-    /// There is a difference. It stays found, whatever later blocks say.
-    Separated {
-        /// Where the subject lies.
-        side: Side,
-        /// Number of blocks of the first look that said so.
-        at: usize,
-    },
-    /// The last look is past, and found no difference. That is no proof of equality: see [`crate::equivalence`].
-    Exhausted,
-}
-
-/// The decision, and the figures to show with it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
-    /// Whether to go on.
-    pub decision: Decision,
-    /// The estimate at the latest look. Its interval is `None` before the first look that can separate.
-    pub estimate: Estimate,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,40 +154,26 @@ mod tests {
     #[test]
     fn the_first_look_asks_for_all_blocks_on_one_side() {
         let mut diffs: Vec<f64> = (1..=10).map(f64::from).collect();
-        let found = Looks::standard().decide(&diffs).unwrap();
-        assert_eq!(found.decision, Decision::Separated { side: Side::Above, at: 10 });
-        let interval = found.estimate.interval.unwrap();
+        let interval = Looks::standard().estimate(&diffs).unwrap().interval.unwrap();
         assert_eq!((interval.low, interval.high, interval.attained), (1.0, 10.0, 0.95));
         diffs[0] = -1.0;
-        let found = Looks::standard().decide(&diffs).unwrap();
-        assert_eq!(found.decision, Decision::Undecided { next_look: 15 });
-        assert!(found.estimate.interval.unwrap().holds(0.0));
+        let found = Looks::standard().estimate(&diffs).unwrap();
+        assert!(found.interval.unwrap().holds(0.0));
     }
 
     #[test]
     fn before_the_first_look_there_is_an_estimate_only() {
-        let found = Looks::standard().decide(&[-1.0, -3.0, -2.0]).unwrap();
-        assert_eq!(found.decision, Decision::Undecided { next_look: 10 });
-        assert_eq!((found.estimate.point, found.estimate.interval), (-2.0, None));
-        assert_eq!(found.estimate.warnings, [Warning::TooFewBlocks { n: 3, needed: 10 }]);
+        let found = Looks::standard().estimate(&[-1.0, -3.0, -2.0]).unwrap();
+        assert_eq!((found.point, found.interval), (-2.0, None));
+        assert_eq!(found.warnings, [Warning::TooFewBlocks { n: 3, needed: 10 }]);
     }
 
     #[test]
     fn blocks_between_looks_and_after_the_last_wait() {
         let wave: Vec<f64> = (0..60).map(|i| f64::from(i * 37 % 61) - 30.0).collect();
         let looks = Looks::standard();
-        assert_eq!(looks.decide(&wave[..20]).unwrap().estimate, looks.decide(&wave[..29]).unwrap().estimate);
-        let done = looks.decide(&wave).unwrap();
-        assert_eq!((done.decision, done.estimate.n), (Decision::Exhausted, 40));
-    }
-
-    #[test]
-    fn what_was_separated_stays_so() {
-        let mut diffs = vec![-1.0; 10];
-        diffs.extend([1.0, -1.0].repeat(15));
-        let found = Looks::standard().decide(&diffs).unwrap();
-        assert_eq!(found.decision, Decision::Separated { side: Side::Below, at: 10 });
-        assert!(found.estimate.interval.unwrap().holds(0.0), "the latest interval is shown as it is");
+        assert_eq!(looks.estimate(&wave[..20]), looks.estimate(&wave[..29]));
+        assert_eq!(looks.estimate(&wave).unwrap().n, 40);
     }
 
     #[test]
@@ -268,9 +190,9 @@ mod tests {
 
     #[test]
     fn a_plan_that_can_separate_nothing_says_what_it_takes() {
-        let found = Looks::planned(&[3, 5], 0.05).unwrap().decide(&[1.0; 5]).unwrap();
-        assert_eq!((found.decision, found.estimate.interval), (Decision::Exhausted, None));
-        assert_eq!(found.estimate.warnings[0], Warning::TooFewBlocks { n: 5, needed: 6 });
+        let found = Looks::planned(&[3, 5], 0.05).unwrap().estimate(&[1.0; 5]).unwrap();
+        assert_eq!(found.interval, None);
+        assert_eq!(found.warnings[0], Warning::TooFewBlocks { n: 5, needed: 6 });
     }
 
     #[test]
@@ -279,7 +201,7 @@ mod tests {
         assert_eq!(Looks::planned(&[0, 4], 0.05), Err(EstimateError::Looks { index: 0, n: 0 }));
         assert_eq!(Looks::planned(&[10, 10], 0.05), Err(EstimateError::Looks { index: 1, n: 10 }));
         assert_eq!(Looks::planned(&[10], 1.0), Err(EstimateError::Level { value: 1.0 }));
-        assert_eq!(Looks::standard().decide(&[]), Err(EstimateError::Empty));
+        assert_eq!(Looks::standard().estimate(&[]), Err(EstimateError::Empty));
     }
 
     #[test]
@@ -287,7 +209,6 @@ mod tests {
         let looks = Looks::standard();
         assert_eq!(looks.reached(9), None);
         assert_eq!(looks.reached(19).map(|look| look.n), Some(15));
-        assert_eq!((looks.next_after(10), looks.next_after(40)), (Some(15), None));
         let levels: Vec<f64> = looks.all().iter().map(Look::level).collect();
         assert!(levels.is_sorted() && levels[0] == 2.0 / 1024.0, "{levels:?}");
     }

@@ -61,7 +61,7 @@ fn the_standard_looks_err_in_at_most_one_run_of_twenty() {
 }
 
 #[test]
-fn the_decision_is_what_the_sums_of_ranks_say() {
+fn the_first_look_that_separates_is_what_the_sums_of_ranks_say() {
     let (mut rng, looks) = (rng(), Looks::standard());
     for round in 0..200 {
         let shift = f64::from(round % 10) / 10.0;
@@ -69,11 +69,9 @@ fn the_decision_is_what_the_sums_of_ranks_say() {
         let separated =
             |&&look: &&usize| p_value(&diffs[..look]).unwrap() <= looks.reached(look).unwrap().level();
         let expected = [10, 15, 20, 30, 40].iter().find(separated).copied();
-        let found = match looks.decide(&diffs).unwrap().decision {
-            tare_stats::sequential::Decision::Separated { at, .. } => Some(at),
-            _ => None,
-        };
-        assert_eq!(found, expected);
+        let leaves_out_0 =
+            |&&look: &&usize| !looks.estimate(&diffs[..look]).unwrap().interval.unwrap().holds(0.0);
+        assert_eq!([10, 15, 20, 30, 40].iter().find(leaves_out_0).copied(), expected);
     }
 }
 
@@ -86,7 +84,7 @@ fn the_intervals_shown_at_the_looks_hold_together() {
         let mut rng = rng();
         let missed = share(COUNT, || {
             let diffs = model.blocks(40, &mut rng);
-            let holds = |n: usize| looks.decide(&diffs[..n]).unwrap().estimate.interval.unwrap().holds(0.0);
+            let holds = |n: usize| looks.estimate(&diffs[..n]).unwrap().interval.unwrap().holds(0.0);
             ![10, 15, 20, 30, 40].into_iter().all(holds)
         });
         assert!(missed <= at_most(COUNT), "{name}: {missed}");

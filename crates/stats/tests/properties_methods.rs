@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use tare_stats::change_points::changes;
 use tare_stats::equivalence::{Verdict, gate};
 use tare_stats::planning::{blocks_for, blocks_to_separate, robust_sd};
-use tare_stats::sequential::{Decision, Side};
 use tare_stats::signed_rank::p_value;
 use tare_stats::{Better, Estimate, Looks, holm, interval, paired_log_ratio, ranking, two_level, two_sample};
 
@@ -45,36 +44,25 @@ proptest! {
     fn looks_treat_both_sides_alike(values in sample()) {
         let turned: Vec<f64> = values.iter().map(|value| -value).collect();
         let looks = Looks::standard();
-        let (there, back) = (looks.decide(&values).unwrap(), looks.decide(&turned).unwrap());
-        prop_assert!(mirrored(&there.estimate, &back.estimate));
-        let other = match there.decision {
-            Decision::Separated { side: Side::Above, at } => Decision::Separated { side: Side::Below, at },
-            Decision::Separated { side: Side::Below, at } => Decision::Separated { side: Side::Above, at },
-            same => same,
-        };
-        prop_assert_eq!(back.decision, other);
+        let (there, back) = (looks.estimate(&values).unwrap(), looks.estimate(&turned).unwrap());
+        prop_assert!(mirrored(&there, &back));
     }
 
     #[test]
     fn scaling_changes_no_decision(values in sample(), scale in 0.001..1000.0_f64) {
         let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
         let looks = Looks::standard();
-        prop_assert_eq!(looks.decide(&values).unwrap().decision, looks.decide(&scaled).unwrap().decision);
-    }
-
-    #[test]
-    fn a_decision_once_made_stays(values in vec(-1.0..3.0_f64, 40), n in 10..40_usize) {
-        let looks = Looks::standard();
-        let early = looks.decide(&values[..n]).unwrap().decision;
-        if matches!(early, Decision::Separated { .. }) {
-            prop_assert_eq!(looks.decide(&values).unwrap().decision, early);
-        }
+        let side = |values: &[f64]| {
+            let found = looks.estimate(values).unwrap().interval;
+            found.map(|found| (found.low > 0.0, found.high < 0.0))
+        };
+        prop_assert_eq!(side(&values), side(&scaled));
     }
 
     #[test]
     fn an_interval_that_bears_watching_is_never_narrower(values in vec(-1.0..1.0_f64, 10..45)) {
         let looks = Looks::standard();
-        let shown = looks.decide(&values).unwrap().estimate;
+        let shown = looks.estimate(&values).unwrap();
         let once = interval(&values[..shown.n], 0.95).unwrap().interval.unwrap();
         let shown = shown.interval.unwrap();
         prop_assert!(shown.low <= once.low && once.high <= shown.high);

@@ -43,11 +43,14 @@ pub fn evaluate(values: &[Vec<f64>], metric: Metric) -> Result<Verdict, Estimate
 }
 
 fn at_standard_looks(diffs: &[f64]) -> Result<Option<usize>, EstimateError> {
-    use tare_stats::sequential::Decision;
-    Ok(match Looks::standard().decide(diffs)?.decision {
-        Decision::Separated { at, .. } => Some(at),
-        _ => None,
-    })
+    let looks = Looks::standard();
+    for look in looks.all().iter().filter(|look| look.n <= diffs.len()) {
+        let found = looks.estimate(&diffs[..look.n])?.interval;
+        if found.is_some_and(|interval| !interval.holds(0.0)) {
+            return Ok(Some(look.n));
+        }
+    }
+    Ok(None)
 }
 
 fn at_planned_looks(values: &[Vec<f64>], metric: Metric) -> Result<Option<usize>, EstimateError> {

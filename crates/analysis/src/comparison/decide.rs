@@ -67,7 +67,7 @@ fn together(series: &[LogRatios], metrics: &[Option<Gated>]) -> Verdict {
 }
 
 fn gated(gate: &Gate, looks: &Looks, series: &LogRatios, log_ratios: &[f64]) -> Option<Gated> {
-    let estimate = RatioEstimate::from(looks.decide(log_ratios).ok()?.estimate);
+    let estimate = RatioEstimate::from(looks.estimate(log_ratios).ok()?);
     let found = equivalence::gate(&estimate, gate.delta, series.metric.better()).ok()?;
     Some(Gated { estimate, bound: found.bound, verdict: found.verdict.into(), blocks_more: None })
 }

@@ -284,7 +284,7 @@ pub(crate) fn relate(
     let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
     let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
     let estimate = match looks {
-        Some(looks) => looks.decide(&logs).map(|progress| progress.estimate),
+        Some(looks) => looks.estimate(&logs),
         None if two_level::are_shared(&starts) => two_level::interval(&starts, DEFAULT_CONFIDENCE),
         None => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
     };

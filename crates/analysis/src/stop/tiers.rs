@@ -85,9 +85,9 @@ impl TiersRule {
 
     /// Both one-sided tests at once: the interval lies within delta.
     fn is_equal_within_delta(&self, looks: &tare_stats::Looks, one: &[f64], other: &[f64]) -> bool {
-        let found = log_ratios(one, other).and_then(|diffs| looks.decide(&diffs));
+        let found = log_ratios(one, other).and_then(|diffs| looks.estimate(&diffs));
         let bound = self.tiers.delta.ln_1p();
-        let interval = found.ok().and_then(|found| found.estimate.interval);
+        let interval = found.ok().and_then(|found| found.interval);
         interval.is_some_and(|interval| -bound < interval.low && interval.high < bound)
     }
 
