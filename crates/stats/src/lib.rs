@@ -32,7 +32,8 @@
 //! // Requests per second of eight blocks: the subject and the reference slowed down together in the fourth.
 //! let reference = [91.2e3, 90.7e3, 92.0e3, 60.1e3, 91.5e3, 90.9e3, 91.1e3, 91.8e3];
 //! let subject = [45.1e3, 45.9e3, 45.7e3, 30.3e3, 45.2e3, 45.6e3, 45.4e3, 46.1e3];
-//! let found = tare_stats::paired_log_ratio(&subject, &reference)?;
+//! let logs = tare_stats::log_ratios(&subject, &reference)?;
+//! let found = tare_stats::RatioEstimate::from(tare_stats::interval(&logs, tare_stats::DEFAULT_CONFIDENCE)?);
 //! assert!((found.ratio - 0.5).abs() < 0.01);
 //! assert_eq!(found.holds(0.5), Some(true));
 //! # Ok::<(), tare_stats::EstimateError>(())
@@ -66,7 +67,7 @@ pub mod warning;
 
 pub use better::Better;
 pub use error::{EstimateError, Series};
-pub use ratio::{RatioEstimate, log_ratios, paired_log_ratio, paired_log_ratio_at};
+pub use ratio::{RatioEstimate, log_ratios};
 pub use sequential::Looks;
 pub use signed_rank::{Estimate, Interval, hodges_lehmann, interval};
 pub use warning::Warning;

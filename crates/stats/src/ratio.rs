@@ -12,7 +12,8 @@
 //! // p99 in microseconds, one value a block; in the third block another tenant stalled both.
 //! let subject = [412.0, 398.0, 2250.0, 441.0, 405.0, 420.0, 399.0, 430.0];
 //! let reference = [201.0, 204.0, 1130.0, 215.0, 199.0, 207.0, 203.0, 210.0];
-//! let p99 = tare_stats::paired_log_ratio(&subject, &reference)?;
+//! let logs = tare_stats::log_ratios(&subject, &reference)?;
+//! let p99 = tare_stats::RatioEstimate::from(tare_stats::interval(&logs, 0.95)?);
 //! assert!(p99.low.unwrap() > 1.95 && p99.high.unwrap() < 2.06);
 //!
 //! // The subject's own p99, by itself: far wider, for the third block does not cancel.
@@ -22,13 +23,14 @@
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 
-use crate::DEFAULT_CONFIDENCE;
 use crate::error::{EstimateError, Series};
 use crate::logarithm::logarithms;
-use crate::signed_rank::{self, Estimate, Method};
+use crate::signed_rank::{Estimate, Method};
 use crate::warning::Warning;
 
 /// The ratio of subject to reference. All ratios are plain numbers: 0.5 is half the reference.
+///
+/// Swapping the series gives the reciprocal ratio and interval. Two identical series give 1 with the interval [1, 1].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioEstimate {
     /// exp of the Hodges-Lehmann estimate of the paired log-ratios.
@@ -53,32 +55,6 @@ impl RatioEstimate {
     pub fn holds(&self, ratio: f64) -> Option<bool> {
         Some(self.low? <= ratio && ratio <= self.high?)
     }
-}
-
-/// [`paired_log_ratio_at`] with a confidence of 95%.
-///
-/// # Errors
-/// Those of [`paired_log_ratio_at`].
-pub fn paired_log_ratio(subject: &[f64], reference: &[f64]) -> Result<RatioEstimate, EstimateError> {
-    paired_log_ratio_at(subject, reference, DEFAULT_CONFIDENCE)
-}
-
-/// exp of the Hodges-Lehmann estimate of ln(subject / reference) per block, with its signed-rank interval of at least
-/// `confidence`. Both series in one unit, one value a block, in the order in which the blocks were measured.
-///
-/// Swapping the series gives the reciprocal ratio and interval. Two identical series give 1 with the interval [1, 1].
-///
-/// Source: [`signed_rank::interval`] on the log scale.
-///
-/// # Errors
-/// Series of different lengths or without values, a value that is not finite and positive, a confidence that is not
-/// between 0 and 1.
-pub fn paired_log_ratio_at(
-    subject: &[f64],
-    reference: &[f64],
-    confidence: f64,
-) -> Result<RatioEstimate, EstimateError> {
-    Ok(signed_rank::interval(&log_ratios(subject, reference)?, confidence)?.into())
 }
 
 /// ln(subject / reference) per block: what every method of this crate that compares two services starts from.
@@ -113,6 +89,10 @@ impl From<Estimate> for RatioEstimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn paired_log_ratio(subject: &[f64], reference: &[f64]) -> Result<RatioEstimate, EstimateError> {
+        Ok(crate::interval(&log_ratios(subject, reference)?, 0.95)?.into())
+    }
 
     #[test]
     fn identical_series_hold_one() {
