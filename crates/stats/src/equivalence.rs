@@ -71,7 +71,6 @@ mod tests {
             low: Some(low),
             high: Some(high),
             confidence_attained: Some(0.95),
-            method: None,
             n: 12,
             warnings: Vec::new(),
         }

@@ -39,9 +39,8 @@
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 //!
-//! [`signed_rank::Method`] tells the reader which assumption stands behind an interval; a further method is a further
-//! function from differences to [`Estimate`]. How often each method errs is simulated by `cargo run --release -p
-//! tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
+//! A further method is a further function from differences to [`Estimate`]. How often each method errs is simulated by
+//! `cargo run --release -p tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 #![deny(missing_docs)]
 

@@ -25,7 +25,7 @@
 
 use crate::error::{EstimateError, Series};
 use crate::logarithm::logarithms;
-use crate::signed_rank::{Estimate, Method};
+use crate::signed_rank::Estimate;
 use crate::warning::Warning;
 
 /// The ratio of subject to reference. All ratios are plain numbers: 0.5 is half the reference.
@@ -41,8 +41,6 @@ pub struct RatioEstimate {
     pub high: Option<f64>,
     /// The confidence the interval really has, at least the one asked for; `None` where there is no interval.
     pub confidence_attained: Option<f64>,
-    /// How the interval was computed; `None` where there is none.
-    pub method: Option<Method>,
     /// Number of blocks.
     pub n: usize,
     /// Doubts, the gravest first. Places are those of the blocks.
@@ -79,7 +77,6 @@ impl From<Estimate> for RatioEstimate {
             low: estimate.interval.map(|interval| interval.low.exp()),
             high: estimate.interval.map(|interval| interval.high.exp()),
             confidence_attained: estimate.interval.map(|interval| interval.attained),
-            method: estimate.interval.map(|interval| interval.method),
             n: estimate.n,
             warnings: estimate.warnings,
         }

@@ -14,7 +14,7 @@
 //! ```
 
 use crate::error::{EstimateError, check_level, check_sample};
-use crate::signed_rank::{self, Estimate, Interval, Method, SignedRankDistribution};
+use crate::signed_rank::{self, Estimate, Interval, SignedRankDistribution};
 use crate::warning::{self, Warning};
 
 /// The share of alpha spent up to the share t of the blocks is t^2: more at early looks than O'Brien and Fleming, so
@@ -143,7 +143,7 @@ impl Looks {
         let averages = signed_rank::walsh_averages(&diffs[..look.n]);
         let low = *averages.get(look.depth.checked_sub(1)?)?;
         let high = averages[averages.len() - look.depth];
-        Some(Interval { low, high, attained: 1.0 - self.alpha, method: Method::GroupSequential })
+        Some(Interval { low, high, attained: 1.0 - self.alpha })
     }
 }
 

@@ -36,19 +36,6 @@ use crate::warning::{self, Warning};
 /// Up to this many differences the null distribution is exact; 2^100 still fits the integers that count.
 pub const EXACT_MAX: usize = 100;
 
-/// How a null distribution, and the interval made from it, is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Every assignment of signs counted.
-    Exact,
-    /// Normal approximation with continuity correction; used above [`EXACT_MAX`] differences.
-    NormalApproximation,
-    /// The signed-rank interval at a planned look, which holds over all looks together: [`crate::sequential`].
-    GroupSequential,
-    /// Student's t over starts or runs. The one method that assumes normality: [`crate::two_level`], [`crate::two_sample`].
-    StudentT,
-}
-
 /// The distribution of W+, the sum of the ranks of the positive differences, where these are symmetric about 0.
 ///
 /// Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945). Counted by adding
@@ -72,12 +59,6 @@ impl SignedRankDistribution {
     #[must_use]
     pub fn n(&self) -> usize {
         self.n
-    }
-
-    /// Whether the probabilities are exact.
-    #[must_use]
-    pub fn method(&self) -> Method {
-        if self.n <= EXACT_MAX { Method::Exact } else { Method::NormalApproximation }
     }
 
     /// The largest value of W+: n(n+1)/2.
@@ -176,8 +157,6 @@ pub struct Interval {
     /// Its confidence: the least attainable one that is not below what was asked, 0.96875 for n = 6 and 0.95. Methods that
     /// guarantee no exact figure give what was asked.
     pub attained: f64,
-    /// How `attained` was computed.
-    pub method: Method,
 }
 
 impl Interval {
@@ -236,7 +215,6 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
         low: averages[depth - 1],
         high: averages[averages.len() - depth],
         attained: 1.0 - 2.0 * null.cdf(depth - 1),
-        method: null.method(),
     });
     let mut warnings = Vec::new();
     if interval.is_none() {
@@ -356,7 +334,6 @@ mod tests {
     fn beyond_the_exact_range_the_approximation_says_so() {
         let diffs: Vec<f64> = (0..=EXACT_MAX).map(|i| i as f64 - 50.0).collect();
         let found = interval(&diffs, 0.95).unwrap().interval.unwrap();
-        assert_eq!(found.method, Method::NormalApproximation);
         assert!(found.attained >= 0.95 && found.attained < 0.951, "{found:?}");
         assert!(found.holds(0.0));
     }

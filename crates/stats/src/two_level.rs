@@ -10,7 +10,7 @@
 //! [`by_start`] finds the parts of such a run that have no process in common, which are its independent ones.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
-use crate::signed_rank::{self, Estimate, Interval, Method};
+use crate::signed_rank::{self, Estimate, Interval};
 use crate::student;
 use crate::warning::Warning;
 
@@ -109,8 +109,7 @@ pub fn interval<V: AsRef<[f64]>>(starts: &[V], confidence: f64) -> Result<Estima
     }
     let (point, error) = centre(starts)?;
     let reach = student::two_sided_quantile(confidence, starts.len() - 1) * error;
-    let interval =
-        Interval { low: point - reach, high: point + reach, attained: confidence, method: Method::StudentT };
+    let interval = Interval { low: point - reach, high: point + reach, attained: confidence };
     Ok(Estimate { point, interval: Some(interval), n: starts.len(), warnings: Vec::new() })
 }
 
@@ -187,13 +186,10 @@ mod tests {
     #[test]
     fn values_are_ranked_from_six_on() {
         let values = [1.0, 2.0, 4.0, 3.0, 5.0, 7.0];
-        let method =
-            |n: usize| interval_of_values(&values[..n], 0.95).unwrap().interval.map(|found| found.method);
-        assert_eq!([method(1), method(5)], [None, Some(Method::StudentT)]);
-        assert_eq!(
-            method(6),
-            signed_rank::interval(&values, 0.95).unwrap().interval.map(|found| found.method)
-        );
+        let found = |n: usize| interval_of_values(&values[..n], 0.95).unwrap().interval;
+        let starts = values.map(|value| [value]);
+        assert_eq!([found(1), found(5)], [None, interval(&starts[..5], 0.95).unwrap().interval]);
+        assert_eq!(found(6), signed_rank::interval(&values, 0.95).unwrap().interval);
         assert_eq!(interval_of_values(&[], 0.95), Err(EstimateError::Empty));
         assert!(interval_of_values(&values, 1.0).is_err());
     }
