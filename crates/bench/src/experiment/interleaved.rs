@@ -14,6 +14,7 @@ use super::{
     FORMAT,
     latency::{LatencyFile, LatencySetting},
     load::{LoadFile, LoadSetting},
+    name_of,
 };
 
 /// An experiment, as the file says it.
@@ -130,9 +131,8 @@ impl Experiment {
         if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
             return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
         }
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         Ok(Experiment {
-            name,
+            name: name_of(path),
             title: file.title,
             question: file.question,
             contract: file.contract,

@@ -47,6 +47,11 @@ impl ExperimentFile {
     }
 }
 
+/// What the experiment in a file is called.
+fn name_of(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

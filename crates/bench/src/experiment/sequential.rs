@@ -8,7 +8,7 @@ use tare_host::spelling::suggestion;
 
 use serde::{Deserialize, Serialize};
 
-use super::FORMAT;
+use super::{FORMAT, name_of};
 use crate::figures::{Check, Figures};
 use tare_host::link::LinkSpec;
 use tare_service::{
@@ -22,15 +22,6 @@ mod mistake;
 pub const PUBLISHED: &str = "published";
 /// The part that is only done where `--sweep` asks for it: a matrix of threads and connections.
 pub const SWEEP: &str = "sweep";
-
-/// A sequential experiment, as the file says it.
-#[derive(Debug, Clone)]
-pub struct SequentialExperiment {
-    pub name: String,
-    pub path: PathBuf,
-    text: String,
-    pub(crate) file: SequentialFile,
-}
 
 /// The shape of the published table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,26 +39,34 @@ pub enum Layout {
     Latency,
 }
 
+/// A sequential experiment, as the file says it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct SequentialFile {
+pub struct SequentialExperiment {
+    #[serde(skip)]
+    pub name: String,
+    #[serde(skip)]
+    pub path: PathBuf,
+    #[serde(skip)]
+    text: String,
     #[serde(rename = "format")]
     _format: String,
     pub title: String,
-    pub question: String,
-    /// The stem of a file in `figures/`.
+    pub(crate) question: String,
+    /// The stem of the file in `figures/` that holds what was published.
     pub figures: String,
-    pub layout: Layout,
-    /// The service that is 100%.
+    pub(crate) layout: Layout,
+    /// The service that is 100%, if there is one.
     pub reference: Option<String>,
+    /// In the order of the table.
     #[serde(rename = "row")]
     pub rows: Vec<RowEntry>,
     #[serde(default)]
-    pub links: BTreeMap<String, LinkSpec>,
+    pub(crate) links: BTreeMap<String, LinkSpec>,
     #[serde(rename = "part")]
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     #[serde(default, rename = "check")]
-    pub checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
 }
 
 /// A row of the table.
@@ -203,32 +202,16 @@ impl SequentialExperiment {
     /// # Errors
     /// If it has a mistake, whose line is named.
     pub fn parse(path: &Path, text: &str) -> Result<SequentialExperiment, DocumentError> {
-        let file: SequentialFile = document::parse(path, text, FORMAT)?;
-        if let Err((place, message)) = file.mistake() {
+        let file: SequentialExperiment = document::parse(path, text, FORMAT)?;
+        if let Err((place, message)) = file.find_mistake() {
             return Err(DocumentError::at(path, text, &place, message));
         }
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(SequentialExperiment { name, path: path.to_owned(), text: text.to_owned(), file })
-    }
-
-    /// Its rows, in the order of the table.
-    pub fn rows(&self) -> &[RowEntry] {
-        &self.file.rows
-    }
-
-    /// The service that is 100%, if there is one.
-    pub fn reference(&self) -> Option<&str> {
-        self.file.reference.as_deref()
+        Ok(SequentialExperiment { name: name_of(path), path: path.to_owned(), text: text.to_owned(), ..file })
     }
 
     /// Whether it has parts that are only done where they are asked for by `--sweep`.
     pub fn has_sweep(&self) -> bool {
-        self.file.parts.iter().any(|part| part.sweep)
-    }
-
-    /// The stem of the file in `figures/` that holds what was published.
-    pub fn figures(&self) -> &str {
-        &self.file.figures
+        self.parts.iter().any(|part| part.sweep)
     }
 
     /// Proves that its parts name contracts and requests that there are.
@@ -236,7 +219,7 @@ impl SequentialExperiment {
     /// # Errors
     /// If one of them is unknown: its line and the nearest name.
     pub fn check_contracts(&self, contracts: &BTreeMap<String, Contract>) -> Result<(), DocumentError> {
-        for part in &self.file.parts {
+        for part in &self.parts {
             let Some(contract) = contracts.get(&part.contract) else {
                 let nearest = suggestion(&part.contract, contracts.keys().map(String::as_str));
                 return Err(
@@ -260,11 +243,11 @@ impl SequentialExperiment {
     /// If one of them is unknown: its line and the nearest name.
     pub fn check_claims(&self, figures: &Figures) -> Result<(), DocumentError> {
         let claims = || figures.claims.iter().map(|claim| claim.id.as_str());
-        match self.file.checks.iter().find(|check| !claims().any(|id| id == check.claim)) {
+        match self.checks.iter().find(|check| !claims().any(|id| id == check.claim)) {
             None => Ok(()),
             Some(Check { claim, .. }) => {
                 let nearest = suggestion(claim, claims());
-                let message = format!("figures/{}.toml has no claim \"{claim}\"{nearest}", self.figures());
+                let message = format!("figures/{}.toml has no claim \"{claim}\"{nearest}", self.figures);
                 Err(self.mistake(claim, &message))
             }
         }
@@ -272,7 +255,7 @@ impl SequentialExperiment {
 
     /// Whether any of its points is over a slow link.
     pub fn has_links(&self) -> bool {
-        self.file.parts.iter().any(|part| part.link.as_slice().iter().any(|name| name != LOCAL))
+        self.parts.iter().any(|part| part.link.as_slice().iter().any(|name| name != LOCAL))
     }
 
     /// A mistake that only shows when names are looked up, at the line where a string begins with `value`.

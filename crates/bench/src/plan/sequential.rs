@@ -40,7 +40,7 @@ impl Plan {
         seed: u64,
         cpus: &[usize],
     ) -> Plan {
-        let file = &experiment.file;
+        let file = experiment;
         let planned = rows.iter().map(|(place, row)| PlannedRow {
             published: file.rows[*place].published.clone(),
             as_published: file.rows[*place].as_published,

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use tare_host::spelling::suggestion;
 
-use super::{Check, LOCAL, LoadEntry, Part, SWEEP, SequentialFile, Threads};
+use super::{Check, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads};
 use crate::figures::Where;
 
 type Mistake = (String, String);
@@ -17,8 +17,8 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 const REQUESTS_MAX: u64 = 1 << 40;
 const DELAY_MS_MAX: u64 = 3_600_000;
 
-impl SequentialFile {
-    pub(super) fn mistake(&self) -> Result<(), Mistake> {
+impl SequentialExperiment {
+    pub(super) fn find_mistake(&self) -> Result<(), Mistake> {
         self.rows_are_sound()?;
         self.checks.iter().try_for_each(|check| self.check_is_sound(check))?;
         self.parts.iter().enumerate().try_for_each(|(place, part)| self.part_is_sound(place, part))

@@ -59,7 +59,7 @@ fn plan(
     scale: Option<f64>,
 ) -> anyhow::Result<(Plan, Vec<Row>)> {
     experiment.check_contracts(&workspace.contracts)?;
-    let path = workspace.root.join("figures").join(format!("{}.toml", experiment.figures()));
+    let path = workspace.root.join("figures").join(format!("{}.toml", experiment.figures));
     let figures = Figures::load(&path)?;
     experiment.check_claims(&figures)?;
     let rows = rows(workspace, experiment, services)?;
@@ -82,15 +82,15 @@ fn rows(
     let is_asked = |row: &RowEntry| {
         asked.is_empty()
             || asked.contains(&row.service)
-            || experiment.reference() == Some(row.service.as_str())
+            || experiment.reference.as_deref() == Some(row.service.as_str())
     };
-    let names: Vec<&str> = experiment.rows().iter().map(|row| row.service.as_str()).collect();
+    let names: Vec<&str> = experiment.rows.iter().map(|row| row.service.as_str()).collect();
     if let Some(unknown) = asked.iter().find(|name| !names.contains(&name.as_str())) {
         let nearest = tare_host::spelling::suggestion(unknown, names.iter().copied());
         bail!("--services: the experiment has no row \"{unknown}\"{nearest}");
     }
     let mut rows = Vec::new();
-    for (place, wanted) in experiment.rows().iter().enumerate().filter(|(_, row)| is_asked(row)) {
+    for (place, wanted) in experiment.rows.iter().enumerate().filter(|(_, row)| is_asked(row)) {
         let found = workspace.rows([wanted.service.as_str()]);
         let found = found.map_err(|error| experiment.mistake(&error.word(), &error.to_string()))?;
         rows.extend(found.into_iter().map(|row| (place, row)));

@@ -128,7 +128,7 @@ fn experiments(
 
 /// The services that the command names, as far as an experiment has them.
 fn asked_of(experiment: &SequentialExperiment, args: &Args) -> Vec<String> {
-    let is_there = |name: &&String| experiment.rows().iter().any(|row| row.service == **name);
+    let is_there = |name: &&String| experiment.rows.iter().any(|row| row.service == **name);
     args.services.iter().filter(is_there).cloned().collect()
 }
 
