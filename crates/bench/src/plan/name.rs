@@ -16,26 +16,38 @@ impl Where {
         keys.into_iter().flatten().collect::<Vec<String>>().join(", ")
     }
 
+    /// All keys of a point.
+    fn of(point: &Point) -> Where {
+        Where {
+            part: Some(point.part.clone()),
+            messages: messages_published(point),
+            delay_ms: Some(point.service_settings.delay_ms),
+            threads: Some(point.service_settings.threads),
+            link: Some(link_name(point).to_owned()),
+        }
+    }
+
     /// Whether `point` is one of them.
     pub fn is(&self, point: &Point) -> bool {
-        let link = point.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
-        self.part.as_ref().is_none_or(|part| *part == point.part)
-            && self.messages.is_none_or(|messages| Some(messages) == messages_published(point))
-            && self.delay_ms.is_none_or(|delay_ms| delay_ms == point.service_settings.delay_ms)
-            && self.threads.is_none_or(|threads| threads == point.service_settings.threads)
-            && self.link.as_ref().is_none_or(|name| name == link)
+        self.differs(point, point)
     }
 
     /// Whether `other` is `point` but for these keys, in which it is as they say.
     pub fn differs(&self, point: &Point, other: &Point) -> bool {
-        let link = |point: &Point| point.link.as_ref().map(|link| link.name.clone());
-        self.is(other)
-            && (self.part.is_some() || point.part == other.part)
-            && (self.messages.is_some() || messages_published(point) == messages_published(other))
-            && (self.delay_ms.is_some() || point.service_settings.delay_ms == other.service_settings.delay_ms)
-            && (self.threads.is_some() || point.service_settings.threads == other.service_settings.threads)
-            && (self.link.is_some() || link(point) == link(other))
+        let point = Where::of(point);
+        let wanted = Where {
+            part: self.part.clone().or(point.part),
+            messages: self.messages.or(point.messages),
+            delay_ms: self.delay_ms.or(point.delay_ms),
+            threads: self.threads.or(point.threads),
+            link: self.link.clone().or(point.link),
+        };
+        wanted == Where::of(other)
     }
+}
+
+fn link_name(point: &Point) -> &str {
+    point.link.as_ref().map_or(LOCAL, |link| link.name.as_str())
 }
 
 /// Messages of each producer in the published benchmark.
@@ -49,13 +61,7 @@ pub fn messages_published(point: &Point) -> Option<u64> {
 /// A point, as far as points of one experiment differ: `N=1000, t=0 ms, local, C=28`, or the name of a part.
 pub fn point_name(point: &Point) -> String {
     match messages_published(point) {
-        Some(messages) => {
-            let link = point.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
-            format!(
-                "N={messages}, t={} ms, {link}, C={}",
-                point.service_settings.delay_ms, point.service_settings.threads
-            )
-        }
+        Some(_) => Where { part: None, ..Where::of(point) }.text(),
         None => point.part.clone(),
     }
 }
