@@ -34,26 +34,17 @@ pub enum LoadSpec {
 
 impl LoadSpec {
     /// The part of it that is asked for.
-    pub(super) fn scaled(self, scale: f64, duration_ns: Option<u64>) -> LoadSpec {
-        let number = |published: u64| ((published as f64 * scale).round() as u64).max(1);
-        let time = |published: u64| {
-            duration_ns
-                .unwrap_or_else(|| ((published as f64 * scale) as u64).max(DURATION_NS_MIN.min(published)))
-        };
-        match self {
-            LoadSpec::Closed { connections, threads, duration_ns, think_ns } => {
-                LoadSpec::Closed { connections, threads, duration_ns: time(duration_ns), think_ns }
+    pub(super) fn scaled(mut self, scale: f64, duration_ns: Option<u64>) -> LoadSpec {
+        match &mut self {
+            LoadSpec::Closed { duration_ns: time, .. } | LoadSpec::Open { duration_ns: time, .. } => {
+                let shortest = DURATION_NS_MIN.min(*time);
+                *time = duration_ns.unwrap_or_else(|| ((*time as f64 * scale) as u64).max(shortest));
             }
-            LoadSpec::Open { rate, connections, threads, duration_ns } => {
-                LoadSpec::Open { rate, connections, threads, duration_ns: time(duration_ns) }
-            }
-            LoadSpec::Sessions { connections, calls } => {
-                LoadSpec::Sessions { connections: number(connections), calls }
-            }
-            LoadSpec::Batch { producers, messages } => {
-                LoadSpec::Batch { producers, messages: number(messages) }
+            LoadSpec::Sessions { connections: number, .. } | LoadSpec::Batch { messages: number, .. } => {
+                *number = ((*number as f64 * scale).round() as u64).max(1);
             }
         }
+        self
     }
 
     /// Over how many connections, on how many threads of the generator.
