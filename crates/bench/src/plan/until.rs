@@ -86,32 +86,25 @@ pub fn planned(looks: &[usize], alpha: f64) -> Looks {
 }
 
 impl Until {
-    /// The looks at a table of all rows; absent if no result has a say.
-    pub fn planned(&self) -> Option<Looks> {
+    /// What it decides, and its looks with their error; absent if no result has a say.
+    fn question(&self) -> Option<(&'static str, f64, &[usize], f64)> {
         match self {
             Until::Budget | Until::Search(_) => None,
-            Until::Gate(gate) => Some(planned(&gate.looks, gate.alpha)),
-            Until::Tiers(tiers) => Some(planned(&tiers.looks, tiers.alpha)),
+            Until::Gate(gate) => Some(("the comparison is decided", gate.delta, &gate.looks, gate.alpha)),
+            Until::Tiers(tiers) => Some(("the tiers are clear", tiers.delta, &tiers.looks, tiers.alpha)),
         }
+    }
+
+    /// The looks at a table of all rows; absent if no result has a say.
+    pub fn planned(&self) -> Option<Looks> {
+        self.question().map(|(_, _, looks, alpha)| planned(looks, alpha))
     }
 
     /// For a reader of a plan.
     pub fn text(&self) -> Option<String> {
-        let (what, delta) = match self {
-            Until::Budget | Until::Search(_) => return None,
-            Until::Gate(gate) => ("the comparison is decided", gate.delta),
-            Until::Tiers(tiers) => ("the tiers are clear", tiers.delta),
-        };
-        Some(format!("{what}, within {}; looks after {} blocks", percent(delta), self.looks()))
-    }
-
-    fn looks(&self) -> String {
-        let looks: &[usize] = match self {
-            Until::Budget | Until::Search(_) => &[],
-            Until::Gate(gate) => &gate.looks,
-            Until::Tiers(tiers) => &tiers.looks,
-        };
-        looks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+        let (what, delta, looks, _) = self.question()?;
+        let looks: Vec<String> = looks.iter().map(usize::to_string).collect();
+        Some(format!("{what}, within {}; looks after {} blocks", percent(delta), looks.join(", ")))
     }
 }
 
