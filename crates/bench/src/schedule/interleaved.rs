@@ -9,11 +9,12 @@ use std::{
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Executor, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule, Watch, blocks_per_start};
+use super::{
+    Capacity, Executor, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule, Watch, blocks_per_start,
+};
 use crate::{
     plan::Plan,
     record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
-    sample::Sample,
 };
 
 pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
@@ -47,26 +48,6 @@ struct Runner<'a, E, J, W, D> {
     began_ns: u64,
     /// Time of the blocks that are over.
     blocks_ns: u64,
-}
-
-/// What a service answered in closed loops.
-#[derive(Debug, Clone, Copy, Default)]
-struct Capacity {
-    answered: u64,
-    window_ns: u64,
-}
-
-impl Capacity {
-    fn add(&mut self, sample: &Sample) {
-        if sample.point == 0 {
-            self.answered += sample.load.answered_in_window;
-            self.window_ns += sample.load.window_ns;
-        }
-    }
-
-    fn per_second(&self) -> f64 {
-        if self.window_ns == 0 { 0.0 } else { self.answered as f64 / self.window_ns as f64 * 1e9 }
-    }
 }
 
 impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
@@ -263,7 +244,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         match self.parts.executor.sample(slot, draw, per_second) {
             Ok(sample) => {
                 let sample = slot.fill(sample, per_second);
-                self.capacity.entry(slot.row).or_default().add(&sample);
+                if slot.point == 0 {
+                    self.capacity.entry(slot.row).or_default().add(&sample.load);
+                }
                 self.keep(Record::Sample(Box::new(sample)))
             }
             Err(failure) => self.fail(slot.row, slot.block, failure),

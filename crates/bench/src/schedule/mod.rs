@@ -17,7 +17,7 @@ use crate::{
     experiment::Rate,
     plan::{Order, Plan},
     record::{Ending, Journal, Pilot, Record, Stopped},
-    sample::Sample,
+    sample::{LoadResult, Sample},
 };
 
 /// One service at one point in one round, by places in the plan.
@@ -78,9 +78,11 @@ pub trait Watch {
 /// Decides when the question is answered. It is given every record after it was stored, those of an earlier part of the run
 /// first.
 pub trait StopRule {
-    fn on_record(&mut self, record: &Record);
+    fn on_record(&mut self, _record: &Record) {}
     /// Asked after each block: whether there is nothing more to find out.
-    fn is_decided(&mut self) -> bool;
+    fn is_decided(&mut self) -> bool {
+        false
+    }
     /// Asked before each slice of an open loop: the rate, for a row by its place and what it answered a second in the closed
     /// loops of the block. None leaves the slice out. If nothing is searched for, the plan's.
     fn rate(&mut self, _row: usize, rate: Rate, capacity_per_second: f64) -> Option<f64> {
@@ -89,13 +91,7 @@ pub trait StopRule {
 }
 
 /// The budget alone ends the run.
-impl StopRule for () {
-    fn on_record(&mut self, _: &Record) {}
-
-    fn is_decided(&mut self) -> bool {
-        false
-    }
-}
+impl StopRule for () {}
 
 /// What a schedule works with.
 #[derive(Debug)]
@@ -128,6 +124,24 @@ impl<E, J: Journal, W: Watch, D: StopRule> Parts<'_, E, J, W, D> {
         self.stop_rule.on_record(record);
         self.watch.on_record(record, left);
         Ok(())
+    }
+}
+
+/// What a service answered in closed loops.
+#[derive(Debug, Clone, Copy, Default)]
+struct Capacity {
+    answered: u64,
+    window_ns: u64,
+}
+
+impl Capacity {
+    fn add(&mut self, load: &LoadResult) {
+        self.answered += load.answered_in_window;
+        self.window_ns += load.window_ns;
+    }
+
+    fn per_second(&self) -> f64 {
+        if self.window_ns == 0 { 0.0 } else { self.answered as f64 / self.window_ns as f64 * 1e9 }
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) struct ResumeState {
     pub starts: BTreeMap<usize, StartCost>,
     /// Time that passed before the first block.
     pub pilots_ns: u64,
-    /// Time that the run took, up to the last record that has it.
+    /// Time that the run took, up to the last record that has it; of a part that was killed after that, the time of its loads.
     pub elapsed_ns: u64,
 }
 

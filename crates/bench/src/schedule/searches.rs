@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::StopRule;
+use super::{Capacity, StopRule};
 use crate::{
     experiment::Rate,
     record::Record,
@@ -14,8 +14,7 @@ use crate::{
 /// One fresh start of one row.
 #[derive(Debug, Clone, Default)]
 pub struct SearchStart {
-    answered: u64,
-    window_ns: u64,
+    closed: Capacity,
     /// None before its first window.
     pub search: Option<Search>,
     /// Those of its windows that count.
@@ -43,7 +42,7 @@ pub struct Searches<'a> {
 impl SearchStart {
     /// What it answered a second in closed loops.
     pub fn capacity_per_second(&self) -> f64 {
-        if self.window_ns == 0 { 0.0 } else { self.answered as f64 / self.window_ns as f64 * 1e9 }
+        self.closed.per_second()
     }
 
     fn search(&mut self, plan: &SloPlan) -> &mut Search {
@@ -54,9 +53,7 @@ impl SearchStart {
     fn add(&mut self, sample: &Sample, plan: &SloPlan) {
         let load = &sample.load;
         let Some(per_second) = load.offered_per_second else {
-            self.answered += load.answered_in_window;
-            self.window_ns += load.window_ns;
-            return;
+            return self.closed.add(load);
         };
         let is_discarded = load.schedule_lag_ns_p99.unwrap_or(0) > plan.lag_ns_max;
         let outcome = match is_discarded {
@@ -92,10 +89,6 @@ impl StopRule for Searches<'_> {
             }
             _ => {}
         }
-    }
-
-    fn is_decided(&mut self) -> bool {
-        false
     }
 
     fn rate(&mut self, row: usize, _: Rate, _: f64) -> Option<f64> {

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, io, time::Duration};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Executor, Parts, RowFailure, Slot, StopRule, Watch};
+use super::{Executor, Parts, ResumeState, RowFailure, Slot, StopRule, Watch};
 use crate::{
     plan::Plan,
     record::{Ended, Ending, Journal, Record, Stopped},
@@ -40,7 +40,8 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
         hung.extend(hung_at(&sample));
         parts.keep(&Record::Sample(Box::new(sample)), left)?;
     }
-    let elapsed_ns = elapsed_ns(past) + parts.executor.now_ns() - began_ns;
+    let past_ns = ResumeState::of(plan, past).elapsed_ns;
+    let elapsed_ns = past_ns + parts.executor.now_ns() - began_ns;
     parts.keep(&Record::Ended(Ended { reason: ending, elapsed_ns }), Duration::ZERO)?;
     Ok(ending)
 }
@@ -78,15 +79,6 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
         unclean_stop: stopped.unclean_stop,
     };
     Ok(Sample { host: crate::sample::HostUsage { process: Some(process), ..sample.host }, ..sample })
-}
-
-/// Time that the sessions before this one took; of one that was killed, the time of its loads.
-fn elapsed_ns(past: &[Record]) -> u64 {
-    past.iter().fold(0, |elapsed_ns, record| match record {
-        Record::Ended(ended) => ended.elapsed_ns,
-        Record::Sample(sample) => elapsed_ns + sample.load.elapsed_ns,
-        _ => elapsed_ns,
-    })
 }
 
 fn sample_of(record: &Record) -> Option<&Sample> {

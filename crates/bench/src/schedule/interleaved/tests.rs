@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     experiment::Rate,
     fixture::{self, in_blocks},
-    sample::LoadResult,
+    sample::{LoadResult, Sample},
     schedule::RowFailure,
 };
 
