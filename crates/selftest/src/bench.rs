@@ -27,7 +27,7 @@ use tare_bench::{
 use tare_host::{cpus::Pinning, environment::Environment, process::Supervisor};
 use tare_load::{Clock, Monotonic};
 use tare_service::{
-    catalogue::{Row, Service, Style},
+    catalogue::{Row, Run, Service, Style},
     contract::{Contract, ContractError},
     document::DocumentError,
     prove::Proof,
@@ -127,7 +127,7 @@ impl<'a> Bench<'a> {
     /// The raw socket with a fault. One that closes connections reads its requests, so its connections are verified like those
     /// of a framework.
     fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
-        let mut command = self.site.reference.command.clone();
+        let mut command = self.site.reference.run.command.clone();
         command.extend(["--contract".to_owned(), "hello".to_owned()]);
         if !fault.is_empty() {
             command.extend(["--misbehave".to_owned(), fault.to_owned()]);
@@ -138,8 +138,7 @@ impl<'a> Bench<'a> {
         Service {
             name: id.clone(),
             id,
-            command,
-            arguments: BTreeMap::new(),
+            run: Run { command, arguments: BTreeMap::new(), ..self.site.reference.run.clone() },
             contracts: vec![contract.to_owned()],
             style,
             ..self.site.reference.clone()

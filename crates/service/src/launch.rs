@@ -90,7 +90,7 @@ pub fn launch(
     // Other values than verify will send: otherwise a service that caches would have the correct answers already.
     random.set_stream(1);
     let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
-    let start_up = process.wait_ready(service.ready_timeout, || {
+    let start_up = process.wait_ready(service.run.ready_timeout, || {
         let request = settings.contract.loaded().next();
         request.is_none_or(|request| {
             let exchange = settings.contract.exchange(request, &address.to_string(), &mut random);
@@ -108,7 +108,7 @@ fn start(
     stem: &str,
     port: u16,
 ) -> Result<process::Service, StartError> {
-    let mut env: Vec<(String, String)> = service.env.clone().into_iter().collect();
+    let mut env: Vec<(String, String)> = service.run.env.clone().into_iter().collect();
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));

@@ -51,7 +51,7 @@ fn fake_service(folder: &Path) -> Service {
     std::fs::create_dir_all(folder.join("services")).unwrap();
     let mut catalogue = Catalogue::load(folder, &["hello"], RawSocket::default()).unwrap();
     let mut service = catalogue.services.remove(0);
-    (service.id, service.command) = ("fake".to_owned(), vec![FAKE.to_owned()]);
+    (service.id, service.run.command) = ("fake".to_owned(), vec![FAKE.to_owned()]);
     service.folder = folder.to_owned();
     service
 }

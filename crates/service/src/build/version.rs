@@ -11,12 +11,12 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Runs the `[version]` command; what it prints goes through the file `output`.
 pub(super) fn read(service: &Service, output: &Path, site: &Site<'_>) -> Result<String, BuildError> {
-    let wrong = |reason: String| BuildError::Version { command: service.version_command.join(" "), reason };
+    let wrong = |reason: String| BuildError::Version { command: service.version.command.join(" "), reason };
     let launch = Launch {
         name: service.name.clone(),
-        command: service.version_command.clone(),
+        command: service.version.command.clone(),
         dir: service.place.to_path_buf(),
-        env: service.env.clone().into_iter().collect(),
+        env: service.run.env.clone().into_iter().collect(),
         stdout: output.to_owned(),
         stderr: "/dev/null".into(),
         ..Launch::default()

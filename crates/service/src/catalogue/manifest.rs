@@ -1,21 +1,28 @@
-//! The file format of `service.toml`, version 1.0, as it stands on disk. What it means is the catalogue's.
+//! A service as its `service.toml` describes it, version 1.0. What is right or wrong with one is the catalogue's.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 
+use super::Place;
+
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
 
-/// A manifest as written.
-#[derive(Debug, Deserialize)]
+/// One server program, or one variant of it: what its manifest says, and where it lies.
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Manifest {
-    #[serde(rename = "format")]
-    _format: String,
-    /// Equals the folder's name.
+pub struct Service {
+    pub format: String,
+    /// `NAME` or `NAME:VARIANT`, unique.
+    #[serde(skip)]
+    pub id: String,
+    /// The folder's name: variants of one service share it, and share its build.
     pub name: String,
+    /// How a variant differs from the service.
+    #[serde(skip)]
+    pub title: Option<String>,
     /// Equals the parent folder's name.
     pub language: String,
     pub framework: String,
@@ -33,22 +40,31 @@ pub(super) struct Manifest {
     pub requires: Vec<Requirement>,
     #[serde(default)]
     pub build: Vec<Step>,
-    /// The folder above the service's that holds all it is built from, as a path such as `../..`; its own where this is
-    /// not given.
-    pub build_root: Option<PathBuf>,
+    /// The folder that holds all it is built from: its own, or one above it, which the file has as a path such as `../..`.
+    #[serde(default)]
+    pub build_root: PathBuf,
     pub run: Run,
     /// What is not the framework's default.
-    #[serde(default)]
-    pub setting: Vec<Setting>,
+    #[serde(default, rename = "setting")]
+    pub settings: Vec<Setting>,
     /// Checks that the framework is known to fail.
     #[serde(default, rename = "excuse")]
     pub known_failures: Vec<KnownFailure>,
     /// What a published benchmark did wrong and this service repeats on purpose: it fails its contract, and is measured only
     /// where an experiment asks for it as it was published.
     pub mistake: Option<String>,
-    /// Other rows from the same build.
-    #[serde(default)]
-    pub variant: Vec<Variant>,
+    /// Other rows from the same build; none once each is a service of its own.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<Variant>,
+    /// False for a service that announces and closes each connection after one answer.
+    #[serde(skip, default = "yes")]
+    pub keeps_connections: bool,
+    /// The folder that holds its manifest and its sources.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// Where its commands run: its folder, until it was built.
+    #[serde(skip)]
+    pub place: Place,
 }
 
 /// What kind of weight a service is.
@@ -77,9 +93,9 @@ impl Style {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Version {
+pub struct Version {
     /// Prints the version and nothing else.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
@@ -113,9 +129,9 @@ pub struct Step {
     pub network: bool,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Run {
+pub struct Run {
     /// Program and arguments; runs in the service's folder.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
@@ -165,9 +181,9 @@ pub enum ToleratedCheck {
 }
 
 /// `[[variant]]`: another row from the same folder and the same build.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Variant {
+pub struct Variant {
     /// Its row is called `SERVICE:NAME`.
     pub name: String,
     /// How it differs, in a few words.

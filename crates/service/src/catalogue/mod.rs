@@ -13,7 +13,9 @@ use std::{
 };
 use tare_host::spelling::suggestion;
 
-pub use manifest::{KnownFailure, Requirement, Setting, Step, Style, ToleratedCheck};
+pub use manifest::{
+    KnownFailure, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant, Version,
+};
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use select::{Row, SelectError, select};
@@ -23,56 +25,13 @@ use crate::document::{self, DocumentError};
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
 
-/// One server program, or one variant of it: everything needed to build, start and label it.
-#[derive(Debug, Clone)]
-pub struct Service {
-    /// `NAME` or `NAME:VARIANT`, unique.
-    pub id: String,
-    /// The folder's name: variants of one service share it, and share its build.
-    pub name: String,
-    /// How a variant differs from the service.
-    pub title: Option<String>,
-    /// Language, as the folder above says.
-    pub language: String,
-    pub framework: String,
-    pub url: String,
-    /// The framework as its registry knows it; none for what comes with a toolchain.
-    pub package: Option<PackageUrl<'static>>,
-    pub licence: String,
-    pub contracts: Vec<String>,
-    pub style: Style,
-    pub version_command: Vec<String>,
-    pub requires: Vec<Requirement>,
-    pub build: Vec<Step>,
-    pub command: Vec<String>,
-    /// By contract: what follows the command.
-    pub arguments: BTreeMap<String, Vec<String>>,
-    /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
-    pub env: BTreeMap<String, String>,
-    pub ready_timeout: Duration,
-    /// What is not the framework's default.
-    pub settings: Vec<Setting>,
-    /// Checks that it is known to fail, with the reason.
-    pub known_failures: Vec<KnownFailure>,
-    /// False for a service that announces and closes each connection after one answer.
-    pub keeps_connections: bool,
-    /// What a published benchmark did wrong and this service repeats on purpose.
-    pub mistake: Option<String>,
-    /// The folder that holds its manifest and its sources.
-    pub folder: PathBuf,
-    /// What it is built from: its folder, or one above it.
-    pub build_root: PathBuf,
-    /// Where its commands run: its folder, until it was built.
-    pub place: Place,
-}
-
 impl Service {
     /// The command that serves `contract`. Most services serve all of their contracts at once. An outside program may
     /// not, if two contracts want different answers to one request, and the built-in reference has only one response: these
     /// get an argument that names the contract.
     pub(crate) fn command_for(&self, contract: &str) -> Vec<String> {
-        let arguments = self.arguments.get(contract).into_iter().flatten();
-        self.command.iter().chain(arguments).cloned().collect()
+        let arguments = self.run.arguments.get(contract).into_iter().flatten();
+        self.run.command.iter().chain(arguments).cloned().collect()
     }
 
     pub fn at(&self, place: Place) -> Service {
@@ -187,9 +146,9 @@ fn read_manifest(
 }
 
 /// What is right or wrong with a manifest wherever it lies.
-fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Manifest), DocumentError> {
+fn understand(path: &Path, contracts: &[&str]) -> Result<(String, Service), DocumentError> {
     let text = document::read(path)?;
-    let manifest: manifest::Manifest = document::parse(path, &text, manifest::FORMAT)?;
+    let manifest: Service = document::parse(path, &text, manifest::FORMAT)?;
     let wrong = |needle: &str, message: String| Err(DocumentError::at(path, &text, needle, message));
     for contract in &manifest.contracts {
         if !contracts.contains(&contract.as_str()) {
@@ -219,89 +178,57 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, manifest::Mani
         );
         return wrong("licence", message);
     }
-    if let Some(root) = &manifest.build_root
-        && root.components().any(|part| part != Component::ParentDir)
-    {
-        return wrong(
-            "build-root",
-            format!("\"{}\" is no folder above the service's, such as \"../..\"", root.display()),
-        );
+    let root = &manifest.build_root;
+    if root.components().any(|part| part != Component::ParentDir) {
+        let message = format!("\"{}\" is no folder above the service's, such as \"../..\"", root.display());
+        return wrong("build-root", message);
     }
     Ok((text, manifest))
 }
 
-fn build_root(folder: &Path, above: Option<&Path>) -> PathBuf {
-    let levels = above.map_or(0, |above| above.components().count());
-    folder.ancestors().nth(levels).unwrap_or(folder).to_owned()
-}
-
-fn spread(manifest: manifest::Manifest, folder: &Path) -> Vec<Service> {
-    let service = Service {
-        id: manifest.name.clone(),
-        name: manifest.name,
-        title: None,
-        language: manifest.language,
-        framework: manifest.framework,
-        url: manifest.url,
-        package: manifest.package,
-        licence: manifest.licence,
-        contracts: manifest.contracts,
-        style: manifest.style,
-        version_command: manifest.version.command,
-        requires: manifest.requires,
-        build: manifest.build,
-        command: manifest.run.command,
-        arguments: manifest.run.arguments,
-        env: manifest.run.env,
-        ready_timeout: manifest.run.ready_timeout,
-        settings: manifest.setting,
-        known_failures: manifest.known_failures,
-        keeps_connections: true,
-        mistake: manifest.mistake,
-        build_root: build_root(folder, manifest.build_root.as_deref()),
-        place: Place::new(folder.to_owned()),
-        folder: folder.to_owned(),
-    };
-    let variants = manifest.variant.into_iter().map(|variant| Service {
-        id: format!("{}:{}", service.name, variant.name),
-        title: Some(variant.title),
-        command: variant.command.unwrap_or_else(|| service.command.clone()),
-        env: service.env.clone().into_iter().chain(variant.env).collect(),
-        keeps_connections: variant.keeps_connections,
-        ..service.clone()
-    });
-    let variants: Vec<Service> = variants.collect();
-    std::iter::once(service).chain(variants).collect()
+/// The service that lies in `folder`, and its variants.
+fn spread(mut service: Service, folder: &Path) -> Vec<Service> {
+    let levels = service.build_root.components().count();
+    service.id.clone_from(&service.name);
+    service.build_root = folder.ancestors().nth(levels).unwrap_or(folder).to_owned();
+    service.folder = folder.to_owned();
+    service.place = Place::new(folder.to_owned());
+    let variants = std::mem::take(&mut service.variants);
+    let mut services = vec![service.clone()];
+    services.extend(variants.into_iter().map(|variant| {
+        let mut run = service.run.clone();
+        run.command = variant.command.unwrap_or(run.command);
+        run.env.extend(variant.env);
+        let (id, title) = (format!("{}:{}", service.name, variant.name), Some(variant.title));
+        Service { id, title, run, keeps_connections: variant.keeps_connections, ..service.clone() }
+    }));
+    services
 }
 
 fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
     let tare = raw_socket.program.to_string_lossy().into_owned();
     let argument = |name: &String| (name.clone(), vec!["--contract".to_owned(), name.clone()]);
+    let run = Run {
+        command: vec![tare.clone(), "raw-socket".to_owned()],
+        arguments: raw_socket.contracts.iter().map(argument).collect(),
+        ready_timeout: Duration::from_secs(5),
+        env: BTreeMap::new(),
+    };
     Service {
         id: RAW_SOCKET.to_owned(),
         name: RAW_SOCKET.to_owned(),
-        title: None,
         language: "rust".to_owned(),
         framework: "raw socket".to_owned(),
-        url: String::new(),
-        package: None,
         licence: "Apache-2.0 OR MIT".to_owned(),
-        arguments: raw_socket.contracts.iter().map(argument).collect(),
         contracts: raw_socket.contracts,
         style: Style::RawSocket,
-        version_command: vec![tare.clone(), "raw-socket".to_owned(), "--version".to_owned()],
-        requires: Vec::new(),
-        build: Vec::new(),
-        command: vec![tare, "raw-socket".to_owned()],
-        env: BTreeMap::new(),
-        ready_timeout: Duration::from_secs(5),
-        settings: Vec::new(),
-        known_failures: Vec::new(),
+        version: Version { command: vec![tare, "raw-socket".to_owned(), "--version".to_owned()] },
+        run,
         keeps_connections: true,
-        mistake: None,
         folder: root.to_owned(),
         build_root: root.to_owned(),
         place: Place::new(root.to_owned()),
+        ..Service::default()
     }
 }
 

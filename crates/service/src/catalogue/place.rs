@@ -9,7 +9,7 @@ use std::{
 use crate::lock::Lock;
 
 /// A folder that is not removed by another Tare as long as this value or a clone of it lives.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Place {
     folder: PathBuf,
     /// Holds a shared lock, where the folder is one of the cache of builds.

@@ -53,7 +53,7 @@ fn variants_become_services_that_share_the_folder() {
     assert_eq!(ids, ["raw-socket", "mux", "mux:slow"]);
     let slow = catalogue.get("mux:slow").unwrap();
     assert_eq!(slow.name, "mux");
-    assert_eq!(slow.env.keys().collect::<Vec<_>>(), ["A", "B"]);
+    assert_eq!(slow.run.env.keys().collect::<Vec<_>>(), ["A", "B"]);
     assert!(!slow.keeps_connections);
 }
 

@@ -103,7 +103,7 @@ fn sources(packages: &[&String]) -> BTreeMap<String, String> {
 /// The class path in the argument file of `java @FILE`: folders of the service and jars of the system. Absent if there
 /// is no such file, or its folders are not built.
 fn class_path(service: &Service) -> Option<Vec<PathBuf>> {
-    let file = service.command.iter().find_map(|word| word.strip_prefix('@'))?;
+    let file = service.run.command.iter().find_map(|word| word.strip_prefix('@'))?;
     let entries = parse_class_path(&fs::read_to_string(service.folder.join(file)).ok()?)?;
     let paths: Vec<PathBuf> = entries.iter().map(|entry| service.place.join(entry)).collect();
     paths.iter().all(|path| path.exists()).then_some(paths)

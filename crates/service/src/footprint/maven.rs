@@ -33,7 +33,7 @@ pub(super) fn read(service: &Service, version: Option<&str>) -> Package {
 
 /// The word after `-jar`, where that file is there.
 fn jar(service: &Service) -> Option<PathBuf> {
-    let name = service.command.iter().skip_while(|word| *word != "-jar").nth(1)?;
+    let name = service.run.command.iter().skip_while(|word| *word != "-jar").nth(1)?;
     Some(service.place.join(name)).filter(|path| path.is_file())
 }
 

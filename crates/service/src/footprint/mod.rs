@@ -158,7 +158,7 @@ fn look(ecosystem: Ecosystem, service: &Service, last: Option<&Entry>) -> Packag
 
 /// The program that a service runs, where it is one of the service's own and has been built.
 fn executable(service: &Service) -> Option<PathBuf> {
-    let program = service.command.first().filter(|word| word.contains('/'))?;
+    let program = service.run.command.first().filter(|word| word.contains('/'))?;
     Some(service.place.join(program)).filter(|path| path.is_file())
 }
 

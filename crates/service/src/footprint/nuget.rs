@@ -32,7 +32,7 @@ pub(super) fn project(folder: &Path) -> Option<PathBuf> {
 
 /// Where the program lies: the library that the version is asked of, since a script may start it.
 fn published(service: &Service) -> Option<PathBuf> {
-    let mut words = service.command.iter().chain(&service.version_command);
+    let mut words = service.run.command.iter().chain(&service.version.command);
     let program = service.place.join(words.find(|word| word.ends_with(".dll"))?);
     let folder = program.parent().filter(|folder| program.is_file() && *folder != &*service.place)?;
     Some(folder.to_owned())
