@@ -126,34 +126,29 @@ pub struct CpuAccounting {
     pub pressure_ns: Option<u64>,
 }
 
-/// One reading of the kernel's CPU counters.
+/// One reading of the kernel's CPU counters: what they have counted up to now.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
-    now_ns: u64,
-    server: Times,
-    generator: Times,
-    pressure_ns: Option<u64>,
-}
+pub struct Reading(CpuAccounting);
 
 impl Reading {
     /// Reads `/proc/stat` once for all CPUs, and the pressure. `now_ns` comes from a monotonic clock.
     pub fn take(pinning: &Pinning, now_ns: u64) -> Option<Reading> {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
-        Some(Reading {
-            now_ns,
+        Some(Reading(CpuAccounting {
+            wall_ns: now_ns,
             server: Times::of(&stat, &pinning.server)?,
             generator: Times::of(&stat, &pinning.generator)?,
             pressure_ns: std::fs::read_to_string("/proc/pressure/cpu").ok().as_deref().and_then(pressure_ns),
-        })
+        }))
     }
 
     /// The difference from the reading `before`.
-    pub fn since(&self, before: &Reading) -> CpuAccounting {
-        let pressure = self.pressure_ns.zip(before.pressure_ns);
+    pub fn since(&self, Reading(before): &Reading) -> CpuAccounting {
+        let pressure = self.0.pressure_ns.zip(before.pressure_ns);
         CpuAccounting {
-            wall_ns: self.now_ns.saturating_sub(before.now_ns),
-            server: self.server.since(&before.server),
-            generator: self.generator.since(&before.generator),
+            wall_ns: self.0.wall_ns.saturating_sub(before.wall_ns),
+            server: self.0.server.since(&before.server),
+            generator: self.0.generator.since(&before.generator),
             pressure_ns: pressure.map(|(after, before)| after.saturating_sub(before)),
         }
     }
@@ -292,11 +287,8 @@ mod tests {
 
     #[test]
     fn pressure_is_absent_unless_both_readings_have_it() {
-        let reading = |now_ns, pressure_ns| Reading {
-            now_ns,
-            server: Times::default(),
-            generator: Times::default(),
-            pressure_ns,
+        let reading = |now_ns, pressure_ns| {
+            Reading(CpuAccounting { wall_ns: now_ns, pressure_ns, ..CpuAccounting::default() })
         };
         let (none, early, late) = (reading(0, None), reading(5, Some(30)), reading(9, Some(70)));
         assert_eq!(late.since(&early).pressure_ns, Some(40));
