@@ -40,13 +40,13 @@ impl Service {
     /// reboot. `VmHWM` counts the pages that a process had mapped, whichever cgroup was charged. With several processes it
     /// is an upper bound: shared pages are counted for each, and the peaks may be of different times.
     pub fn rss_bytes_peak(&self) -> u64 {
-        self.pids().into_iter().filter_map(procfs::rss_bytes_peak).sum()
+        self.pids().into_iter().filter_map(|pid| procfs::memory_bytes(pid, "VmHWM")).sum()
     }
 
     /// The memory that is resident now, in bytes: the sum of `VmRSS` over its live processes. Shared pages are counted for
     /// each of them.
     pub fn rss_bytes(&self) -> u64 {
-        self.pids().into_iter().filter_map(procfs::rss_bytes).sum()
+        self.pids().into_iter().filter_map(|pid| procfs::memory_bytes(pid, "VmRSS")).sum()
     }
 
     /// Context switches of its live threads, voluntary and not.

@@ -73,11 +73,6 @@ fn path(pid: u32, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{file}"))
 }
 
-pub(super) fn all_pids() -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
-}
-
 pub(super) fn stat(pid: u32) -> Option<Stat> {
     Stat::parse(&String::from_utf8_lossy(&fs::read(path(pid, "stat")).ok()?))
 }
@@ -96,18 +91,23 @@ pub(super) fn environment(pid: u32, variable: &str) -> Option<String> {
     })
 }
 
-/// The most memory that was resident at once in the life of the process.
-pub(super) fn rss_bytes_peak(pid: u32) -> Option<u64> {
-    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmHWM")?.saturating_mul(1024))
+/// A line of `/proc/PID/status` that is an amount of memory: `VmRSS` (resident now) or `VmHWM` (the most that ever was).
+pub(super) fn memory_bytes(pid: u32, line: &str) -> Option<u64> {
+    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, line)?.saturating_mul(1024))
 }
 
-pub(super) fn rss_bytes(pid: u32) -> Option<u64> {
-    Some(field(&fs::read_to_string(path(pid, "status")).ok()?, "VmRSS")?.saturating_mul(1024))
+/// The names in a folder of `/proc` that are numbers.
+fn numbers(folder: PathBuf) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+pub(super) fn all_pids() -> Vec<u32> {
+    numbers(PathBuf::from("/proc"))
 }
 
 pub(super) fn threads(pid: u32) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir(path(pid, "task")) else { return Vec::new() };
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+    numbers(path(pid, "task"))
 }
 
 /// Context switches of one thread, those it asked for and those it was forced to.
@@ -169,8 +169,8 @@ mod tests {
         let me = std::process::id();
         assert!(all_pids().contains(&me));
         assert!(is_alive(me));
-        assert!(rss_bytes_peak(me).unwrap() >= rss_bytes(me).unwrap());
-        assert!(rss_bytes(me).unwrap() > 100_000);
+        assert!(memory_bytes(me, "VmHWM").unwrap() >= memory_bytes(me, "VmRSS").unwrap());
+        assert!(memory_bytes(me, "VmRSS").unwrap() > 100_000);
         assert!(threads(me).iter().filter_map(|&thread| context_switches(me, thread)).sum::<u64>() > 0);
     }
 
