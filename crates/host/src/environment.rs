@@ -64,7 +64,7 @@ impl Environment {
             irq_time_apart: kernel_config(&uname.release().to_string_lossy())
                 .map(|config| config.lines().any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")),
             isolation: isolation.map(Isolation::lines).unwrap_or_default(),
-            cpu_time: isolation.map(|isolation| isolation.accounting.source().to_owned()),
+            cpu_time: isolation.map(|isolation| isolation.cpu_time().to_owned()),
         }
     }
 }

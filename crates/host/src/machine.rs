@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     link::{Link, LinkSpecError, rights},
-    process::{Accounting, Freezer, Isolation},
+    process::Isolation,
 };
 
 /// File descriptors that the largest supported load needs, with room to spare.
@@ -32,8 +32,8 @@ pub fn examine(cpus: &[usize]) -> Vec<Finding> {
     let described: BTreeMap<_, _> = isolation.describe().into_iter().collect();
     let text = |subject: &str| described.get(subject).cloned().unwrap_or_default();
     let as_root = || Some("run as root, or give this user a delegated cgroup v2 subtree".to_owned());
-    let freezer = !matches!(isolation.freezer, Freezer::None(_));
-    let accounting = !matches!(isolation.accounting, Accounting::None(_));
+    let freezer = isolation.freezer.folder().is_some();
+    let accounting = isolation.accounting.folder().is_some();
     vec![
         Finding {
             subject: "freezing",

@@ -2,67 +2,46 @@
 //! No process is moved into it. It knows nothing of services; `tare doctor` prints its result.
 
 use super::folder;
-use serde::Serialize;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How services are frozen. A path is the folder in which groups are made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Freezer {
-    /// `cgroup.freeze` (Linux 5.2). Preferred, since a process frozen by it can still be killed.
-    V2(PathBuf),
-    /// The `freezer` controller. A process must be thawed before it can be killed.
+/// A means of cgroups. A path is the folder in which groups are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Means {
     V1(PathBuf),
-    /// SIGSTOP and SIGCONT to the process group, with the reason why there is no freezer.
-    None(String),
-}
-
-/// How the CPU time of a service is read. A path is the folder in which groups are made.
-///
-/// `cpuacct.usage` and `cpu.stat` are two views of one counter of the scheduler. While a process runs both advance only with
-/// the timer ticks (4 ms on the machine where it was measured); once it is frozen they are exact. The first is preferred:
-/// it has nanoseconds, not microseconds, and is read in 0.7 µs, not 1.3 µs. It costs one more cgroup to enter at the start,
-/// before the clock of the start-up time runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Accounting {
-    /// `cpuacct.usage`, nanoseconds.
-    V1(PathBuf),
-    /// `usage_usec` of `cpu.stat`, microseconds.
     V2(PathBuf),
-    /// The CPU clocks of the live processes, with the reason why there is no cgroup. Processes that have died are not counted.
+    /// No cgroup, with the reason.
     None(String),
-}
-
-/// How all processes of a service are killed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Killing {
-    /// `cgroup.kill` (Linux 5.14): all at once, so that none can escape by forking.
-    Group(PathBuf),
-    /// One by one until none is left, with the reason.
-    OneByOne(String),
 }
 
 /// How services are isolated on this machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Isolation {
-    pub freezer: Freezer,
-    /// How their CPU time is read.
-    pub accounting: Accounting,
-    pub killing: Killing,
+    /// How they are frozen: by `cgroup.freeze` (Linux 5.2) or by the `freezer` controller of version 1, else by SIGSTOP and
+    /// SIGCONT to the process group. The first is preferred, since a process frozen by it can still be killed; a process in
+    /// the second must be thawed before.
+    pub freezer: Means,
+    /// How their CPU time is read: `cpuacct.usage` of version 1 in nanoseconds, or `usage_usec` of `cpu.stat` in
+    /// microseconds, else the CPU clocks of the live processes, which leave out those that have died.
+    ///
+    /// The two files are views of one counter of the scheduler. While a process runs both advance only with
+    /// the timer ticks (4 ms on the machine where it was measured); once it is frozen they are exact. The first is preferred:
+    /// it has nanoseconds, not microseconds, and is read in 0.7 µs, not 1.3 µs. It costs one more cgroup to enter at the
+    /// start, before the clock of the start-up time runs.
+    pub accounting: Means,
+    /// How all processes of a service are killed: by `cgroup.kill` (Linux 5.14) all at once, so that none can escape by
+    /// forking, else one by one until none is left.
+    pub killing: Means,
 }
 
-impl Accounting {
-    pub(crate) fn source(&self) -> &'static str {
+impl Means {
+    pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
-            Accounting::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
-            Accounting::V2(_) => "cgroup v2 cpu.stat (microseconds)",
-            Accounting::None(_) => "CPU clocks of the live processes",
+            Means::V1(folder) | Means::V2(folder) => Some(folder),
+            Means::None(_) => None,
         }
     }
 }
@@ -74,28 +53,31 @@ impl Isolation {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let usable = |controller: Option<&str>, file: &str| usable(&mounts, &own, controller, file);
         let freezer = match (usable(None, "cgroup.freeze"), usable(Some("freezer"), "freezer.state")) {
-            (Ok(folder), _) => Freezer::V2(folder),
-            (_, Ok(folder)) => Freezer::V1(folder),
-            (Err(v2), Err(v1)) => Freezer::None(reasons(&v2, &v1)),
+            (Ok(folder), _) => Means::V2(folder),
+            (_, Ok(folder)) => Means::V1(folder),
+            (Err(v2), Err(v1)) => Means::None(format!("{v2}; {v1}")),
         };
         let accounting = match (usable(Some("cpuacct"), "cpuacct.usage"), usable(None, "cpu.stat")) {
-            (Ok(folder), _) => Accounting::V1(folder),
-            (_, Ok(folder)) => Accounting::V2(folder),
-            (Err(v1), Err(v2)) => Accounting::None(reasons(&v2, &v1)),
+            (Ok(folder), _) => Means::V1(folder),
+            (_, Ok(folder)) => Means::V2(folder),
+            (Err(v1), Err(v2)) => Means::None(format!("{v2}; {v1}")),
         };
-        let killing = match usable(None, "cgroup.kill") {
-            Ok(folder) => Killing::Group(folder),
-            Err(reason) => Killing::OneByOne(reason),
-        };
+        let killing = usable(None, "cgroup.kill").map_or_else(Means::None, Means::V2);
         Self { freezer, accounting, killing }
     }
 
     /// Uses no cgroup at all: for tests, and for machines where cgroups are known to cause trouble.
     pub fn none(reason: &str) -> Self {
-        Self {
-            freezer: Freezer::None(reason.into()),
-            accounting: Accounting::None(reason.into()),
-            killing: Killing::OneByOne(reason.into()),
+        let none = || Means::None(reason.to_owned());
+        Self { freezer: none(), accounting: none(), killing: none() }
+    }
+
+    /// Where the CPU time of a service is read.
+    pub(crate) fn cpu_time(&self) -> &'static str {
+        match self.accounting {
+            Means::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
+            Means::V2(_) => "cgroup v2 cpu.stat (microseconds)",
+            Means::None(_) => "CPU clocks of the live processes",
         }
     }
 
@@ -107,44 +89,27 @@ impl Isolation {
     /// One pair of subject and description for each means.
     pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
         let freezer = match &self.freezer {
-            Freezer::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
-            Freezer::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),
-            Freezer::None(reason) => format!("SIGSTOP and SIGCONT, as no freezer is usable: {reason}"),
+            Means::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
+            Means::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),
+            Means::None(reason) => format!("SIGSTOP and SIGCONT, as no freezer is usable: {reason}"),
         };
+        let source = self.cpu_time();
         let accounting = match &self.accounting {
-            Accounting::V1(folder) | Accounting::V2(folder) => {
-                format!("{} in {folder:?}", self.accounting.source())
-            }
-            Accounting::None(reason) => {
-                format!("{}, as no group accounting is usable: {reason}", self.accounting.source())
-            }
+            Means::V1(folder) | Means::V2(folder) => format!("{source} in {folder:?}"),
+            Means::None(reason) => format!("{source}, as no group accounting is usable: {reason}"),
         };
         let killing = match &self.killing {
-            Killing::Group(folder) => format!("cgroup.kill in {folder:?}"),
-            Killing::OneByOne(reason) => {
-                format!("SIGKILL one by one, as cgroup.kill is not usable: {reason}")
-            }
+            Means::V1(folder) | Means::V2(folder) => format!("cgroup.kill in {folder:?}"),
+            Means::None(reason) => format!("SIGKILL one by one, as cgroup.kill is not usable: {reason}"),
         };
         vec![("freezing", freezer), ("cpu time", accounting), ("killing", killing)]
     }
 
     /// The folders in which groups are made, without duplicates. The one that lists the members of a group best comes first.
     pub(super) fn parents(&self) -> Vec<&Path> {
-        let mut parents: Vec<&Path> = Vec::new();
-        let freezer = match &self.freezer {
-            Freezer::V2(folder) | Freezer::V1(folder) => Some(folder),
-            Freezer::None(_) => None,
-        };
-        let accounting = match &self.accounting {
-            Accounting::V2(folder) | Accounting::V1(folder) => Some(folder),
-            Accounting::None(_) => None,
-        };
-        let killing = match &self.killing {
-            Killing::Group(folder) => Some(folder),
-            Killing::OneByOne(_) => None,
-        };
-        for parent in [killing, freezer, accounting].into_iter().flatten() {
-            if !parents.contains(&parent.as_path()) {
+        let mut parents = Vec::new();
+        for parent in [&self.killing, &self.freezer, &self.accounting].into_iter().filter_map(Means::folder) {
+            if !parents.contains(&parent) {
                 parents.push(parent);
             }
         }
@@ -169,10 +134,6 @@ pub(super) fn maker(name: &str) -> Option<u32> {
     let (pid, number) = name.strip_prefix("tare-")?.split_once('-')?;
     number.parse::<u64>().ok()?;
     pid.parse().ok()
-}
-
-fn reasons(v2: &str, v1: &str) -> String {
-    format!("{v2}; {v1}")
 }
 
 /// The folder in which groups with `file` can be made on this machine.
@@ -326,9 +287,9 @@ mod tests {
 
     fn isolation(freezer: &str, accounting: &str, killing: &str) -> Isolation {
         Isolation {
-            freezer: Freezer::V1(freezer.into()),
-            accounting: Accounting::V2(accounting.into()),
-            killing: Killing::Group(killing.into()),
+            freezer: Means::V1(freezer.into()),
+            accounting: Means::V2(accounting.into()),
+            killing: Means::V2(killing.into()),
         }
     }
 
@@ -345,8 +306,8 @@ mod tests {
             cpu time: cgroup v2 cpu.stat (microseconds) in \"/c\"; killing: cgroup.kill in \"/k\"";
         assert_eq!(text, expected);
         let other = Isolation {
-            freezer: Freezer::V2("/f".into()),
-            accounting: Accounting::V1("/c".into()),
+            freezer: Means::V2("/f".into()),
+            accounting: Means::V1("/c".into()),
             ..isolation("", "", "")
         };
         let text = other.to_string();

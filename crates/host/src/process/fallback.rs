@@ -13,10 +13,6 @@ fn pid(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().filter(|&number| number > 1).and_then(Pid::from_raw)
 }
 
-pub(super) fn kill_process(number: u32) {
-    signal_process(number, Signal::KILL);
-}
-
 /// Sends a signal to one process. That it has ended already is not an error.
 pub(super) fn signal_process(number: u32, signal: Signal) {
     if let Some(pid) = pid(number) {
@@ -124,7 +120,7 @@ mod tests {
         });
         let pgid = sleeper.0.id();
         assert_eq!(members("none", Some(pgid)), [pgid]);
-        kill_process(pgid);
+        signal_process(pgid, Signal::KILL);
         assert!(soon(|| members("none", Some(pgid)).is_empty()));
         assert!(!sleeper.0.wait().unwrap().success());
     }

@@ -1,7 +1,8 @@
 //! One cgroup as a folder of files: freeze, thaw, kill, list, remove. The version is recognised by the files in it, so the
 //! watchdog and the sweep need only a path. It knows nothing of services.
 
-use super::fallback::kill_process;
+use super::fallback::signal_process;
+use rustix::process::Signal;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -10,20 +11,12 @@ use std::time::{Duration, Instant};
 /// How long removal is retried after the last process has died: the kernel releases a process a little later.
 const REMOVAL: Duration = Duration::from_secs(2);
 
-/// Requests a freeze; [`is_frozen`] says whether it is complete.
-pub(super) fn freeze(folder: &Path) -> io::Result<()> {
+/// Thaws it, or requests a freeze; [`is_frozen`] says whether that is complete.
+pub(super) fn set_frozen(folder: &Path, frozen: bool) -> io::Result<()> {
     if folder.join("cgroup.freeze").exists() {
-        write(folder, "cgroup.freeze", "1")
+        write(folder, "cgroup.freeze", if frozen { "1" } else { "0" })
     } else {
-        write(folder, "freezer.state", "FROZEN")
-    }
-}
-
-pub(super) fn thaw(folder: &Path) -> io::Result<()> {
-    if folder.join("cgroup.freeze").exists() {
-        write(folder, "cgroup.freeze", "0")
-    } else {
-        write(folder, "freezer.state", "THAWED")
+        write(folder, "freezer.state", if frozen { "FROZEN" } else { "THAWED" })
     }
 }
 
@@ -49,9 +42,9 @@ pub(super) fn kill(folder: &Path) {
         return;
     }
     for pid in pids(folder) {
-        kill_process(pid);
+        signal_process(pid, Signal::KILL);
     }
-    let _ = thaw(folder);
+    let _ = set_frozen(folder, false);
 }
 
 /// Removes the folder. That it does not exist is not an error.
@@ -92,14 +85,14 @@ mod tests {
     #[test]
     fn each_version_is_frozen_and_thawed_by_its_own_file() {
         let v2 = cgroup(&[("cgroup.freeze", ""), ("freezer.state", "")]);
-        freeze(v2.path()).unwrap();
+        set_frozen(v2.path(), true).unwrap();
         assert_eq!((content(&v2, "cgroup.freeze"), content(&v2, "freezer.state")), ("1".into(), "".into()));
-        thaw(v2.path()).unwrap();
+        set_frozen(v2.path(), false).unwrap();
         assert_eq!(content(&v2, "cgroup.freeze"), "0");
         let v1 = cgroup(&[("freezer.state", "")]);
-        freeze(v1.path()).unwrap();
+        set_frozen(v1.path(), true).unwrap();
         assert_eq!(content(&v1, "freezer.state"), "FROZEN");
-        thaw(v1.path()).unwrap();
+        set_frozen(v1.path(), false).unwrap();
         assert_eq!(content(&v1, "freezer.state"), "THAWED");
     }
 
@@ -120,7 +113,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_no_cgroup_gets_no_files() {
         let folder = cgroup(&[]);
-        assert!(freeze(folder.path()).is_err() && thaw(folder.path()).is_err());
+        assert!(set_frozen(folder.path(), true).is_err() && set_frozen(folder.path(), false).is_err());
         kill(folder.path());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -1,7 +1,7 @@
 //! The group of one service: its cgroups, its process group and the variable in its environment, by which all its processes
 //! are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
 
-use super::cgroup::{self, Accounting, Freezer, Isolation};
+use super::cgroup::{self, Isolation, Means};
 use super::{fallback, folder, procfs, syscall};
 use rustix::process::Signal;
 use std::fs::{self, File};
@@ -60,7 +60,7 @@ impl Trace {
         }
         if self.folders.is_empty() {
             for pid in self.live() {
-                fallback::kill_process(pid);
+                fallback::signal_process(pid, Signal::KILL);
             }
         }
     }
@@ -78,16 +78,8 @@ impl Trace {
 pub(super) struct Group {
     pub trace: Trace,
     freezer: Option<PathBuf>,
-    usage: Option<Usage>,
-}
-
-/// The file that holds the CPU time of the group.
-#[derive(Debug)]
-enum Usage {
-    /// A file with one number of nanoseconds.
-    Nanoseconds(PathBuf),
-    /// A file with a line `usage_usec`.
-    Microseconds(PathBuf),
+    /// How its CPU time is read, with its own folder.
+    accounting: Means,
 }
 
 impl Group {
@@ -95,16 +87,13 @@ impl Group {
     pub(super) fn plan(isolation: &Isolation) -> Self {
         let name = cgroup::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
-        let freezer = match &isolation.freezer {
-            Freezer::V2(parent) | Freezer::V1(parent) => Some(parent.join(&name)),
-            Freezer::None(_) => None,
+        let freezer = isolation.freezer.folder().map(|parent| parent.join(&name));
+        let accounting = match &isolation.accounting {
+            Means::V1(parent) => Means::V1(parent.join(&name)),
+            Means::V2(parent) => Means::V2(parent.join(&name)),
+            none => none.clone(),
         };
-        let usage = match &isolation.accounting {
-            Accounting::V1(parent) => Some(Usage::Nanoseconds(parent.join(&name).join("cpuacct.usage"))),
-            Accounting::V2(parent) => Some(Usage::Microseconds(parent.join(&name).join("cpu.stat"))),
-            Accounting::None(_) => None,
-        };
-        Self { trace: Trace { name, folders, pgid: None }, freezer, usage }
+        Self { trace: Trace { name, folders, pgid: None }, freezer, accounting }
     }
 
     /// Makes the cgroups and opens the files by which a process enters them.
@@ -120,11 +109,12 @@ impl Group {
             .collect()
     }
 
-    pub(super) fn freeze(&self) -> io::Result<()> {
+    /// Freezes or thaws it; [`Group::is_frozen`] says whether a freeze is complete.
+    pub(super) fn set_frozen(&self, frozen: bool) -> io::Result<()> {
         match &self.freezer {
-            Some(folder) => folder::freeze(folder),
+            Some(folder) => folder::set_frozen(folder, frozen),
             None => {
-                self.signal_each(Signal::STOP);
+                self.signal_each(if frozen { Signal::STOP } else { Signal::CONT });
                 Ok(())
             }
         }
@@ -134,16 +124,6 @@ impl Group {
         match &self.freezer {
             Some(folder) => folder::is_frozen(folder),
             None => Ok(self.trace.live().iter().all(|&pid| fallback::is_stopped(pid))),
-        }
-    }
-
-    pub(super) fn thaw(&self) -> io::Result<()> {
-        match &self.freezer {
-            Some(folder) => folder::thaw(folder),
-            None => {
-                self.signal_each(Signal::CONT);
-                Ok(())
-            }
         }
     }
 
@@ -161,13 +141,15 @@ impl Group {
     }
 
     pub(super) fn cpu_ns(&self) -> io::Result<u64> {
-        match &self.usage {
-            Some(Usage::Nanoseconds(file)) => parse(file, |text| text.trim().parse().ok()),
-            Some(Usage::Microseconds(file)) => parse(file, |text| {
+        match &self.accounting {
+            Means::V1(folder) => parse(&folder.join("cpuacct.usage"), |text| text.trim().parse().ok()),
+            Means::V2(folder) => parse(&folder.join("cpu.stat"), |text| {
                 let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
                 value.parse::<u64>().ok()?.checked_mul(1000)
             }),
-            None => Ok(self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum()),
+            Means::None(_) => {
+                Ok(self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum())
+            }
         }
     }
 }
@@ -181,18 +163,16 @@ fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
 mod tests {
     use super::*;
 
-    use super::super::cgroup::Killing;
-
     /// Means of isolation in folders that are no cgroups.
-    fn isolation(freezer: &Path, accounting: Accounting) -> Isolation {
-        let killing = Killing::OneByOne("a test".to_owned());
-        Isolation { freezer: Freezer::V2(freezer.to_owned()), accounting, killing }
+    fn isolation(freezer: &Path, accounting: Means) -> Isolation {
+        let killing = Means::None("a test".to_owned());
+        Isolation { freezer: Means::V2(freezer.to_owned()), accounting, killing }
     }
 
     #[test]
     fn a_planned_group_exists_only_once_it_is_made() {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let group = Group::plan(&isolation(one.path(), Accounting::V2(two.path().to_owned())));
+        let group = Group::plan(&isolation(one.path(), Means::V2(two.path().to_owned())));
         let folders = [one.path().join(&group.trace.name), two.path().join(&group.trace.name)];
         assert_eq!(group.trace.folders, folders);
         assert!(!folders[0].exists());
@@ -217,12 +197,12 @@ mod tests {
     #[test]
     fn cpu_time_is_read_in_the_unit_of_its_file() {
         let parent = tempfile::tempdir().unwrap();
-        type How = fn(PathBuf) -> Accounting;
+        type How = fn(PathBuf) -> Means;
         let table: [(How, &str, &str, Option<u64>); 4] = [
-            (Accounting::V1, "cpuacct.usage", "123\n", Some(123)),
-            (Accounting::V2, "cpu.stat", "nr_periods 3\nusage_usec 7\nuser_usec 1\n", Some(7_000)),
-            (Accounting::V2, "cpu.stat", "user_usec 1\n", None),
-            (Accounting::V1, "cpuacct.usage", "-1", None),
+            (Means::V1, "cpuacct.usage", "123\n", Some(123)),
+            (Means::V2, "cpu.stat", "nr_periods 3\nusage_usec 7\nuser_usec 1\n", Some(7_000)),
+            (Means::V2, "cpu.stat", "user_usec 1\n", None),
+            (Means::V1, "cpuacct.usage", "-1", None),
         ];
         for (how, file, text, expected) in table {
             let group = Group::plan(&isolation(parent.path(), how(parent.path().to_owned())));

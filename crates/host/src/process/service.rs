@@ -109,12 +109,12 @@ impl Service {
     /// The kernel refuses, or a process still runs after two seconds.
     pub fn freeze(&self) -> Result<(), FreezeError> {
         let refused = |source| FreezeError::Refused { name: self.name.clone(), source };
-        self.group.freeze().map_err(refused)?;
+        self.group.set_frozen(true).map_err(refused)?;
         let began = Instant::now();
         let mut pause = Duration::from_micros(20);
         while !self.group.is_frozen().map_err(refused)? {
             if began.elapsed() > FREEZE_WITHIN {
-                let _ = self.group.thaw();
+                let _ = self.group.set_frozen(false);
                 return Err(FreezeError::TooSlow { name: self.name.clone(), after: FREEZE_WITHIN });
             }
             std::thread::sleep(pause);
@@ -128,7 +128,9 @@ impl Service {
     /// # Errors
     /// The kernel refuses.
     pub fn thaw(&self) -> Result<(), FreezeError> {
-        self.group.thaw().map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
+        self.group
+            .set_frozen(false)
+            .map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
     }
 
     /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
@@ -140,7 +142,7 @@ impl Service {
             return self.finish(Stopped::ExitedBefore { status, stderr_tail, leaked });
         }
         // A service that cannot be thawed does not receive SIGTERM, and is killed below when the grace period is over.
-        let _ = self.group.thaw();
+        let _ = self.group.set_frozen(false);
         let began = Instant::now();
         self.group.signal(Signal::TERM);
         let Some(status) = self.wait_exit(began + grace) else {

@@ -5,6 +5,7 @@ use super::cgroup::{self, Isolation};
 use super::fallback::{self, MARK};
 use super::group::Trace;
 use super::{folder, procfs};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
@@ -48,7 +49,7 @@ fn orphans(isolation: &Isolation) -> BTreeMap<String, Trace> {
         // the processes in those.
         if !found.get(&name).is_some_and(|trace| trace.live().contains(&pid)) && pid != std::process::id() {
             if found.contains_key(&name) {
-                fallback::kill_process(pid);
+                fallback::signal_process(pid, Signal::KILL);
             }
             trace(&mut found, name);
         }
