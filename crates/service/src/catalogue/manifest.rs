@@ -199,10 +199,16 @@ pub struct Variant {
     pub keeps_connections: bool,
 }
 
-/// The crate's own serde form is a table; a person writes the URL.
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PackageUrl<'static>>, D::Error> {
+    package_url(deserializer).map(Some)
+}
+
+/// The crate's own serde form is a table; a person writes the URL.
+pub(crate) fn package_url<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<PackageUrl<'static>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    text.parse().map(Some).map_err(|error| D::Error::custom(format!("\"{text}\" is no package URL: {error}")))
+    text.parse().map_err(|error| D::Error::custom(format!("\"{text}\" is no package URL: {error}")))
 }
 
 fn command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

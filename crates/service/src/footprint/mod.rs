@@ -77,47 +77,6 @@ struct Package {
     artefact_bytes: Option<u64>,
 }
 
-/// Where a service's packages come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ecosystem {
-    Cargo,
-    Npm,
-    Pypi,
-    Golang,
-    Maven,
-    Nuget,
-    /// Debian's packages, or none at all.
-    Debian,
-}
-
-impl Ecosystem {
-    /// By what lies in the folder, since the framework's own package may come from elsewhere.
-    fn of(service: &Service) -> Ecosystem {
-        let has = |file: &str| service.folder.join(file).is_file();
-        match () {
-            () if has("Cargo.toml") => Ecosystem::Cargo,
-            () if has("package.json") => Ecosystem::Npm,
-            () if has("requirements.txt") => Ecosystem::Pypi,
-            () if has("go.mod") => Ecosystem::Golang,
-            () if has("pom.xml") => Ecosystem::Maven,
-            () if nuget::project(&service.folder).is_some() => Ecosystem::Nuget,
-            () => Ecosystem::Debian,
-        }
-    }
-
-    fn source(self) -> Source {
-        match self {
-            Ecosystem::Cargo => Source::Cargo,
-            Ecosystem::Npm => Source::Npm,
-            Ecosystem::Pypi => Source::Pypi,
-            Ecosystem::Maven => Source::Maven,
-            Ecosystem::Debian => Source::Debian,
-            // Their packages hold the licence as a text, if at all.
-            Ecosystem::Golang | Ecosystem::Nuget => Source::Manifest,
-        }
-    }
-}
-
 impl Footprint {
     /// Looks at everything that can be seen without starting the service. `last` is the entry of its last good build.
     pub fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kept) -> Footprint {
@@ -127,8 +86,8 @@ impl Footprint {
             // It is a part of this program, and lies in no folder of its own.
             RAW_SOCKET => (Package::default(), Source::Manifest, None),
             _ => {
-                let ecosystem = Ecosystem::of(service);
-                (look(ecosystem, service, last), ecosystem.source(), Some(Code::of(&service.folder)))
+                let (found, source) = look(service, last);
+                (found, source, Some(Code::of(&service.folder)))
             }
         };
         let built = last.filter(|_| !service.build.is_empty());
@@ -144,15 +103,21 @@ impl Footprint {
     }
 }
 
-fn look(ecosystem: Ecosystem, service: &Service, last: Option<&Entry>) -> Package {
-    match ecosystem {
-        Ecosystem::Cargo => cargo::read(service),
-        Ecosystem::Npm => npm::read(service),
-        Ecosystem::Pypi => pypi::read(service),
-        Ecosystem::Golang => golang::read(service),
-        Ecosystem::Maven => maven::read(service, last.map(|entry| entry.version.as_str())),
-        Ecosystem::Nuget => nuget::read(service),
-        Ecosystem::Debian => deb::read(service),
+/// The ecosystem shows by what lies in the folder, since the framework's own package may come from elsewhere.
+fn look(service: &Service, last: Option<&Entry>) -> (Package, Source) {
+    let has = |file: &str| service.folder.join(file).is_file();
+    match () {
+        () if has("Cargo.toml") => (cargo::read(service), Source::Cargo),
+        () if has("package.json") => (npm::read(service), Source::Npm),
+        () if has("requirements.txt") => (pypi::read(service), Source::Pypi),
+        // Packages of Go and .NET hold the licence as a text, if at all.
+        () if has("go.mod") => (golang::read(service), Source::Manifest),
+        () if has("pom.xml") => {
+            (maven::read(service, last.map(|entry| entry.version.as_str())), Source::Maven)
+        }
+        () if nuget::project(&service.folder).is_some() => (nuget::read(service), Source::Manifest),
+        // Debian's packages, or none at all.
+        () => (deb::read(service), Source::Debian),
     }
 }
 

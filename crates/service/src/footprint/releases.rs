@@ -5,9 +5,12 @@ use std::path::Path;
 
 use jiff::civil::Date;
 use packageurl::PackageUrl;
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::document::{self, DocumentError};
+use crate::{
+    catalogue::package_url,
+    document::{self, DocumentError},
+};
 
 /// The version of the format that this program reads.
 pub(crate) const FORMAT: &str = "1.0";
@@ -59,11 +62,7 @@ impl Releases {
 
 /// In the one form in which package URLs can be compared as texts.
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let parsed: Result<PackageUrl, _> = text.parse();
-    parsed
-        .map(|package| package.to_string())
-        .map_err(|error| D::Error::custom(format!("\"{text}\" is no package URL: {error}")))
+    package_url(deserializer).map(|package| package.to_string())
 }
 
 #[cfg(test)]
