@@ -13,10 +13,10 @@ use std::{
 };
 use tare_host::spelling::suggestion;
 
+pub(crate) use manifest::package_url;
 pub use manifest::{
     KnownFailure, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant, Version,
 };
-pub(crate) use manifest::package_url;
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use select::{Row, SelectError, select};

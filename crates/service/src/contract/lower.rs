@@ -59,7 +59,7 @@ fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Lowered<BTreeMap<CheckId, 
     let level = |(name, level): (&Spanned<String>, &Level)| match CheckId::from_name(name.get_ref()) {
         Some(check) => Ok((check, *level)),
         None => {
-            let suggestion = suggestion(name.get_ref(), CheckId::ALL.map(CheckId::name));
+            let suggestion = suggestion(name.get_ref(), CheckId::ALL.iter().map(|check| check.name()));
             Err((name.span().start, Problem::UnknownCheck { name: name.get_ref().clone(), suggestion }))
         }
     };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-pub use stage::{Endurance, Figures, Stage, StageResult, StageText};
+pub use stage::{Endurance, Figures, Stage, StageResult};
 
 use crate::catalogue::{Service, ToleratedCheck};
 use crate::contract::{CheckId, Contract};

@@ -1,30 +1,22 @@
 //! The stages by name, in one table what each does and proves, and what was found in them as data.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tare_load::Tally;
 
-use crate::verify::Outcome;
+use crate::{contract::CheckText, verify::Outcome};
 
 /// One thing that a service must endure, in the order in which they are made. They are no checks of a contract: none can be
 /// left out or weakened by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Stage {
     BadInput,
     LongConnection,
     Crowd,
     Sigterm,
-}
-
-/// A stage in words, for `tare verify --explain`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StageText {
-    pub name: &'static str,
-    pub does: &'static str,
-    pub proves: &'static str,
 }
 
 impl Stage {
@@ -33,40 +25,26 @@ impl Stage {
     /// So often every bad request is sent: more than the threads and connections of any pool by default.
     pub(super) const BAD_INPUT_ROUNDS: u64 = 25;
 
-    pub(crate) fn name(self) -> &'static str {
-        self.text().name
-    }
-
-    pub fn text(self) -> StageText {
-        let (name, does, proves) = match self {
+    pub fn text(self) -> CheckText {
+        let (does, proves) = match self {
             Stage::BadInput => (
-                "bad-input",
                 "sends every [[bad]] request of the contract, then a right one, 25 times over",
                 "no refusal costs the service a thread, a connection or anything else that runs out",
             ),
             Stage::LongConnection => (
-                "long-connection",
                 "sends 10000 requests of the load one after the other on one connection, and checks every answer",
                 "there is no number of requests after which a connection is closed",
             ),
             Stage::Crowd => (
-                "crowd",
                 "sends 100 requests on each of 64 connections at once, and checks every answer",
                 "connections beyond THREADS are served too, each of them, and none is closed",
             ),
             Stage::Sigterm => (
-                "sigterm",
                 "sends SIGTERM while 16 connections send requests",
                 "it ends with status 0, no answer was wrong, and nothing is left behind",
             ),
         };
-        StageText { name, does, proves }
-    }
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        CheckText { name: self.into(), does, proves }
     }
 }
 
@@ -140,7 +118,7 @@ mod tests {
     #[test]
     fn serde_uses_the_names_of_the_table() {
         for stage in Stage::ALL {
-            assert_eq!(serde_json::to_value(stage).unwrap(), serde_json::json!(stage.name()));
+            assert_eq!(serde_json::to_value(stage).unwrap(), serde_json::json!(stage.to_string()));
         }
     }
 

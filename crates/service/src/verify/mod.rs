@@ -82,7 +82,7 @@ impl Options {
 
 /// Asks the service at `target` everything that `contract` demands.
 pub fn verify(contract: &Contract, target: SocketAddr, options: &Options) -> Transcript {
-    verify_only(contract, target, options, &CheckId::ALL)
+    verify_only(contract, target, options, CheckId::ALL)
 }
 
 /// Makes only some of the checks: what is worth asking again after a load.
