@@ -201,13 +201,8 @@ fn verify_one(
         return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
     }
     let folder = service_folder(run, label);
-    match prove_and_weigh(
-        service,
-        contract,
-        &Proof { service_settings, seed, port: None },
-        supervisor,
-        &folder,
-    ) {
+    let proof = Proof { service_settings, seed, port: None, supervisor, folder: &folder };
+    match prove_and_weigh(service, contract, &proof) {
         Err(reason) => Ok(failed(reason)),
         Ok((transcript, sent)) => {
             if let Some(sent) = sent {

@@ -148,13 +148,18 @@ impl<'a> Bench<'a> {
     fn prove(&self, name: &str, contract: &str, faults: &[&str]) -> Result<Evidence, SelftestError> {
         let contract = self.contract(contract)?;
         let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
-        let proof = Proof { service_settings: &service_settings, seed: self.site.seed, port: None };
         let mut proofs = Vec::new();
         for (index, fault) in faults.iter().enumerate() {
             let folder = self.site.folder.join(name).join(index.to_string());
             let service = self.service(name, &contract.name, fault);
-            let proved =
-                tare_service::prove::prove(&service, contract, &proof, self.site.supervisor, &folder);
+            let proof = Proof {
+                service_settings: &service_settings,
+                seed: self.site.seed,
+                port: None,
+                supervisor: self.site.supervisor,
+                folder: &folder,
+            };
+            let proved = tare_service::prove::prove(&service, contract, &proof);
             keep_transcript(&folder, &proved)
                 .map_err(|source| SelftestError::Keep { path: folder, source })?;
             proofs.push(proved);

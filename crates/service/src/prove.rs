@@ -36,21 +36,18 @@ pub struct Proof<'a> {
     pub seed: u64,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
+    pub supervisor: &'a Supervisor,
+    /// Where the output of the service goes.
+    pub folder: &'a Path,
 }
 
 /// Starts `service`, verifies it against `contract` and stops it.
 ///
 /// # Errors
 /// The service could not be started, or did not stop cleanly.
-pub fn prove(
-    service: &Service,
-    contract: &Contract,
-    proof: &Proof,
-    supervisor: &Supervisor,
-    folder: &Path,
-) -> Result<Transcript, String> {
+pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Transcript, String> {
     let stem = format!("verify-{}", contract.name);
-    while_running(service, contract, proof, supervisor, folder, &stem, |target, options| {
+    while_running(service, contract, proof, &stem, |target, options| {
         verify::verify(contract, target, options)
     })
 }
@@ -63,11 +60,9 @@ pub fn prove_and_weigh(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
-    supervisor: &Supervisor,
-    folder: &Path,
 ) -> Result<(Transcript, Option<Vec<Sent>>), String> {
     let stem = format!("verify-{}", contract.name);
-    while_running(service, contract, proof, supervisor, folder, &stem, |target, options| {
+    while_running(service, contract, proof, &stem, |target, options| {
         let transcript = verify::verify(contract, target, options);
         let sent = transcript.reason().is_none().then(|| verify::sent(contract, target, options).ok());
         (transcript, sent.flatten())
@@ -78,30 +73,20 @@ pub fn prove_and_weigh(
 ///
 /// # Errors
 /// As [`prove`], or an answer is not correct.
-pub fn weigh_answers(
-    service: &Service,
-    contract: &Contract,
-    proof: &Proof,
-    supervisor: &Supervisor,
-    folder: &Path,
-) -> Result<Vec<Sent>, String> {
+pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
-    while_running(service, contract, proof, supervisor, folder, &stem, |target, options| {
-        verify::sent(contract, target, options)
-    })?
+    while_running(service, contract, proof, &stem, |target, options| verify::sent(contract, target, options))?
 }
 
-/// Calls `look` while the service runs. Its output goes to `folder/stem.stdout` and `.stderr`.
+/// Calls `look` while the service runs. Its output goes to `stem.stdout` and `.stderr`.
 fn while_running<T>(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
-    supervisor: &Supervisor,
-    folder: &Path,
     stem: &str,
     look: impl FnOnce(SocketAddr, &verify::Options) -> T,
 ) -> Result<T, String> {
-    let Proof { service_settings, seed, port } = *proof;
+    let Proof { service_settings, seed, port, supervisor, folder } = *proof;
     let settings =
         Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::Speaks, port };
     let ready =

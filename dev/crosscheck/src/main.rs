@@ -315,8 +315,9 @@ impl Command<'_> {
 
     /// Why the service is not loaded, if it does not honour the contract.
     fn prove(&self, service: &Service, supervisor: &Supervisor, folder: &Path) -> Option<String> {
-        let proof = Proof { service_settings: &self.plan.service_settings, seed: self.plan.seed, port: None };
-        match prove::prove(service, self.contract, &proof, supervisor, folder) {
+        let (service_settings, seed) = (&self.plan.service_settings, self.plan.seed);
+        let proof = Proof { service_settings, seed, port: None, supervisor, folder };
+        match prove::prove(service, self.contract, &proof) {
             Err(reason) => Some(reason),
             Ok(transcript) => transcript.reason().map(|reason| format!("failed verify: {reason}")),
         }

@@ -10,7 +10,6 @@ mod sigterm;
 mod stage;
 mod text;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -25,7 +24,6 @@ use crate::probe::Readiness;
 use crate::prove::Proof;
 use crate::prove::{CHECKS_AFTER_LOAD, verify_options};
 use crate::verify::{self, Outcome};
-use tare_host::process::Supervisor;
 
 /// The contract that asks the most of a service: the most different requests in its load; of equals the first.
 pub fn richest<'c>(contracts: impl Iterator<Item = &'c Contract>) -> Option<&'c Contract> {
@@ -42,11 +40,9 @@ pub fn run(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
-    supervisor: &Supervisor,
-    folder: &Path,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Endurance, LaunchError> {
-    let Proof { service_settings, seed, port } = *proof;
+    let Proof { service_settings, seed, port, supervisor, folder } = *proof;
     let settings =
         Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::AnswersRightly, port };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
@@ -179,6 +175,8 @@ fn bad_input(trial: &EnduranceTrial<'_>) -> StageResult {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

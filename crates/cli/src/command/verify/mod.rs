@@ -5,7 +5,7 @@ mod found;
 mod wire;
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -186,14 +186,14 @@ impl Verification<'_> {
     }
 
     fn prove(&self, row: &Row, contract: &Contract) -> Found {
-        let (proof, folder) = (self.proof(), self.folder(row));
-        match prove::prove(&row.service, contract, &proof, self.supervisor, &folder) {
+        let folder = self.folder(row);
+        let proof = self.proof(&folder);
+        match prove::prove(&row.service, contract, &proof) {
             Err(reason) => Found::NotStarted { reason },
             Ok(transcript) if !transcript.passed() => Found::Failed { transcript },
             Ok(transcript) => {
                 let endured = self.args.endure.then(|| {
-                    let (service, interrupt) = (&row.service, &self.interrupt);
-                    endurance::run(service, contract, &proof, self.supervisor, &folder, interrupt)
+                    endurance::run(&row.service, contract, &proof, &self.interrupt)
                         .map_or_else(|error| Endured::NotEndured(error.to_string()), Endured::Endurance)
                 });
                 Found::Passed { transcript, endured }
@@ -203,15 +203,15 @@ impl Verification<'_> {
 
     /// Only that the answers are right is verified: a whole proof would take longer and say nothing about headers.
     fn answers(&self, row: &Row, contract: &Contract) -> Found {
-        let (proof, folder) = (self.proof(), self.folder(row));
-        match prove::weigh_answers(&row.service, contract, &proof, self.supervisor, &folder) {
+        match prove::weigh_answers(&row.service, contract, &self.proof(&self.folder(row))) {
             Ok(answers) => Found::Answered { answers },
             Err(reason) => Found::NotAnswered { reason },
         }
     }
 
-    fn proof(&self) -> Proof<'_> {
-        Proof { service_settings: &self.service_settings, seed: self.seed, port: self.args.port }
+    fn proof<'a>(&'a self, folder: &'a Path) -> Proof<'a> {
+        let (service_settings, port) = (&self.service_settings, self.args.port);
+        Proof { service_settings, seed: self.seed, port, supervisor: self.supervisor, folder }
     }
 
     /// Where the output of a row goes.
