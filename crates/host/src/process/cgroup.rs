@@ -8,9 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A means of cgroups. A path is the folder in which groups are made.
+/// The version of cgroups that serves a purpose, with the folder in which groups are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Means {
+pub enum Cgroups {
     V1(PathBuf),
     V2(PathBuf),
     /// No cgroup, with the reason.
@@ -23,7 +23,7 @@ pub struct Isolation {
     /// How they are frozen: by `cgroup.freeze` (Linux 5.2) or by the `freezer` controller of version 1, else by SIGSTOP and
     /// SIGCONT to the process group. The first is preferred, since a process frozen by it can still be killed; a process in
     /// the second must be thawed before.
-    pub freezer: Means,
+    pub freezer: Cgroups,
     /// How their CPU time is read: `cpuacct.usage` of version 1 in nanoseconds, or `usage_usec` of `cpu.stat` in
     /// microseconds, else the CPU clocks of the live processes, which leave out those that have died.
     ///
@@ -31,17 +31,17 @@ pub struct Isolation {
     /// the timer ticks (4 ms on the machine where it was measured); once it is frozen they are exact. The first is preferred:
     /// it has nanoseconds, not microseconds, and is read in 0.7 µs, not 1.3 µs. It costs one more cgroup to enter at the
     /// start, before the clock of the start-up time runs.
-    pub accounting: Means,
+    pub accounting: Cgroups,
     /// How all processes of a service are killed: by `cgroup.kill` (Linux 5.14) all at once, so that none can escape by
     /// forking, else one by one until none is left.
-    pub killing: Means,
+    pub killing: Cgroups,
 }
 
-impl Means {
+impl Cgroups {
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
-            Means::V1(folder) | Means::V2(folder) => Some(folder),
-            Means::None(_) => None,
+            Cgroups::V1(folder) | Cgroups::V2(folder) => Some(folder),
+            Cgroups::None(_) => None,
         }
     }
 }
@@ -53,31 +53,31 @@ impl Isolation {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let usable = |controller: Option<&str>, file: &str| usable(&mounts, &own, controller, file);
         let freezer = match (usable(None, "cgroup.freeze"), usable(Some("freezer"), "freezer.state")) {
-            (Ok(folder), _) => Means::V2(folder),
-            (_, Ok(folder)) => Means::V1(folder),
-            (Err(v2), Err(v1)) => Means::None(format!("{v2}; {v1}")),
+            (Ok(folder), _) => Cgroups::V2(folder),
+            (_, Ok(folder)) => Cgroups::V1(folder),
+            (Err(v2), Err(v1)) => Cgroups::None(format!("{v2}; {v1}")),
         };
         let accounting = match (usable(Some("cpuacct"), "cpuacct.usage"), usable(None, "cpu.stat")) {
-            (Ok(folder), _) => Means::V1(folder),
-            (_, Ok(folder)) => Means::V2(folder),
-            (Err(v1), Err(v2)) => Means::None(format!("{v2}; {v1}")),
+            (Ok(folder), _) => Cgroups::V1(folder),
+            (_, Ok(folder)) => Cgroups::V2(folder),
+            (Err(v1), Err(v2)) => Cgroups::None(format!("{v2}; {v1}")),
         };
-        let killing = usable(None, "cgroup.kill").map_or_else(Means::None, Means::V2);
+        let killing = usable(None, "cgroup.kill").map_or_else(Cgroups::None, Cgroups::V2);
         Self { freezer, accounting, killing }
     }
 
     /// Uses no cgroup at all: for tests, and for machines where cgroups are known to cause trouble.
     pub fn none(reason: &str) -> Self {
-        let none = || Means::None(reason.to_owned());
+        let none = || Cgroups::None(reason.to_owned());
         Self { freezer: none(), accounting: none(), killing: none() }
     }
 
     /// Where the CPU time of a service is read.
     pub(crate) fn cpu_time(&self) -> &'static str {
         match self.accounting {
-            Means::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
-            Means::V2(_) => "cgroup v2 cpu.stat (microseconds)",
-            Means::None(_) => "CPU clocks of the live processes",
+            Cgroups::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
+            Cgroups::V2(_) => "cgroup v2 cpu.stat (microseconds)",
+            Cgroups::None(_) => "CPU clocks of the live processes",
         }
     }
 
@@ -89,18 +89,18 @@ impl Isolation {
     /// One pair of subject and description for each means.
     pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
         let freezer = match &self.freezer {
-            Means::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
-            Means::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),
-            Means::None(reason) => format!("SIGSTOP and SIGCONT, as no freezer is usable: {reason}"),
+            Cgroups::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
+            Cgroups::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),
+            Cgroups::None(reason) => format!("SIGSTOP and SIGCONT, as no freezer is usable: {reason}"),
         };
         let source = self.cpu_time();
         let accounting = match &self.accounting {
-            Means::V1(folder) | Means::V2(folder) => format!("{source} in {folder:?}"),
-            Means::None(reason) => format!("{source}, as no group accounting is usable: {reason}"),
+            Cgroups::V1(folder) | Cgroups::V2(folder) => format!("{source} in {folder:?}"),
+            Cgroups::None(reason) => format!("{source}, as no group accounting is usable: {reason}"),
         };
         let killing = match &self.killing {
-            Means::V1(folder) | Means::V2(folder) => format!("cgroup.kill in {folder:?}"),
-            Means::None(reason) => format!("SIGKILL one by one, as cgroup.kill is not usable: {reason}"),
+            Cgroups::V1(folder) | Cgroups::V2(folder) => format!("cgroup.kill in {folder:?}"),
+            Cgroups::None(reason) => format!("SIGKILL one by one, as cgroup.kill is not usable: {reason}"),
         };
         vec![("freezing", freezer), ("cpu time", accounting), ("killing", killing)]
     }
@@ -108,7 +108,8 @@ impl Isolation {
     /// The folders in which groups are made, without duplicates. The one that lists the members of a group best comes first.
     pub(super) fn parents(&self) -> Vec<&Path> {
         let mut parents = Vec::new();
-        for parent in [&self.killing, &self.freezer, &self.accounting].into_iter().filter_map(Means::folder) {
+        for parent in [&self.killing, &self.freezer, &self.accounting].into_iter().filter_map(Cgroups::folder)
+        {
             if !parents.contains(&parent) {
                 parents.push(parent);
             }
@@ -287,9 +288,9 @@ mod tests {
 
     fn isolation(freezer: &str, accounting: &str, killing: &str) -> Isolation {
         Isolation {
-            freezer: Means::V1(freezer.into()),
-            accounting: Means::V2(accounting.into()),
-            killing: Means::V2(killing.into()),
+            freezer: Cgroups::V1(freezer.into()),
+            accounting: Cgroups::V2(accounting.into()),
+            killing: Cgroups::V2(killing.into()),
         }
     }
 
@@ -306,8 +307,8 @@ mod tests {
             cpu time: cgroup v2 cpu.stat (microseconds) in \"/c\"; killing: cgroup.kill in \"/k\"";
         assert_eq!(text, expected);
         let other = Isolation {
-            freezer: Means::V2("/f".into()),
-            accounting: Means::V1("/c".into()),
+            freezer: Cgroups::V2("/f".into()),
+            accounting: Cgroups::V1("/c".into()),
             ..isolation("", "", "")
         };
         let text = other.to_string();

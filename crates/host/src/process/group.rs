@@ -1,7 +1,7 @@
 //! The group of one service: its cgroups, its process group and the variable in its environment, by which all its processes
 //! are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
 
-use super::cgroup::{self, Isolation, Means};
+use super::cgroup::{self, Cgroups, Isolation};
 use super::{fallback, folder, procfs, syscall};
 use rustix::process::Signal;
 use std::fs::{self, File};
@@ -79,7 +79,7 @@ pub(super) struct Group {
     pub trace: Trace,
     freezer: Option<PathBuf>,
     /// How its CPU time is read, with its own folder.
-    accounting: Means,
+    accounting: Cgroups,
 }
 
 impl Group {
@@ -89,8 +89,8 @@ impl Group {
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
         let freezer = isolation.freezer.folder().map(|parent| parent.join(&name));
         let accounting = match &isolation.accounting {
-            Means::V1(parent) => Means::V1(parent.join(&name)),
-            Means::V2(parent) => Means::V2(parent.join(&name)),
+            Cgroups::V1(parent) => Cgroups::V1(parent.join(&name)),
+            Cgroups::V2(parent) => Cgroups::V2(parent.join(&name)),
             none => none.clone(),
         };
         Self { trace: Trace { name, folders, pgid: None }, freezer, accounting }
@@ -142,12 +142,12 @@ impl Group {
 
     pub(super) fn cpu_ns(&self) -> io::Result<u64> {
         match &self.accounting {
-            Means::V1(folder) => parse(&folder.join("cpuacct.usage"), |text| text.trim().parse().ok()),
-            Means::V2(folder) => parse(&folder.join("cpu.stat"), |text| {
+            Cgroups::V1(folder) => parse(&folder.join("cpuacct.usage"), |text| text.trim().parse().ok()),
+            Cgroups::V2(folder) => parse(&folder.join("cpu.stat"), |text| {
                 let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
                 value.parse::<u64>().ok()?.checked_mul(1000)
             }),
-            Means::None(_) => {
+            Cgroups::None(_) => {
                 Ok(self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum())
             }
         }
@@ -163,16 +163,16 @@ fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
 mod tests {
     use super::*;
 
-    /// Means of isolation in folders that are no cgroups.
-    fn isolation(freezer: &Path, accounting: Means) -> Isolation {
-        let killing = Means::None("a test".to_owned());
-        Isolation { freezer: Means::V2(freezer.to_owned()), accounting, killing }
+    /// Cgroups of isolation in folders that are no cgroups.
+    fn isolation(freezer: &Path, accounting: Cgroups) -> Isolation {
+        let killing = Cgroups::None("a test".to_owned());
+        Isolation { freezer: Cgroups::V2(freezer.to_owned()), accounting, killing }
     }
 
     #[test]
     fn a_planned_group_exists_only_once_it_is_made() {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let group = Group::plan(&isolation(one.path(), Means::V2(two.path().to_owned())));
+        let group = Group::plan(&isolation(one.path(), Cgroups::V2(two.path().to_owned())));
         let folders = [one.path().join(&group.trace.name), two.path().join(&group.trace.name)];
         assert_eq!(group.trace.folders, folders);
         assert!(!folders[0].exists());
@@ -197,12 +197,12 @@ mod tests {
     #[test]
     fn cpu_time_is_read_in_the_unit_of_its_file() {
         let parent = tempfile::tempdir().unwrap();
-        type How = fn(PathBuf) -> Means;
+        type How = fn(PathBuf) -> Cgroups;
         let table: [(How, &str, &str, Option<u64>); 4] = [
-            (Means::V1, "cpuacct.usage", "123\n", Some(123)),
-            (Means::V2, "cpu.stat", "nr_periods 3\nusage_usec 7\nuser_usec 1\n", Some(7_000)),
-            (Means::V2, "cpu.stat", "user_usec 1\n", None),
-            (Means::V1, "cpuacct.usage", "-1", None),
+            (Cgroups::V1, "cpuacct.usage", "123\n", Some(123)),
+            (Cgroups::V2, "cpu.stat", "nr_periods 3\nusage_usec 7\nuser_usec 1\n", Some(7_000)),
+            (Cgroups::V2, "cpu.stat", "user_usec 1\n", None),
+            (Cgroups::V1, "cpuacct.usage", "-1", None),
         ];
         for (how, file, text, expected) in table {
             let group = Group::plan(&isolation(parent.path(), how(parent.path().to_owned())));

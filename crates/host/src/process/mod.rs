@@ -29,7 +29,7 @@ mod tail;
 mod throttle;
 
 pub use ask::Asked;
-pub use cgroup::{Isolation, Means};
+pub use cgroup::{Cgroups, Isolation};
 pub use job::{Ended, Job, Limits, run_to_end};
 pub use launch::{Launch, StartError, StartFailure, Supervisor};
 pub use metrics::Modes;

@@ -140,7 +140,7 @@ mod tests {
     fn serde_uses_the_names_of_the_table() {
         for check in CheckId::ALL {
             assert_eq!(serde_json::to_value(check).unwrap(), serde_json::json!(check.name()));
-            assert_eq!(CheckId::from_name(check.name()), Some(check));
+            assert_eq!(CheckId::from_name(check.name()), Some(*check));
         }
     }
 

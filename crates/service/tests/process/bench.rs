@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tare_host::process::{Exit, Isolation, Launch, Means, Service, Stopped, Supervisor, free_port};
+use tare_host::process::{Cgroups, Exit, Isolation, Launch, Service, Stopped, Supervisor, free_port};
 
 pub const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 pub const READY_WITHIN: Duration = Duration::from_secs(20);
@@ -17,10 +17,10 @@ pub const SHORT: Duration = Duration::from_millis(400);
 pub fn isolations() -> Vec<Isolation> {
     let detected = Isolation::detect();
     let older = match (&detected.freezer, Path::new("/sys/fs/cgroup/freezer")) {
-        (Means::V2(v2), v1) if v1.join("cgroup.procs").exists() => Some(Isolation {
-            freezer: Means::V1(v1.into()),
-            accounting: Means::V2(v2.clone()),
-            killing: Means::None("a test".into()),
+        (Cgroups::V2(v2), v1) if v1.join("cgroup.procs").exists() => Some(Isolation {
+            freezer: Cgroups::V1(v1.into()),
+            accounting: Cgroups::V2(v2.clone()),
+            killing: Cgroups::None("a test".into()),
         }),
         _ => None,
     };
@@ -150,5 +150,5 @@ pub fn cgroups(maker: u32) -> Vec<PathBuf> {
 
 /// Whether this machine offers no cgroups, so that none can be looked for.
 pub fn no_cgroups(isolation: &Isolation) -> bool {
-    matches!((&isolation.freezer, &isolation.accounting), (Means::None(_), Means::None(_)))
+    matches!((&isolation.freezer, &isolation.accounting), (Cgroups::None(_), Cgroups::None(_)))
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tare_host::process::{Isolation, Means, Service, sweep};
+use tare_host::process::{Cgroups, Isolation, Service, sweep};
 
 /// Those that kill a stand-in of tare look at the whole machine afterwards.
 static WHOLE_MACHINE: Mutex<()> = Mutex::new(());
@@ -117,7 +117,7 @@ fn a_sweep_clears_what_tare_and_its_watchdog_have_left() {
         assert!(within(GRACE, || !is_alive(tare.id()) && !is_alive(watchdog)));
         // What SIGSTOP stopped may be dead already: the kernel sends SIGHUP to a stopped group that has lost its parent.
         let left: Vec<u32> = services.iter().copied().filter(|&pid| is_alive(pid)).collect();
-        let by_signal = isolation == "none" || matches!(Isolation::detect().freezer, Means::None(_));
+        let by_signal = isolation == "none" || matches!(Isolation::detect().freezer, Cgroups::None(_));
         assert!(!left.is_empty() && (by_signal || left.len() == services.len()), "{isolation}: {left:?}");
         let place = KINDS.iter().position(|kind| *kind == isolation).unwrap();
         let swept = sweep(&isolations()[place]);

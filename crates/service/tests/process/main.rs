@@ -8,7 +8,7 @@ use bench::*;
 use std::fs;
 use std::time::Instant;
 use tare_host::process::{
-    Exit, Isolation, Launch, Means, Service, StartFailure, Stopped, Unready, port_in_use,
+    Cgroups, Exit, Isolation, Launch, Service, StartFailure, Stopped, Unready, port_in_use,
 };
 
 #[test]
@@ -96,7 +96,7 @@ fn a_service_that_dies_under_load_has_ended_before() {
 fn a_service_killed_from_outside_is_seen_dead_even_frozen() {
     for isolation in isolations() {
         // What a v1 freezer holds dies only when it is thawed.
-        let frozen_dies = !matches!(isolation.freezer, Means::V1(_));
+        let frozen_dies = !matches!(isolation.freezer, Cgroups::V1(_));
         let bench = Bench::new(isolation);
         let (service, _) = bench.start_ready("correct");
         if frozen_dies {

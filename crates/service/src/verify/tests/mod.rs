@@ -194,7 +194,8 @@ bad-input json-not-an-object: expected a status of the class 4xx for wrong input
 #[test]
 fn dates_that_stand_still_and_dates_that_are_not_sent() {
     let others: Vec<CheckId> = CheckId::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|check| !matches!(check, CheckId::Response | CheckId::Date))
         .collect();
     let verify = |fault| {
