@@ -108,7 +108,7 @@ impl<'a> Bench<'a> {
         let took_ns = Monotonic.now_ns() - began_ns;
         // Evidence that was cut off proves nothing.
         let evaluation = match &self.last {
-            Some((_, evidence)) if !self.interrupted() => (trial.evaluate)(evidence),
+            Some((_, evidence)) if !self.interrupted() => trial.evaluate(evidence),
             _ => interrupted(),
         };
         Ok(Finding::new(trial, took_ns, evaluation))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     action::{Action, Disturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN},
-    evaluate::{self, Evaluation, Evidence},
+    evaluate::{self, Evaluation, Evidence, Found},
 };
 
 /// One fault that the instrument must see, or one difference that it must not.
@@ -18,8 +18,7 @@ pub struct Trial {
     /// The longest time that it takes, about; zero if it shares its action with the trial before.
     pub lasts: Duration,
     pub action: Action,
-    /// Whether it is seen.
-    pub evaluate: fn(&Evidence) -> Evaluation,
+    find: fn(&Evidence) -> Found,
 }
 
 impl Trial {
@@ -29,10 +28,15 @@ impl Trial {
         must: &str,
         lasts_s: u64,
         action: Action,
-        evaluate: fn(&Evidence) -> Evaluation,
+        find: fn(&Evidence) -> Found,
     ) -> Trial {
         let lasts = Duration::from_secs(lasts_s);
-        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, action, evaluate }
+        Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, action, find }
+    }
+
+    /// Whether it is seen.
+    pub(crate) fn evaluate(&self, evidence: &Evidence) -> Evaluation {
+        (self.find)(evidence).unwrap_or_else(|evaluation| evaluation)
     }
 }
 

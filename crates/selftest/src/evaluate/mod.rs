@@ -78,20 +78,29 @@ pub struct Evaluation {
     pub figures: BTreeMap<String, f64>,
 }
 
+/// The evaluation of a trial; as an error, that of one whose evidence lacks what was asked of it.
+pub(super) type Found = Result<Evaluation, Evaluation>;
+
+const NO_FIGURES: [(&str, f64); 0] = [];
+
 impl Evaluation {
     /// Nothing could be tried.
     pub fn not_tried(reason: impl Into<String>) -> Evaluation {
         Evaluation { outcome: Outcome::NotTried, found: reason.into(), figures: BTreeMap::new() }
     }
 
-    fn of(is_seen: bool, found: impl Into<String>, figures: &[(&str, f64)]) -> Evaluation {
-        let figures = figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    fn of<N: Into<String>>(
+        is_seen: bool,
+        found: impl Into<String>,
+        figures: impl IntoIterator<Item = (N, f64)>,
+    ) -> Evaluation {
+        let figures = figures.into_iter().map(|(name, value)| (name.into(), value)).collect();
         let outcome = if is_seen { Outcome::Seen } else { Outcome::NotSeen };
         Evaluation { outcome, found: found.into(), figures }
     }
 
     fn not_seen(found: impl Into<String>) -> Evaluation {
-        Evaluation::of(false, found, &[])
+        Evaluation::of(false, found, NO_FIGURES)
     }
 }
 

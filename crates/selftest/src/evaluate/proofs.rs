@@ -1,19 +1,13 @@
 //! Trials that need no load: what `tare verify` finds in a server with a fault.
 
-use tare_service::verify::{CheckId, CheckResult, Outcome as Checked, Transcript};
+use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
 
-use super::{Evaluation, Evidence};
+use super::{Evaluation, Evidence, Found, NO_FIGURES};
 
-fn proofs(evidence: &Evidence) -> &[Result<Transcript, String>] {
-    match evidence {
-        Evidence::Proofs(proofs) => proofs,
-        Evidence::Run(_) => &[],
-    }
-}
-
-/// The checks that failed; an evaluation if there is no transcript.
-fn failures(proof: Option<&Result<Transcript, String>>) -> Result<Vec<(CheckId, String)>, Evaluation> {
-    match proof {
+/// The checks that the proof of this number failed; an evaluation if there is no transcript.
+fn failures(evidence: &Evidence, index: usize) -> Result<Vec<(CheckId, String)>, Evaluation> {
+    let Evidence::Proofs(proofs) = evidence else { return Err(Evaluation::not_seen("there was no proof")) };
+    match proofs.get(index) {
         Some(Ok(transcript)) => Ok(transcript.failures().map(failure).collect()),
         Some(Err(reason)) => Err(Evaluation::not_seen(reason.clone())),
         None => Err(Evaluation::not_seen("there was no proof")),
@@ -36,45 +30,35 @@ fn describe(failures: &[(CheckId, String)]) -> String {
     }
 }
 
-pub(crate) fn honest(evidence: &Evidence) -> Evaluation {
-    match failures(proofs(evidence).first()) {
-        Err(evaluation) => evaluation,
-        Ok(failed) => Evaluation::of(failed.is_empty(), describe(&failed), &[]),
-    }
+pub(crate) fn honest(evidence: &Evidence) -> Found {
+    let failed = failures(evidence, 0)?;
+    Ok(Evaluation::of(failed.is_empty(), describe(&failed), NO_FIGURES))
 }
 
 /// At least one of these checks must fail.
-fn refused_by(evidence: &Evidence, checks: &[CheckId]) -> Evaluation {
-    match failures(proofs(evidence).first()) {
-        Err(evaluation) => evaluation,
-        Ok(mut failed) => {
-            failed.retain(|(check, _)| checks.contains(check));
-            Evaluation::of(!failed.is_empty(), describe(&failed), &[])
-        }
-    }
+fn refused_by(evidence: &Evidence, checks: &[CheckId]) -> Found {
+    let mut failed = failures(evidence, 0)?;
+    failed.retain(|(check, _)| checks.contains(check));
+    Ok(Evaluation::of(!failed.is_empty(), describe(&failed), NO_FIGURES))
 }
 
-pub(crate) fn cache(evidence: &Evidence) -> Evaluation {
+pub(crate) fn cache(evidence: &Evidence) -> Found {
     refused_by(evidence, &[CheckId::Response, CheckId::Fresh])
 }
 
-pub(crate) fn wrong_length(evidence: &Evidence) -> Evaluation {
+pub(crate) fn wrong_length(evidence: &Evidence) -> Found {
     refused_by(evidence, &[CheckId::Response, CheckId::KeepAlive, CheckId::Fragments, CheckId::Pipelined])
 }
 
 /// The first server closes its connections as announced, the second does not.
-pub(crate) fn slow_close(evidence: &Evidence) -> Evaluation {
+pub(crate) fn slow_close(evidence: &Evidence) -> Found {
     let failed_to_close = |index: usize| {
-        let mut failed = failures(proofs(evidence).get(index))?;
+        let mut failed = failures(evidence, index)?;
         failed.retain(|(check, _)| *check == CheckId::ConnectionClose);
         Ok(failed)
     };
-    match (failed_to_close(0), failed_to_close(1)) {
-        (Ok(honest), Ok(slow)) => {
-            let is_seen = honest.is_empty() && !slow.is_empty();
-            let other = if honest.is_empty() { "passed" } else { "failed it too" };
-            Evaluation::of(is_seen, format!("{}; the other server {other}", describe(&slow)), &[])
-        }
-        (Err(evaluation), _) | (_, Err(evaluation)) => evaluation,
-    }
+    let (honest, slow) = (failed_to_close(0)?, failed_to_close(1)?);
+    let other = if honest.is_empty() { "passed" } else { "failed it too" };
+    let found = format!("{}; the other server {other}", describe(&slow));
+    Ok(Evaluation::of(honest.is_empty() && !slow.is_empty(), found, NO_FIGURES))
 }

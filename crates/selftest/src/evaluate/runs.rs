@@ -12,7 +12,7 @@ use tare_analysis::{
 };
 use tare_bench::plan::until::Metric;
 
-use super::{Analysed, Evaluation, Evidence};
+use super::{Analysed, Evaluation, Evidence, Found};
 use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};
 
 /// Half a CPU, as a short measurement with the edges of the quota's periods shows it.
@@ -29,10 +29,6 @@ fn run(evidence: &Evidence) -> Result<&Analysed, Evaluation> {
         Evidence::Run(run) => Ok(run),
         Evidence::Proofs(_) => Err(Evaluation::not_seen("nothing was loaded")),
     }
-}
-
-fn evaluated(found: Result<Evaluation, Evaluation>) -> Evaluation {
-    found.unwrap_or_else(|evaluation| evaluation)
 }
 
 /// A row that has figures.
@@ -54,12 +50,9 @@ fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
     }
 }
 
-pub(crate) fn twins(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(the_same))
-}
-
 /// One program under two names: the table must not separate them, neither by tier nor by an interval.
-fn the_same(run: &Analysed) -> Result<Evaluation, Evaluation> {
+pub(crate) fn twins(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
     let (twin, reference) = (measured(run, TWIN)?, measured(run, RAW_SOCKET)?);
     let (Some(cpu), Some(rate)) = (&twin.cpu_ratio, &twin.ratio) else {
         return Err(Evaluation::not_seen("there is no ratio of the twin and the reference"));
@@ -75,25 +68,25 @@ fn the_same(run: &Analysed) -> Result<Evaluation, Evaluation> {
     );
     let is_seen = is_one_tier && holds_1(cpu) && holds_1(rate) && failed == 0;
     let figures = [figures_of("cpu_ratio", cpu), figures_of("throughput_ratio", rate)].concat();
-    Ok(with_figures(is_seen, found, &figures))
+    Ok(Evaluation::of(is_seen, found, figures))
 }
 
 fn holds_1(ratio: &Estimate) -> bool {
     ratio.low.zip(ratio.high).is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
 }
 
-pub(crate) fn slower_3(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(|run| slower(run, 0.03)))
+pub(crate) fn slower_3(evidence: &Evidence) -> Found {
+    slower(run(evidence)?, 0.03)
 }
 
-pub(crate) fn slower_10(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(|run| slower(run, 0.10)))
+pub(crate) fn slower_10(evidence: &Evidence) -> Found {
+    slower(run(evidence)?, 0.10)
 }
 
 /// The comparison must fail by CPU per request, the table must rank the slower program below, and the interval must reach into the
 /// third around what was added: the calibration is no more exact than that where other programs change what a request
 /// costs.
-fn slower(run: &Analysed, added: f64) -> Result<Evaluation, Evaluation> {
+fn slower(run: &Analysed, added: f64) -> Found {
     let (subject, reference) = (measured(run, SUBJECT)?, measured(run, RAW_SOCKET)?);
     let Some((comparison, cpu)) = run.comparison.as_ref().and_then(cpu_of) else {
         return Err(Evaluation::not_seen("no block was finished"));
@@ -110,7 +103,7 @@ fn slower(run: &Analysed, added: f64) -> Result<Evaluation, Evaluation> {
         shown(&ratio),
         if is_below { "a lower tier" } else { "no lower tier" }
     );
-    Ok(with_figures(is_found && is_below && is_about, found, &figures_of("cpu_ratio", &ratio)))
+    Ok(Evaluation::of(is_found && is_below && is_about, found, figures_of("cpu_ratio", &ratio)))
 }
 
 fn cpu_of(comparison: &Comparison) -> Option<(&Comparison, &Figure)> {
@@ -138,18 +131,10 @@ fn figures_of(name: &str, ratio: &Estimate) -> Vec<(String, f64)> {
     [(name.to_owned(), ratio.value), ("blocks".to_owned(), ratio.n as f64)].into_iter().chain(ends).collect()
 }
 
-fn with_figures(is_seen: bool, found: String, figures: &[(String, f64)]) -> Evaluation {
-    let figures: Vec<(&str, f64)> = figures.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    Evaluation::of(is_seen, found, &figures)
-}
-
-pub(crate) fn stall(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(stalled))
-}
-
 /// A request that is due s ms into a stop waits 200 - s ms, and one in five is due in a stop: 1% of all wait longer than
 /// 95% of 200 ms, 10% longer than half of it.
-fn stalled(run: &Analysed) -> Result<Evaluation, Evaluation> {
+pub(crate) fn stall(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
     let row = measured(run, SUBJECT)?;
     let (Some(open), Some(closed_ns)) = (row.latency_open.first(), row.latency_ns_p99) else {
         return Err(Evaluation::not_seen("the run has no latency"));
@@ -160,25 +145,25 @@ fn stalled(run: &Analysed) -> Result<Evaluation, Evaluation> {
     let found =
         format!("p99 {p99:.1} ms, p90 {p90:.1} ms (a closed loop alone shows a p99 of {closed_p99:.2} ms)");
     let figures = [("p99_ms", p99), ("p90_ms", p90), ("closed_p99_ms", closed_p99)];
-    Ok(unless_noisy(run, Evaluation::of(is_seen, found, &figures)))
+    Ok(unless_noisy(run, Evaluation::of(is_seen, found, figures)))
 }
 
-pub(crate) fn dropper(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(|run| failing(run, 0.007, 0.013)))
+pub(crate) fn dropper(evidence: &Evidence) -> Found {
+    failing(run(evidence)?, 0.007, 0.013)
 }
 
 /// The byte too much may spoil the next answer on that connection as well.
-pub(crate) fn some_wrong_lengths(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(|run| failing(run, 0.007, 0.025)))
+pub(crate) fn some_wrong_lengths(evidence: &Evidence) -> Found {
+    failing(run(evidence)?, 0.007, 0.025)
 }
 
-pub(crate) fn late_cache(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(|run| failing(run, 0.5, 1.0)))
+pub(crate) fn late_cache(evidence: &Evidence) -> Found {
+    failing(run(evidence)?, 0.5, 1.0)
 }
 
 /// Such a share of the requests must have failed, and the analysis must refuse the row its figures. The share is of all
 /// requests: a row that failed has no slice that counts.
-fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluation> {
+fn failing(run: &Analysed, least: f64, most: f64) -> Found {
     let (sent, failed) = requests(run);
     let row = run.row(SUBJECT).filter(|_| sent > 0);
     let row = row.ok_or_else(|| Evaluation::not_seen(run.missing(SUBJECT)))?;
@@ -187,7 +172,7 @@ fn failing(run: &Analysed, least: f64, most: f64) -> Result<Evaluation, Evaluati
     let reason = row.state.reason().unwrap_or_else(|| "the row still has figures".to_owned());
     let found = format!("{:.2}% of {sent} requests failed; {}", share * 100.0, shortened(&reason));
     let is_seen = is_refused && (least..=most).contains(&share);
-    Ok(Evaluation::of(is_seen, found, &[("failure_share", share)]))
+    Ok(Evaluation::of(is_seen, found, [("failure_share", share)]))
 }
 
 /// Requests that were sent, and those that failed.
@@ -205,12 +190,9 @@ fn shortened(text: &str) -> String {
     }
 }
 
-pub(crate) fn throttled(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(held_back))
-}
-
 /// Half a CPU, and the analysis must report that the throughput may not be the server's capacity.
-fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
+pub(crate) fn throttled(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
     let row = measured(run, SUBJECT)?;
     if !run.kept.header.plan.pinning.apart() {
         return Err(Evaluation::not_tried(ONE_CPU));
@@ -226,15 +208,12 @@ fn held_back(run: &Analysed) -> Result<Evaluation, Evaluation> {
     );
     let is_seen = HALF.contains(&server) && doubt.is_some();
     let figures = [("server_cpu_share", server), ("generator_cpu_share", generator)];
-    Ok(unless_noisy(run, Evaluation::of(is_seen, found, &figures)))
-}
-
-pub(crate) fn spinner(evidence: &Evidence) -> Evaluation {
-    evaluated(run(evidence).and_then(interfered))
+    Ok(unless_noisy(run, Evaluation::of(is_seen, found, figures)))
 }
 
 /// Rounds with the spinner must be left out of the figures, rounds without it must stay.
-fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
+pub(crate) fn spinner(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
     measured(run, SUBJECT)?;
     let all = slices(&run.kept);
     let (with, without): (Vec<&ClassifiedSlice>, Vec<&ClassifiedSlice>) =
@@ -263,7 +242,7 @@ fn interfered(run: &Analysed) -> Result<Evaluation, Evaluation> {
     }
     let is_seen = dropped == with.len() && dropped_quiet * 2 < without.len();
     let figures = [("interference_cpu_share", share), ("interference_cpu_share_without", before)];
-    Ok(Evaluation::of(is_seen, found, &figures))
+    Ok(Evaluation::of(is_seen, found, figures))
 }
 
 /// The mean share of the CPUs that other programs used; absent if the kernel does not count it.

@@ -30,7 +30,7 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
 
 fn evaluated(name: &str, records: Vec<Record>) -> Evaluation {
     let trial = trials(false).into_iter().find(|trial| trial.name == name).unwrap();
-    (trial.evaluate)(&evidence(name, records))
+    trial.evaluate(&evidence(name, records))
 }
 
 /// A block in which each row has one slice, and ends.
@@ -211,7 +211,9 @@ fn a_proof_must_fail_at_what_is_wrong() {
         let outcome = if fails { Checked::Fail("why".to_owned()) } else { Checked::Pass };
         Ok(Transcript { contract: String::new(), checks: vec![result(check, outcome)] })
     };
-    let of = |trial: fn(&Evidence) -> Evaluation, proofs| trial(&Evidence::Proofs(proofs)).outcome;
+    let of = |find: fn(&Evidence) -> Found, proofs| match find(&Evidence::Proofs(proofs)) {
+        Ok(evaluation) | Err(evaluation) => evaluation.outcome,
+    };
     assert_eq!(of(honest, vec![proof(CheckId::Head, false)]), Outcome::Seen);
     assert_eq!(of(honest, vec![proof(CheckId::Head, true)]), Outcome::NotSeen);
     assert_eq!(of(cache, vec![proof(CheckId::Fresh, true)]), Outcome::Seen);
@@ -233,7 +235,7 @@ fn no_trial_sees_anything_in_nothing() {
             Action::Proofs { .. } => Evidence::Proofs(Vec::new()),
             Action::Load(_) => evidence(trial.name, Vec::new()),
         };
-        let found = (trial.evaluate)(&nothing);
+        let found = trial.evaluate(&nothing);
         assert_ne!(found.outcome, Outcome::Seen, "{}: {}", trial.name, found.found);
         assert!(!found.found.is_empty(), "{}", trial.name);
     }
@@ -246,7 +248,7 @@ fn evidence_of_the_other_kind_is_none() {
             Action::Proofs { .. } => (evidence("dropper", one_in(100)), "there was no proof"),
             Action::Load(_) => (Evidence::Proofs(Vec::new()), "nothing was loaded"),
         };
-        let evaluation = (trial.evaluate)(&other);
+        let evaluation = trial.evaluate(&other);
         assert_eq!(
             (evaluation.outcome, evaluation.found.as_str()),
             (Outcome::NotSeen, found),
@@ -302,7 +304,7 @@ fn a_wrong_answer_of_the_other_server_is_no_slow_close() {
         let result = CheckResult { check, request: String::new(), outcome, note: None, wire: None };
         Ok(Transcript { contract: String::new(), checks: vec![result] })
     };
-    let of = |proofs| slow_close(&Evidence::Proofs(proofs));
+    let of = |proofs| slow_close(&Evidence::Proofs(proofs)).unwrap_or_else(|evaluation| evaluation);
     assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::ConnectionClose)]).outcome, Outcome::Seen);
     assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::Head)]).outcome, Outcome::NotSeen);
     let alone = of(vec![proof(CheckId::ConnectionClose)]);
@@ -315,10 +317,10 @@ fn a_wrong_answer_of_the_other_server_is_no_slow_close() {
 fn a_shortage_cannot_be_tried_on_a_single_cpu() {
     let trial = trials(false).into_iter().find(|trial| trial.name == "throttled").unwrap();
     let mut both = evidence("throttled", busy(50_000_000, 40_000_000, 0));
-    assert_eq!((trial.evaluate)(&both).outcome, Outcome::Seen);
+    assert_eq!(trial.evaluate(&both).outcome, Outcome::Seen);
     let Evidence::Run(run) = &mut both else { panic!("a load run leaves a run") };
     run.kept.header.plan.pinning = Pinning { server: vec![0], generator: vec![0] };
-    let found = (trial.evaluate)(&both);
+    let found = trial.evaluate(&both);
     assert_eq!(found.outcome, Outcome::NotTried);
     assert_eq!(found.found, "services and generator share one CPU, so each limits the other");
 }
@@ -327,7 +329,7 @@ fn a_shortage_cannot_be_tried_on_a_single_cpu() {
 fn each_weight_is_found_at_its_own_place() {
     let load = |quick: bool| {
         let trial = trials(quick).into_iter().find(|trial| trial.name == "slower").unwrap();
-        move |percent| (trial.evaluate)(&evidence("slower", scales(percent, 0))).outcome == Outcome::Seen
+        move |percent| trial.evaluate(&evidence("slower", scales(percent, 0))).outcome == Outcome::Seen
     };
     let (quick, full) = (load(true), load(false));
     for (percent, by_quick, by_full) in
@@ -339,7 +341,7 @@ fn each_weight_is_found_at_its_own_place() {
 
 #[test]
 fn an_evaluation_is_what_it_was_made_of() {
-    let found = Evaluation::of(false, "so".to_owned(), &[("a_ms", 1.5)]);
+    let found = Evaluation::of(false, "so".to_owned(), [("a_ms", 1.5)]);
     assert_eq!((found.outcome, found.found.as_str(), found.figures["a_ms"]), (Outcome::NotSeen, "so", 1.5));
     let untried = Evaluation::not_tried("no CPU");
     assert_eq!((untried.outcome, untried.figures.len()), (Outcome::NotTried, 0));
