@@ -8,7 +8,7 @@ use tare_load::http1::{Decoder, Piece, Head, ParseError, parse_response};
 type Told = (Vec<Head>, Vec<u8>, Option<bool>, Option<ParseError>, bool);
 
 fn decode(pieces: &[&[u8]], is_head: bool) -> Told {
-    let mut decoder = Decoder::new();
+    let mut decoder = Decoder::default();
     decoder.start(is_head);
     let (mut heads, mut body, mut complete) = (vec![], vec![], None);
     for piece in pieces {

@@ -19,17 +19,20 @@ pub enum Piece<'a> {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Head,
-    Length { left: u64 },
+    Length {
+        left: u64,
+    },
     Chunked(Chunked),
     UntilClose,
     Complete,
 }
 
 /// Decodes the bytes of a connection into responses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Decoder {
     state: State,
     request_is_head: bool,
@@ -41,18 +44,6 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder before its first response.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            state: State::Head,
-            request_is_head: false,
-            keep_alive: false,
-            begun: false,
-            stash: Vec::new(),
-        }
-    }
-
     /// Gets ready for the response to the next request.
     #[inline]
     pub fn start(&mut self, request_is_head: bool) {
@@ -159,11 +150,5 @@ impl Decoder {
     fn complete<'a>(&mut self) -> Piece<'a> {
         self.state = State::Complete;
         Piece::Complete { keep_alive: self.keep_alive }
-    }
-}
-
-impl Default for Decoder {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -86,7 +86,7 @@ pub fn parse_response(
     request_is_head: bool,
     eof: bool,
 ) -> Result<Option<(Response, usize)>, ParseError> {
-    let mut decoder = Decoder::new();
+    let mut decoder = Decoder::default();
     decoder.start(request_is_head);
     let (mut rest, mut response) = (bytes, None);
     while let Some(event) = decoder.next(&mut rest)? {

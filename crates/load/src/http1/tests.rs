@@ -126,7 +126,7 @@ fn limits_are_errors_and_not_waiting() {
 
 /// Everything that the decoder reports of a stream of bytes, however it was split.
 fn decode(pieces: &[&[u8]], is_head: bool) -> (Vec<Head>, Vec<u8>, Option<bool>, Option<ParseError>, bool) {
-    let mut decoder = Decoder::new();
+    let mut decoder = Decoder::default();
     decoder.start(is_head);
     let (mut heads, mut body, mut complete) = (vec![], vec![], None);
     for piece in pieces {

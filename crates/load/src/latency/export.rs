@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     fn of(latencies_ns: &[u64]) -> Histogram {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         latencies_ns.iter().for_each(|ns| histogram.record(*ns));
         histogram
     }
@@ -150,7 +150,7 @@ mod tests {
 #[Buckets =           26, SubBuckets     =         2048]
 ";
         assert_eq!(text, expected);
-        assert!(hgrm(&Histogram::new()).contains("Total count    =            0]"));
+        assert!(hgrm(&Histogram::default()).contains("Total count    =            0]"));
     }
 
     proptest! {
@@ -174,7 +174,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut log = IntervalLog::new(&mut bytes);
         log.begin(UNIX_EPOCH + Duration::from_millis(1_500_250), "from a test\nof two lines").unwrap();
-        let parts = [of(&[1_000, 70_000_000_000]), Histogram::new(), of(&[2_000_000, 2_000_000])];
+        let parts = [of(&[1_000, 70_000_000_000]), Histogram::default(), of(&[2_000_000, 2_000_000])];
         for (index, part) in (0_u64..).zip(&parts) {
             let from_ns = index * 1_000_000_000;
             log.write(part, from_ns, from_ns + 1_000_000_000, None).unwrap();
@@ -198,7 +198,7 @@ mod tests {
                 LogEntry::Interval(line) => assert_eq!(line.tag().unwrap().as_str(), "twice"),
             }
         }
-        let mut all = Histogram::new();
+        let mut all = Histogram::default();
         parts.iter().for_each(|part| all.merge(part));
         assert_eq!((heads, lines), (2, 3));
         assert_eq!(Histogram { inner: Some(sum) }, all);

@@ -26,7 +26,7 @@ const HEAD_BYTES: usize = 40;
 ///
 /// The floor is 1 ns although no answer takes less than a microsecond: HDR gives everything near the floor the
 /// floor's own resolution, and a floor of 1 us would round a latency of 10 us to 5%.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Histogram {
     /// Made with the first latency: most histograms of a run stay empty.
     inner: Option<hdrhistogram::Histogram<u64>>,
@@ -39,19 +39,10 @@ fn new_inner() -> hdrhistogram::Histogram<u64> {
 
 /// Bytes that are not a histogram of this kind.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum DeserializeError {
-    #[error("latency histogram cannot be read ({0}): write it with `Histogram::serialize`")]
-    Encoding(String),
-}
+#[error("latency histogram cannot be read ({0}): write it with `Histogram::serialize`")]
+pub struct DeserializeError(String);
 
 impl Histogram {
-    /// An empty histogram.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { inner: None }
-    }
-
     /// Counts one latency.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
@@ -131,14 +122,14 @@ impl Histogram {
         let is_whole =
             word(4).is_some_and(|length| length as usize <= bytes.len().saturating_sub(HEAD_BYTES));
         if word(0) != Some(COOKIE) || !is_whole {
-            return Err(DeserializeError::Encoding("not a whole histogram in the V2 encoding".to_owned()));
+            return Err(DeserializeError("not a whole histogram in the V2 encoding".to_owned()));
         }
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut io::Cursor::new(bytes))
-            .map_err(|error| DeserializeError::Encoding(error.to_string()))?;
+            .map_err(|error| DeserializeError(error.to_string()))?;
         // Into our own bounds, so that merging later cannot fail.
         let mut own = new_inner();
-        own.add(&read).map_err(|error| DeserializeError::Encoding(error.to_string()))?;
+        own.add(&read).map_err(|error| DeserializeError(error.to_string()))?;
         Ok(Self { inner: Some(own) })
     }
 }
@@ -149,12 +140,6 @@ impl PartialEq for Histogram {
             (Some(own), Some(other)) => own == other,
             _ => self.count() == other.count(),
         }
-    }
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -176,7 +161,7 @@ mod tests {
 
     #[test]
     fn quantiles_keep_three_digits_down_to_microseconds() {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         for ns in 1..=100_u64 {
             histogram.record(ns * 1_000);
         }
@@ -190,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_lies_outside_is_counted_at_the_bounds() {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         histogram.record(0);
         histogram.record(u64::MAX);
         assert_eq!(histogram.count(), 2);
@@ -202,26 +187,26 @@ mod tests {
 
     #[test]
     fn an_empty_one_says_zero() {
-        let empty = Histogram::new();
+        let empty = Histogram::default();
         assert_eq!((empty.count(), empty.max_ns(), empty.min_ns(), empty.quantile_ns(0.99)), (0, 0, 0, 0));
     }
 
     #[test]
     fn the_spread_is_reported() {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         for ns in [1_000, 1_000, 1_000, 5_000] {
             histogram.record(ns);
         }
         assert!((histogram.stdev_ns() / 1_732.0 - 1.0).abs() < 1e-3, "{}", histogram.stdev_ns());
         assert_eq!(histogram.share_within(900, 2_000), 0.75);
         assert_eq!(histogram.share_within(0, u64::MAX), 1.0);
-        assert_eq!(Histogram::new().share_within(0, u64::MAX), 0.0);
-        assert_eq!(Histogram::new().stdev_ns(), 0.0);
+        assert_eq!(Histogram::default().share_within(0, u64::MAX), 0.0);
+        assert_eq!(Histogram::default().stdev_ns(), 0.0);
     }
 
     #[test]
     fn merge_and_serialize_lose_nothing() {
-        let (mut a, mut b) = (Histogram::new(), Histogram::new());
+        let (mut a, mut b) = (Histogram::default(), Histogram::default());
         a.record(1_000_000);
         b.record(3_000_000);
         a.merge(&b);

@@ -214,7 +214,7 @@ pub(crate) fn write(kept: &StoredRun, run: &Path) {
 
 /// 1,000 latencies about a median, one in a hundred of them four times as long.
 fn histogram(median_ns: u64) -> Vec<u8> {
-    let mut histogram = Histogram::new();
+    let mut histogram = Histogram::default();
     for place in 0..1_000 {
         let factor = if place % 100 == 0 { 4.0 } else { 0.5 + place as f64 / 1_000.0 };
         histogram.record((median_ns as f64 * factor) as u64);

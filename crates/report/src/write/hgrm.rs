@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn keep(run: &Path, label: &str, block: usize, point: Option<&str>, latencies_ns: &[u64]) -> PathBuf {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         latencies_ns.iter().for_each(|ns| histogram.record(*ns));
         let path = histogram_path(run, label, block, point);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -221,7 +221,7 @@ fn seconds(window: u64) -> Stop {
 }
 
 fn histogram(counts: &[(u64, u64)]) -> Histogram {
-    let mut histogram = Histogram::new();
+    let mut histogram = Histogram::default();
     for &(ns, count) in counts {
         (0..count).for_each(|_| histogram.record(ns));
     }
