@@ -69,14 +69,6 @@ impl ExchangePool {
         Self { exchanges }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.exchanges.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.exchanges.is_empty()
-    }
-
     /// All of them.
     pub(crate) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
@@ -93,7 +85,7 @@ impl ExchangePool {
 
     /// Where a connection starts: connections are spread evenly over a pool that is larger than their number.
     pub(crate) fn offset(&self, connection: usize, connections: usize) -> usize {
-        let (len, connections) = (self.len().max(1), connections.max(1));
+        let (len, connections) = (self.exchanges.len().max(1), connections.max(1));
         if len > connections { connection % connections * len / connections } else { connection % len }
     }
 

@@ -116,7 +116,7 @@ impl Generator {
         if total == 0 || threads == 0 {
             return Err(GeneratorError::NoConnections { total, threads });
         }
-        if pool.is_empty() {
+        if pool.exchanges().is_empty() {
             return Err(GeneratorError::EmptyPool);
         }
         try_pinning(&settings.cpus)?;
@@ -199,16 +199,16 @@ impl Generator {
             thread.order(Command::Run { shared: Arc::clone(&shared), parts: parts.clone() });
         }
         drop(parts);
-        let sum = gather(&told, self.threads.len(), load.interval.map(ns), watch);
+        let (total, end) = gather(&told, self.threads.len(), load.interval.map(ns), watch);
         Ok(RunReport {
-            window_ns: sum.window_ns,
-            elapsed_ns: sum.end_ns - sum.start_ns,
-            total: sum.total,
-            generator_cpu_ns: sum.cpu_ns,
+            window_ns: end.window_ns,
+            elapsed_ns: end.end_ns - end.start_ns,
+            total,
+            generator_cpu_ns: end.cpu_ns,
             threads: self.threads.len(),
             driver: self.driver.clone(),
-            interrupted: sum.interrupted,
-            first_failure: sum.first_failure,
+            interrupted: end.interrupted,
+            first_failure: end.first_failure,
         })
     }
 

@@ -25,19 +25,9 @@ pub(super) struct Part {
     pub(super) end: Option<End>,
 }
 
-/// What is known of a worker when it has finished.
-pub(super) struct End {
-    pub(super) start_ns: u64,
-    pub(super) end_ns: u64,
-    pub(super) window_ns: u64,
-    pub(super) cpu_ns: u64,
-    pub(super) interrupted: bool,
-    pub(super) first_failure: Option<Sample>,
-}
-
+/// What is known of a worker, or of all, when they have finished.
 #[derive(Default)]
-pub(super) struct Sum {
-    pub(super) total: Measures,
+pub(super) struct End {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) window_ns: u64,
@@ -52,14 +42,14 @@ pub(super) fn gather(
     workers: usize,
     interval_ns: Option<u64>,
     watch: &mut dyn FnMut(&Interval),
-) -> Sum {
-    let mut sum = Sum { start_ns: u64::MAX, ..Sum::default() };
+) -> (Measures, End) {
+    let (mut total, mut last) = (Measures::default(), End { start_ns: u64::MAX, ..End::default() });
     let mut intervals = Intervals { first: 0, pending: VecDeque::new() };
     for _ in 0..workers {
         // Parts of all workers arrive interleaved; each worker sends one last part.
         let end = loop {
             let part = parts.recv().expect("a worker tells when it is through");
-            sum.total += &part.measures;
+            total += &part.measures;
             if interval_ns.is_some() {
                 intervals.add(part.index, &part.measures);
             }
@@ -68,13 +58,13 @@ pub(super) fn gather(
                 None => intervals.tell(workers, interval_ns, watch),
             }
         };
-        sum.add(end);
+        last.add(end);
     }
-    intervals.tell_last(interval_ns, sum.end_ns.saturating_sub(sum.start_ns), watch);
-    sum
+    intervals.tell_last(interval_ns, last.end_ns.saturating_sub(last.start_ns), watch);
+    (total, last)
 }
 
-impl Sum {
+impl End {
     fn add(&mut self, end: End) {
         self.start_ns = self.start_ns.min(end.start_ns);
         self.end_ns = self.end_ns.max(end.end_ns);

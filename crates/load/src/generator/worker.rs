@@ -71,7 +71,7 @@ impl<D: Driver> Worker<D> {
         for (slot, connection) in self.connections.iter_mut().enumerate() {
             connection.exchange = pool.offset(first + slot, total);
         }
-        self.memos = vec![Memo::default(); pool.len()];
+        self.memos = vec![Memo::default(); pool.exchanges().len()];
         self.driver.set_requests(Arc::clone(&requests));
         (self.pool, self.requests) = (pool, requests);
     }

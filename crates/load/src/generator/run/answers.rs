@@ -1,7 +1,6 @@
 //! Evaluates what comes back: bytes are matched with requests, and a broken connection fails the requests in flight on it.
 
 use super::Run;
-use super::ledger::Ledger;
 use crate::driver::Driver;
 use crate::exchange::Exchange;
 use crate::generator::check::Outcome;
@@ -57,7 +56,8 @@ impl<D: Driver> Run<'_, D> {
             match outcome {
                 Ok(()) => self.ledger.answered(stamp, now_ns, self.deadline_ns),
                 Err(failure) => {
-                    fail(&mut self.ledger, exchange, connection, stamp, failure, received, now_ns)
+                    self.ledger.sample(now_ns, || sample(exchange, connection, failure, received));
+                    self.ledger.failed(stamp, failure, now_ns);
                 }
             }
             connection.exchange = pool.after(connection.exchange);
@@ -177,19 +177,6 @@ fn ended(
     // request would precede the next one.
     let result = if rest.is_empty() { result } else { result.and(Err(Failure::Malformed)) };
     Some((result, keep_alive && rest.is_empty() && connection.unsent.is_empty() && !hangup))
-}
-
-fn fail(
-    ledger: &mut Ledger,
-    exchange: &Exchange,
-    connection: &Connection,
-    stamp: crate::generator::connection::Stamp,
-    failure: Failure,
-    bytes: &[u8],
-    now_ns: u64,
-) {
-    ledger.sample(now_ns, || sample(exchange, connection, failure, bytes));
-    ledger.failed(stamp, failure, now_ns);
 }
 
 fn sample(exchange: &Exchange, connection: &Connection, failure: Failure, bytes: &[u8]) -> Sample {

@@ -96,7 +96,7 @@ impl<'a, D: Driver> Run<'a, D> {
     fn begin(&mut self) {
         let load = &self.shared.load;
         self.start_ns = Monotonic.now_ns();
-        let window_ns = if self.worker.pool.is_empty() { 0 } else { ns(load.stop.window()) };
+        let window_ns = if self.worker.pool.exchanges().is_empty() { 0 } else { ns(load.stop.window()) };
         self.deadline_ns = self.start_ns.saturating_add(window_ns);
         self.next_scan_ns = self.start_ns + self.scan_every_ns;
         self.next_interval_ns =
