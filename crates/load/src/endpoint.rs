@@ -43,19 +43,6 @@ pub struct Route {
     pub namespace: Option<Arc<OwnedFd>>,
 }
 
-/// Namespaces are the same if their descriptor is.
-impl PartialEq for Route {
-    fn eq(&self, other: &Route) -> bool {
-        let namespace = match (&self.namespace, &other.namespace) {
-            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
-            (one, two) => one.is_none() && two.is_none(),
-        };
-        namespace && self.target == other.target && self.sources == other.sources
-    }
-}
-
-impl Eq for Route {}
-
 impl Route {
     /// The source of the connection in a slot.
     pub(crate) fn source(&self, slot: usize) -> Option<IpAddr> {
