@@ -3,7 +3,6 @@
 //! search for capacity and a published benchmark differ in its values.
 
 mod blocks;
-mod deadline;
 mod interleaved;
 mod load;
 mod loads;
@@ -21,7 +20,7 @@ use tare_service::settings::ServiceSettings;
 pub use blocks::Blocks;
 pub(crate) use blocks::START_NS;
 use blocks::{BLOCKS_PER_START_MAX, GROUP_MAX};
-pub(crate) use deadline::Deadlines;
+pub(crate) use load::Deadlines;
 pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
 pub use point::{Link, Point};
