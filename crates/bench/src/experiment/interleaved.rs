@@ -13,7 +13,7 @@ use tare_service::document::{self, DocumentError};
 use super::{
     FORMAT,
     latency::{LatencyFile, LatencySetting},
-    load::{LoadFile, LoadSetting},
+    load::{LoadFile, LoadSetting, is_within},
     name_of,
 };
 
@@ -109,7 +109,7 @@ impl Experiment {
     /// If it has a mistake, whose line is named.
     pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
         let file: InterleavedFile = document::parse(path, text, FORMAT)?;
-        let wrong = |key: &str, message: String| Err(DocumentError::at(path, text, key, message));
+        let at = |place: &'static str| move |message: String| DocumentError::at(path, text, place, message);
         // "threads" stands in two tables: the table's own line tells them apart.
         for (place, key, value, range) in [
             ("[service]", "threads", file.service.threads, 1..=1024),
@@ -117,19 +117,13 @@ impl Experiment {
             ("blocks-min", "blocks-min", file.schedule.blocks_min, 1..=1000),
             ("blocks-max", "blocks-max", file.schedule.blocks_max, file.schedule.blocks_min..=1000),
         ] {
-            if !range.contains(&value) {
-                return wrong(
-                    place,
-                    format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end()),
-                );
-            }
+            is_within(key, value, range).map_err(at(place))?;
         }
-        let loads = file.load.read().map_err(|message| DocumentError::at(path, text, "[load]", message))?;
-        let latency = file.latency.map(LatencyFile::read).transpose();
-        let latency = latency.map_err(|message| DocumentError::at(path, text, "[latency]", message))?;
+        let loads = file.load.read().map_err(at("[load]"))?;
+        let latency = file.latency.map(LatencyFile::read).transpose().map_err(at("[latency]"))?;
         let slice = file.schedule.slice;
         if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
-            return wrong("slice", "\"slice\" must be 20ms to 60s".to_owned());
+            return Err(at("slice")("\"slice\" must be 20ms to 60s".to_owned()));
         }
         Ok(Experiment {
             name: name_of(path),

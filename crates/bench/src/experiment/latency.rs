@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use tare_load::schedule::parse::parse_rate;
 
-use super::Rate;
+use super::{Rate, load::is_within};
 
 /// More would be measured one after the other for longer than a block should last.
 const RATES_MAX: usize = 8;
@@ -47,9 +47,7 @@ impl LatencyFile {
                 rates.len()
             ));
         }
-        if !(1..=1000).contains(&self.slices_per_block) {
-            return Err(format!("\"slices-per-block\" is {}; it must be 1 to 1000", self.slices_per_block));
-        }
+        is_within("slices-per-block", self.slices_per_block, 1..=1000)?;
         let slice = self.slice;
         if !(20..=60_000).contains(&slice.as_millis()) {
             return Err("\"slice\" must be 20ms to 60s".to_owned());

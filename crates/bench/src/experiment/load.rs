@@ -59,7 +59,7 @@ impl LoadSetting {
     }
 }
 
-fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<(), String> {
+pub(super) fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -> Result<(), String> {
     match range.contains(&value) {
         true => Ok(()),
         false => Err(format!("\"{key}\" is {value}; it must be {} to {}", range.start(), range.end())),
