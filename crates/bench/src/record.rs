@@ -132,6 +132,14 @@ pub enum Ending {
 }
 
 impl Record {
+    /// The sample, if it is one.
+    pub fn sample(&self) -> Option<&Sample> {
+        match self {
+            Record::Sample(sample) => Some(sample),
+            _ => None,
+        }
+    }
+
     /// Whether every row and point that it names is one of this many.
     pub(crate) fn is_within(&self, rows: usize, points: usize) -> bool {
         match self {

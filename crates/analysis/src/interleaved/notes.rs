@@ -16,10 +16,8 @@ const FOREIGN_SHARE: f64 = 0.05;
 
 /// The share of the measured CPUs that went to others, over all slices.
 pub(super) fn interference_share(plan: &Plan, records: &[Record]) -> Option<f64> {
-    let taken = records.iter().filter_map(|record| match record {
-        Record::Sample(slice) => Some((slice.host.foreign_cpu_ns?, slice.load.elapsed_ns)),
-        _ => None,
-    });
+    let slices = records.iter().filter_map(Record::sample);
+    let taken = slices.filter_map(|slice| Some((slice.host.foreign_cpu_ns?, slice.load.elapsed_ns)));
     share_taken(&plan.pinning, taken)
 }
 

@@ -63,10 +63,7 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     let rounds = Rounds::of(plan, &kept.records);
     let cpus = plan.pinning.all().len();
     let begins = begins(&kept.records);
-    let slices = kept.records.iter().filter_map(|record| match record {
-        Record::Sample(slice) => Some(slice),
-        _ => None,
-    });
+    let slices = kept.records.iter().filter_map(Record::sample);
     let classified = slices.map(|slice| ClassifiedSlice {
         slice,
         round: begins.get(&slice.block).copied().unwrap_or(0) + slice.round,

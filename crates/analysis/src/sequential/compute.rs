@@ -56,10 +56,7 @@ pub fn compute(kept: &StoredRun) -> SequentialReport {
 /// Those that name what the plan has.
 fn samples(kept: &StoredRun) -> impl Iterator<Item = &Sample> {
     let plan = &kept.header.plan;
-    let samples = kept.records.iter().filter_map(|record| match record {
-        Record::Sample(sample) => Some(&**sample),
-        _ => None,
-    });
+    let samples = kept.records.iter().filter_map(Record::sample);
     samples.filter(|sample| sample.point < plan.points.len() && sample.row < plan.rows.len())
 }
 

@@ -20,7 +20,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     past: &[Record],
 ) -> io::Result<Ending> {
     let began_ns = parts.executor.now_ns();
-    let samples = || past.iter().filter_map(sample_of);
+    let samples = || past.iter().filter_map(Record::sample);
     let done: BTreeSet<Slot> = samples().map(Slot::of).collect();
     let slots: Vec<Slot> = order(plan).into_iter().filter(|slot| !done.contains(slot)).collect();
     let mut hung: BTreeSet<(usize, usize)> = samples().filter_map(hung_at).collect();
@@ -79,13 +79,6 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
         unclean_stop: stopped.unclean_stop,
     };
     Ok(Sample { host: crate::sample::HostUsage { process: Some(process), ..sample.host }, ..sample })
-}
-
-fn sample_of(record: &Record) -> Option<&Sample> {
-    match record {
-        Record::Sample(sample) => Some(sample),
-        _ => None,
-    }
 }
 
 fn hung_at(sample: &Sample) -> Option<(usize, usize)> {

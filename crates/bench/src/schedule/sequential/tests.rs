@@ -123,7 +123,7 @@ fn a_sample_is_one_process_from_its_start_to_its_stop() {
     let mut fake = Fake { fails: Some(1), ..Fake::new(usize::MAX) };
     let mut journal = Memory::default();
     assert_eq!(run(&plan, &mut fake, &mut journal, &[]), Ending::Complete);
-    for sample in journal.0.iter().filter_map(sample_of) {
+    for sample in journal.0.iter().filter_map(Record::sample) {
         let process = sample.host.process.as_ref();
         match &sample.outcome {
             Outcome::Failed { reason } => {
@@ -132,6 +132,6 @@ fn a_sample_is_one_process_from_its_start_to_its_stop() {
             _ => assert_eq!(process.map(|process| process.rss_bytes_peak), Some(Some(7))),
         }
     }
-    let failed = journal.0.iter().filter_map(sample_of).filter(|sample| !sample.is_measured());
+    let failed = journal.0.iter().filter_map(Record::sample).filter(|sample| !sample.is_measured());
     assert_eq!(failed.count(), 2, "it is tried in every round");
 }
