@@ -21,7 +21,7 @@
 use crate::better::Better;
 use crate::error::{EstimateError, Series, check_level};
 use crate::sequential::Looks;
-use crate::signed_rank::{self, SignedRankDistribution};
+use crate::signed_rank::{self, NullDistribution};
 use crate::warning::Warning;
 use crate::{holm, two_level};
 
@@ -231,7 +231,7 @@ fn pairs(
     processes: Option<&[Vec<usize>]>,
     alpha: f64,
 ) -> Result<Vec<Pair>, EstimateError> {
-    let null = SignedRankDistribution::new(logs[0].len());
+    let null = NullDistribution::signed_rank(logs[0].len());
     let mut pairs = Vec::new();
     for a in 0..logs.len() {
         for b in a + 1..logs.len() {
@@ -244,7 +244,7 @@ fn pairs(
                 }
                 None => {
                     let averages = signed_rank::walsh_averages(&diffs);
-                    (signed_rank::middle(&averages), signed_rank::p_under(|w| null.cdf(w), &averages))
+                    (signed_rank::middle(&averages), null.p_value(&averages))
                 }
             };
             pairs.push(Pair { a, b, log_ratio, p, p_adjusted: 1.0, separated: false });

@@ -14,7 +14,7 @@
 //! ```
 
 use crate::error::{EstimateError, check_level, check_sample};
-use crate::signed_rank::{self, Estimate, Interval, SignedRankDistribution};
+use crate::signed_rank::{self, Estimate, Interval, NullDistribution};
 use crate::warning::{self, Warning};
 
 /// The share of alpha spent up to the share t of the blocks is t^2: more at early looks than O'Brien and Fleming, so
@@ -36,7 +36,7 @@ impl Look {
     /// when it is asked at this look. 0 where the look cannot separate anything.
     #[must_use]
     pub fn level(&self) -> f64 {
-        self.depth.checked_sub(1).map_or(0.0, |most| 2.0 * SignedRankDistribution::new(self.n).cdf(most))
+        self.depth.checked_sub(1).map_or(0.0, |most| 2.0 * NullDistribution::signed_rank(self.n).cdf(most))
     }
 }
 
@@ -86,7 +86,7 @@ impl Looks {
                 return Err(EstimateError::Looks { index, n });
             }
             let allowed = alpha * (n as f64 / last as f64).powi(SPENDING_POWER);
-            let depth = SignedRankDistribution::new(n).depth((allowed - spent) / 2.0).unwrap_or(0);
+            let depth = NullDistribution::signed_rank(n).depth((allowed - spent) / 2.0).unwrap_or(0);
             looks.push(Look { n, depth });
             spent += looks[index].level();
         }
@@ -185,7 +185,7 @@ mod tests {
         }
         // A single look is the plain test.
         let single = Looks::planned(&[20], 0.05).unwrap();
-        assert_eq!(single.all()[0].depth, SignedRankDistribution::new(20).depth(0.025).unwrap());
+        assert_eq!(single.all()[0].depth, NullDistribution::signed_rank(20).depth(0.025).unwrap());
     }
 
     #[test]

@@ -36,82 +36,86 @@ use crate::warning::{self, Warning};
 /// Up to this many differences the null distribution is exact; 2^100 still fits the integers that count.
 pub const EXACT_MAX: usize = 100;
 
-/// The distribution of W+, the sum of the ranks of the positive differences, where these are symmetric about 0.
-///
-/// Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945). Counted by adding
-/// one rank after the other, with either sign (dynamic programming over the sum).
+/// The distribution of a statistic that counts, from 0 up, and is symmetric, where there is no difference.
 #[derive(Debug, Clone)]
-pub struct SignedRankDistribution {
-    n: usize,
-    /// P(W+ <= w) for w = 0, 1, ..; empty where it is approximated.
+pub struct NullDistribution {
+    max: usize,
+    /// Standard deviation without ties.
+    sd: f64,
+    /// P(W <= w) for w = 0, 1, ..; empty where it is approximated.
     cumulative: Vec<f64>,
 }
 
-impl SignedRankDistribution {
-    /// The distribution for `n` differences: exact up to [`EXACT_MAX`], the normal approximation above.
+impl NullDistribution {
+    /// That of W+, the sum of the ranks of the positive ones of `n` differences that are symmetric about 0: exact up to
+    /// [`EXACT_MAX`], the normal approximation with continuity correction above.
+    ///
+    /// Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945). Counted by adding
+    /// one rank after the other, with either sign (dynamic programming over the sum).
     #[must_use]
-    pub fn new(n: usize) -> Self {
-        let cumulative = if n <= EXACT_MAX { exact_cumulative(n) } else { Vec::new() };
-        SignedRankDistribution { n, cumulative }
+    pub fn signed_rank(n: usize) -> Self {
+        let ways = if n <= EXACT_MAX { ways_to_sum(n) } else { Vec::new() };
+        let size = n as f64;
+        Self::counted(pairs(n), (size * (size + 1.0) * (2.0 * size + 1.0) / 24.0).sqrt(), &ways)
     }
 
-    /// Number of differences.
-    #[must_use]
-    pub fn n(&self) -> usize {
-        self.n
+    /// That of values from 0 to `max`, in `ways` of which each comes about; approximated if `ways` is empty.
+    pub(crate) fn counted(max: usize, sd: f64, ways: &[i128]) -> Self {
+        let all = ways.iter().sum::<i128>() as f64;
+        let below = ways.iter().scan(0, |below, ways| {
+            *below += ways;
+            Some(*below as f64 / all)
+        });
+        NullDistribution { max, sd, cumulative: below.collect() }
     }
 
-    /// The largest value of W+: n(n+1)/2.
+    /// The largest value.
     #[must_use]
     pub fn max(&self) -> usize {
-        pairs(self.n)
+        self.max
     }
 
-    /// P(W+ <= `w`).
+    /// P(W <= `w`).
     #[must_use]
     pub fn cdf(&self, w: usize) -> f64 {
-        if w >= self.max() {
+        if w >= self.max {
             return 1.0;
         }
-        if self.n <= EXACT_MAX {
-            self.cumulative[w]
-        } else {
-            normal::cdf((w as f64 + 0.5 - self.mean()) / self.sd())
-        }
+        let approximate = || normal::cdf((w as f64 + 0.5 - self.max as f64 / 2.0) / self.sd);
+        self.cumulative.get(w).copied().unwrap_or_else(approximate)
     }
 
-    /// Expected value of W+: n(n+1)/4.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.max() as f64 / 2.0
-    }
-
-    /// Standard deviation of W+ without ties: sqrt(n(n+1)(2n+1)/24).
-    #[must_use]
-    pub fn sd(&self) -> f64 {
-        let n = self.n as f64;
-        (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt()
-    }
-
-    /// How many Walsh averages may be cut off at each end so that at most `tail` of the probability lies beyond either:
-    /// the largest k >= 1 with P(W+ <= k - 1) <= `tail`. `None` where even the widest interval leaves out more.
+    /// How many of the values that an interval's ends are taken from may be cut off at each end so that at most `tail` of
+    /// the probability lies beyond either: the largest k >= 1 with P(W <= k - 1) <= `tail`. `None` where even the widest
+    /// interval leaves out more.
     #[must_use]
     pub fn depth(&self, tail: f64) -> Option<usize> {
-        depth(self.max(), tail, |w| self.cdf(w))
+        // A confidence such as 0.95 is not exact in binary, and 1 - 0.95 is above 0.05 by one unit in the last place.
+        let allowed = tail * (1.0 + 1e-12);
+        let (mut inside, mut outside) = (0, self.max / 2 + 1);
+        while inside + 1 < outside {
+            let k = usize::midpoint(inside, outside);
+            if self.cdf(k - 1) <= allowed { inside = k } else { outside = k }
+        }
+        (inside > 0).then_some(inside)
     }
-}
 
-/// The largest k >= 1 with `cdf`(k - 1) <= `tail`, of a distribution over 0 to `max` that is symmetric; `None` where there
-/// is none.
-pub(crate) fn depth(max: usize, tail: f64, cdf: impl Fn(usize) -> f64) -> Option<usize> {
-    // A confidence such as 0.95 is not exact in binary, and 1 - 0.95 is above 0.05 by one unit in the last place.
-    let allowed = tail * (1.0 + 1e-12);
-    let (mut inside, mut outside) = (0, max / 2 + 1);
-    while inside + 1 < outside {
-        let k = usize::midpoint(inside, outside);
-        if cdf(k - 1) <= allowed { inside = k } else { outside = k }
+    /// The interval of `confidence` whose ends are among these ascending values; `None` where they are too few.
+    pub(crate) fn interval(&self, ascending: &[f64], confidence: f64) -> Option<Interval> {
+        let depth = self.depth((1.0 - confidence) / 2.0)?;
+        Some(Interval {
+            low: ascending[depth - 1],
+            high: ascending[ascending.len() - depth],
+            attained: 1.0 - 2.0 * self.cdf(depth - 1),
+        })
     }
-    (inside > 0).then_some(inside)
+
+    /// Two-sided p-value of a centre of 0: the least `1 - confidence` at which that interval leaves out 0.
+    pub(crate) fn p_value(&self, ascending: &[f64]) -> f64 {
+        let negative = ascending.partition_point(|value| *value < 0.0);
+        let positive = ascending.len() - ascending.partition_point(|value| *value <= 0.0);
+        (2.0 * self.cdf(ascending.len() - negative.max(positive))).min(1.0)
+    }
 }
 
 /// Number of pairs (i, j) with i <= j < n, which is the number of Walsh averages and the largest W+.
@@ -119,22 +123,16 @@ fn pairs(n: usize) -> usize {
     n * (n + 1) / 2
 }
 
-fn exact_cumulative(n: usize) -> Vec<f64> {
-    let mut ways = vec![0_u128; pairs(n) + 1];
+/// In how many ways the ranks 1 to `n` have each sum, with either sign.
+fn ways_to_sum(n: usize) -> Vec<i128> {
+    let mut ways = vec![0; pairs(n) + 1];
     ways[0] = 1;
     for rank in 1..=n {
         for sum in (rank..=pairs(rank)).rev() {
             ways[sum] += ways[sum - rank];
         }
     }
-    // 2^n is exact in f64, so each probability is rounded once.
-    let all = (1_u128 << n) as f64;
-    ways.iter()
-        .scan(0_u128, |below, ways| {
-            *below += ways;
-            Some(*below as f64 / all)
-        })
-        .collect()
+    ways
 }
 
 /// Fewest differences from which an interval of `confidence` can be made: 6 for 0.95, 8 for 0.99. `None` where the
@@ -144,7 +142,7 @@ fn exact_cumulative(n: usize) -> Vec<f64> {
 #[must_use]
 pub fn least_n(confidence: f64) -> Option<usize> {
     check_confidence(confidence).ok()?;
-    (1..=EXACT_MAX).find(|&n| SignedRankDistribution::new(n).depth((1.0 - confidence) / 2.0).is_some())
+    (1..=EXACT_MAX).find(|&n| NullDistribution::signed_rank(n).depth((1.0 - confidence) / 2.0).is_some())
 }
 
 /// An interval and the confidence it really has.
@@ -210,12 +208,7 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
     check_sample(diffs)?;
     check_confidence(confidence)?;
     let averages = walsh_averages(diffs);
-    let null = SignedRankDistribution::new(diffs.len());
-    let interval = null.depth((1.0 - confidence) / 2.0).map(|depth| Interval {
-        low: averages[depth - 1],
-        high: averages[averages.len() - depth],
-        attained: 1.0 - 2.0 * null.cdf(depth - 1),
-    });
+    let interval = NullDistribution::signed_rank(diffs.len()).interval(&averages, confidence);
     let mut warnings = Vec::new();
     if interval.is_none() {
         // A confidence so near to 1 that even EXACT_MAX blocks do not reach it still gets an honest lower bound.
@@ -234,16 +227,7 @@ pub fn interval(diffs: &[f64], confidence: f64) -> Result<Estimate, EstimateErro
 /// An empty sample, a value that is not finite.
 pub fn p_value(diffs: &[f64]) -> Result<f64, EstimateError> {
     check_sample(diffs)?;
-    let null = SignedRankDistribution::new(diffs.len());
-    Ok(p_under(|w| null.cdf(w), &walsh_averages(diffs)))
-}
-
-/// [`p_value`] from Walsh averages (or whatever else the interval's ends are taken from) in ascending order, under a null
-/// distribution that may have been made for many samples of one size.
-pub(crate) fn p_under(cdf: impl Fn(usize) -> f64, averages: &[f64]) -> f64 {
-    let negative = averages.partition_point(|average| *average < 0.0);
-    let positive = averages.len() - averages.partition_point(|average| *average <= 0.0);
-    (2.0 * cdf(averages.len() - negative.max(positive))).min(1.0)
+    Ok(NullDistribution::signed_rank(diffs.len()).p_value(&walsh_averages(diffs)))
 }
 
 /// All (x_i + x_j) / 2 with i <= j, in ascending order.
@@ -268,7 +252,7 @@ mod tests {
     #[test]
     fn the_distribution_is_symmetric_and_ends_at_one() {
         for n in [1, 2, 7, 30, 60, EXACT_MAX] {
-            let null = SignedRankDistribution::new(n);
+            let null = NullDistribution::signed_rank(n);
             for w in 0..null.max() {
                 let sum = null.cdf(w) + null.cdf(null.max() - 1 - w);
                 assert!((sum - 1.0).abs() < 1e-12, "n = {n}, w = {w}: {sum}");
@@ -280,7 +264,7 @@ mod tests {
     #[test]
     fn small_distributions_by_hand() {
         // n = 3: the eight sums are 0 1 2 3 3 4 5 6.
-        let null = SignedRankDistribution::new(3);
+        let null = NullDistribution::signed_rank(3);
         let eighths: Vec<f64> = (0..=6).map(|w| null.cdf(w) * 8.0).collect();
         assert_eq!(eighths, [1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 8.0]);
         assert_eq!(null.cdf(1000).to_bits(), 1.0_f64.to_bits());

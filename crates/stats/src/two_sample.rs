@@ -45,65 +45,32 @@
 //! it begins.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
-use crate::signed_rank::{self, Estimate, Interval};
+use crate::signed_rank::{self, Estimate, Interval, NullDistribution};
+use crate::student;
 use crate::two_level::Sums;
 use crate::warning::Warning;
-use crate::{normal, student};
 
 /// Up to this many values of both samples together the null distribution is exact; all ways to part them fit the integers
 /// that count.
 pub const EXACT_MAX: usize = 120;
 
-/// The distribution of U, the number of pairs of which the value of the second sample is less than that of the first, where
-/// both samples are drawn from one distribution.
-///
-/// Source: H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger than
-/// the other", Annals of Mathematical Statistics 18 (1947). Counted by Gauss's binomial coefficient: the number of ways to
-/// have U = u is that of q^u in (1 - q^(n+1))..(1 - q^(n+m)) / (1 - q)..(1 - q^m).
-#[derive(Debug, Clone)]
-pub struct RankSumDistribution {
-    sizes: [usize; 2],
-    /// P(U <= u) for u = 0, 1, ..; empty where it is approximated.
-    cumulative: Vec<f64>,
-}
-
-impl RankSumDistribution {
-    /// For samples of these sizes: exact up to [`EXACT_MAX`] together, the normal approximation above.
+impl NullDistribution {
+    /// That of U, the number of pairs of which the value of the second sample is less than that of the first, where both
+    /// samples are drawn from one distribution: exact up to [`EXACT_MAX`] values together, the normal approximation above.
+    ///
+    /// Source: H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger
+    /// than the other", Annals of Mathematical Statistics 18 (1947). Counted by Gauss's binomial coefficient: the number of
+    /// ways to have U = u is that of q^u in (1 - q^(n+1))..(1 - q^(n+m)) / (1 - q)..(1 - q^m).
     #[must_use]
-    pub fn new(one: usize, other: usize) -> Self {
-        let cumulative = if one + other <= EXACT_MAX { exact_cumulative(one, other) } else { Vec::new() };
-        RankSumDistribution { sizes: [one, other], cumulative }
-    }
-
-    /// The largest value of U: the number of pairs.
-    #[must_use]
-    pub fn max(&self) -> usize {
-        self.sizes[0] * self.sizes[1]
-    }
-
-    /// P(U <= `u`).
-    #[must_use]
-    pub fn cdf(&self, u: usize) -> f64 {
-        if u >= self.max() {
-            return 1.0;
-        }
-        if let Some(found) = self.cumulative.get(u) {
-            return *found;
-        }
-        let pairs = self.max() as f64;
-        let sd = (pairs * (self.sizes[0] + self.sizes[1] + 1) as f64 / 12.0).sqrt();
-        normal::cdf((u as f64 + 0.5 - pairs / 2.0) / sd)
-    }
-
-    /// How many differences may be cut off at each end so that at most `tail` of the probability lies beyond either; `None`
-    /// where even the widest interval leaves out more.
-    #[must_use]
-    pub fn depth(&self, tail: f64) -> Option<usize> {
-        signed_rank::depth(self.max(), tail, |u| self.cdf(u))
+    pub fn rank_sum(one: usize, other: usize) -> Self {
+        let ways = if one + other <= EXACT_MAX { ways_to_part(one, other) } else { Vec::new() };
+        let sd = ((one * other) as f64 * (one + other + 1) as f64 / 12.0).sqrt();
+        Self::counted(one * other, sd, &ways)
     }
 }
 
-fn exact_cumulative(one: usize, other: usize) -> Vec<f64> {
+/// In how many ways two samples have each number of such pairs.
+fn ways_to_part(one: usize, other: usize) -> Vec<i128> {
     let pairs = one * other;
     let mut ways = vec![0_i128; pairs + 1];
     ways[0] = 1;
@@ -116,13 +83,7 @@ fn exact_cumulative(one: usize, other: usize) -> Vec<f64> {
             ways[u] += ways[u - step];
         }
     }
-    let all: i128 = ways.iter().sum();
-    ways.iter()
-        .scan(0_i128, |below, ways| {
-            *below += ways;
-            Some(*below as f64 / all as f64)
-        })
-        .collect()
+    ways
 }
 
 /// Fewest values of each of two samples of one size from which [`shift`] makes an interval of `confidence`: 4 for 0.95.
@@ -130,7 +91,7 @@ fn exact_cumulative(one: usize, other: usize) -> Vec<f64> {
 #[must_use]
 pub fn least_n(confidence: f64) -> Option<usize> {
     check_confidence(confidence).ok()?;
-    (1..=EXACT_MAX / 2).find(|&n| RankSumDistribution::new(n, n).depth((1.0 - confidence) / 2.0).is_some())
+    (1..=EXACT_MAX / 2).find(|&n| NullDistribution::rank_sum(n, n).depth((1.0 - confidence) / 2.0).is_some())
 }
 
 /// How far the values of `after` lie above those of `before`: the Hodges-Lehmann estimate, which is the median of all
@@ -148,12 +109,8 @@ pub fn least_n(confidence: f64) -> Option<usize> {
 pub fn shift(before: &[f64], after: &[f64], confidence: f64) -> Result<Estimate, EstimateError> {
     check_confidence(confidence)?;
     let differences = differences(before, after)?;
-    let null = RankSumDistribution::new(before.len(), after.len());
-    let interval = null.depth((1.0 - confidence) / 2.0).map(|depth| Interval {
-        low: differences[depth - 1],
-        high: differences[differences.len() - depth],
-        attained: 1.0 - 2.0 * null.cdf(depth - 1),
-    });
+    let null = NullDistribution::rank_sum(before.len(), after.len());
+    let interval = null.interval(&differences, confidence);
     let n = before.len().min(after.len());
     let mut warnings = Vec::new();
     if interval.is_none() {
@@ -171,8 +128,7 @@ pub fn shift(before: &[f64], after: &[f64], confidence: f64) -> Result<Estimate,
 /// An empty sample, a value that is not finite.
 pub fn p_value(before: &[f64], after: &[f64]) -> Result<f64, EstimateError> {
     let differences = differences(before, after)?;
-    let null = RankSumDistribution::new(before.len(), after.len());
-    Ok(signed_rank::p_under(|u| null.cdf(u), &differences))
+    Ok(NullDistribution::rank_sum(before.len(), after.len()).p_value(&differences))
 }
 
 /// All differences of a value after and one before, in ascending order.
@@ -248,7 +204,7 @@ mod tests {
     #[test]
     fn small_distributions_by_hand() {
         // Two and two: of the six orders U is 0 1 2 2 3 4.
-        let null = RankSumDistribution::new(2, 2);
+        let null = NullDistribution::rank_sum(2, 2);
         let sixths: Vec<f64> = (0..=4).map(|u| (null.cdf(u) * 6.0).round()).collect();
         assert_eq!(sixths, [1.0, 2.0, 4.0, 5.0, 6.0]);
         assert_eq!((null.max(), null.cdf(99).to_bits()), (4, 1.0_f64.to_bits()));
@@ -257,7 +213,8 @@ mod tests {
     #[test]
     fn distributions_are_symmetric_and_do_not_know_which_sample_is_first() {
         for (one, other) in [(1, 1), (1, 7), (5, 3), (40, 12), (60, 60)] {
-            let (null, turned) = (RankSumDistribution::new(one, other), RankSumDistribution::new(other, one));
+            let (null, turned) =
+                (NullDistribution::rank_sum(one, other), NullDistribution::rank_sum(other, one));
             for u in 0..null.max() {
                 assert!(
                     (null.cdf(u) + null.cdf(null.max() - 1 - u) - 1.0).abs() < 1e-12,
@@ -270,8 +227,7 @@ mod tests {
 
     #[test]
     fn the_normal_approximation_takes_over_smoothly() {
-        let (exact, approximate) = (RankSumDistribution::new(60, 60), RankSumDistribution::new(60, 61));
-        assert!(!exact.cumulative.is_empty() && approximate.cumulative.is_empty());
+        let (exact, approximate) = (NullDistribution::rank_sum(60, 60), NullDistribution::rank_sum(60, 61));
         let (one, other) = (exact.depth(0.025).unwrap(), approximate.depth(0.025).unwrap());
         assert!(other > one && other < one + 40, "{one} {other}");
     }

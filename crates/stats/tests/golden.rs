@@ -5,7 +5,7 @@
 //! by bisection for the values that its exact test does not reject. That finds an end to about 1e-13 (it printed
 //! 0.1749999999999 where 0.175 stands here); the ends are Walsh averages of decimals, so they are given rounded.
 
-use tare_stats::signed_rank::SignedRankDistribution;
+use tare_stats::signed_rank::NullDistribution;
 use tare_stats::{RatioEstimate, Warning, hodges_lehmann, interval, log_ratios, summary};
 
 fn assert_close(found: f64, expected: f64, what: &str) {
@@ -37,7 +37,7 @@ fn null_distribution_agrees_with_scipy() {
         (60, 690, 0.04931442483830081),
     ];
     for (n, w, expected) in cases {
-        let null = SignedRankDistribution::new(n);
+        let null = NullDistribution::signed_rank(n);
         let found = null.cdf(w);
         assert!((found - expected).abs() <= 1e-14 * expected, "P(W <= {w}), n = {n}: {found}");
     }
@@ -52,7 +52,7 @@ fn beyond_the_exact_range_agrees_with_scipys_normal_and_nearly_with_its_exact_va
         (200, 10000, 0.47591915689539926, 0.47597313384480766),
     ];
     for (n, w, approximate, exact) in cases {
-        let null = SignedRankDistribution::new(n);
+        let null = NullDistribution::signed_rank(n);
         assert_close(null.cdf(w), approximate, "normal approximation");
         assert!((null.cdf(w) - exact).abs() < 0.0002, "n = {n}: {} instead of {exact}", null.cdf(w));
     }

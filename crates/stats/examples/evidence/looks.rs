@@ -6,7 +6,7 @@
 use crate::models::{Model, smaller_sums};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tare_stats::{Looks, signed_rank::SignedRankDistribution};
+use tare_stats::{Looks, signed_rank::NullDistribution};
 
 const PLAN: [usize; 5] = [10, 15, 20, 30, 40];
 /// O'Brien and Fleming's critical |z| for that plan, had the statistic been normal.
@@ -18,7 +18,7 @@ type Path = [u16; PLAN.len()];
 fn near_paths(count: usize, seed: u64) -> Vec<Path> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let near: Vec<u16> =
-        PLAN.iter().map(|&n| SignedRankDistribution::new(n).depth(0.03).unwrap_or(0) as u16).collect();
+        PLAN.iter().map(|&n| NullDistribution::signed_rank(n).depth(0.03).unwrap_or(0) as u16).collect();
     (0..count)
         .map(|_| smaller_sums(PLAN, &mut rng))
         .filter(|path| path.iter().zip(&near).any(|(smaller, near)| smaller < near))
@@ -61,9 +61,10 @@ fn bought(paths: &[Path], count: usize, spent: impl Fn(f64) -> f64) -> Vec<usize
 
 fn given() -> Vec<usize> {
     let depth = |(&n, z): (&usize, f64)| {
-        let null = SignedRankDistribution::new(n);
+        let null = NullDistribution::signed_rank(n);
         // min(W+, W-) <= mean - z sd rejects.
-        (null.mean() - z * null.sd() + 1.0).floor().max(0.0) as usize
+        let sd = ((n * (n + 1) * (2 * n + 1)) as f64 / 24.0).sqrt();
+        (null.max() as f64 / 2.0 - z * sd + 1.0).floor().max(0.0) as usize
     };
     PLAN.iter().zip(GIVEN_Z).map(depth).collect()
 }
