@@ -50,9 +50,10 @@ pub(crate) struct Deadlines {
 impl Deadlines {
     /// Of a cell in which each connection has this many requests, and a request takes this at the least.
     pub(super) fn new(request_ns_ideal: u64, requests_each: u64) -> Deadlines {
+        let request_ns = TIMES.saturating_mul(request_ns_ideal.saturating_add(REQUEST_NS));
         Deadlines {
-            silence_ns: SLACK_NS / 2 + TIMES * request_ns_ideal,
-            all_ns: SLACK_NS + TIMES * (request_ns_ideal + REQUEST_NS) * requests_each,
+            silence_ns: (SLACK_NS / 2).saturating_add(TIMES.saturating_mul(request_ns_ideal)),
+            all_ns: SLACK_NS.saturating_add(request_ns.saturating_mul(requests_each)),
         }
     }
 }
@@ -113,8 +114,8 @@ impl LoadSpec {
     pub fn requests(&self) -> Option<u64> {
         match *self {
             LoadSpec::Closed { .. } | LoadSpec::Open { .. } => None,
-            LoadSpec::Sessions { connections, calls } => Some(connections * calls),
-            LoadSpec::Batch { producers, messages } => Some(producers as u64 * messages),
+            LoadSpec::Sessions { connections, calls } => Some(connections.saturating_mul(calls)),
+            LoadSpec::Batch { producers, messages } => Some(messages.saturating_mul(producers as u64)),
         }
     }
 
@@ -165,7 +166,7 @@ impl LoadSpec {
         let stop_at = |duration_ns: u64| Stop::after(time(duration_ns), time(DRAIN_NS));
         let stop_by = |quota| Stop::count(quota, time(deadlines.all_ns), time(DRAIN_NS));
         // Longer than the silence that ends a load: what hangs is one finding, and not a failure of each request.
-        let timeout = time(2 * deadlines.silence_ns);
+        let timeout = time(deadlines.silence_ns.saturating_mul(2));
         match *self {
             LoadSpec::Closed { duration_ns, think_ns, .. } => {
                 let think =

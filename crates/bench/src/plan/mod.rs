@@ -149,9 +149,10 @@ impl Plan {
             Order::Interleaved(_) => self.blocks_ns_expected(),
             Order::Sequential => {
                 let of = |point: &Point| {
-                    point.expected_ns() * (self.members_at(point).count() * point.rounds) as u64
+                    let cells = self.members_at(point).count() * point.rounds;
+                    point.expected_ns().saturating_mul(cells as u64)
                 };
-                self.points.iter().map(of).sum()
+                self.points.iter().map(of).fold(0, u64::saturating_add)
             }
         }
     }

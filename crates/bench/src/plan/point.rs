@@ -70,11 +70,14 @@ impl Point {
         let load_ns = match self.load {
             LoadSpec::Closed { duration_ns, .. } | LoadSpec::Open { duration_ns, .. } => duration_ns,
             LoadSpec::Sessions { connections, calls } => {
-                connections * (self.request_ns_ideal() + calls * (self.rtt_ns() + EXCHANGE_NS))
+                let calls_ns = calls.saturating_mul(self.rtt_ns() + EXCHANGE_NS);
+                connections.saturating_mul(calls_ns.saturating_add(self.request_ns_ideal()))
             }
-            LoadSpec::Batch { messages, .. } => messages * (self.request_ns_ideal() + 10 * EXCHANGE_NS),
+            LoadSpec::Batch { messages, .. } => {
+                messages.saturating_mul(self.request_ns_ideal() + 10 * EXCHANGE_NS)
+            }
         };
-        START_NS + self.warm_up_ns + load_ns
+        load_ns.saturating_add(START_NS + self.warm_up_ns)
     }
 
     /// When one of its cells is given up.

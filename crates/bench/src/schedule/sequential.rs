@@ -24,10 +24,11 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     let done: BTreeSet<Slot> = samples().map(Slot::of).collect();
     let slots: Vec<Slot> = order(plan).into_iter().filter(|slot| !done.contains(slot)).collect();
     let mut hung: BTreeSet<(usize, usize)> = samples().filter_map(hung_at).collect();
-    let mut left_ns: u64 = slots.iter().map(|slot| plan.points[slot.point].expected_ns()).sum();
+    let expected_ns = |slot: &Slot| plan.points[slot.point].expected_ns();
+    let mut left_ns = slots.iter().map(expected_ns).fold(0, u64::saturating_add);
     let mut ending = Ending::Complete;
     for (index, &slot) in slots.iter().enumerate() {
-        left_ns = left_ns.saturating_sub(plan.points[slot.point].expected_ns());
+        left_ns = left_ns.saturating_sub(expected_ns(&slot));
         if hung.contains(&(slot.point, slot.row)) {
             continue;
         }

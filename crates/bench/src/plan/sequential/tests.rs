@@ -161,3 +161,16 @@ fn mistakes_name_the_line_and_the_fix() {
     ];
     insta::assert_snapshot!(errors.join("\n"));
 }
+
+/// What a file may ask for takes longer than nanoseconds can say: such times are the longest, and do not begin again at 0.
+#[test]
+fn times_that_are_too_long_are_the_longest() {
+    let mut plan = planned("restinio-2017", &Options::default());
+    let point = &mut plan.points[0];
+    point.load = LoadSpec::Batch { producers: 1, messages: 1 << 40 };
+    point.service_settings = ServiceSettings { threads: 1, delay_ms: 3_600_000 };
+    assert_eq!((point.expected_ns(), point.deadlines().all_ns), (u64::MAX, u64::MAX));
+    point.load = LoadSpec::Sessions { connections: 1 << 30, calls: 1 << 10 };
+    assert_eq!(point.expected_ns(), u64::MAX);
+    assert_eq!(plan.expected_ns(), u64::MAX);
+}
