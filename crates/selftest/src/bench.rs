@@ -79,7 +79,7 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// A executor without evidence.
+    /// A bench without evidence.
     ///
     /// # Errors
     /// The contract that is compiled in is not valid.

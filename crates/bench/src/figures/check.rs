@@ -1,5 +1,5 @@
 //! What is asked of a run about a claim that was published: comparisons, as an experiment's file has them. What comes out is for
-//! [`tare_analysis::sequential`].
+//! the analysis.
 
 use serde::{Deserialize, Serialize};
 
