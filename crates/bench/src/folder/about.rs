@@ -14,13 +14,10 @@ use serde_json::Value;
 use super::{self as folder, other_format, service_folder};
 use tare_service::{footprint::Footprint, verify::Sent};
 
-/// The version of the format: that of the folder it lies in.
-pub const FORMAT: &str = folder::FORMAT;
-
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
-    /// [`FORMAT`] of the program that wrote it.
+    /// [`folder::FORMAT`] of the program that wrote it.
     pub format: String,
     /// The words by which the run was begun, without the program's own name.
     pub command: Vec<String>,
@@ -136,7 +133,7 @@ mod tests {
         assert_eq!(About::read(run.path()).unwrap(), None);
         let revision = Some(Revision { commit: "abc".to_owned(), changed: true });
         let command = vec!["run".to_owned(), "a b.toml".to_owned()];
-        let about = About { format: FORMAT.to_owned(), command, revision, aspects: BTreeMap::new() };
+        let about = About { format: folder::FORMAT.to_owned(), command, revision, aspects: BTreeMap::new() };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
         let newer = r#"{"format":"2.1","command":[],"revision":null,"aspects":{},"colour":1}"#;

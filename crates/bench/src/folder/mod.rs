@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     plan::Plan,
-    record::{Journal, Record, ending},
+    record::{Journal, Record},
 };
 use tare_host::environment::Environment;
 
@@ -83,17 +83,6 @@ pub struct StoredRun {
     pub damage: Vec<String>,
     /// A process was writing into it when it was read: there will be more.
     pub in_progress: bool,
-}
-
-impl StoredRun {
-    /// The sentence for a run that has no end.
-    pub fn without_end(&self) -> Option<&'static str> {
-        match (ending(&self.records), self.in_progress) {
-            (Some(_), _) => None,
-            (None, true) => Some("the run goes on: what is here was measured so far"),
-            (None, false) => Some("the run has no end: it was cut off, or it is still going on"),
-        }
-    }
 }
 
 impl RunFolder {
@@ -274,18 +263,18 @@ mod tests {
         let failed = failed(0, "b");
         let told = || {
             let kept = read(path).unwrap();
-            (kept.in_progress, kept.without_end().map(|told| told.split(':').next().unwrap()))
+            (kept.in_progress, crate::record::ending(&kept.records).is_some())
         };
-        assert_eq!(told(), (true, Some("the run goes on")));
+        assert_eq!(told(), (true, false));
         journal.append(&interrupted).unwrap();
-        assert_eq!(told(), (true, None), "its writer is only about to go");
+        assert_eq!(told(), (true, true), "its writer is only about to go");
         // Another process resumes it.
         journal.append(&failed).unwrap();
-        assert_eq!(told(), (true, Some("the run goes on")));
+        assert_eq!(told(), (true, false));
         journal.journal.write_all(b"{\"kind\":").unwrap();
         assert_eq!(read(path).unwrap().damage, Vec::<String>::new(), "a line that is being written");
         drop(journal);
-        assert_eq!(told(), (false, Some("the run has no end")));
+        assert_eq!(told(), (false, false));
         assert_eq!(read(path).unwrap().damage.len(), 1);
     }
 

@@ -458,7 +458,7 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
         measured: None,
     };
     let about = About {
-        format: tare_bench::folder::about::FORMAT.to_owned(),
+        format: tare_bench::folder::FORMAT.to_owned(),
         command: ["run", "a b.toml", "--budget", "10s"].map(str::to_owned).to_vec(),
         revision: Some(Revision { commit: "abc123".to_owned(), changed: true }),
         aspects: [("axum".to_owned(), aspects)].into(),

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use tare_bench::{
-    folder::about::{About, FORMAT, Revision},
+    folder::{
+        FORMAT,
+        about::{About, Revision},
+    },
     plan::PlannedRow,
 };
 use tare_service::{
