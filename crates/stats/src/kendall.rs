@@ -37,7 +37,7 @@ pub(crate) fn trend(values: &[f64]) -> Trend {
 }
 
 /// Sizes of the groups of equal values that have more than one member.
-fn tie_sizes(values: &[f64]) -> Vec<usize> {
+pub(crate) fn tie_sizes(values: &[f64]) -> Vec<usize> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).filter(|&size| size > 1).collect()

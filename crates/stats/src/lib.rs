@@ -50,7 +50,6 @@ pub mod equivalence;
 mod error;
 pub mod holm;
 mod kendall;
-mod logarithm;
 mod normal;
 pub mod planning;
 pub mod ranking;

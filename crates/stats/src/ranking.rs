@@ -218,7 +218,7 @@ fn logarithms<V: AsRef<[f64]>>(values: &[V]) -> Result<Vec<Vec<f64>>, EstimateEr
     let logs = |(index, values): (usize, &V)| {
         let found = values.as_ref().len();
         if found == expected {
-            crate::logarithm::logarithms(values.as_ref(), Series::Service(index))
+            crate::ratio::logarithms(values.as_ref(), Series::Service(index))
         } else {
             Err(EstimateError::BlocksDiffer { index, found, expected })
         }

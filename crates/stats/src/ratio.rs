@@ -24,7 +24,6 @@
 //! ```
 
 use crate::error::{EstimateError, Series};
-use crate::logarithm::logarithms;
 use crate::signed_rank::Estimate;
 use crate::warning::Warning;
 
@@ -67,6 +66,18 @@ pub fn log_ratios(subject: &[f64], reference: &[f64]) -> Result<Vec<f64>, Estima
     let reference = logarithms(reference, Series::Reference)?;
     // A difference of logarithms, not a logarithm of the quotient: the quotient of two finite values may overflow.
     Ok(subject.iter().zip(&reference).map(|(subject, reference)| subject - reference).collect())
+}
+
+/// Natural logarithms; a value that has none is an error that names its place.
+pub(crate) fn logarithms(values: &[f64], series: Series) -> Result<Vec<f64>, EstimateError> {
+    let logarithm = |(index, &value): (usize, &f64)| {
+        if value.is_finite() && value > 0.0 {
+            Ok(value.ln())
+        } else {
+            Err(EstimateError::NotPositive { series, index, value })
+        }
+    };
+    values.iter().enumerate().map(logarithm).collect()
 }
 
 /// An estimate of a log ratio as a ratio, whichever method its interval comes from.

@@ -158,9 +158,7 @@ fn outliers(values: &[f64]) -> Vec<Warning> {
 }
 
 fn ties(values: &[f64]) -> Option<Warning> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let tied = sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).filter(|&size| size > 1).sum();
+    let tied = kendall::tie_sizes(values).into_iter().sum();
     let share = tied as f64 / values.len() as f64;
     (tied > 0 && share >= TIES_SHARE_MIN).then_some(Warning::Ties { tied, n: values.len() })
 }
