@@ -71,7 +71,7 @@ impl Plan {
     }
 
     /// Time for which one row is measured in a block.
-    pub fn measured_ns(&self) -> u64 {
+    pub(crate) fn measured_ns(&self) -> u64 {
         self.points.iter().map(|point| point.load.duration_ns() * point.rounds as u64).sum()
     }
 

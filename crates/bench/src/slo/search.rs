@@ -19,7 +19,7 @@ pub(super) const UP: f64 = 1.2;
 /// How far it goes down at a time, before anything was good.
 pub(super) const DOWN: f64 = 0.5;
 /// More than this many times the closed-loop capacity is not tried: what holds there is not bounded by the service.
-pub const CEILING: f64 = 1.1;
+pub(super) const CEILING: f64 = 1.1;
 /// Less than this share of the closed-loop capacity is not tried: what does not hold there does not hold.
 pub(super) const FLOOR: f64 = 0.01;
 /// Rates that differ by less than this factor are as good as one.
