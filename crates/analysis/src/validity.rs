@@ -215,8 +215,8 @@ impl Shares {
             Some(share(slices.iter().map(|slice| value(slice)).sum::<Option<f64>>()?, cpus))
         };
         // The link's time is the generator's here: they share their CPUs.
-        let generator_ns = |slice: &Sample| slice.host.generator_cpu_ns + slice.host.link_cpu_ns();
-        let own_ns = |slice: &Sample| (slice.host.server_cpu_ns + generator_ns(slice)) as f64;
+        let generator_ns = |slice: &Sample| slice.host.generator_busy_ns() + slice.host.link_cpu_ns();
+        let own_ns = |slice: &Sample| slice.host.own_cpu_ns() as f64;
         let busy_ns =
             |slice: &Sample| Some(slice.host.accounting?.all(pinning).busy_ns() as f64 - own_ns(slice));
         let (all, threads) = (pinning.all().len(), pinning.server.len().min(threads));

@@ -130,6 +130,8 @@ pub struct HostUsage {
     pub server_cpu_by_mode: Option<CpuByMode>,
     /// CPU time of the generator's threads.
     pub generator_cpu_ns: u64,
+    /// The part of it in which they polled and nothing had come.
+    pub generator_polled_ns: u64,
     /// CPU time that others took on the CPUs of the service and the generator, stolen time among it; coarse, see
     /// [`tare_host::cpus::TICK_NS`], and so sometimes below 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -330,5 +332,15 @@ impl HostUsage {
     /// CPU time of the user-space link.
     pub fn link_cpu_ns(&self) -> u64 {
         self.link.as_ref().and_then(|link| link.cpu_ns).unwrap_or(0)
+    }
+
+    /// CPU time that the generator worked, which is without polling for nothing.
+    pub fn generator_busy_ns(&self) -> u64 {
+        self.generator_cpu_ns.saturating_sub(self.generator_polled_ns)
+    }
+
+    /// CPU time of all that belongs to the experiment.
+    pub fn own_cpu_ns(&self) -> u64 {
+        self.server_cpu_ns + self.generator_cpu_ns + self.link_cpu_ns()
     }
 }

@@ -29,7 +29,7 @@ pub use endpoint::{Endpoint, Route};
 pub use exchange::{Exchange, ExchangePool, Expected, ExpectedBody};
 pub use generator::{
     Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
-    Quantile, RunReport, Settings, evaluate,
+    Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};

@@ -12,7 +12,7 @@ use kit::load::*;
 use kit::peer::{Peer, serve};
 use tare_load::{
     Connections, DriverChoice, Exchange, ExchangePool, ExpectedBody, Generator, GeneratorError, Load,
-    Measures, Process, Quota, Schedule, Settings, Stop, Think,
+    Measures, Process, Quota, Schedule, Settings, Stop, Think, Waiting,
 };
 
 #[test]
@@ -33,6 +33,27 @@ fn all_is_answered_and_connections_live_on() {
         }
         generator.close();
         assert_eq!(run(&mut generator, &load(50, 200)).total.tally.connects, 5);
+    }
+}
+
+#[test]
+fn a_generator_that_polls_works_for_a_part_of_its_time() {
+    for driver in drivers() {
+        // An answer takes far longer than what the generator does for it.
+        let target = serve(|mut peer| {
+            while peer.request() {
+                std::thread::sleep(ms(5));
+                peer.send(HELLO);
+            }
+        });
+        let mut generator =
+            generator_of(Settings { driver: DriverChoice::Only(driver), ..settings(target, 1, 1) }, hello());
+        let sleeping = run(&mut generator, &load(100, 200));
+        assert_eq!(sleeping.generator_polled_ns, 0);
+        let polling = run(&mut generator, &Load { waiting: Waiting::Poll, ..load(100, 200) });
+        assert!(polling.total.tally.answered > 0);
+        assert!(polling.generator_cpu_ns > 2 * sleeping.generator_cpu_ns, "{driver:?}: {polling:?}");
+        assert!(polling.generator_polled_ns > polling.generator_busy_ns(), "{driver:?}: {polling:?}");
     }
 }
 

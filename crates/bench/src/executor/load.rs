@@ -10,12 +10,11 @@ use tare_host::{
     link::{Link, LinkError, WayCounters},
     process::{Modes, Service},
 };
-use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop};
+use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop, Waiting};
 use tare_service::drive::{self, RESPONSE_TIMEOUT};
 
-use super::{Bench, SPIN, failure, process::Running, watch::LoadWatch};
+use super::{Bench, failure, process::Running, watch::LoadWatch};
 use crate::{
-    plan::LoadSpec,
     sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Outcome, Sample},
     schedule::RowFailure,
 };
@@ -83,15 +82,18 @@ impl Bench<'_> {
         running.ready.process.freeze().map_err(failure)
     }
 
-    /// The generator polls before an instant that is due only if it has CPUs of its own.
     fn load_of(&self, running: &Running, point: usize, per_second: f64) -> Load {
         let point = &self.plan.points[point];
-        let is_open = matches!(point.load, LoadSpec::Open { .. });
-        let is_alone = self.plan.pinning.apart() && running.link.is_none();
-        let spin = if is_open && is_alone { SPIN } else { Duration::ZERO };
         // A slice is too short to be watched.
         let interval = self.plan.is_sequential().then_some(SECOND);
-        Load { interval, spin, ..point.for_generator(per_second) }
+        Load { interval, waiting: self.waiting(running), ..point.for_generator(per_second) }
+    }
+
+    /// The generator polls if it has CPUs of its own. One that sleeps is woken by the service, which pays for it: more often the
+    /// slower the service is, so that a small difference between services would look larger than it is.
+    pub(super) fn waiting(&self, running: &Running) -> Waiting {
+        let is_alone = self.plan.pinning.apart() && running.link.is_none();
+        if is_alone { Waiting::Poll } else { Waiting::Sleep }
     }
 
     fn run_load(
@@ -148,14 +150,14 @@ impl Bench<'_> {
                 system_ns: modes.system.saturating_sub(before.modes.system).as_nanos() as u64,
             }),
             generator_cpu_ns: report.generator_cpu_ns,
+            generator_polled_ns: report.generator_polled_ns,
             accounting,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: Some(process.context_switches().saturating_sub(before.context_switches)),
             link: running.link.as_ref().map(LinkUsage::of).transpose().map_err(failure)?,
             ..HostUsage::default()
         };
-        let own_ns = host.server_cpu_ns + host.generator_cpu_ns + host.link_cpu_ns();
-        host.foreign_cpu_ns = accounting.map(|accounting| accounting.foreign_ns(pinning, own_ns));
+        host.foreign_cpu_ns = accounting.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
         Ok(host)
     }
 }

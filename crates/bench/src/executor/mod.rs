@@ -28,9 +28,6 @@ use crate::{
 };
 use process::Running;
 
-/// How long before a due instant the generator stops sleeping.
-pub const SPIN: Duration = Duration::from_micros(60);
-
 /// Runs services and loads them.
 #[derive(Debug)]
 pub struct Bench<'a> {

@@ -30,7 +30,7 @@ impl Bench<'_> {
     fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, RowFailure> {
         let load = self.plan.points[running.slot.point].for_generator(0.0);
         let stop = Stop::after(Duration::from_nanos(window_ns), load.stop.drain);
-        let load = Load { schedule: Schedule::SATURATE, stop, ..load };
+        let load = Load { schedule: Schedule::SATURATE, stop, waiting: self.waiting(running), ..load };
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
         if report.total.tally.answered == 0 && self.plan.rows[running.slot.row].known_failure.is_none() {
             self.ask_once_more(running)?;

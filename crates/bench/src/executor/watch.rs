@@ -92,6 +92,7 @@ mod tests {
             elapsed_ns,
             total,
             generator_cpu_ns: 0,
+            generator_polled_ns: 0,
             threads: 1,
             driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
             interrupted: false,

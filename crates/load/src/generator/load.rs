@@ -51,11 +51,35 @@ pub struct Load {
     pub requests_per_connection: Option<u64>,
     /// Whether status and body of responses are compared with what is expected. The framing is always read.
     pub check: bool,
-    /// In an open loop, how long before a due instant a worker stops sleeping and polls, since timers and the wake-up of a
-    /// CPU are late by some tens of microseconds. Polling takes CPU time from a server on the same CPU.
-    pub spin: Duration,
+    /// How a worker waits for the next answer or due instant.
+    pub waiting: Waiting,
     /// The length of the intervals that are reported to a watcher.
     pub interval: Option<Duration>,
+}
+
+/// How a worker waits. Polling takes CPU time from a server on the same CPU, so it is for a generator with CPUs of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Waiting {
+    /// The kernel wakes it. The server pays for that: its write to a connection whose reader sleeps has to wake the reader,
+    /// which is an interrupt to another CPU, in a virtual machine often an exit to the hypervisor.
+    #[default]
+    Sleep,
+    /// Sleeps, but polls for so long before a due instant, since timers and the wake-up of a CPU are late by some tens of
+    /// microseconds.
+    PollBefore(Duration),
+    /// Never sleeps. What a request costs the server then does not depend on whether the generator had to wait for it.
+    Poll,
+}
+
+impl Waiting {
+    /// How long before a due instant it polls.
+    pub(super) fn poll_ns(self) -> u64 {
+        match self {
+            Waiting::Sleep => 0,
+            Waiting::PollBefore(spin) => super::ns(spin),
+            Waiting::Poll => u64::MAX,
+        }
+    }
 }
 
 /// Why a load cannot be run.
@@ -86,7 +110,7 @@ impl Load {
             pipeline: 1,
             requests_per_connection: None,
             check: true,
-            spin: Duration::ZERO,
+            waiting: Waiting::Sleep,
             interval: None,
         }
     }

@@ -27,7 +27,7 @@ use crate::exchange::ExchangePool;
 use crate::request_buffer::RequestBuffer;
 use crate::stop::Quota;
 use crate::tally::Failure;
-pub use load::{Connections, Load, LoadError, Settings};
+pub use load::{Connections, Load, LoadError, Settings, Waiting};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
 pub use report::{Interval, RunReport};
@@ -205,6 +205,7 @@ impl Generator {
             elapsed_ns: end.end_ns - end.start_ns,
             total,
             generator_cpu_ns: end.cpu_ns,
+            generator_polled_ns: end.polled_ns,
             threads: self.threads.len(),
             driver: self.driver.clone(),
             interrupted: end.interrupted,

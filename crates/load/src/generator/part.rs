@@ -32,6 +32,7 @@ pub(super) struct End {
     pub(super) end_ns: u64,
     pub(super) window_ns: u64,
     pub(super) cpu_ns: u64,
+    pub(super) polled_ns: u64,
     pub(super) interrupted: bool,
     pub(super) first_failure: Option<Sample>,
 }
@@ -70,6 +71,7 @@ impl End {
         self.end_ns = self.end_ns.max(end.end_ns);
         self.window_ns = self.window_ns.max(end.window_ns);
         self.cpu_ns += end.cpu_ns;
+        self.polled_ns += end.polled_ns;
         self.interrupted |= end.interrupted;
         let earlier =
             |sample: &Sample| self.first_failure.as_ref().is_none_or(|own| sample.at_ns < own.at_ns);

@@ -16,6 +16,8 @@ pub struct RunReport {
     pub total: Measures,
     /// CPU time of all worker threads, by the thread CPU clock.
     pub generator_cpu_ns: u64,
+    /// The part of it in which they polled and nothing had come; 0 unless they do ([`Waiting::Poll`](crate::Waiting)).
+    pub generator_polled_ns: u64,
     /// How many worker threads there were.
     pub threads: usize,
     /// The driver that was used.
@@ -33,20 +35,27 @@ impl RunReport {
         per_s(self.total.tally.answered_in_window, self.window_ns)
     }
 
-    /// CPU time of the generator for each answer, 0 without answers.
+    /// CPU time that the generator's threads worked, which is without polling for nothing.
+    #[must_use]
+    pub fn generator_busy_ns(&self) -> u64 {
+        // A thread that was preempted while it polled had less CPU time than the clock says.
+        self.generator_cpu_ns.saturating_sub(self.generator_polled_ns)
+    }
+
+    /// CPU time that the generator worked for each answer, 0 without answers.
     #[must_use]
     pub fn generator_cpu_ns_per_answer(&self) -> f64 {
         match self.total.tally.answered {
             0 => 0.0,
-            answered => self.generator_cpu_ns as f64 / answered as f64,
+            answered => self.generator_busy_ns() as f64 / answered as f64,
         }
     }
 
-    /// The share of its threads' time that the generator spent on a CPU.
+    /// The share of its threads' time that the generator worked.
     #[must_use]
-    pub fn generator_cpu_share(&self) -> f64 {
+    pub fn generator_busy_share(&self) -> f64 {
         let all_ns = self.elapsed_ns as f64 * self.threads as f64;
-        if all_ns > 0.0 { self.generator_cpu_ns as f64 / all_ns } else { 0.0 }
+        if all_ns > 0.0 { self.generator_busy_ns() as f64 / all_ns } else { 0.0 }
     }
 
     /// Requests in flight on average.

@@ -10,8 +10,8 @@ use crate::stop::After;
 /// Limits within which a run counts as a measurement of the server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// The largest share of its threads' time that the generator may spend on a CPU.
-    pub cpu_share_max: f64,
+    /// The largest share of its threads' time that the generator may work.
+    pub busy_share_max: f64,
     /// The largest 99th percentile of schedule lag.
     pub schedule_lag_ns_p99_max: u64,
     /// The largest part of the due requests that may fail, or never be sent or answered. A failure of a connection counts
@@ -24,7 +24,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            cpu_share_max: 0.95,
+            busy_share_max: 0.95,
             schedule_lag_ns_p99_max: 1_000_000,
             error_share_max: 0.0,
             little_share_max: 0.05,
@@ -38,7 +38,7 @@ pub enum Doubt {
     /// The generator had no time left: the rate may be its own.
     GeneratorBound {
         /// The share of its threads' time.
-        cpu_share: f64,
+        busy_share: f64,
     },
     /// Requests left later than they were due, by the generator's own fault.
     Late {
@@ -75,11 +75,11 @@ impl Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doubt::GeneratorBound { cpu_share } => write!(
+            Doubt::GeneratorBound { busy_share } => write!(
                 f,
-                "generator-bound: the generator was on a CPU for {:.0}% of the time, so the rate may be its own; \
+                "generator-bound: the generator was busy for {:.0}% of the time, so the rate may be its own; \
                  give it more threads or CPUs",
-                cpu_share * 100.0
+                busy_share * 100.0
             ),
             Doubt::Late { schedule_lag_ns_p99 } => write!(
                 f,
@@ -112,11 +112,11 @@ pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
     if wrong as f64 > limits.error_share_max * due as f64 {
         doubts.push(Doubt::Failing { share: wrong as f64 / due as f64 });
     }
-    let cpu_share = report.generator_cpu_share();
-    // In an open loop an overloaded generator is late, and one that polls uses its CPU all the time.
+    let busy_share = report.generator_busy_share();
+    // In an open loop an overloaded generator is late.
     let is_open = total.service_time.count() > 0;
-    if !is_open && cpu_share > limits.cpu_share_max {
-        doubts.push(Doubt::GeneratorBound { cpu_share });
+    if !is_open && busy_share > limits.busy_share_max {
+        doubts.push(Doubt::GeneratorBound { busy_share });
     }
     let schedule_lag_ns_p99 = total.schedule_lag.quantile_ns(0.99);
     if schedule_lag_ns_p99 > limits.schedule_lag_ns_p99_max {
@@ -175,6 +175,7 @@ mod tests {
             elapsed_ns: 1_000_000_000,
             total,
             generator_cpu_ns: 500_000_000,
+            generator_polled_ns: 0,
             threads: 1,
             driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
             interrupted: false,
@@ -192,6 +193,10 @@ mod tests {
     fn each_doubt_has_its_cause() {
         assert_eq!(names(|_| {}), [""; 0]);
         assert_eq!(names(|report| report.generator_cpu_ns = 960_000_000), ["generator-bound"]);
+        let poll = |report: &mut RunReport| {
+            (report.generator_cpu_ns, report.generator_polled_ns) = (960_000_000, 500_000_000);
+        };
+        assert_eq!(names(poll), [""; 0], "who polls has time left");
         assert_eq!(names(|report| report.total.schedule_lag.record(3_000_000)), ["late"]);
         assert_eq!(names(|report| report.total.in_flight_ns *= 2), ["inconsistent"]);
         assert_eq!(names(|report| report.total.tally.unsent = 1), ["failing"]);

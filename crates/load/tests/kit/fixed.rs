@@ -14,6 +14,8 @@ use tare_load::{Clock, Monotonic};
 pub struct Fixed {
     pub body: Vec<u8>,
     pub stall: Option<Stall>,
+    /// Steps of [`burn`] for each event: a weight that is known.
+    pub burn_steps: u64,
 }
 
 /// A pause of the whole server at known instants.
@@ -32,6 +34,14 @@ impl Stall {
     }
 }
 
+/// Keeps a CPU busy. Each step waits for the one before, so that a step costs the same wherever the loop lies in memory.
+pub fn burn(steps: u64) {
+    let mut value = 1u64;
+    for step in 0..steps {
+        value = std::hint::black_box(value.wrapping_mul(step | 1));
+    }
+}
+
 /// The body of that many bytes that servers and clients of benchmarks agree on.
 pub fn body(bytes: usize) -> Vec<u8> {
     if bytes == 12 {
@@ -43,7 +53,7 @@ pub fn body(bytes: usize) -> Vec<u8> {
 
 impl Fixed {
     pub fn hello() -> Fixed {
-        Fixed { body: body(12), stall: None }
+        Fixed { body: body(12), stall: None, burn_steps: 0 }
     }
 
     fn response(&self) -> Vec<u8> {
@@ -81,7 +91,10 @@ impl Fixed {
                 let index = event.data.u64() as usize;
                 if index == listener.as_raw_fd() as usize {
                     accept(listener, &epoll, &mut clients)?;
-                } else if clients[index].as_mut().is_some_and(|client| client.answer(&response).is_err()) {
+                    continue;
+                }
+                burn(self.burn_steps);
+                if clients[index].as_mut().is_some_and(|client| client.answer(&response).is_err()) {
                     clients[index] = None;
                 }
             }

@@ -19,11 +19,16 @@ pub struct Server {
 
 /// What the process of a [`Server`] does: it serves a body of that many bytes, and says where.
 pub fn serve_in_process(body_bytes: usize) -> io::Result<()> {
+    serve_until_parent_ends(&Fixed { body: body(body_bytes), ..Fixed::hello() })
+}
+
+/// The same for any server.
+pub fn serve_until_parent_ends(server: &Fixed) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     println!("{}", listener.local_addr()?);
     io::stdout().flush()?;
-    Fixed { body: body(body_bytes), stall: None }.serve_on(&listener)
+    server.serve_on(&listener)
 }
 
 impl Server {
@@ -51,6 +56,12 @@ impl Server {
                 Err(io::Error::other(format!("the server says {line:?} instead of its address")))
             }
         }
+    }
+
+    /// CPU time of its one thread. It must be stopped, or the last of it may be missing.
+    pub fn cpu_ns(&self) -> u64 {
+        let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", self.child.id())).unwrap();
+        schedstat.split(' ').next().unwrap().parse().unwrap()
     }
 
     /// Sends SIGSTOP, SIGCONT or SIGKILL.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tare_load::{
     DriverChoice, DriverKind, Generator, Histogram, Load, Process, Quota, Route, RunReport, Schedule,
-    Settings, Stop,
+    Settings, Stop, Waiting,
 };
 
 use super::fixed::{Fixed, Stall};
@@ -43,8 +43,12 @@ impl Client {
 
     /// It polls ahead of due instants where it has CPUs to itself, as the command does.
     fn open_loop(&self, rate_per_s: f64, process: Process, window: Duration) -> Load {
-        let spin = if self.cpus.is_empty() { Duration::ZERO } else { Duration::from_micros(60) };
-        Load { spin, ..open(rate_per_s, process, window) }
+        let waiting = if self.cpus.is_empty() {
+            Waiting::Sleep
+        } else {
+            Waiting::PollBefore(Duration::from_micros(60))
+        };
+        Load { waiting, ..open(rate_per_s, process, window) }
     }
 }
 

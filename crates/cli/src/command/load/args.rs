@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use tare_load::{DriverChoice, Think};
+use tare_load::{DriverChoice, Think, Waiting};
 
 use super::{
     super::words::share,
@@ -67,10 +67,11 @@ pub(crate) struct PaceArgs {
     /// When requests are due in an open loop
     #[arg(long, value_enum, requires = "rate", default_value = "constant")]
     pub arrivals: Spread,
-    /// Busy-wait this long before a request is due, to send it within a microsecond [default: 60us if the generator has a CPU
-    /// of its own, else 0]
-    #[arg(long, value_name = "TIME", value_parser = words::duration, requires = "rate")]
-    pub spin: Option<Duration>,
+    /// Poll instead of sleeping: "always", or this long before a request of an open loop is due, to send it within a
+    /// microsecond. A server has to wake a generator that sleeps, so "always" makes the server's CPU time comparable. It takes
+    /// a whole CPU per thread [default: 60us with -R if the generator has a CPU of its own, else 0]
+    #[arg(long, value_name = "TIME", value_parser = words::waiting)]
+    pub spin: Option<Waiting>,
     /// Think time of each connection between a response and its next request: 100ms, or 50ms..150ms (uniform)
     #[arg(long, value_name = "TIME", value_parser = words::think)]
     pub think: Option<Think>,

@@ -15,7 +15,7 @@ use serde::Serialize;
 use tare_host::cpus::{self, Pinning};
 use tare_load::{
     Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
-    Settings, Stop,
+    Settings, Stop, Waiting,
     schedule::{Arrivals, Process, Profile},
 };
 use tare_report::{
@@ -73,7 +73,7 @@ struct Measured {
     window_ns: u64,
     answers_per_s: f64,
     generator_cpu_ns_per_answer: f64,
-    generator_cpu_share: f64,
+    generator_busy_share: f64,
     latency_ns_p50: u64,
     latency_ns_p99: u64,
     /// In an open loop only, as the next two are.
@@ -177,7 +177,7 @@ impl Bench {
     fn execute(&self, generator: &mut Generator, trial: &Trial) -> anyhow::Result<RunReport> {
         generator.open(trial.connections, OPEN_WITHIN)?;
         let load = |lasts| Load {
-            spin: super::plan::SPIN,
+            waiting: Waiting::Poll,
             ..Load::new(trial.schedule.clone(), Stop::after(lasts, PATIENCE), PATIENCE)
         };
         generator.run(&load(WARM_UP), &self.interrupt)?;
@@ -214,7 +214,7 @@ fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Measured {
         window_ns: report.window_ns,
         answers_per_s: report.answers_per_s(),
         generator_cpu_ns_per_answer: report.generator_cpu_ns_per_answer(),
-        generator_cpu_share: report.generator_cpu_share(),
+        generator_busy_share: report.generator_busy_share(),
         latency_ns_p50: total.quantile(0.5).ns,
         latency_ns_p99: total.quantile(0.99).ns,
         schedule_lag_ns_p50: lag(0.5),
@@ -246,7 +246,7 @@ fn text(found: &Calibration, look: Look) -> String {
             row.connections.into(),
             row.answers_per_s.into(),
             row.generator_cpu_ns_per_answer.into(),
-            row.generator_cpu_share.into(),
+            row.generator_busy_share.into(),
             row.latency_ns_p50.into(),
             row.latency_ns_p99.into(),
             row.schedule_lag_ns_p50.into(),
@@ -270,7 +270,7 @@ fn notes(found: &Calibration) -> Vec<String> {
     // What limited the closed loop decides how its rate is to be read.
     let closed = found.rows.iter().filter(|row| row.connections > 1 && row.schedule_lag_ns_p50.is_none());
     let limits = closed.map(|row| {
-        let limit = match row.generator_cpu_share >= BUSY {
+        let limit = match row.generator_busy_share >= BUSY {
             true => "the generator was the limit",
             false => "the server, or something else on this machine, was the limit",
         };
@@ -291,14 +291,14 @@ mod tests {
 
     #[test]
     fn what_was_measured_and_whose_limit_it_was() {
-        let row = |connections, generator_cpu_share, lag: Option<u64>| Measured {
+        let row = |connections, generator_busy_share, lag: Option<u64>| Measured {
             driver: "epoll",
             load: if lag.is_some() { "20,000 a second" } else { "closed loop" },
             connections,
             window_ns: 1_000_000_000,
             answers_per_s: 200_123.4,
             generator_cpu_ns_per_answer: 4_321.0,
-            generator_cpu_share,
+            generator_busy_share,
             latency_ns_p50: 300_000,
             latency_ns_p99: 512_340,
             schedule_lag_ns_p50: lag,

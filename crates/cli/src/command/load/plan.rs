@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use tare_load::{
-    Connections, Load, Quota, Schedule, Stop, Think,
+    Connections, Load, Quota, Schedule, Stop, Think, Waiting,
     schedule::{Arrivals, Process},
 };
 
@@ -20,7 +20,7 @@ const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Longer than a timer and the way out of a CPU's sleep usually take.
-pub(super) const SPIN: Duration = Duration::from_micros(60);
+const SPIN: Duration = Duration::from_micros(60);
 
 /// A command line with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +55,7 @@ impl Plan {
             pipeline: pipeline as usize,
             requests_per_connection: pace.requests_per_connection.or(by_connections.then_some(1)),
             check: !checking.no_check,
-            spin: spin(pace, transport),
+            waiting: waiting(pace, transport),
             interval: Some(INTERVAL),
         };
         load.validate()?;
@@ -117,11 +117,12 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// A generator that polls takes a whole CPU, so by default it polls only if the server has another.
-fn spin(pace: &PaceArgs, transport: &TransportArgs) -> Duration {
+/// A generator that polls takes a whole CPU. The server is a stranger here, and may need all of them, so by default the generator
+/// polls only before a request is due, and only if the server has another CPU.
+fn waiting(pace: &PaceArgs, transport: &TransportArgs) -> Waiting {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let has_own = pace.rate.is_some() && usize::from(transport.threads) < cpus;
-    pace.spin.unwrap_or(if has_own { SPIN } else { Duration::ZERO })
+    pace.spin.unwrap_or(if has_own { Waiting::PollBefore(SPIN) } else { Waiting::Sleep })
 }
 
 fn quota(pace: &PaceArgs) -> Option<Quota> {

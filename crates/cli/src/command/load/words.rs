@@ -3,7 +3,10 @@
 use std::{fmt::Display, net::IpAddr, time::Duration};
 
 use anyhow::{Context, bail, ensure};
-use tare_load::schedule::{Profile, Think, parse};
+use tare_load::{
+    Waiting,
+    schedule::{Profile, Think, parse},
+};
 
 /// More sources than any kernel has ports for.
 const SOURCES_MAX: usize = 65_536;
@@ -15,6 +18,15 @@ pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
     let duration = parse::parse_duration(text)?;
     ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
     Ok(duration)
+}
+
+/// How the generator waits: `always` polling, or polling for `60us` before a request is due, or `0` for not at all.
+pub(super) fn waiting(text: &str) -> anyhow::Result<Waiting> {
+    Ok(match text {
+        "always" => Waiting::Poll,
+        "0" => Waiting::Sleep,
+        _ => Waiting::PollBefore(duration(text)?),
+    })
 }
 
 /// A count above zero: `64`, `10k`.

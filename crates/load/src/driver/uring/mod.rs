@@ -32,6 +32,8 @@ const SMALL_BYTES_MAX: usize = 16 * 1024;
 const SEND_BYTES_MAX: usize = 1 << 30;
 /// Queued sends are submitted after this number at the latest, so that the first does not wait for the last of a long batch.
 const FLUSH_EVERY: u32 = 8;
+/// `IO_LOCAL_TW_DEFAULT_MAX` of the kernel: completions that a call without a wait brings in at most.
+const COMPLETIONS_PER_CALL: usize = 20;
 /// `IORING_RECVSEND_POLL_FIRST`: to wait before the first try.
 const RECV_POLL_FIRST: u16 = 1;
 /// `IORING_RECV_MULTISHOT`: one request for all receives of a connection.
@@ -197,10 +199,10 @@ impl Uring {
 
     /// Takes the completions off the ring, and sees to the rest of sends that are called taken: a second send on such
     /// a connection must not overtake it. Returns whether there was any.
-    fn collect(&mut self) -> bool {
-        let mut any = false;
+    fn collect(&mut self) -> usize {
+        let mut count = 0;
         for completion in self.ring.completion() {
-            any = true;
+            count += 1;
             let token = Token::unpack(completion.user_data());
             let not_whole = completion.result() >= 0 || completion.result() == -libc::EAGAIN;
             if token.operation == Operation::SmallSend && not_whole {
@@ -218,7 +220,7 @@ impl Uring {
                 self.send_large(token.slot);
             }
         }
-        any
+        count
     }
 
     #[inline]
@@ -508,8 +510,8 @@ impl Driver for Uring {
         loop {
             self.enter(u32::from(timeout_ns > 0), Some(&timeout))
                 .expect("a ring serves the thread that made it");
-            // The kernel completes some twenty requests a call; who does not wait wants to know all that happened.
-            if !self.collect() || timeout_ns > 0 {
+            // A call without a wait brings in no more than that number, and all that happened is wanted.
+            if self.collect() < COMPLETIONS_PER_CALL || timeout_ns > 0 {
                 return;
             }
         }
@@ -549,7 +551,7 @@ impl Drop for Uring {
             // What is cancelled ends in later calls.
             quiet |= self.completions.iter().any(|completion| completion.user_data() == LAST);
             self.completions.clear();
-            over = self.enter(u32::from(!quiet), Some(&moment)).is_err() || (!self.collect() && quiet);
+            over = self.enter(u32::from(!quiet), Some(&moment)).is_err() || (self.collect() == 0 && quiet);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::tally::{Failure, Sample};
 pub(super) struct Ledger {
     measures: Measures,
     busy: u64,
+    has_sent: bool,
     /// The instant up to which requests in flight are added up.
     accounted_ns: u64,
     start_ns: u64,
@@ -25,6 +26,11 @@ impl Ledger {
 
     pub(super) fn busy(&self) -> u64 {
         self.busy
+    }
+
+    /// Whether a request was sent since this was asked last.
+    pub(super) fn has_sent(&mut self) -> bool {
+        std::mem::take(&mut self.has_sent)
     }
 
     /// Adds up requests in flight until now. To be called before their number changes.
@@ -45,6 +51,7 @@ impl Ledger {
     pub(super) fn sent(&mut self, count: usize, now_ns: u64) {
         self.account(now_ns);
         self.busy += count as u64;
+        self.has_sent = true;
         self.measures.tally.sent += count as u64;
     }
 

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
 use super::connection::Phase;
+use super::load::Waiting;
 use super::ns;
 use super::part::{End, Part, Shared};
 use super::worker::{WAIT_NS_MAX, Worker};
@@ -39,6 +40,9 @@ impl<D: Driver> Worker<D> {
     }
 }
 
+/// A poll that brings nothing takes less than a microsecond. In a longer one the thread was preempted, and had no CPU time.
+const POLL_NS_MAX: u64 = 5_000;
+
 struct Run<'a, D> {
     worker: &'a mut Worker<D>,
     shared: &'a Shared,
@@ -56,7 +60,10 @@ struct Run<'a, D> {
     queue: Option<Queue<'a>>,
     /// When the next request of an open loop is due; checked after every event.
     next_due_ns: u64,
-    spin_ns: u64,
+    /// How long before a due instant it stops sleeping.
+    poll_ns: u64,
+    /// Time in which it polled for nothing: CPU time that it could have used.
+    polled_ns: u64,
     /// Slots that have done their share of a quota.
     retired: usize,
     ledger: Ledger,
@@ -81,7 +88,8 @@ impl<'a, D: Driver> Run<'a, D> {
             interval_index: 0,
             interrupted: false,
             next_due_ns: u64::MAX,
-            spin_ns: ns(load.spin),
+            poll_ns: load.waiting.poll_ns(),
+            polled_ns: 0,
             retired: 0,
             ledger: Ledger::default(),
         }
@@ -110,8 +118,13 @@ impl<'a, D: Driver> Run<'a, D> {
 
     fn drive(&mut self) {
         let drain_ns = ns(self.shared.load.stop.drain);
+        // When a wait began that had nothing to submit and brought nothing.
+        let mut idle_since_ns: Option<u64> = None;
         loop {
             let now_ns = Monotonic.now_ns();
+            if let Some(since_ns) = idle_since_ns {
+                self.polled_ns += (now_ns - since_ns).min(POLL_NS_MAX);
+            }
             if self.shared.interrupt.load(Ordering::Relaxed) {
                 self.interrupted = true;
                 self.deadline_ns = self.deadline_ns.min(now_ns);
@@ -128,8 +141,12 @@ impl<'a, D: Driver> Run<'a, D> {
             if now_ns >= self.next_interval_ns {
                 self.report_interval(now_ns);
             }
-            self.worker.driver.wait(self.wait_ns(now_ns, end_ns));
+            let has_sent = self.ledger.has_sent();
+            let wait_ns = self.wait_ns(now_ns, end_ns);
+            self.worker.driver.wait(wait_ns);
+            idle_since_ns = (wait_ns == 0 && !has_sent).then_some(now_ns);
             while let Some(event) = self.worker.driver.next_event() {
+                idle_since_ns = None;
                 self.handle(event);
             }
         }
@@ -142,8 +159,11 @@ impl<'a, D: Driver> Run<'a, D> {
     }
 
     fn wait_ns(&self, now_ns: u64, end_ns: u64) -> u64 {
+        if self.shared.load.waiting == Waiting::Poll {
+            return 0;
+        }
         let sending = now_ns < self.deadline_ns;
-        let awake_ns = self.next_due_ns.saturating_sub(self.spin_ns);
+        let awake_ns = self.next_due_ns.saturating_sub(self.poll_ns);
         let limit_ns = if sending { self.deadline_ns.min(awake_ns) } else { end_ns };
         let timer_ns = self.timers.peek().map_or(u64::MAX, |Reverse((due_ns, _))| *due_ns);
         let until_ns = limit_ns.min(self.next_scan_ns).min(self.next_interval_ns).min(timer_ns);
@@ -258,6 +278,7 @@ impl<'a, D: Driver> Run<'a, D> {
             end_ns,
             window_ns: if by_number { end_ns } else { self.deadline_ns } - self.start_ns,
             cpu_ns,
+            polled_ns: self.polled_ns,
             interrupted: self.interrupted,
             first_failure: self.ledger.first_failure.take(),
         };

@@ -209,7 +209,7 @@ fn cpu_columns<'a>(run: &'a Experiment) -> Columns<'a, CellRound<'a>> {
             round.share(round.sample.host.server_cpu_ns as f64, served)
         })
         .share("generator_cpu_share", "generator's CPUs", move |round| {
-            round.share(round.sample.host.generator_cpu_ns as f64, generated)
+            round.share(round.sample.host.generator_busy_ns() as f64, generated)
         })
         .help("The rest is its headroom.")
         .share("link_cpu_share", "slow link", link)

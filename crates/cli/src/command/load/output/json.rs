@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tare_load::{
-    Doubt, DriverChoice, Load, Process, Quota, Sample, Schedule, Settings, Think,
+    Doubt, DriverChoice, Load, Process, Quota, Sample, Schedule, Settings, Think, Waiting,
     generator::verdict::shortfall,
 };
 
@@ -31,7 +31,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "verdict": if result.doubts.is_empty() { "valid" } else { "doubtful" },
         "doubts": result.doubts.iter().map(doubt).collect::<Vec<_>>(),
         "limits": {
-            "cpu_share_max": limits.cpu_share_max,
+            "busy_share_max": limits.busy_share_max,
             "schedule_lag_ns_p99_max": limits.schedule_lag_ns_p99_max,
             "error_share_max": limits.error_share_max,
             "little_share_max": limits.little_share_max,
@@ -44,7 +44,8 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "generator": {
             "threads": report.threads,
             "cpu_ns": report.generator_cpu_ns,
-            "cpu_share": report.generator_cpu_share(),
+            "polled_ns": report.generator_polled_ns,
+            "busy_share": report.generator_busy_share(),
             "cpu_ns_per_answer": report.generator_cpu_ns_per_answer().round() as u64,
         },
         "window_ns": report.window_ns,
@@ -79,7 +80,9 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
 fn doubt(doubt: &Doubt) -> Value {
     let (name, text) = (doubt.name(), doubt.to_string());
     match *doubt {
-        Doubt::GeneratorBound { cpu_share } => json!({ "name": name, "cpu_share": cpu_share, "text": text }),
+        Doubt::GeneratorBound { busy_share } => {
+            json!({ "name": name, "busy_share": busy_share, "text": text })
+        }
         Doubt::Late { schedule_lag_ns_p99 } => {
             json!({ "name": name, "schedule_lag_ns_p99": schedule_lag_ns_p99, "text": text })
         }
@@ -114,6 +117,11 @@ fn load(load: &Load) -> Value {
         Some(Quota::RequestsEach(count)) => ("requests-each", Some(count)),
         Some(Quota::Connections(count)) => ("connections", Some(count)),
     };
+    let (waiting, spin) = match load.waiting {
+        Waiting::Sleep => ("sleep", None),
+        Waiting::PollBefore(spin) => ("poll-before", Some(ns(spin))),
+        Waiting::Poll => ("poll", None),
+    };
     json!({
         "schedule": schedule(&load.schedule),
         "stop": { "after": after, "count": count, "window_ns_max": ns(load.stop.window()) },
@@ -122,7 +130,7 @@ fn load(load: &Load) -> Value {
         "pipeline": load.pipeline,
         "requests_per_connection": load.requests_per_connection,
         "check": load.check,
-        "spin_ns": ns(load.spin),
+        "waiting": { "kind": waiting, "spin_ns": spin },
     })
 }
 

@@ -83,9 +83,9 @@ fn rates(result: &LoadResult<'_>) -> String {
 
 fn generator(result: &LoadResult<'_>) -> String {
     let report = result.report;
-    let share = percent(report.generator_cpu_share());
+    let share = percent(report.generator_busy_share());
     let whose = if report.threads == 1 { "its time" } else { "its threads' time" };
-    let busy = format!("on a CPU for {share} of {whose}");
+    let busy = format!("busy for {share} of {whose}");
     match report.total.tally.answered {
         0 => busy,
         _ => format!("{busy}, {} for each answer", time(report.generator_cpu_ns_per_answer())),

@@ -157,6 +157,7 @@ impl Case {
             elapsed_ns: 10 * S + 300_000,
             total: Measures::default(),
             generator_cpu_ns: 0,
+            generator_polled_ns: 0,
             threads: 1,
             driver: ChosenDriver { kind: DriverKind::IoUring, reason: None },
             interrupted: false,
