@@ -1,6 +1,6 @@
 //! What the kernel of this machine allows, found by trying it. `tare doctor` prints it.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{fs, path::Path};
 
 use rustix::{
     process::{Resource, getrlimit},
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     link::{Link, LinkSpecError, rights},
-    process::Isolation,
+    process::{Cgroups, Isolation},
 };
 
 /// File descriptors that the largest supported load needs, with room to spare.
@@ -29,25 +29,16 @@ pub struct Finding {
 /// Examines what every benchmark depends on. It changes nothing about this process.
 pub fn examine(cpus: &[usize]) -> Vec<Finding> {
     let isolation = Isolation::detect();
-    let described: BTreeMap<_, _> = isolation.describe().into_iter().collect();
-    let text = |subject: &str| described.get(subject).cloned().unwrap_or_default();
-    let as_root = || Some("run as root, or give this user a delegated cgroup v2 subtree".to_owned());
-    let freezer = isolation.freezer.folder().is_some();
-    let accounting = isolation.accounting.folder().is_some();
+    let [(_, freezing), (_, cpu_time), (_, killing)] = isolation.describe();
+    let by_cgroup = |subject, cgroups: &Cgroups, text| {
+        let good = cgroups.folder().is_some();
+        let as_root = || "run as root, or give this user a delegated cgroup v2 subtree".to_owned();
+        Finding { subject, good, text, remedy: (!good).then(as_root) }
+    };
     vec![
-        Finding {
-            subject: "freezing",
-            good: freezer,
-            text: text("freezing"),
-            remedy: if freezer { None } else { as_root() },
-        },
-        Finding {
-            subject: "CPU accounting",
-            good: accounting,
-            text: text("cpu time"),
-            remedy: if accounting { None } else { as_root() },
-        },
-        Finding { subject: "killing", good: true, text: text("killing"), remedy: None },
+        by_cgroup("freezing", &isolation.freezer, freezing),
+        by_cgroup("CPU accounting", &isolation.accounting, cpu_time),
+        Finding { subject: "killing", good: true, text: killing, remedy: None },
         pinning(cpus),
         io_uring(),
         descriptors(),

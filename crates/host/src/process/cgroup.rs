@@ -87,7 +87,7 @@ impl Isolation {
     }
 
     /// One pair of subject and description for each means.
-    pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn describe(&self) -> [(&'static str, String); 3] {
         let freezer = match &self.freezer {
             Cgroups::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
             Cgroups::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),
@@ -102,7 +102,7 @@ impl Isolation {
             Cgroups::V1(folder) | Cgroups::V2(folder) => format!("cgroup.kill in {folder:?}"),
             Cgroups::None(reason) => format!("SIGKILL one by one, as cgroup.kill is not usable: {reason}"),
         };
-        vec![("freezing", freezer), ("cpu time", accounting), ("killing", killing)]
+        [("freezing", freezer), ("cpu time", accounting), ("killing", killing)]
     }
 
     /// The folders in which groups are made, without duplicates. The one that lists the members of a group best comes first.
