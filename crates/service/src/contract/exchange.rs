@@ -12,15 +12,6 @@ use tare_load::exchange::{Exchange, Expected, ExpectedBody};
 use super::placeholder::{Placeholder, Values};
 use super::{Ask, Body, Contract, Request};
 
-/// How long the labels of an exchange are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LabelLength {
-    /// 1 to 24 characters, at random.
-    Any,
-    /// A fixed number of characters.
-    Exactly(usize),
-}
-
 /// What is sent, with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
@@ -70,12 +61,9 @@ impl Filled {
 
 impl Request {
     /// Fills the placeholders of the request and, with the same values, those of the answer that must come back.
-    pub(crate) fn fill<R: Rng>(&self, rng: &mut R, label_length: LabelLength) -> (Filled, Expected) {
-        let length = match label_length {
-            LabelLength::Any => None,
-            LabelLength::Exactly(length) => Some(length),
-        };
-        let mut values = Values::new(rng, length);
+    /// Labels have `label_length` characters, or a random number of them.
+    pub(crate) fn fill<R: Rng>(&self, rng: &mut R, label_length: Option<usize>) -> (Filled, Expected) {
+        let mut values = Values::new(rng, label_length);
         let filled = self.ask.fill(&mut values);
         let body = match &self.answer.body {
             Body::Exact(template) => ExpectedBody::Exact(template.fill(&mut values).into_bytes()),
@@ -97,7 +85,7 @@ impl Request {
 impl Contract {
     /// One exchange of `request`, addressed to `host`, with its placeholders filled from `rng`.
     pub fn exchange<R: Rng>(&self, request: &Request, host: &str, rng: &mut R) -> Exchange {
-        let (filled, expected) = request.fill(rng, LabelLength::Any);
+        let (filled, expected) = request.fill(rng, None);
         Exchange {
             request: filled.bytes(host),
             is_head: filled.method == "HEAD",

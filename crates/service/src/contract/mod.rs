@@ -18,7 +18,7 @@ use std::path::Path;
 
 pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
-pub use exchange::{Filled, LabelLength};
+pub use exchange::Filled;
 pub use fixed::fixed_response;
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};

@@ -12,7 +12,7 @@ use super::judge::judge;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options};
-use crate::contract::{Contract, Filled, LabelLength, Request};
+use crate::contract::{Contract, Filled, Request};
 
 #[derive(Debug)]
 pub(super) struct Bench<'c> {
@@ -97,13 +97,13 @@ impl<'c> Bench<'c> {
 }
 
 impl<'c> Asked<'c> {
-    pub(super) fn new(request: &'c Request, rng: &mut ChaCha8Rng, labels: LabelLength) -> Asked<'c> {
-        let (filled, expected) = request.fill(rng, labels);
+    pub(super) fn new(request: &'c Request, rng: &mut ChaCha8Rng, label_length: Option<usize>) -> Asked<'c> {
+        let (filled, expected) = request.fill(rng, label_length);
         Asked { request, filled, expected }
     }
 
     pub(super) fn any(request: &'c Request, rng: &mut ChaCha8Rng) -> Asked<'c> {
-        Asked::new(request, rng, LabelLength::Any)
+        Asked::new(request, rng, None)
     }
 
     pub(super) fn is_head(&self) -> bool {

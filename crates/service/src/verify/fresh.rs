@@ -6,7 +6,7 @@ use super::CheckId;
 use super::bench::{Asked, Bench};
 use super::judge::judge;
 use super::transcript::{CheckResult, Failure, Outcome, Tried};
-use crate::contract::{Kind, LABEL_LENGTH_MAX, LabelLength, Level, Request};
+use crate::contract::{Kind, LABEL_LENGTH_MAX, Level, Request};
 
 /// The ends of the range, and enough between them that a service made for one length is found and named.
 const LABEL_LENGTHS: [usize; 6] = [1, 2, 3, 8, 16, LABEL_LENGTH_MAX];
@@ -88,7 +88,7 @@ fn lengths<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng
     let mut wrong = Vec::new();
     let mut first: Option<Failure> = None;
     for length in LABEL_LENGTHS {
-        let asked = Asked::new(request, rng, LabelLength::Exactly(length));
+        let asked = Asked::new(request, rng, Some(length));
         match ask(bench, &asked) {
             Ok(_) => right.push(length.to_string()),
             Err(failure) => {
