@@ -68,8 +68,9 @@ pub struct Service {
 }
 
 /// What kind of weight a service is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, serde::Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Style {
     /// A raw server that sends one fixed response: the empty container.
     RawSocket,
@@ -84,12 +85,7 @@ pub enum Style {
 
 impl Style {
     pub fn name(self) -> &'static str {
-        match self {
-            Style::RawSocket => "raw-socket",
-            Style::Platform => "platform",
-            Style::Framework => "framework",
-            Style::FrameworkTuned => "framework-tuned",
-        }
+        self.into()
     }
 }
 

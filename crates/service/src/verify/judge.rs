@@ -17,11 +17,7 @@ pub(super) fn header(response: &Response, name: &str) -> Option<String> {
 /// Whether `response` is what `answer` asks for, its placeholders filled as in `expected`; if not, the first difference.
 pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
     if response.status != expected.status {
-        let body = match response.body.as_slice() {
-            [] => String::new(),
-            body => format!(" with the body {}", quote(body)),
-        };
-        return Err(format!("expected status {}, got {}{body}", expected.status, response.status));
+        return Err(format!("expected status {}, got {}", expected.status, status_and_body(response)));
     }
     framing(response)?;
     if let Some(expected) = &answer.content_type {
@@ -38,6 +34,13 @@ pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -
         }
     }
     body(&response.body, &expected.body)
+}
+
+pub(super) fn status_and_body(response: &Response) -> String {
+    match response.body.as_slice() {
+        [] => response.status.to_string(),
+        body => format!("{} with the body {}", response.status, quote(body)),
+    }
 }
 
 /// A load generator must know where an answer ends without waiting for the end of the connection.

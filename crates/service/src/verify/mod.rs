@@ -34,7 +34,7 @@ use crate::contract::{Contract, Level};
 use bench::Bench;
 
 /// What is known of the service beforehand, and how patient verify is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// Determines the values of placeholders. Two runs with one seed send the same bytes.
     pub seed: u64,
@@ -70,13 +70,7 @@ impl Default for Timeouts {
 impl Options {
     /// Nothing special is known of the service, and the timeouts are those for an idle machine.
     pub fn new(seed: u64) -> Options {
-        Options {
-            seed,
-            style_is_reference: false,
-            closes_connections: false,
-            known_failures: Vec::new(),
-            timeouts: Timeouts::default(),
-        }
+        Options { seed, ..Options::default() }
     }
 }
 

@@ -5,7 +5,7 @@ use tare_load::http1::Response;
 
 use super::CheckId;
 use super::bench::{Asked, Bench};
-use super::escape::quote;
+use super::judge::status_and_body;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::contract::{Ask, Filled, Template, Values};
@@ -92,11 +92,7 @@ fn refused(
     if allowed(response.status) {
         return Ok((talk, response));
     }
-    let body = match response.body.as_slice() {
-        [] => String::new(),
-        body => format!(" with the body {}", quote(body)),
-    };
-    Err(Failure::new(format!("expected {expected}, got {}{body}", response.status), &talk))
+    Err(Failure::new(format!("expected {expected}, got {}", status_and_body(&response)), &talk))
 }
 
 /// After a refusal a valid request is answered: on the same connection if the service kept it, else on a new one.

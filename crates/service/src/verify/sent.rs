@@ -48,8 +48,9 @@ pub struct Field {
 }
 
 /// How the end of a body is marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Framing {
     /// Its length in the head.
     ContentLength,
@@ -61,11 +62,7 @@ pub enum Framing {
 
 impl Framing {
     pub fn name(self) -> &'static str {
-        match self {
-            Framing::ContentLength => "content-length",
-            Framing::Chunked => "chunked",
-            Framing::Close => "close",
-        }
+        self.into()
     }
 }
 
