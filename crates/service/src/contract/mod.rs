@@ -7,7 +7,6 @@ mod check;
 mod error;
 mod exchange;
 mod file;
-mod fixed;
 mod lower;
 mod placeholder;
 #[cfg(test)]
@@ -18,8 +17,7 @@ use std::path::Path;
 
 pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
-pub use exchange::Filled;
-pub use fixed::fixed_response;
+pub use exchange::{Filled, fixed_response};
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
 
