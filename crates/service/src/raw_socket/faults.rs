@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    behaviour::{Behaviour, Reply},
-    slower::Slowness,
-};
+use super::{Behaviour, Reply, slower::Slowness};
 
 /// A fault of a server. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
 /// `wrong-length`, `wrong-length=1%`, `closes`, `slow-close`, `throttled=GROUP`.

@@ -2,7 +2,6 @@
 //! reference against which every framework is measured, so it does as little as a server can: one `read` and one
 //! `write` for a request, no parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
 
-mod behaviour;
 pub mod faults;
 mod heads;
 mod slower;
@@ -20,7 +19,6 @@ use rustix::{
     net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt},
 };
 
-use behaviour::{Behaviour, Plain, Reply};
 use faults::{Fault, Faulty};
 use heads::Heads;
 
@@ -28,6 +26,30 @@ use heads::Heads;
 const LOOK_UP: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// More than any benchmark's request; a longer one is read in parts.
 const READ_BYTES: usize = 16 * 1024;
+
+/// What becomes of one request.
+#[derive(Debug, PartialEq, Eq)]
+enum Reply<'a> {
+    /// These bytes are sent.
+    Send(&'a [u8]),
+    /// These bytes are sent, if there are any, and the connection is closed.
+    Last(&'a [u8]),
+}
+
+/// How requests are answered by one thread.
+trait Behaviour {
+    /// The answer to a request; `request` has the bytes that were read last.
+    fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
+}
+
+#[derive(Debug)]
+struct Plain;
+
+impl Behaviour for Plain {
+    fn answer<'a>(&'a mut self, _: &[u8], response: &'a [u8]) -> Reply<'a> {
+        Reply::Send(response)
+    }
+}
 
 /// Answers on 127.0.0.1:`port` with `threads` threads until `stop` is set.
 ///
