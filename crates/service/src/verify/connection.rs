@@ -115,9 +115,7 @@ fn broken_promise(answered: usize) -> String {
 
 fn broken(trouble: &Trouble, answered: usize) -> String {
     match trouble {
-        Trouble::Closed { progress: Progress::Nothing } | Trouble::Reset { progress: Progress::Nothing }
-            if answered > 0 =>
-        {
+        Trouble::Ended { progress: Progress::Nothing, .. } if answered > 0 => {
             format!("ended the connection {}", broken_promise(answered))
         }
         trouble => format!("request {} of {KEPT_FOR} on one connection: {trouble}", answered + 1),

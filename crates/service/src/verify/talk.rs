@@ -26,8 +26,9 @@ pub(super) struct Talk {
     end: Option<End>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+pub(super) enum End {
     Closed,
     Reset,
 }
@@ -35,8 +36,7 @@ enum End {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    Closed { progress: Progress },
-    Reset { progress: Progress },
+    Ended { how: End, progress: Progress },
     TimedOut { after: Duration, progress: Progress },
     Malformed(String),
     TooLong,
@@ -119,10 +119,8 @@ impl Talk {
             if let Some(response) = self.parse(to_head)? {
                 return Ok(response);
             }
-            let progress = || Progress::of(self.unclaimed());
             match self.end {
-                Some(End::Closed) => return Err(Trouble::Closed { progress: progress() }),
-                Some(End::Reset) => return Err(Trouble::Reset { progress: progress() }),
+                Some(how) => return Err(Trouble::Ended { how, progress: Progress::of(self.unclaimed()) }),
                 None if self.unclaimed().len() > ANSWER_LENGTH_MAX => return Err(Trouble::TooLong),
                 None => {}
             }
@@ -220,14 +218,12 @@ impl fmt::Display for Progress {
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Closed { progress: Progress::Nothing } => {
-                f.write_str("closed the connection instead of answering")
+            Trouble::Ended { how, progress: Progress::Nothing } => {
+                write!(f, "{how} the connection instead of answering")
             }
-            Trouble::Closed { progress } => write!(f, "closed the connection within the answer: {progress}"),
-            Trouble::Reset { progress: Progress::Nothing } => {
-                f.write_str("reset the connection instead of answering")
+            Trouble::Ended { how, progress } => {
+                write!(f, "{how} the connection within the answer: {progress}")
             }
-            Trouble::Reset { progress } => write!(f, "reset the connection within the answer: {progress}"),
             Trouble::TimedOut { after, progress: Progress::Nothing } => {
                 write!(f, "no answer within {after:?}")
             }
