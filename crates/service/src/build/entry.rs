@@ -8,6 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{Built, Cost};
+use crate::document;
 
 /// What a good build leaves behind beside its products.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,11 +27,8 @@ impl Entry {
         Entry { content, version, cost, folder: place.to_path_buf() }
     }
 
-    /// Whole or not at all: written beside and renamed.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        let beside = path.with_extension("json.new");
-        fs::write(&beside, serde_json::to_string_pretty(self)?)?;
-        fs::rename(beside, path)
+        document::replace(path, &serde_json::to_string_pretty(self)?)
     }
 
     pub(super) fn read(path: &Path) -> Option<Entry> {

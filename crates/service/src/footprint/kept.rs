@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Service;
+use crate::{catalogue::Service, document};
 
 /// The version of the format that this program reads and writes.
 const FORMAT: &str = "1.0";
@@ -52,7 +52,7 @@ impl Kept {
         same.then_some(record.measured)
     }
 
-    /// Keeps them, whole or not at all: written beside and renamed.
+    /// Keeps them, whole or not at all.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -63,11 +63,8 @@ impl Kept {
             content: content.to_owned(),
             measured: measured.clone(),
         };
-        let path = self.path(service);
-        let beside = path.with_extension("json.new");
         fs::create_dir_all(&self.folder)?;
-        fs::write(&beside, serde_json::to_string_pretty(&record)? + "\n")?;
-        fs::rename(beside, path)
+        document::replace(&self.path(service), &(serde_json::to_string_pretty(&record)? + "\n"))
     }
 
     /// A folder of its own for what a service prints while it is measured.
