@@ -35,10 +35,6 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Every file and every link in `root` that git does not ignore, but not git's own.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
     pub(super) fn list(root: &Path) -> io::Result<Sources> {
         let mut walk = WalkBuilder::new(root);
         walk.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
@@ -55,10 +51,6 @@ impl Sources {
 
     /// Adds names, content, links and which files are executable. A name is relative, so that a mark which begins with
     /// a slash is none.
-    ///
-    /// # Errors
-    ///
-    /// When a file cannot be read.
     pub(super) fn hash(&self, content: &mut Content) -> io::Result<()> {
         for name in &self.files {
             let path = self.root.join(name);
@@ -77,10 +69,6 @@ impl Sources {
     }
 
     /// Copies them to `folder`, and lists the copies.
-    ///
-    /// # Errors
-    ///
-    /// When a file cannot be read or written.
     pub(super) fn copy(&self, folder: &Path) -> io::Result<Sources> {
         for name in &self.files {
             let (from, to) = (self.root.join(name), folder.join(name));
@@ -94,10 +82,6 @@ impl Sources {
     }
 
     /// What their folder holds beyond them, in bytes on the disk.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
     pub(super) fn bytes_beyond(&self) -> io::Result<u64> {
         let own: HashSet<PathBuf> = self.files.iter().map(|name| self.root.join(name)).collect();
         bytes(&self.root, |path| !own.contains(path))
@@ -105,10 +89,6 @@ impl Sources {
 }
 
 /// The bytes on the disk of the files below `folder` that count. A file with several names counts once.
-///
-/// # Errors
-///
-/// When a folder cannot be read.
 pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
     let mut seen = HashSet::new();
     let mut bytes = 0;

@@ -88,7 +88,6 @@ impl Builder {
     /// Builds `service`, or finds that nothing has changed. `force` builds all the same.
     ///
     /// # Errors
-    ///
     /// When a requirement is not met, a step fails, the build reports no version, or nothing can be written.
     pub fn build(&self, service: &Service, site: &Site<'_>, force: bool) -> Result<Built, BuildError> {
         let toolchain = requirement::check(service).map_err(BuildError::Missing)?;

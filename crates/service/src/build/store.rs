@@ -78,7 +78,6 @@ impl Store {
     /// Removes builds that are not in use and were last used before `before`.
     ///
     /// # Errors
-    ///
     /// When the cache cannot be read or changed, or on an interrupt ([`io::ErrorKind::Interrupted`]).
     pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
         let mut pruned = Pruned::default();
