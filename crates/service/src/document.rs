@@ -1,5 +1,5 @@
-//! Replaces files whole, and reads a TOML file that a person wrote: every error becomes one line with the file, the line, the key and the
-//! nearest valid name. Knows nothing of what the documents mean.
+//! Reads a TOML file that a person wrote, and replaces files whole: every error of reading becomes one line with the file,
+//! the line, the key and the nearest valid name. Knows nothing of what the documents mean.
 
 use std::path::{Path, PathBuf};
 
