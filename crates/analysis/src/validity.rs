@@ -6,21 +6,14 @@
 //! number.
 
 use serde::Serialize;
-use tare_bench::sample::Sample;
-use tare_host::cpus::{Pinning, TICK_NS};
+use tare_bench::{
+    disturbance::{Taker, taker},
+    sample::Sample,
+};
+use tare_host::cpus::Pinning;
 
 /// More wrong or missing answers than this share make a row invalid.
 pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
-
-/// A slice in which others surely took more than this share of the measured CPUs is dropped.
-///
-/// *Surely*: idle time is counted in ticks of 10 ms, so over one slice the share may be off by a tick for each CPU. That much is
-/// taken off before it is compared: a slice of 100 ms on two CPUs is dropped from 40 ms on (20 of ticks, 20 of the 10%), one
-/// of 500 ms from 120 ms on. Of 960 slices of a quiet machine three were beyond that.
-pub const SLICE_TAKEN_SHARE_MAX: f64 = 0.10;
-
-/// The same for what the hypervisor took. It is less, since what is stolen comes in bursts and hits one side alone.
-pub(crate) const SLICE_STOLEN_SHARE_MAX: f64 = 0.05;
 
 /// Rate x time may lie this far from the number in flight (Little's law); beyond, the generator's counts contradict each
 /// other.
@@ -123,18 +116,14 @@ impl Dropped {
     }
 }
 
-/// Whether a slice on `cpus` CPUs was disturbed. What the service did does not matter.
-pub(crate) fn disturbance(slice: &Sample, cpus: usize) -> Option<Disturbance> {
-    let (all_ns, error_ns) = (slice.load.elapsed_ns as f64 * cpus as f64, (TICK_NS * cpus as u64) as f64);
-    let is_more = |ns: f64, share: f64| ns - error_ns > share * all_ns;
-    let stolen_ns =
-        slice.host.accounting.map_or(0, |times| times.server.steal_ns.max(times.generator.steal_ns));
-    if is_more(stolen_ns as f64, SLICE_STOLEN_SHARE_MAX) {
-        Some(Disturbance::Stolen)
-    } else if is_more(slice.host.foreign_cpu_ns.unwrap_or(0) as f64, SLICE_TAKEN_SHARE_MAX) {
-        Some(Disturbance::Taken)
-    } else {
-        little([slice]).map(|_| Disturbance::Inconsistent)
+/// Whether a slice was disturbed. What the service did does not matter.
+pub(crate) fn disturbance(slice: &Sample, pinning: &Pinning) -> Option<Disturbance> {
+    let stolen_ns = slice.host.accounting.map_or(0, |times| times.all(pinning).steal_ns);
+    let foreign_ns = slice.host.foreign_cpu_ns.unwrap_or(0);
+    match taker(slice.load.elapsed_ns, foreign_ns, stolen_ns, pinning) {
+        Some(Taker::Others) => Some(Disturbance::Taken),
+        Some(Taker::Hypervisor) => Some(Disturbance::Stolen),
+        None => little([slice]).map(|_| Disturbance::Inconsistent),
     }
 }
 

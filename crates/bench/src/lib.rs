@@ -7,6 +7,7 @@
 
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 
+pub mod disturbance;
 pub mod executor;
 pub mod experiment;
 pub mod figures;

@@ -53,10 +53,25 @@ pub struct Pilot {
     pub answered: Vec<u64>,
     /// CPU time of the service's processes in each window.
     pub server_cpu_ns: Vec<u64>,
+    /// CPU time that others took on the measured CPUs in each window; empty in older runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken_ns: Vec<u64>,
+    /// Windows that the search for the steady state left out, since others took the CPUs.
+    pub discarded: usize,
+    /// The reference, in a short window after each.
+    pub beside: Beside,
     /// What a start costs beside the load: until it is ready, and until it has stopped.
     pub start_ns: u64,
     /// From where on it is steady; absent if it was not within the time that it had.
     pub steady_after_ns: Option<u64>,
+}
+
+/// The reference beside a pilot; empty without one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Beside {
+    pub answered: Vec<u64>,
+    pub server_cpu_ns: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

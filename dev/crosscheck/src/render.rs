@@ -4,10 +4,8 @@ use super::{
     finding::Finding,
     report::{Report, ToolResult},
 };
-use tare_analysis::{
-    figures::{percent, rate, time},
-    validity::SLICE_TAKEN_SHARE_MAX,
-};
+use tare_analysis::figures::{percent, rate, time};
+use tare_bench::disturbance::TAKEN_SHARE_MAX;
 use tare_bench::metric::Metric;
 use tare_report::write::{
     markdown::{escape, rows},
@@ -153,7 +151,7 @@ fn notes(report: &Report) -> Vec<String> {
 
 fn disturbed(result: &ToolResult) -> Option<String> {
     let (tool, disturbed, all) = (result.tool, result.rounds_disturbed, result.pairs.len());
-    let most = SLICE_TAKEN_SHARE_MAX * 100.0;
+    let most = TAKEN_SHARE_MAX * 100.0;
     let taken =
         format!("{tool}: in {disturbed} of {all} rounds other processes took more than {most}% of the CPUs");
     match (disturbed, result.machine_noisy) {

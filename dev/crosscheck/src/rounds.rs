@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Tool, reading::Latency};
-use tare_analysis::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX, SLICE_TAKEN_SHARE_MAX};
+use tare_analysis::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX};
+use tare_bench::disturbance::TAKEN_SHARE_MAX;
 
 /// What one generator saw of one load.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -92,7 +93,7 @@ pub struct Pair {
 impl Pair {
     /// Whether others took the CPUs, by the limit of a run's slices.
     fn is_disturbed(&self) -> bool {
-        let taken = |sample: &Sample| sample.foreign_share.is_some_and(|share| share > SLICE_TAKEN_SHARE_MAX);
+        let taken = |sample: &Sample| sample.foreign_share.is_some_and(|share| share > TAKEN_SHARE_MAX);
         taken(&self.theirs) || taken(&self.ours)
     }
 }

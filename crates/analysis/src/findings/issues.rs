@@ -76,6 +76,11 @@ pub enum RowIssue {
     NeverSteady {
         load_seconds: f64,
     },
+    /// The pilot was disturbed for too much of its time.
+    SteadyUnknown {
+        load_seconds: f64,
+        taken_seconds: f64,
+    },
     StillWarming {
         more_share: f64,
     },
@@ -212,6 +217,7 @@ impl RowIssue {
             | RowIssue::SomeFailed { .. }
             | RowIssue::LowerBounds
             | RowIssue::NeverSteady { .. }
+            | RowIssue::SteadyUnknown { .. }
             | RowIssue::StillWarming { .. }
             | RowIssue::UncleanStop { .. }
             | RowIssue::Sample { .. }

@@ -33,6 +33,7 @@ fn of_rows() -> Vec<RowIssue> {
         RowIssue::LateGenerator { load: None, lag_ns: 2.25e6 },
         RowIssue::LowerBounds,
         RowIssue::NeverSteady { load_seconds: 10.0 },
+        RowIssue::SteadyUnknown { load_seconds: 60.0, taken_seconds: 42.0 },
         RowIssue::StillWarming { more_share: 0.081 },
         RowIssue::UncleanStop { what: "did not stop on SIGTERM within 5 s".to_owned() },
         RowIssue::Sample { metric: Some(Metric::Cpu), warning: Warning::Outlier { index: 3, mads: 12.0 } },
@@ -117,7 +118,7 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 23 + 19, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 23 + 20, "one of each kind is among them: {codes:?}");
 }
 
 #[test]

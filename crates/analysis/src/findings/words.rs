@@ -51,6 +51,10 @@ impl fmt::Display for RowIssue {
             Is::NeverSteady { load_seconds } => format!(
                 "no steady state: its CPU time per request was still changing after {load_seconds:.0} s of load"
             ),
+            Is::SteadyUnknown { load_seconds, taken_seconds } => format!(
+                "its warm-up could not be determined: others took the CPUs in {taken_seconds:.0} of the pilot's \
+                 {load_seconds:.0} s"
+            ),
             Is::StillWarming { more_share } => still_warming(*more_share),
             Is::UncleanStop { what } => what.clone(),
             Is::Sample { metric, warning } => sample(*metric, warning),

@@ -47,12 +47,11 @@ impl Rounds {
         records: &[Record],
         failed: &BTreeSet<usize>,
     ) -> BTreeMap<usize, Vec<(usize, Disturbance)>> {
-        let cpus = plan.pinning.all().len();
         let mut found: BTreeMap<usize, Vec<(usize, Disturbance)>> = BTreeMap::new();
         for record in records {
             let Record::Sample(slice) = record else { continue };
             if !slice.is_open() && self.is_whole(slice) && !failed.contains(&slice.row) {
-                let why = disturbance(slice, cpus);
+                let why = disturbance(slice, &plan.pinning);
                 found.entry(slice.block).or_default().extend(why.map(|why| (slice.round, why)));
             }
         }

@@ -61,7 +61,6 @@ impl ClassifiedSlice<'_> {
 pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
-    let cpus = plan.pinning.all().len();
     let begins = begins(&kept.records);
     let slices = kept.records.iter().filter_map(Record::sample);
     let classified = slices.map(|slice| ClassifiedSlice {
@@ -73,7 +72,7 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
             false if rounds.is_whole(slice) => Disposition::Dropped,
             false => Disposition::Cut,
         },
-        disturbance: (!slice.is_open()).then(|| validity::disturbance(slice, cpus)).flatten(),
+        disturbance: (!slice.is_open()).then(|| validity::disturbance(slice, &plan.pinning)).flatten(),
     });
     classified.collect()
 }

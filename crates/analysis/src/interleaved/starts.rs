@@ -23,10 +23,20 @@ pub(super) fn pilot(records: &[Record], row: usize) -> Option<&Pilot> {
     })
 }
 
-/// That a service never settles is a property of it, and a reader of its figures must know.
+/// More than this share of a pilot's windows without neighbours says something about the service.
+const SOUND_SHARE_MIN: f64 = 0.5;
+
+/// That a service never settles is a property of it, and a reader of its figures must know. It is not known of a pilot in which
+/// others took the CPUs for most of the time.
 pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
-    let load_seconds = pilot.answered.len() as f64 * pilot.window_ns as f64 / 1e9;
-    pilot.steady_after_ns.is_none().then_some(RowIssue::NeverSteady { load_seconds })
+    let seconds = |windows: usize| windows as f64 * pilot.window_ns as f64 / 1e9;
+    let windows = pilot.answered.len();
+    let load_seconds = seconds(windows);
+    let is_sound = (windows - pilot.discarded.min(windows)) as f64 >= SOUND_SHARE_MIN * windows as f64;
+    pilot.steady_after_ns.is_none().then(|| match is_sound {
+        true => RowIssue::NeverSteady { load_seconds },
+        false => RowIssue::SteadyUnknown { load_seconds, taken_seconds: seconds(pilot.discarded) },
+    })
 }
 
 /// From so much more for the first slices of a fresh process than for its last, it was still warming up.

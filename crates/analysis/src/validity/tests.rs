@@ -15,6 +15,22 @@ fn slice(elapsed_ms: u64, taken_ms: i64, steal_ms: u64) -> Sample {
     Sample { load, host, ..Sample::default() }
 }
 
+fn two() -> Pinning {
+    Pinning { server: vec![0], generator: vec![1] }
+}
+
+#[test]
+fn what_is_stolen_of_both_sides_is_added_up() {
+    let mut both = slice(100, 0, 16);
+    assert_eq!(disturbance(&both, &two()), None);
+    let accounting = both.host.accounting.as_mut().unwrap();
+    accounting.generator.steal_ns = 16 * MS;
+    assert_eq!(disturbance(&both, &two()), Some(Disturbance::Stolen));
+    let one = Pinning { server: vec![0], generator: vec![0] };
+    assert_eq!(disturbance(&both, &one), Some(Disturbance::Stolen), "16 of 100 ms, 10 of them a tick");
+    assert_eq!(disturbance(&slice(100, 0, 15), &one), None, "one CPU is counted once");
+}
+
 #[test]
 fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
     use Disturbance::{Stolen, Taken};
@@ -37,11 +53,11 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
         ((500, 71, 71), Some(Stolen)),
     ];
     for ((elapsed, interference, steal), expected) in cases {
-        let found = disturbance(&slice(elapsed, interference, steal), 2);
+        let found = disturbance(&slice(elapsed, interference, steal), &two());
         assert_eq!(found, expected, "{elapsed} ms, {interference} ms of others, {steal} ms stolen");
     }
     let old = Sample { host: HostUsage::default(), ..slice(100, 0, 0) };
-    assert_eq!(disturbance(&old, 2), None, "an older run, or a kernel without that count");
+    assert_eq!(disturbance(&old, &two()), None, "an older run, or a kernel without that count");
 }
 
 #[test]
@@ -73,7 +89,7 @@ fn littles_law_is_asked_where_it_can_be() {
     for (what, change, is_off) in cases {
         let mut load = right.clone();
         change(&mut load);
-        assert_eq!(disturbance(&sample(&load), 2) == Some(Disturbance::Inconsistent), is_off, "{what}");
+        assert_eq!(disturbance(&sample(&load), &two()) == Some(Disturbance::Inconsistent), is_off, "{what}");
     }
     let wrong = sample(&LoadResult { service_time_ns_mean: MS / 2, ..right.clone() });
     let right = sample(&right);

@@ -120,7 +120,7 @@ impl Machine {
 }
 
 impl Executor for Machine {
-    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, RowFailure> {
         self.pass(self.steady_after_ns[row]);
         Ok(Pilot {
             row,
@@ -129,6 +129,7 @@ impl Executor for Machine {
             answered: Vec::new(),
             server_cpu_ns: Vec::new(),
             steady_after_ns: Some(self.steady_after_ns[row]),
+            ..Pilot::default()
         })
     }
 

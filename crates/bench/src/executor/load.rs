@@ -115,7 +115,7 @@ impl Bench<'_> {
         running.generator.run_watched(load, &halt, on_second).map_err(failure)
     }
 
-    fn reading(&self) -> Option<cpus::Reading> {
+    pub(super) fn reading(&self) -> Option<cpus::Reading> {
         cpus::Reading::take(&self.plan.pinning, Monotonic.now_ns())
     }
 

@@ -1,6 +1,7 @@
 //! The executor that is real: processes, sockets and the clock of this machine.
 
 mod load;
+mod pilot;
 mod process;
 mod steady;
 mod warm_up;
@@ -102,8 +103,8 @@ fn of_points(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<Vec<
 }
 
 impl Executor for Bench<'_> {
-    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
-        self.warm_up_curve(row)
+    fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure> {
+        self.warm_up_curve(row, beside)
     }
 
     fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {

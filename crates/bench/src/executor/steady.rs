@@ -15,12 +15,49 @@ use tare_stats::{EstimateError, summary};
 const FLOOR: f64 = 0.2;
 /// Two floors are the same within this share.
 const TOLERANCE: f64 = 0.05;
+/// The cost of the reference is the median of its windows up to this far away.
+const BESIDE_WINDOWS: usize = 2;
 /// It must have been steady for as long as it took to become so, and for this many windows.
 const STEADY_WINDOWS_MIN: usize = 12;
 
+/// A window of a pilot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PilotWindow {
+    /// CPU time of a request; not a number if nothing was answered.
+    cost: f64,
+    /// That of the reference, just after.
+    beside: Option<f64>,
+    /// Others took the CPUs: it is left out.
+    pub is_taken: bool,
+}
+
+impl PilotWindow {
+    pub(super) fn of(answered: u64, cpu_ns: u64, is_taken: bool) -> PilotWindow {
+        PilotWindow { cost: cpu_ns as f64 / answered.max(1) as f64, beside: None, is_taken }
+    }
+
+    pub(super) fn set_beside(&mut self, answered: u64, cpu_ns: u64) {
+        self.beside = (answered > 0 && cpu_ns > 0).then(|| cpu_ns as f64 / answered as f64);
+    }
+}
+
+/// The number of windows after which a service is steady, by those that count.
+pub(super) fn steady_after(windows: &[PilotWindow]) -> Option<usize> {
+    let sound: Vec<usize> = (0..windows.len()).filter(|place| !windows[*place].is_taken).collect();
+    let costs: Vec<f64> = sound.iter().map(|place| relative_cost(windows, *place)).collect();
+    steady_from(&costs).map(|from| sound[from])
+}
+
+/// Divided by what the reference costs at that time, by the median of its neighbouring windows, since one window of it is short.
+fn relative_cost(windows: &[PilotWindow], place: usize) -> f64 {
+    let near = place.saturating_sub(BESIDE_WINDOWS)..(place + BESIDE_WINDOWS + 1).min(windows.len());
+    let beside: Vec<f64> = windows[near].iter().filter_map(|window| window.beside).collect();
+    windows[place].cost / summary::median(&beside).unwrap_or(1.0)
+}
+
 /// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
 /// long as it took to come there, or its floor has moved since: the end may itself be on the way.
-pub(super) fn steady_from(costs: &[f64]) -> Option<usize> {
+fn steady_from(costs: &[f64]) -> Option<usize> {
     let level = floor(&costs[costs.len() / 2..]).ok()?;
     let from = costs.iter().position(|cost| *cost <= level * (1.0 + TOLERANCE))?;
     let steady = &costs[from..];
@@ -120,6 +157,50 @@ mod tests {
         let found = |windows| steady_from(&DISTURBED[..windows]);
         assert_eq!((found(11), found(12)), (None, Some(0)));
         assert!((13..=48).filter_map(found).all(|from| from <= 3));
+    }
+
+    fn windows(
+        costs: &[f64],
+        beside: impl Fn(usize) -> f64,
+        is_taken: impl Fn(usize) -> bool,
+    ) -> Vec<PilotWindow> {
+        let window = |(place, cost): (usize, &f64)| PilotWindow {
+            cost: cost * beside(place),
+            beside: Some(4.0 * beside(place)),
+            is_taken: is_taken(place),
+        };
+        costs.iter().enumerate().map(window).collect()
+    }
+
+    /// A neighbour on the same core makes everything twice as dear for as long as the service warms up, or from then on.
+    #[test]
+    fn what_makes_the_reference_dearer_too_cancels() {
+        let costs = curve(40, |i| if i < 8.0 { 20.0 } else { 10.0 });
+        let neighbours: [fn(usize) -> f64; 3] = [
+            |_| 1.0,
+            |place| if place < 20 { 2.0 } else { 1.0 },
+            |place| {
+                if place < 20 { 1.0 } else { 1.7 }
+            },
+        ];
+        for neighbour in neighbours {
+            assert_eq!(steady_after(&windows(&costs, neighbour, |_| false)), Some(8));
+        }
+        let alone = costs
+            .iter()
+            .enumerate()
+            .map(|(place, cost)| PilotWindow::of(1, (cost * neighbours[2](place)) as u64, false));
+        assert_eq!(steady_after(&alone.collect::<Vec<_>>()), None, "it looks as if it had become dearer");
+    }
+
+    #[test]
+    fn windows_that_others_took_do_not_count() {
+        let mut costs = curve(40, |_| 10.0);
+        costs[..18].iter_mut().for_each(|cost| *cost *= 0.5);
+        assert_eq!(steady_after(&windows(&costs, |_| 1.0, |place| place < 18)), Some(18));
+        assert_eq!(steady_after(&windows(&costs, |_| 1.0, |_| true)), None);
+        let few = windows(&costs, |_| 1.0, |place| place % 4 > 0);
+        assert_eq!(steady_after(&few), None, "ten windows are too few");
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     .run()
 }
 
+/// A reference that is warmed up for so long or less is measured beside the others in their pilots.
+const WARM_AT_ONCE_NS: u64 = 1_000_000_000;
+
 struct Runner<'a, E, J, W, D> {
     plan: &'a Plan,
     parts: Parts<'a, E, J, W, D>,
@@ -85,11 +88,16 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         if self.plan.blocks().warm_up_ns_max.is_none() {
             return Ok(());
         }
-        for row in self.alive() {
+        // The reference first: the others have their pilots beside it.
+        let (reference, others): (Vec<usize>, Vec<usize>) =
+            self.alive().into_iter().partition(|row| self.is_reference(*row));
+        for row in reference.into_iter().chain(others) {
             if self.past.starts.contains_key(&row) || self.parts.executor.interrupted() {
                 continue;
             }
-            match self.parts.executor.pilot(row) {
+            let beside =
+                self.alive().into_iter().find(|other| self.is_warm_reference(*other) && *other != row);
+            match self.parts.executor.pilot(row, beside) {
                 Ok(pilot) => {
                     let pilot = Pilot { row, ..pilot };
                     self.past.starts.insert(row, StartCost::of(self.plan, &pilot));
@@ -99,6 +107,16 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             }
         }
         Ok(())
+    }
+
+    fn is_reference(&self, row: usize) -> bool {
+        self.plan.is_reference(&self.plan.rows[row].label)
+    }
+
+    /// Whether it is the reference, and so soon warm that it changes no more while others warm up beside it.
+    fn is_warm_reference(&self, row: usize) -> bool {
+        let start = self.past.starts.get(&row);
+        self.is_reference(row) && start.is_some_and(|start| start.warm_up_ns <= WARM_AT_ONCE_NS)
     }
 
     /// The mean of the blocks so far, or the plan's guess with what the pilots have found.
@@ -133,8 +151,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
     fn only_the_reference_survived(&self, alive: &[usize]) -> bool {
-        !self.past.out.is_empty()
-            && alive.iter().all(|row| self.plan.is_reference(&self.plan.rows[*row].label))
+        !self.past.out.is_empty() && alive.iter().all(|row| self.is_reference(*row))
     }
 
     fn alive(&self) -> Vec<usize> {

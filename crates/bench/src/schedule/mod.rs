@@ -32,11 +32,12 @@ pub struct Slot {
 /// Does what the schedule says. Rows are given by their place in the plan, and have one process at a time. Whatever call
 /// fails for a row has stopped that row's service before it returns.
 pub trait Executor {
-    /// A fresh process that is loaded until it is steady, and stopped. The row is filled in by the schedule.
+    /// A fresh process that is loaded until it is steady, and stopped; in turns with a process of another row, which is warm at
+    /// once. The row is filled in by the schedule.
     ///
     /// # Errors
     /// If the service fails.
-    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure>;
+    fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure>;
     /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
     ///
     /// # Errors

@@ -87,6 +87,7 @@ fn pilot(row: usize, label: &str, share: f64) -> Record {
         server_cpu_ns: vec![98 * MS; windows as usize],
         start_ns: 50 * MS,
         steady_after_ns: (label != "<flask>").then_some(600 * MS),
+        ..Pilot::default()
     })
 }
 

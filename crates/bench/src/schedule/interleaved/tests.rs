@@ -42,7 +42,7 @@ impl Fake {
 }
 
 impl Executor for Fake {
-    fn pilot(&mut self, row: usize) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, RowFailure> {
         self.pass(3_000_000_000);
         let steady_after_ns = (row > 0).then_some(row as u64 * 1_000_000_000);
         Ok(Pilot {
@@ -52,6 +52,7 @@ impl Executor for Fake {
             answered: vec![1; 3],
             server_cpu_ns: vec![1; 3],
             steady_after_ns,
+            ..Pilot::default()
         })
     }
 

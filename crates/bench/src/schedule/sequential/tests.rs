@@ -23,7 +23,7 @@ impl Fake {
 }
 
 impl Executor for Fake {
-    fn pilot(&mut self, _: usize) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, _: usize, _: Option<usize>) -> Result<Pilot, RowFailure> {
         unreachable!("a sequential experiment has no pilots")
     }
 

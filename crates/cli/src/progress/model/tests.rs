@@ -98,6 +98,7 @@ fn what_is_being_done_is_said() {
         server_cpu_ns: vec![1],
         start_ns: 0,
         steady_after_ns: Some(1_500_000_000),
+        ..Pilot::default()
     };
     record(&mut model, [Record::Pilot(pilot)]);
     assert_eq!(view(&model).place, "finding how long each warms up, 2 of 3: fast");

@@ -1,0 +1,120 @@
+//! The pilot: how a fresh process of a service warms up under load, in windows, until its cost is steady.
+//!
+//! What else the machine does changes the cost as warming up does, so two things are done about it. A window in which others
+//! took the CPUs is discarded, and the pilot goes on for longer. And the reference is loaded in turns with the service: what
+//! makes both dearer, such as a neighbour on the same core, cancels in the ratio of their costs.
+
+use tare_load::{Clock, Monotonic};
+use tare_service::prove::GRACE;
+
+use super::{
+    Bench, failure,
+    process::Running,
+    steady::{PilotWindow, steady_after},
+};
+use crate::{
+    disturbance::taker,
+    record::{Beside, Pilot},
+    schedule::{Executor, RowFailure, Slot},
+};
+
+/// Length of a window of a warm-up curve.
+const WINDOW_NS: u64 = 250_000_000;
+/// Length of a window of the reference beside it.
+const BESIDE_NS: u64 = 50_000_000;
+/// A pilot whose windows are discarded goes on for this multiple of the longest time.
+const LONGEST_TIMES: u64 = 2;
+/// Requests of their own: no block has this number.
+const BLOCK: usize = usize::MAX >> 48;
+
+/// What was counted in one window.
+struct Counts {
+    answered: u64,
+    server_cpu_ns: u64,
+    taken_ns: u64,
+    is_taken: bool,
+}
+
+impl Bench<'_> {
+    /// Loads a fresh process window by window until its cost is steady, or it had the longest time. `beside` is a row that is
+    /// warm at once.
+    pub(super) fn warm_up_curve(&self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure> {
+        let began_ns = Monotonic.now_ns();
+        let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot")?;
+        let mut reference = beside.map(|row| self.beside(row)).transpose()?;
+        let mut pilot = Pilot { row, window_ns: WINDOW_NS, ..Pilot::default() };
+        let mut windows: Vec<PilotWindow> = Vec::new();
+        while pilot.steady_after_ns.is_none() && self.goes_on(&windows) {
+            let counts = self.window(&mut running, WINDOW_NS)?;
+            let mut window = PilotWindow::of(counts.answered, counts.server_cpu_ns, counts.is_taken);
+            pilot.add(&counts);
+            if let Some(reference) = &mut reference {
+                let counts = self.window(reference, BESIDE_NS)?;
+                window.set_beside(counts.answered, counts.server_cpu_ns);
+                pilot.beside.add(&counts);
+            }
+            windows.push(window);
+            pilot.steady_after_ns = steady_after(&windows).map(|windows| windows as u64 * WINDOW_NS);
+        }
+        for mut running in [Some(running), reference].into_iter().flatten() {
+            running.generator.close();
+            running.ready.process.stop(GRACE);
+        }
+        let loaded_ns = windows.len() as u64 * (WINDOW_NS + beside.map_or(0, |_| BESIDE_NS));
+        pilot.start_ns = (Monotonic.now_ns() - began_ns).saturating_sub(loaded_ns);
+        Ok(pilot)
+    }
+
+    fn goes_on(&self, windows: &[PilotWindow]) -> bool {
+        let longest_ns = self.plan.blocks().warm_up_ns_max.unwrap_or(self.plan.warm_up_ns());
+        let sound = windows.iter().filter(|window| !window.is_taken).count() as u64;
+        let is_within = |windows: u64, ns: u64| windows * WINDOW_NS < ns;
+        !self.interrupted()
+            && is_within(sound, longest_ns)
+            && is_within(windows.len() as u64, longest_ns.saturating_mul(LONGEST_TIMES))
+    }
+
+    fn beside(&self, row: usize) -> Result<Running, RowFailure> {
+        let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot-beside")?;
+        self.settle(&mut running, WINDOW_NS)?;
+        Ok(running)
+    }
+
+    /// The process is thawed for it, and frozen before its CPU time is read.
+    fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, RowFailure> {
+        let before_ns = running.ready.process.cpu_ns().map_err(failure)?;
+        running.ready.process.thaw().map_err(failure)?;
+        let before = self.reading();
+        let report = self.warm_up(running, window_ns)?;
+        let after = self.reading();
+        running.ready.process.freeze().map_err(failure)?;
+        let server_cpu_ns = running.ready.process.cpu_ns().map_err(failure)?.saturating_sub(before_ns);
+        let accounting = after.zip(before).map(|(after, before)| after.since(&before));
+        let own_ns = server_cpu_ns + report.generator_cpu_ns;
+        let pinning = &self.plan.pinning;
+        let foreign_ns = accounting.map_or(0, |times| times.foreign_ns(pinning, own_ns));
+        let stolen_ns = accounting.map_or(0, |times| times.all(pinning).steal_ns);
+        Ok(Counts {
+            answered: report.total.tally.answered,
+            server_cpu_ns,
+            taken_ns: foreign_ns.max(0).cast_unsigned(),
+            is_taken: taker(report.elapsed_ns, foreign_ns, stolen_ns, pinning).is_some(),
+        })
+    }
+}
+
+impl Pilot {
+    fn add(&mut self, counts: &Counts) {
+        self.answered.push(counts.answered);
+        self.server_cpu_ns.push(counts.server_cpu_ns);
+        self.taken_ns.push(counts.taken_ns);
+        self.discarded += usize::from(counts.is_taken);
+    }
+}
+
+impl Beside {
+    fn add(&mut self, counts: &Counts) {
+        self.answered.push(counts.answered);
+        self.server_cpu_ns.push(counts.server_cpu_ns);
+    }
+}
