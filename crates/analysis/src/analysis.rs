@@ -29,7 +29,6 @@ pub struct Analysis {
 
 /// What a run was asked.
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it for a run")]
 pub enum Answer {
     /// How services stand to each other: a table for each load.
     Tables(Vec<AtLoad>),
@@ -61,9 +60,9 @@ impl Analysis {
     }
 
     fn of_loads(run: &StoredRun) -> Analysis {
-        let (first, loads) = (run.at_load(0), loads::compute(run));
+        let loads = loads::compute(run);
         let status = Status::of(loads[0].report.ending, run.in_progress);
-        match comparison::compute(&first) {
+        match comparison::compute(run) {
             Some(found) => {
                 let checks = checks::of_comparison(&found);
                 Analysis::new(status, checks, Answer::Comparison(found, loads))

@@ -12,7 +12,7 @@ use tare_bench::{
 };
 use tare_host::cpus::Pinning;
 
-/// More wrong or missing answers than this share make a row invalid.
+/// More resets, time-outs and other missing answers than this share make a row invalid. Of wrong answers one is enough.
 pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
 
 /// Rate x time may lie this far from the number in flight (Little's law); beyond, the generator's counts contradict each

@@ -91,7 +91,7 @@ pub struct LoadResult {
     pub failed: Failures,
     /// Failures of connections that had no request out.
     pub connection_failed: Failures,
-    /// What the first failure looked like.
+    /// What the first wrong answer looked like, or else the first failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<String>,
     /// Requests without an answer when the load was given up.
@@ -308,6 +308,11 @@ impl LoadResult {
     /// Right answers a second of the window.
     pub fn per_second(&self) -> f64 {
         if self.window_ns == 0 { 0.0 } else { self.answered_in_window as f64 * 1e9 / self.window_ns as f64 }
+    }
+
+    /// Answers that came and were wrong, unsolicited ones among them.
+    pub fn wrong_answers(&self) -> u64 {
+        self.failed.wrong_answers() + self.connection_failed.wrong_answers()
     }
 
     /// Wrong and missing answers, those among them that were still waited for when the load ended.

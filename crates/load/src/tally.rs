@@ -74,6 +74,13 @@ impl Failure {
         }
     }
 
+    /// Whether an answer came and was not the right one: another status or body, no HTTP, or cut short. The others are answers
+    /// that did not come.
+    #[must_use]
+    pub fn is_wrong_answer(self) -> bool {
+        matches!(self, Failure::ClosedMidResponse | Failure::Malformed | Failure::Mismatch | Failure::Status)
+    }
+
     /// The failure of that name.
     pub(crate) fn from_name(name: &str) -> Option<Failure> {
         Failure::ALL.into_iter().find(|failure| failure.name() == name)
@@ -106,6 +113,12 @@ impl Failures {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+
+    /// How many answers came and were wrong.
+    #[must_use]
+    pub fn wrong_answers(&self) -> u64 {
+        self.iter().filter(|(failure, _)| failure.is_wrong_answer()).map(|(_, count)| count).sum()
     }
 
     /// The kinds that happened at least once.
@@ -229,7 +242,7 @@ impl AddAssign for Tally {
     }
 }
 
-/// The first failure of a run, kept for whoever has to mend the server.
+/// The first wrong answer of a run, or else its first failure, kept for whoever has to mend the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
     /// What kind.
@@ -242,6 +255,13 @@ pub struct Sample {
     pub got: Vec<u8>,
     /// When, counted from the start of the run.
     pub at_ns: u64,
+}
+
+impl Sample {
+    /// Which of two is kept: a wrong answer before one that did not come, then the earlier one.
+    pub(crate) fn order(&self) -> (bool, u64) {
+        (!self.failure.is_wrong_answer(), self.at_ns)
+    }
 }
 
 /// How much of a failed response a [`Sample`] keeps.

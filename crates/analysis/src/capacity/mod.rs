@@ -6,7 +6,7 @@ use tare_stats::{DEFAULT_CONFIDENCE, signed_rank, summary};
 
 use crate::{
     estimate::{Estimate, of_logarithms},
-    findings::{Finding, RowIssue, RunIssue},
+    findings::{Finding, RowIssue, RunIssue, detect},
     interleaved::{State, notes},
     verdict::Verdict,
 };
@@ -14,6 +14,7 @@ use tare_bench::{
     folder::StoredRun,
     plan::{Plan, PlannedRow},
     record::{Ending, Record, ending},
+    sample::Failure,
     schedule::{
         StopRule,
         searches::{SearchStart, Searches, Window},
@@ -114,7 +115,10 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     }
     let ended = ending(&kept.records);
     let starts = |place: usize| searches.of(place).collect::<Vec<&SearchStart>>();
-    let of_row = |(place, row)| slo_row(slo, row, &starts(place), failures.get(&place));
+    let of_row = |(place, row)| {
+        let wrong = wrong_answers(kept, place);
+        slo_row(slo, row, &starts(place), failures.get(&place), wrong)
+    };
     let mut rows: Vec<SloRow> = plan.rows.iter().enumerate().map(of_row).collect();
     let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
     rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
@@ -132,7 +136,21 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     }
 }
 
-fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&SearchStart], failure: Option<&String>) -> SloRow {
+/// What a search asks for on the way is too much for a service at times, which may say so by its status: that counts against
+/// the rate, like an answer that is late. An answer of the right status is right or wrong at any rate.
+fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
+    let is_wrong = |failure: Failure| failure.is_wrong_answer() && failure != Failure::Status;
+    let samples = kept.records.iter().filter_map(Record::sample).filter(|sample| sample.row == row);
+    detect::wrong_answers(samples, is_wrong)
+}
+
+fn slo_row(
+    slo: &SloPlan,
+    row: &PlannedRow,
+    starts: &[&SearchStart],
+    failure: Option<&String>,
+    wrong: Option<RowIssue>,
+) -> SloRow {
     let is_over = |start: &&SearchStart| start.search.as_ref().is_some_and(|search| search.is_over());
     let starts: Vec<&SearchStart> = starts.iter().copied().filter(is_over).collect();
     let found = starts.iter().filter_map(|start| Some((*start, start.search.as_ref()?.found())));
@@ -142,7 +160,7 @@ fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&SearchStart], failure: Op
     let mut report = SloRow {
         label: row.label.clone(),
         version: row.version.clone(),
-        state: state(row, starts.len(), found.len(), failure),
+        state: state(row, starts.len(), found.len(), failure, wrong),
         starts: found.len(),
         windows: count(Search::counted),
         discarded: count(Search::discarded),
@@ -156,19 +174,24 @@ fn slo_row(slo: &SloPlan, row: &PlannedRow, starts: &[&SearchStart], failure: Op
     report
 }
 
-fn state(row: &PlannedRow, starts: usize, found: usize, failure: Option<&String>) -> State {
+fn state(
+    row: &PlannedRow,
+    starts: usize,
+    found: usize,
+    failure: Option<&String>,
+    wrong: Option<RowIssue>,
+) -> State {
+    let invalid = |issue| State::Invalid(Finding::of_row(&row.label, issue));
     if let Some(excluded) = &row.excluded {
         return State::Excluded(excluded.clone());
     }
-    match failure {
-        Some(reason) => State::Failed(reason.clone()),
-        None if starts == 0 => State::Unmeasured,
+    match (failure, wrong) {
+        (Some(reason), _) => State::Failed(reason.clone()),
+        (None, Some(wrong)) => invalid(wrong),
+        (None, None) if starts == 0 => State::Unmeasured,
         // Those left would be the starts in which the machine was quiet, and no fair sample of any.
-        None if found * 2 < starts => {
-            let issue = RowIssue::LateStarts { late: starts - found, starts };
-            State::Invalid(Finding::of_row(&row.label, issue))
-        }
-        None => State::Measured,
+        (None, None) if found * 2 < starts => invalid(RowIssue::LateStarts { late: starts - found, starts }),
+        (None, None) => State::Measured,
     }
 }
 

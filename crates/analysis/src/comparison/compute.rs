@@ -30,8 +30,10 @@ struct Both {
     doubts: Vec<Finding>,
 }
 
-/// The comparison that a run is; absent if it is another kind of run.
-pub fn compute(kept: &StoredRun) -> Option<Comparison> {
+/// The comparison that a run is; absent if it is another kind of run. Its first load decides, but a wrong answer under any
+/// of them leaves nothing to compare.
+pub fn compute(whole: &StoredRun) -> Option<Comparison> {
+    let kept = &*whole.at_load(0);
     let plan = &kept.header.plan;
     let Until::Gate(gate) = &plan.until else { return None };
     let report = interleaved::compute(kept);
@@ -42,7 +44,8 @@ pub fn compute(kept: &StoredRun) -> Option<Comparison> {
     let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
     let decision = decide(gate, blocks, &series);
-    let (verdict, reason) = match without_a_measurement([baseline, candidate], &series, &both) {
+    let none = || without_a_measurement([baseline, candidate], &series, &both);
+    let (verdict, reason) = match wrong_answers(whole, [baseline, candidate]).or_else(none) {
         Some(found) => found,
         None => (decision.verdict, reason(gate, &decision.verdict, blocks, &series, &decision.metrics)),
     };
@@ -101,6 +104,16 @@ fn series_of(gate: &Gate, both: &Both) -> LogRatios {
     LogRatios { metric: both.metric, decides, log_ratios }
 }
 
+/// The verdict and its reason if one of the two answered wrongly, or both did.
+fn wrong_answers(whole: &StoredRun, rows: [&RowReport; 2]) -> Option<(Verdict, String)> {
+    let of = |row: &&RowReport| {
+        let place = whole.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
+        Some(Finding::of_row(&row.label, interleaved::wrong_answers(whole, place)?).scoped())
+    };
+    let found: Vec<String> = rows.iter().filter_map(of).collect();
+    (!found.is_empty()).then(|| (Verdict::Invalid, found.join("; ")))
+}
+
 /// The verdict and its reason if there is no measurement to compare.
 fn without_a_measurement(
     rows: [&RowReport; 2],
@@ -154,6 +167,8 @@ fn contender(plan: &Plan, row: &RowReport) -> Contender {
         title: row.title.clone(),
         version: row.version.clone(),
         content: planned.and_then(|planned| planned.content.clone()),
+        sent: row.sent,
+        failed: row.failed.clone(),
     }
 }
 

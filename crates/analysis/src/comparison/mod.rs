@@ -5,6 +5,8 @@ mod compute;
 mod decide;
 mod text;
 
+use std::collections::BTreeMap;
+
 use tare_stats::Warning;
 
 pub use compute::compute;
@@ -53,6 +55,10 @@ pub struct Contender {
     pub version: Option<String>,
     /// The content hash of its build.
     pub content: Option<String>,
+    /// Requests sent in all complete blocks.
+    pub sent: u64,
+    /// Wrong and missing answers among them, by class.
+    pub failed: BTreeMap<String, u64>,
 }
 
 /// One metric of the two.

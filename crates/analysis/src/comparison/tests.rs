@@ -89,6 +89,44 @@ fn a_throughput_that_is_not_valid_does_not_decide() {
     assert_eq!(compute(&bound).unwrap().verdict, Verdict::Invalid);
 }
 
+/// One wrong answer in a hundred thousand, of either, in a block that is cut off: the rates of the two are compared no more.
+#[test]
+fn one_wrong_answer_of_either_leaves_nothing_to_compare() {
+    use tare_bench::sample::{Failure, Sample};
+    let with = |row: usize, failure: Failure| {
+        let mut run = kept(12, 1.0);
+        let mut load = fixture::slice(10_000).load;
+        (load.sent, load.answered) = (10_001, 10_000);
+        load.failed = [(failure, 1)].into_iter().collect();
+        load.first_failure = Some(format!("{failure} at \"hello\""));
+        let sample = Sample { block: 12, row, load, ..Sample::default() };
+        run.records.insert(run.records.len() - 1, Record::Sample(Box::new(sample)));
+        verdict(&run)
+    };
+    assert_eq!(with(1, Failure::Reset).0, Verdict::Pass, "a reset in a hundred thousand is allowed");
+    for (row, label) in ["a", "b"].into_iter().enumerate() {
+        let (verdict, reason) = with(row, Failure::Mismatch);
+        assert_eq!(verdict, Verdict::Invalid, "{reason}");
+        assert!(reason.starts_with(&format!("{label}: wrong answers: 1 of ")), "{reason}");
+        assert!(reason.ends_with("mismatch 1; the first: mismatch at \"hello\""), "{reason}");
+    }
+}
+
+#[test]
+fn a_comparison_has_the_errors_of_both() {
+    let mut run = kept(12, 1.0);
+    let sample = run.records.iter_mut().find_map(|record| match record {
+        Record::Sample(sample) if sample.row == 1 => Some(sample),
+        _ => None,
+    });
+    sample.unwrap().load.failed = [(tare_bench::sample::Failure::Reset, 2)].into_iter().collect();
+    let found = compute(&run).unwrap();
+    assert_eq!(found.verdict, Verdict::Pass);
+    assert!(found.baseline.errors().starts_with("none of "), "{}", found.baseline.errors());
+    assert!(found.candidate.errors().starts_with("2 of "), "{}", found.candidate.errors());
+    assert!(found.candidate.errors().ends_with(" requests: reset 2"), "{}", found.candidate.errors());
+}
+
 /// The same records in two parts, as after a resume, or with what came after the look, give the same figures.
 #[test]
 fn a_replay_gives_the_same_to_the_last_digit() {

@@ -1,8 +1,9 @@
 //! The words of a comparison.
 
-use super::{Comparison, Figure};
+use super::{Comparison, Contender, Figure};
 use crate::{
     figures::{change, interval, parts},
+    findings::classes,
     verdict::Question,
 };
 
@@ -10,6 +11,16 @@ impl Comparison {
     /// The verdict as the head of a text: `PASS`.
     pub fn head(&self) -> String {
         self.verdict.word(Question::Gate).to_uppercase()
+    }
+}
+
+impl Contender {
+    /// `none of 875032 requests`, `585 of 875032 requests: mismatch 585`.
+    pub fn errors(&self) -> String {
+        match self.failed.values().sum::<u64>() {
+            0 => format!("none of {} requests", self.sent),
+            errors => format!("{errors} of {} requests: {}", self.sent, classes(&self.failed)),
+        }
     }
 }
 

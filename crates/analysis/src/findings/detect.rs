@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tare_bench::sample::Sample;
+use tare_bench::sample::{Failure, Sample};
 use tare_host::cpus::Pinning;
 use tare_stats::summary;
 
@@ -33,7 +33,26 @@ pub(crate) fn not_server_bound(shares: &Shares, delay_ms: u64, limits: &RowLimit
         .then_some(RowIssue::NotServerBound { server_share: shares.server })
 }
 
-/// Too many wrong and missing answers for any figure.
+/// Wrong answers of a row, of which the first one is enough; `is_wrong` says what is one.
+pub(crate) fn wrong_answers<'a>(
+    samples: impl IntoIterator<Item = &'a Sample>,
+    is_wrong: impl Fn(Failure) -> bool,
+) -> Option<RowIssue> {
+    let (mut sent, mut by_class, mut first) = (0, BTreeMap::new(), None);
+    for load in samples.into_iter().map(|sample| &sample.load) {
+        sent += load.sent;
+        let of_connections = load.connection_failed.iter().map(|found| (found, "connection "));
+        let all = load.failed.iter().map(|found| (found, "")).chain(of_connections);
+        for ((class, count), of) in all.filter(|((class, _), _)| is_wrong(*class)) {
+            *by_class.entry(format!("{of}{class}")).or_default() += count;
+            first = first.or(load.first_failure.as_ref());
+        }
+    }
+    let wrong = by_class.values().sum();
+    (wrong > 0).then(|| RowIssue::WrongAnswers { wrong, sent, by_class, first: first.cloned() })
+}
+
+/// Too many missing answers for any figure.
 pub(crate) fn failing(
     sent: u64,
     by_class: &BTreeMap<String, u64>,
@@ -73,7 +92,8 @@ pub(crate) fn of_whole_load(
         true => throughput(&Shares::of(&[sample], pinning, threads), &RowLimits::default()),
         false => None,
     };
-    late_load(sample)
+    wrong_answers([sample], Failure::is_wrong_answer)
+        .or_else(|| late_load(sample))
         .or_else(|| inconsistent([sample]))
         .or_else(|| link_bound(sample))
         .or_else(saturated)
@@ -155,13 +175,37 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_in_a_thousand_is_allowed() {
-        let failed = |count| BTreeMap::from([("mismatch".to_owned(), count)]);
+    fn one_missing_answer_in_a_thousand_is_allowed() {
+        let failed = |count| BTreeMap::from([("reset".to_owned(), count)]);
         let limits = RowLimits::default();
         assert_eq!(failing(1_000, &failed(1), None, &limits), None);
         let issue = failing(1_000, &failed(2), Some(&"GET /".to_owned()), &limits).unwrap();
-        assert_eq!(issue.to_string(), "failing: 2 of 1000 requests: mismatch 2; the first: GET /");
+        assert_eq!(
+            issue.to_string(),
+            "failing: 2 of 1000 requests without an answer, and 0.1% are allowed: reset 2; the first: GET /"
+        );
         assert_eq!(failing(0, &BTreeMap::new(), None, &limits), None);
+    }
+
+    #[test]
+    fn not_one_wrong_answer_is_allowed() {
+        for class in Failure::ALL {
+            let of = |failed: &[(Failure, u64)], first: Option<&str>| {
+                let load = LoadResult {
+                    sent: 1_000_000,
+                    failed: failed.iter().copied().collect(),
+                    first_failure: first.map(str::to_owned),
+                    ..LoadResult::default()
+                };
+                Sample { load, ..Sample::default() }
+            };
+            let slices = [of(&[(Failure::Reset, 3)], Some("reset")), of(&[(class, 1)], Some("the one"))];
+            let found = wrong_answers(&slices, Failure::is_wrong_answer);
+            assert_eq!(found.is_some(), class.is_wrong_answer(), "{class}");
+            let Some(RowIssue::WrongAnswers { wrong, sent, by_class, first }) = found else { continue };
+            assert_eq!((wrong, sent, first.as_deref()), (1, 2_000_000, Some("the one")));
+            assert_eq!(by_class, BTreeMap::from([(class.to_string(), 1)]));
+        }
     }
 
     #[test]
@@ -189,8 +233,9 @@ mod tests {
             HostUsage { server_cpu_ns: 990_000_000, generator_cpu_ns: 400_000_000, ..HostUsage::default() };
         type Change = fn(&mut Sample);
         let link = |unread, cpu_ns| Some(LinkUsage { unread, cpu_ns: Some(cpu_ns), ..LinkUsage::default() });
-        let cases: [(&str, Change); 9] = [
+        let cases: [(&str, Change); 10] = [
             ("", |_| ()),
+            ("wrong-answers", |of| of.load.failed = [(Failure::Status, 1)].into_iter().collect()),
             ("late-generator", |of| {
                 (of.load.offered_per_second, of.load.schedule_lag_ns_p99) = (Some(1e3), Some(1_358_000));
             }),

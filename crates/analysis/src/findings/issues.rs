@@ -45,7 +45,14 @@ pub enum RowIssue {
         ceiling_per_second: f64,
         waited_share: f64,
     },
-    /// More wrong and missing answers than a valid measurement may have.
+    /// Answers came and were wrong, of which no measurement may have one: what was measured is not what was asked for.
+    WrongAnswers {
+        wrong: u64,
+        sent: u64,
+        by_class: BTreeMap<String, u64>,
+        first: Option<String>,
+    },
+    /// More resets, time-outs and other missing answers than a valid measurement may have.
     Failing {
         failed: u64,
         sent: u64,

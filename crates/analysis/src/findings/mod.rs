@@ -9,6 +9,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+pub(crate) use words::classes;
+
 pub use issues::{KeptProcesses, RowIssue, RunIssue, SlowLink};
 
 /// Something that was found, and what it is about. As text it is its sentence; [`Finding::scoped`] begins with its scope.

@@ -19,11 +19,17 @@ fn of_rows() -> Vec<RowIssue> {
         RowIssue::LinkBound { unread: 12, busy_share: 0.5 },
         RowIssue::NotServerBound { server_share: 0.6 },
         RowIssue::LoadBound { users: 40, ceiling_per_second: 400.0, waited_share: 0.013 },
+        RowIssue::WrongAnswers {
+            wrong: 1,
+            sent: 1_000_000,
+            by_class: BTreeMap::from([("mismatch".to_owned(), 1)]),
+            first: first.clone(),
+        },
         RowIssue::Failing {
             failed: 3,
             sent: 1_000,
-            by_class: BTreeMap::from([("mismatch".to_owned(), 2), ("reset".to_owned(), 1)]),
-            first: first.clone(),
+            by_class: BTreeMap::from([("reset".to_owned(), 2), ("response-timeout".to_owned(), 1)]),
+            first: Some("reset at \"hello\"".to_owned()),
         },
         RowIssue::SomeFailed { failed: 1, sent: 100_000, first },
         RowIssue::NoAnswer,
@@ -118,7 +124,7 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 23 + 20, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 24 + 20, "one of each kind is among them: {codes:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{KeptProcesses, RowIssue, RunIssue, Scope, SlowLink};
 use crate::{
     accounting::CpuAccounting,
     figures::{percent, several, time},
-    validity::Dropped,
+    validity::{Dropped, FAILURE_SHARE_MAX},
 };
 use tare_bench::metric::Metric;
 use tare_stats::Warning;
@@ -38,6 +38,9 @@ impl fmt::Display for RowIssue {
             Is::NotServerBound { server_share } => not_server_bound(*server_share),
             Is::LoadBound { users, ceiling_per_second, waited_share } => {
                 load_bound(*users, *ceiling_per_second, *waited_share)
+            }
+            Is::WrongAnswers { wrong, sent, by_class, first } => {
+                wrong_answers((*wrong, *sent), by_class, first.as_ref())
             }
             Is::Failing { failed, sent, by_class, first } => failing((*failed, *sent), by_class, first.as_ref()),
             Is::SomeFailed { failed, sent, first } => {
@@ -172,9 +175,27 @@ fn load_bound(users: usize, ceiling_per_second: f64, waited_share: f64) -> Strin
     )
 }
 
+fn wrong_answers(
+    (wrong, sent): (u64, u64),
+    by_class: &BTreeMap<String, u64>,
+    first: Option<&String>,
+) -> String {
+    let (classes, first) = (classes(by_class), the_first(first));
+    format!("wrong answers: {wrong} of {sent} requests, and not one is allowed: {classes}{first}")
+}
+
 fn failing((failed, sent): (u64, u64), by_class: &BTreeMap<String, u64>, first: Option<&String>) -> String {
+    let (classes, first) = (classes(by_class), the_first(first));
+    let limit = percent(FAILURE_SHARE_MAX);
+    format!(
+        "failing: {failed} of {sent} requests without an answer, and {limit} are allowed: {classes}{first}"
+    )
+}
+
+/// `reset 2, response-timeout 1`.
+pub(crate) fn classes(by_class: &BTreeMap<String, u64>) -> String {
     let classes: Vec<String> = by_class.iter().map(|(class, count)| format!("{class} {count}")).collect();
-    format!("failing: {failed} of {sent} requests: {}{}", classes.join(", "), the_first(first))
+    classes.join(", ")
 }
 
 fn inconsistent(counted: f64, by_law: f64) -> String {

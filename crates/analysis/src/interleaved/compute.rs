@@ -27,7 +27,7 @@ use tare_bench::{
     metric::Metric,
     plan::Plan,
     record::{Record, ending},
-    sample::Sample,
+    sample::{Failure, Sample},
 };
 
 /// The report of a run as far as it got. Where the plan has looks, its intervals and tiers are those of the last one.
@@ -122,8 +122,14 @@ fn row_report(
 ) -> RowReport {
     let row = &kept.header.plan.rows[place];
     let (sent, failed) = totals(blocks);
+    let state = match wrong_answers(kept, place) {
+        Some(issue) if row.excluded.is_none() && failure.is_none() && !faults::is_active(Fault::Validity) => {
+            State::Invalid(Finding::of_row(&row.label, issue))
+        }
+        _ => state(row, blocks, failure, (sent, &failed), limits),
+    };
     let mut report = RowReport {
-        state: state(row, blocks, failure, (sent, &failed), limits),
+        state,
         sent,
         failed,
         findings: unclean_stops(&row.label, blocks),
@@ -141,6 +147,12 @@ fn row_report(
         classify_throughput(&mut report, &kept.header.plan, blocks, limits);
     }
     report
+}
+
+/// Those of blocks that are not complete too: one is enough, wherever it was seen.
+pub(crate) fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
+    let samples = kept.records.iter().filter_map(Record::sample).filter(|sample| sample.row == row);
+    detect::wrong_answers(samples, Failure::is_wrong_answer)
 }
 
 fn totals(blocks: &Blocks) -> (u64, BTreeMap<String, u64>) {

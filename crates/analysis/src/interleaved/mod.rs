@@ -13,6 +13,7 @@ mod tiers;
 use std::collections::BTreeMap;
 
 pub use compute::compute;
+pub(crate) use compute::wrong_answers;
 pub use tiers::{AdjacentPair, Place, Tiers};
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};

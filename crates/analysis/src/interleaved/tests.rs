@@ -433,11 +433,37 @@ fn a_service_that_was_not_warm_is_named() {
     assert_eq!(warnings(&kept), [], "one block is too few");
 }
 
+/// One in 165,600 answers, in a slice of a block that is cut off.
+#[test]
+fn a_row_with_one_wrong_answer_has_no_figures() {
+    let mut kept = kept();
+    let mut slice = Sample { block: 8, row: HALF, ..slice_of(10_000, 99) };
+    slice.load.failed = [(Failure::ClosedMidResponse, 1)].into_iter().collect();
+    slice.load.first_failure = Some("closed-mid-response at \"hello\"".to_owned());
+    let last = kept.records.len() - 1;
+    kept.records.insert(last, Record::Sample(Box::new(slice)));
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    assert_eq!(
+        (half.verdict(), half.requests_per_second, half.cpu_ns_per_request),
+        (Verdict::Invalid, None, None)
+    );
+    let reason = half.reason().unwrap();
+    assert!(reason.starts_with("wrong answers: 1 of "), "{reason}");
+    assert!(
+        reason.ends_with("closed-mid-response 1; the first: closed-mid-response at \"hello\""),
+        "{reason}"
+    );
+}
+
 /// What is stored has no verdict in it: a run that is read again is classified by the thresholds of today.
 #[test]
 fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
     let mut kept = kept();
-    each_slice(&mut kept, |slice| slice.host.throttled_ns = Some(500_000));
+    each_slice(&mut kept, |slice| {
+        slice.host.throttled_ns = Some(500_000);
+        slice.load.failed = [(Failure::Reset, slice.load.failed.total())].into_iter().collect();
+    });
     let journal = serde_json::to_string(&kept.records).unwrap();
     kept.records = serde_json::from_str(&journal).unwrap();
     let at = |limits: RowLimits| compute::compute_with(&kept, None, &limits);

@@ -127,10 +127,10 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
     }
 }
 
-/// The first reason why rounds are no measurement of it, and the number of such rounds.
+/// The first reason why rounds are no measurement of it, a wrong answer before all others, and the number of such rounds.
 fn invalid(by_round: &[Round]) -> Option<RowIssue> {
     let all = || by_round.iter().filter_map(|round| round.invalid.clone());
-    let first = all().next()?;
+    let first = all().min_by_key(|issue| !matches!(issue, RowIssue::WrongAnswers { .. }))?;
     Some(match by_round.len() {
         1 => first,
         rounds => RowIssue::RoundsInvalid { invalid: all().count(), rounds, first: Box::new(first) },

@@ -25,8 +25,13 @@ pub fn invalid(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
     detect::of_whole_load(sample, &plan.pinning, threads, saturates)
 }
 
-/// The rounds that measure the service's speed; absent if that is fewer than half of them.
+/// The rounds that measure the service's speed; absent if that is fewer than half of them, or if answers were wrong in one: a
+/// service that was wrong once is not known to be right.
 pub(crate) fn sound(by_round: &[Round]) -> Vec<&Round> {
+    let is_wrong = |round: &Round| matches!(round.invalid, Some(RowIssue::WrongAnswers { .. }));
+    if by_round.iter().any(is_wrong) {
+        return Vec::new();
+    }
     let sound: Vec<_> = by_round.iter().filter(|round| round.invalid.is_none()).collect();
     if 2 * sound.len() >= by_round.len() { sound } else { Vec::new() }
 }

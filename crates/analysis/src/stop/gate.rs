@@ -8,12 +8,14 @@ use tare_bench::{
     schedule::StopRule,
 };
 
-/// Ends a run at the first of its planned looks that passes or fails the candidate. It decides by what
+/// Ends a run at the first of its planned looks that passes or fails the candidate, and at the first wrong answer, which no
+/// later block makes right. It decides by what
 /// [`comparison::compute`] makes of the records, which is what the report shows.
 #[derive(Debug)]
 pub(super) struct GateRule {
     kept: StoredRun,
     blocks: usize,
+    has_wrong_answers: bool,
 }
 
 impl GateRule {
@@ -27,12 +29,16 @@ impl GateRule {
                 in_progress: true,
             },
             blocks: 0,
+            has_wrong_answers: false,
         }
     }
 
-    /// Between two looks there is nothing to be learnt; a row that is out leaves nothing to compare.
+    /// Between two looks there is nothing to be learnt; a row that is out, or wrong, leaves nothing to compare.
     fn is_look(&self) -> bool {
         let Until::Gate(gate) = &self.kept.header.plan.until else { return false };
+        if self.has_wrong_answers {
+            return true;
+        }
         let is_out = |record: &Record| matches!(record, Record::Failed(_));
         gate.looks.contains(&self.blocks) || self.kept.records.iter().any(is_out)
     }
@@ -41,14 +47,15 @@ impl GateRule {
 impl StopRule for GateRule {
     fn on_record(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
-        // The first load decides.
-        self.kept.records.extend(record.at_load(&self.kept.header.plan, 0));
+        self.has_wrong_answers |= record.sample().is_some_and(|sample| sample.load.wrong_answers() > 0);
+        self.kept.records.push(record.clone());
     }
 
     fn is_decided(&mut self) -> bool {
         let found = self.is_look().then(|| comparison::compute(&self.kept)).flatten();
         found.is_some_and(|found| match found.verdict {
-            Verdict::Inconclusive | Verdict::Invalid | Verdict::Unfinished => false,
+            Verdict::Invalid => self.has_wrong_answers,
+            Verdict::Inconclusive | Verdict::Unfinished => false,
             Verdict::Pass
             | Verdict::Fail
             | Verdict::ServiceFailed
@@ -79,6 +86,27 @@ mod tests {
         assert_eq!(blocks_needed(0.5), Some(12), "half");
         assert_eq!(blocks_needed(1.5), Some(12), "better");
         assert_eq!(blocks_needed(0.9725), None, "worse, by about delta: neither is proved");
+    }
+
+    #[test]
+    fn a_wrong_answer_ends_it_and_a_reset_does_not() {
+        use tare_bench::sample::Failure;
+        let is_over = |failure: Failure, point: usize| {
+            let mut header = fixture::compared();
+            header.plan = fixture::under_loads(header.plan, &[16, 64]);
+            let mut stop_rule = GateRule::new(&header);
+            for mut record in fixture::block(0, &[1.0, 1.0]) {
+                if let Record::Sample(sample) = &mut record {
+                    sample.point = point;
+                    sample.load.failed = [(failure, 1)].into_iter().collect();
+                }
+                stop_rule.on_record(&record);
+            }
+            stop_rule.is_decided()
+        };
+        assert!(is_over(Failure::Mismatch, 0));
+        assert!(is_over(Failure::Mismatch, 1), "under a load that does not decide");
+        assert!(!is_over(Failure::Reset, 0));
     }
 
     #[test]

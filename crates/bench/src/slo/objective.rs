@@ -7,7 +7,7 @@ use tare_load::schedule::parse::parse_duration;
 
 use crate::sample::LoadResult;
 
-/// The share of wrong or missing answers up to which a service counts as right, where an objective gives no other.
+/// The share of missing answers up to which a service counts as right, where an objective gives no other.
 pub const FAILURE_SHARE_MAX: f64 = 0.001;
 
 /// Everything that has to hold, all of it at once.

@@ -73,11 +73,8 @@ impl End {
         self.cpu_ns += end.cpu_ns;
         self.polled_ns += end.polled_ns;
         self.interrupted |= end.interrupted;
-        let earlier =
-            |sample: &Sample| self.first_failure.as_ref().is_none_or(|own| sample.at_ns < own.at_ns);
-        if end.first_failure.as_ref().is_some_and(earlier) {
-            self.first_failure = end.first_failure;
-        }
+        let own = self.first_failure.take();
+        self.first_failure = own.into_iter().chain(end.first_failure).min_by_key(Sample::order);
     }
 }
 

@@ -24,7 +24,7 @@ pub struct RunReport {
     pub driver: ChosenDriver,
     /// Whether the caller interrupted it.
     pub interrupted: bool,
-    /// The earliest failure.
+    /// The earliest wrong answer, or else the earliest failure.
     pub first_failure: Option<Sample>,
 }
 

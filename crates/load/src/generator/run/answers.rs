@@ -56,7 +56,7 @@ impl<D: Driver> Run<'_, D> {
             match outcome {
                 Ok(()) => self.ledger.answered(stamp, now_ns, self.deadline_ns),
                 Err(failure) => {
-                    self.ledger.sample(now_ns, || sample(exchange, connection, failure, received));
+                    self.ledger.sample(failure, now_ns, || sample(exchange, connection, failure, received));
                     self.ledger.failed(stamp, failure, now_ns);
                 }
             }
@@ -81,7 +81,7 @@ impl<D: Driver> Run<'_, D> {
         let got = worker.driver.received();
         self.ledger.bytes_received(got.len());
         self.ledger.connection_failed(Failure::Malformed);
-        self.ledger.sample(now_ns, || Sample {
+        self.ledger.sample(Failure::Malformed, now_ns, || Sample {
             failure: Failure::Malformed,
             exchange: String::new(),
             expected: "an open connection with nothing to read".to_owned(),
@@ -123,7 +123,7 @@ impl<D: Driver> Run<'_, D> {
         let connection = &worker.connections[slot];
         if connection.in_flight > 0 {
             let exchange = &worker.pool.exchanges()[connection.exchange];
-            self.ledger.sample(now_ns, || sample(exchange, connection, failure, &[]));
+            self.ledger.sample(failure, now_ns, || sample(exchange, connection, failure, &[]));
         }
         self.end_connection(slot, failure, now_ns);
     }

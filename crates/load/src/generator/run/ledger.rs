@@ -128,9 +128,10 @@ impl Ledger {
         self.measures.connection_time.record(now_ns.saturating_sub(since_ns));
     }
 
-    /// Keeps the first failure; `sample` is not made for the others.
-    pub(super) fn sample(&mut self, now_ns: u64, sample: impl FnOnce() -> Sample) {
-        if self.first_failure.is_none() {
+    /// Keeps the first failure, and the first wrong answer in its place; `sample` is not made for the others.
+    pub(super) fn sample(&mut self, failure: Failure, now_ns: u64, sample: impl FnOnce() -> Sample) {
+        let is_less = |own: &Sample| own.failure.is_wrong_answer() || !failure.is_wrong_answer();
+        if !self.first_failure.as_ref().is_some_and(is_less) {
             self.first_failure = Some(Sample { at_ns: now_ns.saturating_sub(self.start_ns), ..sample() });
         }
     }

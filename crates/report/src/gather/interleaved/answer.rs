@@ -2,10 +2,12 @@
 
 use tare_analysis::estimate::Estimate;
 use tare_analysis::{
+    findings::{Issue, RowIssue},
     interleaved::{
         Report, RowReport, State, Tiers,
         figures::{rate, several, time},
     },
+    loads::AtLoad,
     verdict::{Question, Verdict},
 };
 use tare_bench::{metric::Metric, record::Ending};
@@ -33,6 +35,20 @@ pub(crate) fn answer(report: &Report) -> String {
         Some(Ending::Interrupted) => format!("Interrupted after {blocks}. {said}."),
         Some(_) => format!("{said}."),
     }
+}
+
+/// What is said before anything else: which services answered wrongly, with the first of these answers. Absent if none did.
+pub(super) fn wrong_answers(loads: &[AtLoad]) -> Option<String> {
+    let all = loads.iter().flat_map(|at| at.report.rows.iter().map(move |row| (at, row)));
+    let wrong = all.filter_map(|(at, row)| match &row.state {
+        State::Invalid(found) if matches!(found.issue, Issue::Row(RowIssue::WrongAnswers { .. })) => {
+            let load = if loads.len() > 1 { format!(" at {}", at.load.label()) } else { String::new() };
+            Some(format!("Invalid: {}{load}: {found}.", row.label))
+        }
+        _ => None,
+    });
+    let wrong: Vec<String> = wrong.collect();
+    (!wrong.is_empty()).then(|| wrong.join(" "))
 }
 
 /// Why there is no figure at all.

@@ -36,6 +36,9 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
         ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
+    if let Some(wrong) = answer::wrong_answers(loads) {
+        document.answer = format!("{wrong} {}", document.answer);
+    }
     document
 }
 
