@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    action::{Action, Disturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN},
+    action::{Action, Disturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS},
     evaluate::{self, Evaluation, Evidence, Found},
 };
 
@@ -44,6 +44,7 @@ impl Trial {
 pub fn trials(quick: bool) -> Vec<Trial> {
     let mut all = vec![honest()];
     all.extend(scales(quick));
+    all.push(linear(quick));
     all.push(stall(quick));
     all.extend(faults());
     all.extend(shortages());
@@ -97,6 +98,27 @@ fn scales(quick: bool) -> [Trial; 2] {
             if quick { evaluate::slower_10 } else { evaluate::slower_3 },
         ),
     ]
+}
+
+/// Known weights in one run, each of which must be read as itself.
+fn linear(quick: bool) -> Trial {
+    let (blocks, slices, lasts_s) = if quick { (6, 3, 25) } else { (12, 6, 75) };
+    let weighted = WEIGHTS.iter().map(|(label, weight)| (*label, format!("slower={}%", weight * 100.0)));
+    let load = LoadRun {
+        rows: std::iter::once((RAW_SOCKET, String::new())).chain(weighted).collect(),
+        blocks: (blocks, blocks),
+        slices: (slices, Duration::from_millis(100)),
+        warm_up: Duration::from_millis(400),
+        ..LoadRun::of_one("")
+    };
+    Trial::new(
+        "linear",
+        "servers spend 1, 10, 30 and 100% more CPU time on each request, calibrated on the thread's CPU clock",
+        "each weight is read as itself, within a tenth of it or within the interval",
+        lasts_s,
+        Action::Load(load),
+        evaluate::linear,
+    )
 }
 
 fn stall(quick: bool) -> Trial {

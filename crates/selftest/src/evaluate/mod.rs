@@ -16,7 +16,7 @@ use tare_service::verify::Transcript;
 
 pub(super) use proofs::{cache, honest, slow_close, wrong_length};
 pub(super) use runs::{
-    dropper, late_cache, slower_3, slower_10, some_wrong_lengths, spinner, stall, throttled, twins,
+    dropper, late_cache, linear, slower_3, slower_10, some_wrong_lengths, spinner, stall, throttled, twins,
 };
 
 /// What an action leaves.

@@ -13,7 +13,7 @@ use tare_analysis::{
 use tare_bench::plan::until::Metric;
 
 use super::{Analysed, Evaluation, Evidence, Found};
-use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN};
+use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS};
 
 /// Half a CPU, as a short measurement with the edges of the quota's periods shows it.
 const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.65;
@@ -104,6 +104,27 @@ fn slower(run: &Analysed, added: f64) -> Found {
         if is_below { "a lower tier" } else { "no lower tier" }
     );
     Ok(Evaluation::of(is_found && is_below && is_about, found, figures_of("cpu_ratio", &ratio)))
+}
+
+/// A weight may be read as this part of it too much or too little, beside what its interval allows.
+const WEIGHT_ERROR: f64 = 0.1;
+
+/// A scale is linear if every weight is read as itself, and not only the one that was tried.
+pub(crate) fn linear(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
+    let (mut is_seen, mut found, mut figures) = (true, Vec::new(), Vec::new());
+    for (label, weight) in WEIGHTS {
+        let row = measured(run, label)?;
+        let Some(ratio) = &row.cpu_ratio else {
+            return Err(Evaluation::not_seen(format!("{label} has no ratio to the reference")));
+        };
+        let (low, high) = (ratio.low.unwrap_or(f64::NAN), ratio.high.unwrap_or(f64::NAN));
+        is_seen &= low <= 1.0 + weight * (1.0 + WEIGHT_ERROR) && high >= 1.0 + weight * (1.0 - WEIGHT_ERROR);
+        found.push(format!("{label} as {}", shown(ratio)));
+        figures.extend(figures_of(&format!("cpu_ratio_{label}"), ratio));
+    }
+    let found = format!("CPU per request, with {}", found.join("; "));
+    Ok(unless_noisy(run, Evaluation::of(is_seen, found, figures)))
 }
 
 fn cpu_of(comparison: &Comparison) -> Option<(&Comparison, &Figure)> {

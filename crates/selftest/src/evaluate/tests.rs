@@ -94,6 +94,29 @@ fn the_scales_show_what_was_added_and_nothing_else() {
     assert_eq!(evaluated("twins", few).outcome, Outcome::NotSeen, "no interval yet");
 }
 
+/// Twelve blocks in which each weight is read as this function of it, give or take one in a thousand.
+fn weights(read: impl Fn(f64) -> f64) -> Vec<Record> {
+    let blocks = (0..12).map(|index| {
+        let wobble = 1.0 + 0.001 * (index % 3) as f64 - 0.001;
+        let row = |weight| costing((50e6 * wobble * (1.0 + read(weight))) as u64, 80_000_000, Some(0));
+        let weighted = crate::action::WEIGHTS.map(|(_, weight)| row(weight));
+        block(index, &[&[costing(50_000_000, 80_000_000, Some(0))], weighted.as_slice()].concat())
+    });
+    blocks.flatten().collect()
+}
+
+#[test]
+fn a_scale_that_is_not_linear_is_noticed() {
+    let of = |read: fn(f64) -> f64| evaluated("linear", weights(read)).outcome;
+    assert_eq!(of(|weight| weight), Outcome::Seen);
+    assert_eq!(of(|weight| 1.08 * weight), Outcome::Seen, "within a tenth");
+    assert_eq!(of(|weight| 1.25 * weight), Outcome::NotSeen, "every weight too heavy");
+    assert_eq!(of(|weight| if weight < 0.2 { weight + 0.05 } else { weight }), Outcome::NotSeen, "a step");
+    assert_eq!(of(|weight| if weight > 0.5 { 0.7 } else { weight }), Outcome::NotSeen, "a saturation");
+    let found = evaluated("linear", weights(|weight| weight)).found;
+    assert!(found.contains("100% as 2.00"), "{found}");
+}
+
 #[test]
 fn a_row_that_did_not_start_is_named() {
     let failed = |name: &str| {
