@@ -19,20 +19,20 @@ Examples:
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.";
 
-/// How a command ended that did what it was asked for.
+/// How a command ended that did what it was asked for, and its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    Fine,
+    Fine = 0,
     /// The user must set something up, or correct the command line.
-    SetUp,
+    SetUp = 1,
     /// A service failed its contract or crashed.
-    ServiceFailed,
+    ServiceFailed = 2,
     /// The condition of a gate does not hold.
-    GateFailed,
+    GateFailed = 3,
     /// A row was measured, but the figures are not valid.
-    MeasurementInvalid,
+    MeasurementInvalid = 4,
     /// The data do not decide the question.
-    Inconclusive,
+    Inconclusive = 5,
 }
 
 /// Of a run, by its verdict: the one way from what was found to an exit status.
@@ -53,14 +53,7 @@ impl From<Verdict> for Outcome {
 impl Outcome {
     /// The exit status.
     pub(crate) fn code(self) -> u8 {
-        match self {
-            Outcome::Fine => 0,
-            Outcome::SetUp => 1,
-            Outcome::ServiceFailed => 2,
-            Outcome::GateFailed => 3,
-            Outcome::MeasurementInvalid => 4,
-            Outcome::Inconclusive => 5,
-        }
+        self as u8
     }
 
     /// The graver of two outcomes: what a service did comes before what the machine did.
@@ -74,19 +67,12 @@ impl Outcome {
 
 /// The code of a command that ran.
 pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
-    // Whatever a command makes of it, its caller wants to know that it was interrupted.
-    if let Some(signal) = signals::received() {
-        report(&result);
-        return ExitCode::from(128 + signal as u8);
-    }
-    report(&result);
-    ExitCode::from(result.map_or(1, Outcome::code))
-}
-
-fn report(result: &anyhow::Result<Outcome>) {
-    if let Err(error) = result {
+    if let Err(error) = &result {
         anstream::eprintln!("{}: {}", crate::output::paint("1;31", "error"), sentence(error));
     }
+    // Whatever a command makes of it, its caller wants to know that it was interrupted.
+    let interrupted = signals::received().map(|signal| 128 + signal as u8);
+    ExitCode::from(interrupted.unwrap_or_else(|| result.map_or(1, Outcome::code)))
 }
 
 /// The chain of causes in one line; most errors name their cause already, and then it is not said again.
