@@ -39,8 +39,9 @@ enum Command {
     Doctor(command::doctor::Args),
     Selftest(command::selftest::Args),
     RawSocket(command::raw_socket::Args),
+    /// The watchdog: it outlives a tare that was killed, and kills what that had started. Started by tare, not by people
     #[command(hide = true)]
-    Watchdog(command::watchdog::Args),
+    Watchdog,
 }
 
 fn main() -> ExitCode {
@@ -63,7 +64,10 @@ fn main() -> ExitCode {
         Command::Doctor(args) => command::doctor::run(global, args),
         Command::Selftest(args) => command::selftest::run(global, args),
         Command::RawSocket(args) => command::raw_socket::run(global, args),
-        Command::Watchdog(args) => command::watchdog::run(args),
+        Command::Watchdog => {
+            tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
+            Ok(exit::Outcome::Fine)
+        }
     })
 }
 

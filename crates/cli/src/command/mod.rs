@@ -16,5 +16,4 @@ pub(crate) mod show;
 pub(crate) mod slo;
 mod start;
 pub(crate) mod verify;
-pub(crate) mod watchdog;
 mod words;
