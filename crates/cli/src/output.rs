@@ -29,18 +29,18 @@ pub(crate) fn paint(code: &str, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
-/// Prints data. A reader that has gone (`tare list | head`) is no error.
+/// Prints data.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut stdout = anstream::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("cannot write to stdout"),
-    }
+    put(anstream::stdout().lock(), text.as_bytes())
 }
 
 /// Prints data of a form that is not Tare's own, byte by byte: nothing in it is taken for a colour.
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+    put(std::io::stdout().lock(), bytes)
+}
+
+/// A reader that has gone (`tare list | head`) is no error.
+fn put(mut stdout: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to stdout"),
@@ -67,6 +67,15 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// Prints a value as JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&json(value)?)
+}
+
+/// Prints a value as JSON if that is asked for, or in words.
+pub(crate) fn print_either(
+    json: bool,
+    value: &impl serde::Serialize,
+    words: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    if json { print_json(value) } else { print(&words()) }
 }
 
 /// A value as indented JSON: printed, and stored in a run folder.

@@ -19,7 +19,7 @@ use tare_service::{
 
 use crate::{
     exit::Outcome,
-    output::{paint, print, print_json},
+    output::{paint, print, print_either},
     progress::{Progress, duration},
     workspace::{self, Global},
 };
@@ -122,10 +122,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     });
     progress.finish();
     let lines = in_order_of(&services, lines.into_inner().expect("no thread panics with the lock"));
-    match args.json {
-        true => print_json(&lines)?,
-        false => print(&summary(&lines, began.elapsed()))?,
-    }
+    print_either(args.json, &lines, || summary(&lines, began.elapsed()))?;
     let failed = lines.iter().any(|line| matches!(line.result, BuildResult::Failed { .. }));
     let outcome = if failed { Outcome::SetUp } else { Outcome::Fine };
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
@@ -136,16 +133,11 @@ fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
     let before = SystemTime::now().checked_sub(unused).context("that is before the clock began")?;
     let folder = store.folder().display();
     let pruned = store.prune(before, &*signals::listen()?).with_context(|| folder.to_string())?;
-    match json {
-        true => print_json(&pruned)?,
-        false => print(&format!(
-            "removed {} builds ({}), kept {} ({}) in {folder}\n",
-            pruned.removed,
-            DecimalBytes(pruned.removed_bytes),
-            pruned.kept,
-            DecimalBytes(pruned.kept_bytes),
-        ))?,
-    }
+    let [removed_bytes, kept_bytes] = [pruned.removed_bytes, pruned.kept_bytes].map(DecimalBytes);
+    print_either(json, &pruned, || {
+        let (removed, kept) = (pruned.removed, pruned.kept);
+        format!("removed {removed} builds ({removed_bytes}), kept {kept} ({kept_bytes}) in {folder}\n")
+    })?;
     Ok(Outcome::Fine)
 }
 

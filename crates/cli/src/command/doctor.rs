@@ -12,7 +12,7 @@ use tare_service::catalogue::Catalogue;
 
 use crate::{
     exit::Outcome,
-    output::{paint, print, print_json},
+    output::{paint, print_either},
     workspace::{self, Global},
 };
 
@@ -57,10 +57,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     // Last: nothing that was asked before may depend on the user namespace that it may enter.
     kernel.push(machine::enter_and_try_slow_link());
     let report = Report { environment, kernel, services, fix };
-    match args.json {
-        true => print_json(&report)?,
-        false => print(&text(&report))?,
-    }
+    print_either(args.json, &report, || text(&report))?;
     let complete = report.services.is_empty() && workspace.catalogue.broken.is_empty();
     Ok(if complete { Outcome::Fine } else { Outcome::SetUp })
 }

@@ -19,7 +19,7 @@ use tare_service::catalogue;
 
 use crate::{
     exit::Outcome,
-    output::{look, paint, print, print_json, table},
+    output::{self, look, paint, print, print_either, table},
     progress::{Progress, duration},
     workspace::{self, Global},
 };
@@ -68,15 +68,11 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
     let workspace = global.open()?;
     let began = jiff::Timestamp::now();
-    let name = || format!("{}-selftest", began.strftime("%Y%m%dT%H%M%S%.3fZ"));
-    let folder = args.out.clone().unwrap_or_else(|| workspace.root.join("runs").join(name()));
+    let folder = args.out.clone().unwrap_or_else(|| workspace.new_run("selftest", began));
     ensure!(!folder.exists(), "{}: exists already; choose another folder", folder.display());
     let certificate = certify(&workspace, &args, &trials, began, &folder)?;
     keep(&folder, &certificate)?;
-    match args.json {
-        true => print_json(&certificate)?,
-        false => print(&certificate.text())?,
-    }
+    print_either(args.json, &certificate, || certificate.text())?;
     eprintln!("stored in {}", folder.display());
     Ok(if certificate.is_good() { Outcome::Fine } else { Outcome::MeasurementInvalid })
 }
@@ -183,11 +179,7 @@ fn line(finding: &Finding) -> String {
 }
 
 fn keep(folder: &std::path::Path, certificate: &Certificate) -> anyhow::Result<()> {
-    let write = |name: &str, text: String| {
-        let path = folder.join(name);
-        fs::write(&path, text).with_context(|| path.display().to_string())
-    };
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    write("certificate.txt", certificate.text())?;
-    write("certificate.json", serde_json::to_string_pretty(certificate)? + "\n")
+    output::write_file(&folder.join("certificate.txt"), certificate.text().as_bytes())?;
+    output::write_file(&folder.join("certificate.json"), output::json(certificate)?.as_bytes())
 }

@@ -22,7 +22,7 @@ use tare_service::{
 use super::{in_parallel, last, missing};
 use crate::{
     exit::Outcome,
-    output::{look, paint, print, print_json, table},
+    output::{look, paint, print_either, table},
     progress::Progress,
     workspace,
 };
@@ -66,10 +66,7 @@ pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool
     };
     let lines = in_parallel(rows, line);
     progress.finish();
-    match json {
-        true => print_json(&lines)?,
-        false => print(&text(&lines, look()))?,
-    }
+    print_either(json, &lines, || text(&lines, look()))?;
     Ok(outcome)
 }
 

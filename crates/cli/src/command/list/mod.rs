@@ -13,7 +13,7 @@ use tare_service::{
 
 use crate::{
     exit::Outcome,
-    output::{look, paint, print, print_json, table},
+    output::{look, paint, print_either, table},
     workspace::{self, Global},
 };
 use tare_service::workspace::Workspace;
@@ -67,10 +67,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         return Ok(workspace::outcome_of_all(&workspace, &args.services, outcome));
     }
     let lines = in_parallel(&rows, |row| line(&workspace, row));
-    match args.json {
-        true => print_json(&lines)?,
-        false => print(&text(&lines))?,
-    }
+    print_either(args.json, &lines, || text(&lines))?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, Outcome::Fine))
 }
 

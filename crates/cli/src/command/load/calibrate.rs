@@ -26,7 +26,7 @@ use tare_service::{catalogue::RAW_SOCKET, launch, probe::Readiness, settings::Se
 
 use crate::{
     exit::Outcome,
-    output::{look, print, print_json, table},
+    output::{look, print_either, table},
     progress::Progress,
     workspace::{self, Global},
 };
@@ -121,10 +121,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
     bench.progress.finish();
     ready.process.stop(GRACE);
     let found = found?;
-    match json {
-        true => print_json(&found)?,
-        false => print(&text(&found, look()))?,
-    }
+    print_either(json, &found, || text(&found, look()))?;
     Ok(Outcome::Fine)
 }
 
