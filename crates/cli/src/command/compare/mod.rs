@@ -16,7 +16,7 @@ use tare_bench::{
 };
 use tare_service::catalogue::Row;
 
-use super::run::{ended, measure, pinning};
+use super::run::{measure, pinning};
 use super::start;
 use super::words;
 use crate::{exit::Outcome, workspace::Global};
@@ -74,10 +74,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
     let rows = contenders::find(&mut workspace, &args.services, args.revisions.as_deref())?;
     let plan = plan(&workspace, args, &rows)?;
-    match measure(&workspace, &args.start, plan, rows.into())? {
-        Some((run, document)) => ended(&run, &document, args.start.format()),
-        None => Ok(Outcome::Fine),
-    }
+    measure(&workspace, &args.start, plan, rows.into())
 }
 
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<Plan> {

@@ -120,45 +120,39 @@ impl Args {
 }
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let format = args.start.format();
     if let Some(run) = &args.resume {
-        let (run, document) = resume(global, run)?;
-        return ended(&run, &document, format);
+        return resume(global, run, args.start.format());
     }
     let path = args.experiment.as_ref().context("an experiment is needed")?;
-    let found = match ExperimentFile::load(path)? {
-        ExperimentFile::Series(series) => return published::series::run(global, &args, &series, path),
-        ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment)?,
-        ExperimentFile::Interleaved(experiment) => begin(global, &args, *experiment)?,
-    };
-    match found {
-        Some((run, document)) => ended(&run, &document, format),
-        None => Ok(Outcome::Fine),
+    match ExperimentFile::load(path)? {
+        ExperimentFile::Series(series) => published::series::run(global, &args, &series, path),
+        ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment),
+        ExperimentFile::Interleaved(experiment) => begin(global, &args, *experiment),
     }
 }
 
 /// What a run ends with, whatever kind of run it is: its report, where it is stored, and its exit status.
-pub(crate) fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
+fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
     let outcome = print::document(document, format, Extent::Brief)?;
     page::tell_kept(run);
     Ok(outcome)
 }
 
-/// Measures what is planned, or prints the plan if that is asked for: then there is no report.
+/// Measures what is planned and prints its report, or only the plan if that is asked for.
 pub(crate) fn measure(
     workspace: &Workspace,
     start: &start::StartOptions,
     plan: Plan,
     rows: Vec<Row>,
-) -> anyhow::Result<Option<(PathBuf, Document)>> {
+) -> anyhow::Result<Outcome> {
     if start.dry_run {
         dry::show_plan(&plan, start.format())?;
-        return Ok(None);
+        return Ok(Outcome::Fine);
     }
     let began = jiff::Timestamp::now();
     let run = start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
     let document = measure_into(workspace, &run, plan, rows, began)?;
-    Ok(Some((run, document)))
+    ended(&run, &document, start.format())
 }
 
 /// Measures into this folder, which must not hold a run.
@@ -178,11 +172,7 @@ fn measure_into(
 }
 
 /// A new run of an interleaved experiment.
-fn begin(
-    global: &Global,
-    args: &Args,
-    mut experiment: Experiment,
-) -> anyhow::Result<Option<(PathBuf, Document)>> {
+fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Result<Outcome> {
     ensure!(
         !args.published.any(),
         "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
@@ -211,14 +201,14 @@ pub(crate) fn pinning(experiment: &Experiment) -> Pinning {
 }
 
 /// The rest of a run that was cut off, whatever kind of run it is.
-pub(crate) fn resume(global: &Global, run: &Path) -> anyhow::Result<(PathBuf, Document)> {
+pub(crate) fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Result<Outcome> {
     published::series::refuse_to_resume(run)?;
     let stored = folder::read(run)?;
     if stored.header.plan.points.iter().any(|point| point.link.is_some()) {
         published::obtain_rights();
     }
     let mut workspace = global.open()?;
-    Ok((run.to_owned(), resume_stored(&mut workspace, run, &stored)?))
+    ended(run, &resume_stored(&mut workspace, run, &stored)?, format)
 }
 
 fn resume_stored(workspace: &mut Workspace, run: &Path, stored: &StoredRun) -> anyhow::Result<Document> {

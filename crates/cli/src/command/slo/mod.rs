@@ -14,11 +14,10 @@ use tare_bench::{
 };
 use tare_host::cpus::{self, Pinning};
 use tare_load::schedule::parse;
-use tare_report::Document;
 use tare_service::settings::ServiceSettings;
 
 use super::{
-    run::{ended, measure, resume},
+    run::{measure, resume},
     start, words,
 };
 use crate::{
@@ -88,17 +87,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
-    let found = match &args.resume {
-        Some(run) => {
-            ask_of_stored(run, at_least)?;
-            Some(resume(global, run)?)
-        }
-        None => begin(global, &args, at_least)?,
-    };
-    match found {
-        Some((run, document)) => ended(&run, &document, args.start.format()),
-        None => Ok(Outcome::Fine),
-    }
+    let Some(run) = &args.resume else { return begin(global, &args, at_least) };
+    ask_of_stored(run, at_least)?;
+    resume(global, run, args.start.format())
 }
 
 /// A rate that is asked of a search when it is resumed is stored in its folder, as that of the first time was.
@@ -114,8 +105,8 @@ fn ask_of_stored(run: &Path, at_least: Option<f64>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A new search; nothing if only the plan was asked for.
-fn begin(global: &Global, args: &Args, at_least: Option<f64>) -> anyhow::Result<Option<(PathBuf, Document)>> {
+/// A new search.
+fn begin(global: &Global, args: &Args, at_least: Option<f64>) -> anyhow::Result<Outcome> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
     let setting = setting(args, slo, at_least)?;
     let mut workspace = global.open()?;

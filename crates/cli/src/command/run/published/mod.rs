@@ -3,8 +3,6 @@
 mod options;
 pub(super) mod series;
 
-use std::path::PathBuf;
-
 use anyhow::bail;
 use tare_bench::{
     experiment::{RowEntry, SequentialExperiment},
@@ -12,13 +10,13 @@ use tare_bench::{
     plan::Plan,
 };
 use tare_host::{cpus, link::rights};
-use tare_report::Document;
 use tare_service::{catalogue::Row, workspace::Workspace};
 
 pub(super) use options::PublishedOptions;
 
 use super::Args;
 use crate::{
+    exit::Outcome,
     output::paint,
     workspace::{self, Global},
 };
@@ -28,7 +26,7 @@ pub(super) fn begin(
     global: &Global,
     args: &Args,
     experiment: &SequentialExperiment,
-) -> anyhow::Result<Option<(PathBuf, Document)>> {
+) -> anyhow::Result<Outcome> {
     args.refuse_those_of_blocks()?;
     // Before any thread is there: a user namespace is entered by a whole process.
     prepare_for_links(experiment, args);
