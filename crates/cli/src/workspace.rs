@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use tare_bench::folder::series;
 use tare_host::process::{Isolation, Supervisor, sweep};
 use tare_service::{
     catalogue::{Broken, Row},
@@ -25,6 +26,16 @@ pub(crate) struct Global {
 impl Global {
     pub(crate) fn find(&self) -> anyhow::Result<PathBuf> {
         Ok(workspace::find(self.root.as_deref())?)
+    }
+
+    /// The newest run of the checkout: names of run folders begin with the time.
+    pub(crate) fn newest_run(&self) -> anyhow::Result<PathBuf> {
+        let runs = self.find()?.join("runs");
+        let no_runs = || format!("{}: no runs yet", runs.display());
+        let entries = std::fs::read_dir(&runs).with_context(no_runs)?;
+        let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        let newest = folders.filter(|path| path.join("run.json").exists() || series::is_one(path)).max();
+        newest.with_context(no_runs)
     }
 
     pub(crate) fn open(&self) -> anyhow::Result<Workspace> {

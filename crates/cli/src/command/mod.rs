@@ -9,7 +9,6 @@ mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod report;
 pub(crate) mod run;
-mod runs;
 pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod show;

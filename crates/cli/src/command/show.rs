@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 use tare_bench::folder::series::{self, SeriesHead};
 use tare_report::gather::{gather, related};
 
-use super::{
-    print::{self, Extent},
-    runs,
-};
+use super::print::{self, Extent};
 use crate::{
     exit::Outcome,
     output::{Format, paint},
@@ -48,7 +45,7 @@ pub(crate) struct Args {
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let path = match &args.run {
         Some(path) => path.clone(),
-        None => runs::newest(global)?,
+        None => global.newest_run()?,
     };
     let format = if args.json { Format::Json } else { args.format };
     let extent = if args.long { Extent::Whole } else { Extent::Brief };

@@ -1,17 +1,11 @@
 //! Where a form goes: stdout, a file that is there whole or not at all, a folder of files.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use anyhow::{Context, bail, ensure};
 use tare_report::write::File;
 
 use crate::output;
-
-/// What stands for stdout on a command line.
-pub(super) const STDOUT: &str = "-";
 
 /// What a form consists of.
 pub(super) enum Content {
@@ -21,42 +15,21 @@ pub(super) enum Content {
     Files(Vec<File>),
 }
 
-/// Where it goes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Destination {
-    /// To whoever reads this program's output.
-    Stdout,
-    /// To a file, or into a folder.
-    Path(PathBuf),
-}
-
-impl Destination {
-    /// What the command line says; else `default` in the run folder, or stdout.
-    pub(super) fn of(out: Option<&Path>, run: &Path, default: &str) -> Destination {
-        match out {
-            Some(path) if path == Path::new(STDOUT) => Destination::Stdout,
-            Some(path) => Destination::Path(path.to_owned()),
-            None if default == STDOUT => Destination::Stdout,
-            None => Destination::Path(run.join(default)),
-        }
-    }
-}
-
 impl Content {
-    /// Writes it there, and says where it is.
-    pub(super) fn deliver(self, to: &Destination) -> anyhow::Result<()> {
-        match (self, to) {
-            (Content::File(bytes), Destination::Stdout) => output::print_bytes(&bytes),
-            (Content::File(bytes), Destination::Path(path)) => {
+    /// Writes it to a file or into a folder, and says where it is; without a path, or to `-`, it is printed.
+    pub(super) fn deliver(self, to: Option<&Path>) -> anyhow::Result<()> {
+        match (self, to.filter(|path| *path != Path::new("-"))) {
+            (Content::File(bytes), None) => output::print_bytes(&bytes),
+            (Content::File(bytes), Some(path)) => {
                 ensure!(!path.is_dir(), "{}: is a folder; --out names a file here", path.display());
                 output::write_file(path, &bytes)?;
                 eprintln!("written to {}", path.display());
                 Ok(())
             }
-            (Content::Files(_), Destination::Stdout) => {
+            (Content::Files(_), None) => {
                 bail!("--out -: this form is several files; name a folder, or one table by --section")
             }
-            (Content::Files(files), Destination::Path(folder)) => write_all(folder, &files),
+            (Content::Files(files), Some(folder)) => write_all(folder, &files),
         }
     }
 }

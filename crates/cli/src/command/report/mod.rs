@@ -1,22 +1,23 @@
 //! `tare report`: a stored run as a page, as tables or as data.
 
 mod deliver;
-mod history;
 pub(crate) mod page;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use tare_analysis::checks;
 use tare_report::{
     Document,
-    gather::gather,
+    gather::{
+        gather,
+        history::{self, History},
+    },
     write::{self, File, csv, hgrm, html, json, junit, markdown, parquet},
 };
 
-use super::runs;
 use crate::{exit::Outcome, output, workspace::Global};
-use deliver::{Content, Destination};
+use deliver::Content;
 
 /// Write the report of a stored run: an HTML page, Markdown, CSV, Parquet, JSON, HdrHistogram or JUnit
 ///
@@ -75,9 +76,8 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         return output::print(json::SCHEMA).map(|()| Outcome::Fine);
     }
     args.refuse_what_means_nothing()?;
-    let runs = if args.runs.is_empty() { vec![runs::newest(global)?] } else { args.runs.clone() };
-    let [run] = runs.as_slice() else { return history::report(args, &runs) };
-    report(args, run)
+    let runs = if args.runs.is_empty() { vec![global.newest_run()?] } else { args.runs.clone() };
+    if let [run] = runs.as_slice() { report(args, run) } else { several(args, &runs) }
 }
 
 impl Args {
@@ -88,30 +88,54 @@ impl Args {
         }
         Ok(())
     }
+
+    /// Where a form goes: what the command line says, or its name in the folder of the run. One without a name goes to stdout.
+    fn destination(&self, run: &Path, [html, csv, parquet]: [&str; 3]) -> Option<PathBuf> {
+        let name = match self.format {
+            Form::Html => Some(html),
+            Form::Csv if self.section.is_none() => Some(csv),
+            Form::Parquet if self.section.is_none() => Some(parquet),
+            Form::Hgrm => Some("hgrm"),
+            _ => None,
+        };
+        self.out.clone().or_else(|| name.map(|name| run.join(name)))
+    }
 }
 
 fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
-    let destination = |default: &str| Destination::of(args.out.as_deref(), run, default);
+    let to = args.destination(run, [page::NAME, "csv", "parquet"]);
     if args.format == Form::Hgrm {
         let latencies = hgrm::hgrm(run)?;
         tell_damage(&latencies.damage);
-        Content::Files(latencies.files).deliver(&destination("hgrm"))?;
+        Content::Files(latencies.files).deliver(to.as_deref())?;
         return Ok(Outcome::Fine);
     }
     let document = gather(run)?;
     tell_damage(&document.damage);
-    let content = content(&document, args.format, args.section.as_deref())?;
-    let default = match args.format {
-        Form::Html => page::NAME,
-        Form::Csv if args.section.is_none() => "csv",
-        Form::Parquet if args.section.is_none() => "parquet",
-        _ => deliver::STDOUT,
-    };
-    content.deliver(&destination(default))?;
+    content(&document, args.format, args.section.as_deref())?.deliver(to.as_deref())?;
     if args.format == Form::Junit && document.checks.is_empty() {
         eprintln!("{}: has nothing to check, so there is no test case and nothing has passed", run.display());
     }
     Ok(if args.format == Form::Junit { checks::verdict(&document.checks).into() } else { Outcome::Fine })
+}
+
+/// Two runs, the second by the first, or more of them in the order of time. What is written goes into the folder of the last
+/// one that is compared, whatever was named after it, and never in place of its own page.
+fn several(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
+    match args.format {
+        Form::Hgrm => {
+            bail!("--format hgrm: latencies of several runs are several sets of files: name one run")
+        }
+        Form::Junit => {
+            bail!("--format junit: run against run asks for no gate, and `tare compare` does: name one run")
+        }
+        _ => {}
+    }
+    let History { document, last } = history::history(runs)?;
+    tell_damage(&document.damage);
+    let to = args.destination(&last, ["history.html", "history-csv", "history-parquet"]);
+    content(&document, args.format, args.section.as_deref())?.deliver(to.as_deref())?;
+    Ok(Outcome::Fine)
 }
 
 /// The document in a format, or one section of it.
