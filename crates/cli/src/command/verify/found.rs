@@ -61,10 +61,9 @@ impl Verified {
         let head = |code, word, rest: &str| head(&self.service, &self.contract, &paint(code, word), rest);
         match &self.found {
             Found::Passed { transcript, endured } => {
+                let whole = if all { transcript.to_string() } else { warnings(transcript) };
                 let after = endured.as_ref().map(|endured| endured.text(&self.service, all));
-                head("32", "pass", &transcript.counts())
-                    + &checks(transcript, all)
-                    + &after.unwrap_or_default()
+                head("32", "pass", &transcript.counts()) + &whole + &after.unwrap_or_default()
             }
             Found::Failed { transcript } => {
                 head("31", "FAIL", &transcript.counts()) + &transcript.to_string()
@@ -83,13 +82,18 @@ fn head(service: &str, contract: &str, word: &str, rest: &str) -> String {
     format!("{service:<24} {contract:<8} {word} {rest}\n")
 }
 
-/// Every check, or only the warnings.
-fn checks(transcript: &Transcript, all: bool) -> String {
-    let line = |result: &CheckResult| {
-        let CheckOutcome::Warn(reason) = &result.outcome else { return String::new() };
-        format!("    {} {} {}: {reason}\n", paint("33", "warn"), result.check, result.request)
-    };
-    if all { transcript.to_string() } else { transcript.checks.iter().map(line).collect() }
+fn warnings(transcript: &Transcript) -> String {
+    let line =
+        |result: &CheckResult| warning(&result.outcome, &format!("{} {}", result.check, result.request));
+    transcript.checks.iter().map(line).collect()
+}
+
+/// A line about a warning; nothing about another outcome.
+fn warning(outcome: &CheckOutcome, subject: &str) -> String {
+    match outcome {
+        CheckOutcome::Warn(reason) => format!("    {} {subject}: {reason}\n", paint("33", "warn")),
+        _ => String::new(),
+    }
 }
 
 impl Endured {
@@ -98,22 +102,16 @@ impl Endured {
     }
 
     fn text(&self, service: &str, all: bool) -> String {
-        let head = |code, word, rest: &str| head(service, "endures", &paint(code, word), rest);
-        let line = |result: &StageResult| {
-            let CheckOutcome::Warn(reason) = &result.outcome else { return String::new() };
-            format!("    {} {}: {reason}\n", paint("33", "warn"), result.stage)
-        };
+        let (code, word) = if self.passed() { ("32", "pass") } else { ("31", "FAIL") };
+        let head = |rest: &str| head(service, "endures", &paint(code, word), rest);
+        let line = |result: &StageResult| warning(&result.outcome, &result.stage.to_string());
         match self {
-            Endured::NotEndured(reason) => head("31", "FAIL", reason),
-            Endured::Endurance(endurance) if !endurance.passed() => {
-                head("31", "FAIL", &endurance.counts()) + &endurance.to_string()
-            }
-            Endured::Endurance(endurance) if all => {
-                head("32", "pass", &endurance.counts()) + &endurance.to_string()
+            Endured::NotEndured(reason) => head(reason),
+            Endured::Endurance(endurance) if all || !endurance.passed() => {
+                head(&endurance.counts()) + &endurance.to_string()
             }
             Endured::Endurance(endurance) => {
-                let warnings: String = endurance.stages.iter().map(line).collect();
-                head("32", "pass", &endurance.counts()) + &warnings
+                head(&endurance.counts()) + &endurance.stages.iter().map(line).collect::<String>()
             }
         }
     }
@@ -132,10 +130,10 @@ impl Found {
     fn outcome(&self) -> Outcome {
         match self {
             Found::Passed { endured, .. } if endured.as_ref().is_none_or(Endured::passed) => Outcome::Fine,
+            Found::Answered { .. } | Found::Missing { .. } => Outcome::Fine,
+            Found::NotBuilt { .. } => Outcome::SetUp,
             Found::Passed { .. } | Found::Failed { .. } => Outcome::ServiceFailed,
             Found::NotStarted { .. } | Found::NotAnswered { .. } => Outcome::ServiceFailed,
-            Found::NotBuilt { .. } => Outcome::SetUp,
-            Found::Answered { .. } | Found::Missing { .. } => Outcome::Fine,
         }
     }
 }
