@@ -1,17 +1,12 @@
 //! What `--dry-run` prints: everything that would be done. Nothing is sent.
 
 use super::{Job, expect, plan::describe};
-use crate::output::print as put;
 
 /// More requests of a contract are not shown.
 const REQUESTS_SHOWN: usize = 8;
 
-/// Prints the requests byte for byte, the expectation and the plan.
-pub(super) fn print(job: &Job) -> anyhow::Result<()> {
-    put(&text(job))
-}
-
-fn text(job: &Job) -> String {
+/// The requests byte for byte, the expectation and the plan.
+pub(super) fn text(job: &Job) -> String {
     let endpoints: Vec<String> = job.endpoints.iter().map(ToString::to_string).collect();
     let mut out = format!(
         "to       {} ({})\nload     {}\n",

@@ -40,7 +40,7 @@ use request::RequestSpec;
 use silence::Silence;
 use url::Url;
 
-use crate::{exit::Outcome, workspace::Global};
+use crate::{exit::Outcome, output::print, workspace::Global};
 
 /// A server that falls short of the rate by less is within the noise of the window's edges.
 const SHORTFALL_NOTED: f64 = 0.01;
@@ -53,8 +53,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
     let job = Job::new(global, &args)?;
     if args.dry_run {
-        dry::print(&job)?;
-        return Ok(Outcome::Fine);
+        return print(&dry::text(&job)).map(|()| Outcome::Fine);
     }
     job.execute(&args)
 }

@@ -20,6 +20,19 @@ pub(super) use recorder::Recorder;
 use super::{LoadResult, args::LoadFormat};
 use crate::output::{paint, print as put, print_json};
 
+/// The quantiles that are printed, by their names for programs and for people.
+const QUANTILES: [(&str, &str, f64); 9] = [
+    ("p50", "50%", 0.5),
+    ("p75", "75%", 0.75),
+    ("p90", "90%", 0.9),
+    ("p95", "95%", 0.95),
+    ("p99", "99%", 0.99),
+    ("p99_9", "99.9%", 0.999),
+    ("p99_99", "99.99%", 0.9999),
+    ("p99_999", "99.999%", 0.99999),
+    ("max", "100%", 1.0),
+];
+
 /// Prints the result; `latency` adds percentiles to the forms that do not always have them.
 pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
     match format {

@@ -4,7 +4,7 @@ use tare_load::{Failures, Histogram, Measures, Sample, Schedule, Tally, tally::S
 use tare_report::write::text;
 
 use super::{
-    LoadResult,
+    LoadResult, QUANTILES,
     figures::{bytes, percent, rate, time},
     printable, verdict,
 };
@@ -12,18 +12,6 @@ use crate::command::load::plan::describe;
 
 /// Width of what a line begins with.
 const LABEL: usize = 12;
-
-const SPECTRUM: [(&str, f64); 9] = [
-    ("50%", 0.5),
-    ("75%", 0.75),
-    ("90%", 0.9),
-    ("95%", 0.95),
-    ("99%", 0.99),
-    ("99.9%", 0.999),
-    ("99.99%", 0.9999),
-    ("99.999%", 0.99999),
-    ("100%", 1.0),
-];
 
 /// The result as lines of text; `spectrum` adds percentiles.
 pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
@@ -140,7 +128,7 @@ pub(super) fn quantile(total: &Measures, q: f64) -> String {
 }
 
 fn spectrum_of(total: &Measures) -> String {
-    let rows = SPECTRUM.map(|(name, q)| vec![name.to_owned(), quantile(total, q)]);
+    let rows = QUANTILES.map(|(_, name, q)| vec![name.to_owned(), quantile(total, q)]);
     let head = vec![String::new(), "latency".to_owned()];
     aligned(&[&[head], rows.as_slice()].concat())
 }

@@ -3,17 +3,7 @@
 use serde_json::{Value, json};
 use tare_load::{Histogram, Measures, Quantile};
 
-const QUANTILES: [(&str, f64); 9] = [
-    ("p50", 0.5),
-    ("p75", 0.75),
-    ("p90", 0.9),
-    ("p95", 0.95),
-    ("p99", 0.99),
-    ("p99_9", 0.999),
-    ("p99_99", 0.9999),
-    ("p99_999", 0.99999),
-    ("max", 1.0),
-];
+use super::QUANTILES;
 
 /// A histogram, and itself encoded; `None` if nothing was timed.
 pub(super) fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
@@ -36,7 +26,7 @@ fn times(histogram: &Histogram, with_histogram: bool, quantile: impl Fn(f64) -> 
         "ns_stdev": some(histogram.stdev_ns()),
     });
     let mut at_least = Vec::new();
-    for (name, q) in QUANTILES {
+    for (name, _, q) in QUANTILES {
         let quantile = quantile(q);
         times[format!("ns_{name}")] = quantile.ns.into();
         at_least.extend(quantile.at_least.then_some(name));
