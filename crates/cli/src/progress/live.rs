@@ -140,29 +140,23 @@ impl Watch for RunProgress<'_> {
 fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
     let label = |row: usize| &plan.rows[row].label;
     let left = format!("about {} left", duration(left));
-    match record {
-        Record::Pilot(pilot) => {
-            progress.say(&format!("warm-up of {}: {}; {left}", label(pilot.row), steady(pilot)));
-        }
+    let said = match record {
         // What the pilots have found is in it.
-        Record::Block(Block { block: 0, .. }) => progress.keep(&format!("measuring: {left}")),
-        Record::Block(Block { block, order, .. }) => {
-            progress.say(&format!("block {}: starting {} services; {left}", block + 1, order.len()));
-        }
-        Record::Started(started) => {
-            progress.say(&format!("block {}: {} is ready; {left}", started.block + 1, label(started.row)));
-        }
-        Record::Sample(slice) => {
-            let (block, round) = (slice.block + 1, slice.round + 1);
-            progress.say(&format!("block {block}, round {round}: {}; {left}", label(slice.row)));
-        }
-        Record::Stopped(stopped) => {
-            progress.say(&format!("block {}: {} stopped; {left}", stopped.block + 1, label(stopped.row)));
-        }
+        Record::Block(Block { block: 0, .. }) => return progress.keep(&format!("measuring: {left}")),
         Record::Failed(failed) => {
             let (row, reason) = (label(failed.row), &failed.reason);
-            progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));
+            return progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));
         }
-        Record::Ended(_) => {}
-    }
+        Record::Ended(_) => return,
+        Record::Pilot(pilot) => format!("warm-up of {}: {}", label(pilot.row), steady(pilot)),
+        Record::Block(Block { block, order, .. }) => {
+            format!("block {}: starting {} services", block + 1, order.len())
+        }
+        Record::Started(started) => format!("block {}: {} is ready", started.block + 1, label(started.row)),
+        Record::Sample(slice) => {
+            format!("block {}, round {}: {}", slice.block + 1, slice.round + 1, label(slice.row))
+        }
+        Record::Stopped(stopped) => format!("block {}: {} stopped", stopped.block + 1, label(stopped.row)),
+    };
+    progress.say(&format!("{said}; {left}"));
 }
