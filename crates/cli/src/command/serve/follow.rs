@@ -4,13 +4,13 @@
 use std::{
     collections::HashMap,
     fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use tare_bench::folder::{self, FolderError};
+use tare_bench::folder;
 use tokio::{
     sync::watch,
     time::{Instant, MissedTickBehavior, interval},
@@ -69,27 +69,26 @@ impl Followed {
 }
 
 async fn follow(run: PathBuf, sender: watch::Sender<Update>, followed: Followed, pages: Pages) {
-    let mut tail = None;
+    let mut tail = Tail { run: run.clone(), read: 0, progress: None };
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut has_more, mut due) = (false, Instant::now());
     while !followed.is_over(&run, &sender) {
         ticks.tick().await;
-        let path = run.clone();
-        let Ok((looked, kept)) = tokio::task::spawn_blocking(move || look(&path, tail)).await else {
+        let Ok((kept, more, done)) = tokio::task::spawn_blocking(move || tail.look()).await else {
             followed.forget(&run);
             break;
         };
         tail = kept;
-        has_more |= looked.has_more;
+        has_more |= more;
         // At the end whoever listens asks for the page again anyway.
-        let is_due = has_more && !looked.done && due <= Instant::now();
+        let is_due = has_more && !done && due <= Instant::now();
         if is_due {
             (has_more, due) = (false, Instant::now() + pages.pause(&run));
         }
         sender.send_if_modified(|live| {
-            let documents = live.documents + u64::from(is_due);
-            let now = Update { progress: looked.progress, documents, done: looked.done };
+            let progress = tail.progress.as_ref().map(JournalProgress::now);
+            let now = Update { progress, documents: live.documents + u64::from(is_due), done };
             let is_new = *live != now;
             *live = now;
             is_new
@@ -97,48 +96,31 @@ async fn follow(run: PathBuf, sender: watch::Sender<Update>, followed: Followed,
     }
 }
 
-/// What a look found.
-#[derive(Debug, Default)]
-struct Looked {
-    progress: Option<PageProgress>,
-    has_more: bool,
-    done: bool,
-}
-
 /// Where the last look ended.
 #[derive(Debug)]
 struct Tail {
-    journal: PathBuf,
+    run: PathBuf,
     read: u64,
-    progress: JournalProgress,
-}
-
-fn look(run: &Path, tail: Option<Tail>) -> (Looked, Option<Tail>) {
-    // Asked first: what is written after this is of a run that has ended, and is read all the same.
-    let done = !folder::is_being_written(run);
-    let tail = match tail {
-        Some(tail) => Ok(tail),
-        None => Tail::open(run),
-    };
-    match tail {
-        Ok(mut tail) => {
-            // What cannot be read now may be at the next look; the report says what is damaged.
-            let has_more = tail.read_more().unwrap_or(false);
-            (Looked { progress: Some(tail.progress.now()), has_more, done }, Some(tail))
-        }
-        Err(_) => (Looked { progress: None, has_more: false, done }, None),
-    }
+    /// Absent until the head of the run can be read.
+    progress: Option<JournalProgress>,
 }
 
 impl Tail {
-    fn open(run: &Path) -> Result<Tail, FolderError> {
-        let progress = JournalProgress::of(folder::read_header(run)?.plan);
-        Ok(Tail { journal: folder::journal_path(run), read: 0, progress })
+    /// Whether the report has more to show now, and whether the run is over.
+    fn look(mut self) -> (Tail, bool, bool) {
+        // Asked first: what is written after this is of a run that has ended, and is read all the same.
+        let done = !folder::is_being_written(&self.run);
+        // What cannot be read now may be at the next look; the report says what is damaged.
+        let has_more = self.read_more().unwrap_or(false);
+        (self, has_more, done)
     }
 
-    /// Whether the report has more to show.
-    fn read_more(&mut self) -> io::Result<bool> {
-        let mut file = File::open(&self.journal)?;
+    fn read_more(&mut self) -> anyhow::Result<bool> {
+        let progress = match &mut self.progress {
+            Some(progress) => progress,
+            none => none.insert(JournalProgress::of(folder::read_header(&self.run)?.plan)),
+        };
+        let mut file = File::open(folder::journal_path(&self.run))?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
@@ -146,6 +128,6 @@ impl Tail {
         self.read += whole as u64;
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         // Every browser receives it.
-        Ok(lines.fold(false, |more, line| self.progress.on_line(line) | more))
+        Ok(lines.fold(false, |more, line| progress.on_line(line) | more))
     }
 }

@@ -38,22 +38,16 @@ pub(super) struct Page {
 
 /// The pages that were made.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pages(Arc<Kept>);
-
-/// To read a folder.
-#[derive(Debug)]
-pub(super) struct Turn {
-    _guard: OwnedMutexGuard<()>,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    pages: Mutex<HashMap<PathBuf, Made>>,
+pub(super) struct Pages {
+    made: Arc<Mutex<HashMap<PathBuf, Made>>>,
     /// Whose turn it is to read a folder: one at a time. Apart, so that a request that only looks does not wait for it.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-#[derive(Debug, Clone)]
+/// To read a folder.
+type Turn = OwnedMutexGuard<()>;
+
+#[derive(Debug)]
 struct Made {
     page: Arc<Page>,
     stamp: Stamp,
@@ -88,7 +82,7 @@ impl Pages {
 
     /// Waits until a folder may be read. It keeps no thread meanwhile, because there are few for all requests.
     pub(super) async fn turn(&self) -> Turn {
-        Turn { _guard: Arc::clone(&self.0.turn).lock_owned().await }
+        Arc::clone(&self.turn).lock_owned().await
     }
 
     /// The page of a run, made now, unless another request made it meanwhile. For a thread that may wait for a disk.
@@ -115,7 +109,7 @@ impl Pages {
     }
 
     fn pages(&self) -> MutexGuard<'_, HashMap<PathBuf, Made>> {
-        self.0.pages.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -49,10 +49,7 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// What all requests share.
 #[derive(Debug, Clone)]
-pub(super) struct App(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
+pub(super) struct App {
     hosts: Hosts,
     folders: Folders,
     /// A request that waits for it keeps no thread.
@@ -71,18 +68,18 @@ struct List {
 impl App {
     pub(super) fn new(folders: Folders, port: u16) -> App {
         let shelf = Shelf::new(folders.clone());
-        App(Arc::new(Shared {
+        App {
             hosts: Hosts::new(port),
             folders,
             list: Arc::new(Mutex::new(List { shelf, looked: None })),
             pages: Pages::default(),
             followed: Followed::default(),
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
-        }))
+        }
     }
 
     pub(super) fn router(self) -> Router {
-        let hosts = self.0.hosts.clone();
+        let hosts = self.hosts.clone();
         Router::new()
             .route("/", get(list))
             .route("/events", get(list_events))
@@ -97,19 +94,19 @@ impl App {
 
     /// The list, read again if it is old.
     async fn look(&self) -> Result<Arc<Vec<Listed>>, Response> {
-        let mut list = Arc::clone(&self.0.list).lock_owned().await;
+        let mut list = Arc::clone(&self.list).lock_owned().await;
         reading(move || list.look()).await
     }
 
     /// The folder of the run of this name.
     async fn find(&self, name: String) -> Result<PathBuf, Response> {
         let sentence = format!("no run is called {name:?}; the list of runs is at /");
-        let folders = self.0.folders.clone();
+        let folders = self.folders.clone();
         reading(move || folders.find(&name)).await?.ok_or_else(|| refusal(StatusCode::NOT_FOUND, &sentence))
     }
 
     async fn page_of(&self, name: String) -> Result<Arc<Page>, Response> {
-        let (path, pages) = (self.find(name.clone()).await?, self.0.pages.clone());
+        let (path, pages) = (self.find(name.clone()).await?, self.pages.clone());
         let (known, run) = (pages.clone(), path.clone());
         if let Some(page) = reading(move || known.known(&run)).await? {
             return Ok(page);
@@ -121,7 +118,7 @@ impl App {
 
     /// A place for a stream, if there is one.
     fn stream(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.streams).try_acquire_owned().ok()
+        Arc::clone(&self.streams).try_acquire_owned().ok()
     }
 }
 
@@ -217,7 +214,7 @@ fn digest(runs: &[Listed]) -> u64 {
 async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Response> {
     let path = app.find(name).await?;
     let permit = app.stream().ok_or_else(crowded)?;
-    let mut updates = app.0.followed.listen(&path, &app.0.pages);
+    let mut updates = app.followed.listen(&path, &app.pages);
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         let _permit = permit;
@@ -293,7 +290,7 @@ mod tests {
             tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build();
         runtime.unwrap().block_on(async {
             let app = App::new(Folders::new(vec![runs.path().to_owned()]), 0);
-            let turn = app.0.pages.turn().await;
+            let turn = app.pages.turn().await;
             let ask = |app: App| async move { app.page_of("one".to_owned()).await.is_ok() };
             let asked: Vec<_> = (0..8).map(|_| tokio::spawn(ask(app.clone()))).collect();
             for _ in 0..3 {
