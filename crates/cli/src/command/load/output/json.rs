@@ -1,18 +1,15 @@
 //! The document that programs read, described by `schema/load.schema.json`; integers are in base units. It is written out
-//! key by key, so that the engine can change without it.
+//! key by key, so that the engine can change without it. And the load over time: a line for each interval.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tare_load::{
-    Doubt, DriverChoice, Load, Process, Quota, Sample, Schedule, Settings, Think, Waiting,
-    generator::verdict::shortfall,
+    Doubt, DriverChoice, Histogram, Interval, Load, Measures, Process, Quantile, Quota, Sample, Schedule,
+    Settings, Think, Waiting, generator::verdict::shortfall,
 };
 
-use super::{
-    LoadResult, printable,
-    times::{latency, times_with_histogram},
-};
+use super::{LoadResult, QUANTILES, printable};
 
 /// The version of the document.
 const FORMAT: &str = "tare-load/1.0";
@@ -162,4 +159,74 @@ fn sample(sample: &Sample) -> Value {
 
 fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A histogram, and itself encoded; `None` if nothing was timed.
+fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
+    let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
+    (histogram.count() > 0).then(|| times(histogram, true, quantile))
+}
+
+/// All latencies. Count, mean and deviation are of the answered requests; the quantiles count the others too.
+fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
+    let is_known = measures.latency.count() + measures.unanswered.count() > 0;
+    is_known.then(|| times(&measures.latency, with_histogram, |q| measures.quantile(q)))
+}
+
+fn times(histogram: &Histogram, with_histogram: bool, quantile: impl Fn(f64) -> Quantile) -> Value {
+    let some = |value: f64| (histogram.count() > 0).then_some(value.round() as u64);
+    let mut times = json!({
+        "count": histogram.count(),
+        "ns_min": some(histogram.min_ns() as f64),
+        "ns_mean": some(histogram.mean_ns()),
+        "ns_stdev": some(histogram.stdev_ns()),
+    });
+    let mut at_least = Vec::new();
+    for (name, _, q) in QUANTILES {
+        let quantile = quantile(q);
+        times[format!("ns_{name}")] = quantile.ns.into();
+        at_least.extend(quantile.at_least.then_some(name));
+    }
+    // The names of the quantiles that are lower bounds.
+    times["at_least"] = at_least.into();
+    if with_histogram {
+        times["hdr_v2_base64"] = histogram.to_base64().into();
+    }
+    times
+}
+
+/// Makes lines of intervals; it keeps what a single one does not know.
+#[derive(Debug, Default)]
+pub(super) struct Series {
+    intervals: u64,
+    sent: u64,
+    ended: u64,
+}
+
+impl Series {
+    /// The next interval. Times are counted from the start of the load, and `in_flight` is at its end.
+    pub(super) fn line(&mut self, interval: &Interval) -> Value {
+        let measures = &interval.measures;
+        let (tally, lag) = (&measures.tally, &measures.schedule_lag);
+        self.sent += tally.sent;
+        self.ended += tally.answered + tally.failed.total();
+        self.intervals += 1;
+        json!({
+            "interval": self.intervals - 1,
+            "from_ns": interval.from_ns,
+            "to_ns": interval.to_ns,
+            "sent": tally.sent,
+            "answered": tally.answered,
+            "answers_per_s": interval.answers_per_s(),
+            "failed": tally.failed,
+            "in_flight": self.sent.saturating_sub(self.ended),
+            "unsent": tally.unsent,
+            "connects": tally.connects,
+            "connection_failed": tally.connection_failed,
+            "bytes_sent": tally.bytes_sent,
+            "bytes_received": tally.bytes_received,
+            "latency": latency(measures, false),
+            "schedule_lag_ns_p99": (lag.count() > 0).then(|| lag.quantile_ns(0.99)),
+        })
+    }
 }

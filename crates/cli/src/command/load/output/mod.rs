@@ -1,13 +1,11 @@
 //! Everything that `tare load` prints and writes. It gets a result and measures nothing.
 //!
-//! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] and [`series`] for programs; [`recorder`]
-//! prints and writes during the load.
+//! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] for programs; [`recorder`] prints and
+//! writes during the load.
 
 mod json;
 mod recorder;
-mod series;
 mod text;
-mod times;
 mod wrk;
 
 #[cfg(test)]

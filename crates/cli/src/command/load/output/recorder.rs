@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
 
-use super::{figures::rate, series::Series, text::quantile};
+use super::{figures::rate, json::Series, text::quantile};
 use crate::{
     command::load::args::{Exports, LoadFormat},
     output,

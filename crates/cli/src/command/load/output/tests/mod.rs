@@ -5,7 +5,11 @@ mod schema;
 
 use insta::assert_snapshot;
 
-use super::{Recorder, json::document, printable, series::Series, text, wrk};
+use super::{
+    Recorder,
+    json::{Series, document},
+    printable, text, wrk,
+};
 use crate::command::load::args::{Exports, LoadFormat};
 use fixtures::{Case, cases, intervals};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    super::{json::document, series::Series},
+    super::json::{Series, document},
     fixtures::{cases, intervals},
 };
 
