@@ -1,16 +1,13 @@
 //! What every response is compared with: learned from the server before the load, given by the user, or required by a
 //! contract. Under load nothing is learned any more.
 
-use std::{
-    io::{ErrorKind, Read, Write},
-    net::TcpStream,
-    os::unix::net::UnixStream,
-    time::Duration,
-};
+use std::{io::ErrorKind, time::Duration};
 
 use anyhow::{Context, anyhow, ensure};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, http1::Response};
 use tare_service::probe::{self, AskError};
+
+use super::target;
 
 /// From this status on an answer is right only if the user says so.
 const ERROR_STATUS: u16 = 400;
@@ -39,31 +36,10 @@ pub(super) struct Server<'a> {
     pub patience: Duration,
 }
 
-trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
-
-impl Server<'_> {
-    fn connect(&self) -> std::io::Result<Box<dyn Stream>> {
-        Ok(match self.endpoint {
-            Endpoint::Tcp(address) => {
-                let stream = TcpStream::connect_timeout(address, self.patience)?;
-                stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(self.patience))?;
-                Box::new(stream)
-            }
-            Endpoint::Unix(path) => {
-                let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(self.patience))?;
-                Box::new(stream)
-            }
-        })
-    }
-}
-
 impl Ask for Server<'_> {
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response> {
-        let asked =
-            self.connect().map_err(AskError::from).and_then(|mut stream| probe::ask(&mut stream, exchange));
+        let connected = target::connect(self.endpoint, self.patience).map_err(AskError::from);
+        let asked = connected.and_then(|mut stream| probe::ask(&mut stream, exchange));
         asked.map_err(|error| {
             let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);
             match error {

@@ -1,9 +1,11 @@
 //! Which server a load goes to. Only this machine is loaded unasked: a load generator is a weapon.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket},
+    io::{self, ErrorKind, Read, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
     os::unix::net::UnixStream,
     path::Path,
+    time::Duration,
 };
 
 use anyhow::{Context, bail, ensure};
@@ -91,23 +93,38 @@ pub(super) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyho
     Ok(())
 }
 
+pub(super) trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+/// A connection; `patience` is also how long the next bytes of an answer may take.
+pub(super) fn connect(endpoint: &Endpoint, patience: Duration) -> io::Result<Box<dyn Stream>> {
+    Ok(match endpoint {
+        Endpoint::Tcp(address) => {
+            let stream = TcpStream::connect_timeout(address, patience)?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(patience))?;
+            Box::new(stream)
+        }
+        Endpoint::Unix(path) => {
+            let stream = UnixStream::connect(path)?;
+            stream.set_read_timeout(Some(patience))?;
+            Box::new(stream)
+        }
+    })
+}
+
 /// The first endpoint that accepts a connection.
-pub(super) fn reachable(endpoints: &[Endpoint], timeout: std::time::Duration) -> anyhow::Result<Endpoint> {
+pub(super) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Result<Endpoint> {
     let mut first = None;
     for endpoint in endpoints {
-        let tried = match endpoint {
-            Endpoint::Tcp(address) => std::net::TcpStream::connect_timeout(address, timeout).map(drop),
-            Endpoint::Unix(path) => UnixStream::connect(path).map(drop),
-        };
-        match tried {
-            Ok(()) => return Ok(endpoint.clone()),
+        match connect(endpoint, timeout) {
+            Ok(_) => return Ok(endpoint.clone()),
             Err(error) => {
                 first.get_or_insert((endpoint, error));
             }
         }
     }
     let (endpoint, error) = first.context("no endpoint")?;
-    use std::io::ErrorKind;
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
             bail!("nothing listens on {endpoint}: start the server first")
