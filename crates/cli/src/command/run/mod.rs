@@ -19,7 +19,10 @@ use tare_bench::{
 };
 use tare_host::cpus::{self, Pinning};
 use tare_report::Document;
-use tare_service::catalogue::{Row, SelectError};
+use tare_service::{
+    catalogue::{Row, SelectError},
+    workspace::Workspace,
+};
 
 use super::start;
 use super::{
@@ -33,7 +36,6 @@ use crate::{
     workspace::{self, Global},
 };
 use session::Session;
-use tare_service::workspace::Workspace;
 
 /// Run an experiment: build and verify the services, measure them, print the table
 ///
@@ -174,7 +176,7 @@ fn measure_into(
 /// A new run of an interleaved experiment.
 fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Result<Outcome> {
     ensure!(
-        !args.published.any(),
+        args.published == published::PublishedOptions::default(),
         "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
     );
     let mut workspace = global.open()?;

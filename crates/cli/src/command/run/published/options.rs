@@ -9,7 +9,7 @@ use tare_host::link::LinkSpec;
 use crate::command::words;
 
 /// Options of published experiments.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Published experiments (experiments/published/)")]
 pub(crate) struct PublishedOptions {
     /// Share of the published time, messages and connections, such as 0.1; the table says so
@@ -23,7 +23,7 @@ pub(crate) struct PublishedOptions {
     rounds: Option<usize>,
     /// Run the sweep that chose the published load, instead of the experiment
     #[arg(long)]
-    sweep: bool,
+    pub sweep: bool,
     /// `THREADS` of the services, if the experiment has several values of it, such as `28,4`
     #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
     threads: Vec<usize>,
@@ -33,21 +33,6 @@ pub(crate) struct PublishedOptions {
 }
 
 impl PublishedOptions {
-    /// Whether any of them was given.
-    pub(crate) fn any(&self) -> bool {
-        self.scale.is_some()
-            || self.duration.is_some()
-            || self.rounds.is_some()
-            || self.sweep
-            || !self.threads.is_empty()
-            || self.link.is_some()
-    }
-
-    /// Whether only the sweep is asked for.
-    pub(crate) fn is_sweep(&self) -> bool {
-        self.sweep
-    }
-
     /// As a value, at this scale.
     pub(crate) fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
         ensure!(

@@ -113,7 +113,7 @@ fn experiments(
     for member in &series.members {
         let experiment = SequentialExperiment::load(&beside.join(&member.file))?;
         let has_rows = args.services.is_empty() || !asked_of(&experiment, args).is_empty();
-        if has_rows && (!args.published.is_sweep() || experiment.has_sweep()) {
+        if has_rows && (!args.published.sweep || experiment.has_sweep()) {
             experiments.push((experiment, args.published.scale.unwrap_or(member.scale)));
         }
     }
