@@ -1,11 +1,11 @@
 //! Who is compared: two rows of the catalogue, two folders, or two revisions of one folder.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use tare_host::spelling::suggestion;
-use tare_service::workspace::Workspace;
 use tare_service::{
     catalogue::Row,
     revisions::{self, Revision},
+    workspace::Workspace,
 };
 
 /// Digits of a commit that a person can tell apart.
@@ -25,26 +25,29 @@ pub(super) fn find(
                 true => format!("{candidate}@2"),
                 false => candidate.clone(),
             };
-            two(workspace, &[baseline.clone(), candidate])
+            named(workspace, [baseline, &candidate], |count| {
+                format!("the words name {count} services, and a comparison has two")
+            })
         }
         _ => bail!("a comparison needs two services, or one and --revisions A..B"),
     }
 }
 
-fn two(workspace: &mut Workspace, words: &[String; 2]) -> anyhow::Result<[Row; 2]> {
-    workspace.adopt(words.iter().map(String::as_str))?;
-    let rows = workspace.rows(words.iter().map(String::as_str))?;
-    let count = rows.len();
-    rows.try_into().ok().with_context(|| format!("the words name {count} services, and a comparison has two"))
+/// A row for each word; `other` says what is wrong with another number of them.
+fn named<const N: usize>(
+    workspace: &mut Workspace,
+    words: [&str; N],
+    other: impl FnOnce(usize) -> String,
+) -> anyhow::Result<[Row; N]> {
+    workspace.adopt(words)?;
+    let rows = workspace.rows(words)?;
+    <[Row; N]>::try_from(rows).map_err(|rows| anyhow!(other(rows.len())))
 }
 
 /// The service is looked up here only to know its folder: what it was in a revision is that revision's to say.
 fn of_revisions(workspace: &mut Workspace, word: &str, range: &str) -> anyhow::Result<[Row; 2]> {
     let ends = revisions::range(range)?;
-    workspace.adopt([word])?;
-    let [now] = <[Row; 1]>::try_from(workspace.rows([word])?)
-        .ok()
-        .with_context(|| format!("\"{word}\" is not one service"))?;
+    let [now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
     let into = workspace.root.join(".tare").join("revisions");
     let variant =
         now.service.id.rsplit_once(':').map(|(_, variant)| format!(":{variant}")).unwrap_or_default();
@@ -61,9 +64,8 @@ fn of_revisions(workspace: &mut Workspace, word: &str, range: &str) -> anyhow::R
 
 fn of_revision(workspace: &mut Workspace, revision: &Revision, variant: &str) -> anyhow::Result<Row> {
     let word = format!("{}{variant}", revision.folder.display());
-    workspace.adopt([word.as_str()]).with_context(|| format!("revision \"{}\"", revision.name))?;
-    let [mut row] =
-        <[Row; 1]>::try_from(workspace.rows([word.as_str()])?).ok().context("one word is one row")?;
+    let [mut row] = named(workspace, [&word], |_| "one word is one row".to_owned())
+        .with_context(|| format!("revision \"{}\"", revision.name))?;
     // Records are kept under the name and a hash; a reader knows the name.
     let name = row.service.name.split('+').next().unwrap_or_default();
     row.label = format!("{name}{variant}@{}", revision.name);
