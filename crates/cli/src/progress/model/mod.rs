@@ -3,8 +3,6 @@
 //! What is being done comes from each record; what is known is the main table of the report, and is computed only when it is
 //! asked for.
 
-mod search;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -17,6 +15,7 @@ use tare_bench::{
     record::{Block, Pilot, Record},
     sample::{Outcome, Sample},
     schedule::{Slot, StopRule, searches::Searches},
+    slo::Found,
 };
 use tare_report::{
     document::{ALWAYS, Table, Value},
@@ -235,7 +234,7 @@ impl<'a> Model<'a> {
     fn state(&self, row: usize, is_measured: bool) -> Option<String> {
         let is_now = self.now() == Some(row);
         let found = self.searches.as_ref().filter(|_| is_measured);
-        let found = found.and_then(|searches| search::state(searches, row));
+        let found = found.and_then(|searches| state_of_search(searches, row));
         let state = match &self.phase {
             _ if found.is_some() => return found,
             Phase::Pilots | Phase::Starting if is_now => "warming up",
@@ -346,6 +345,21 @@ fn place(plan: &Plan, slice: &Sample) -> String {
         },
         Some(per_second) => format!("round {round} at {}/s", rate(per_second)),
     }
+}
+
+/// `window 3: 84.0 k .. 101 k`: between the highest rate that held and the lowest that did not.
+fn state_of_search(searches: &Searches, row: usize) -> Option<String> {
+    let search = searches.of(row).last()?.search.as_ref()?;
+    if search.is_over() {
+        return Some("found".to_owned());
+    }
+    let window = format!("window {}", search.counted() + search.discarded());
+    Some(match search.found() {
+        Found::Between { held, broke } => format!("{window}: {} .. {}", rate(held), rate(broke)),
+        Found::AtLeast(held) => format!("{window}: {} or more", rate(held)),
+        Found::Below(broke) => format!("{window}: below {}", rate(broke)),
+        Found::Nothing => window,
+    })
 }
 
 /// Time that the records report.
