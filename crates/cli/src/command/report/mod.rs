@@ -75,20 +75,16 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.schema {
         return output::print(json::SCHEMA).map(|()| Outcome::Fine);
     }
-    args.refuse_what_means_nothing()?;
+    let forms = [Form::Markdown, Form::Csv, Form::Parquet];
+    ensure!(
+        args.section.is_none() || forms.contains(&args.format),
+        "--section: only for --format markdown, csv and parquet"
+    );
     let runs = if args.runs.is_empty() { vec![global.newest_run()?] } else { args.runs.clone() };
     if let [run] = runs.as_slice() { report(args, run) } else { several(args, &runs) }
 }
 
 impl Args {
-    fn refuse_what_means_nothing(&self) -> anyhow::Result<()> {
-        if self.section.is_some() {
-            let forms = [Form::Markdown, Form::Csv, Form::Parquet];
-            ensure!(forms.contains(&self.format), "--section: only for --format markdown, csv and parquet");
-        }
-        Ok(())
-    }
-
     /// Where a form goes: what the command line says, or its name in the folder of the run. One without a name goes to stdout.
     fn destination(&self, run: &Path, [html, csv, parquet]: [&str; 3]) -> Option<PathBuf> {
         let name = match self.format {
