@@ -10,12 +10,13 @@ use tare_bench::{
 use tare_host::{
     cpus::{self, Pinning},
     environment::Environment,
+    signals,
 };
 use tare_report::document::{ALWAYS, Unit};
 use tare_selftest::{
     self, Bench, Certificate, Evaluation, Finding, Outcome as Seen, SelftestError, Site, Trial,
 };
-use tare_service::catalogue;
+use tare_service::{catalogue, workspace::Workspace};
 
 use crate::{
     exit::Outcome,
@@ -23,8 +24,6 @@ use crate::{
     progress::{Progress, duration},
     workspace::{self, Global},
 };
-use tare_host::signals;
-use tare_service::workspace::Workspace;
 
 /// Test Tare itself: does it find the known faults of servers that were made for this test?
 ///

@@ -14,13 +14,12 @@ use tare_bench::{
         until::{ALPHA, Gate, Metric, Until, looks},
     },
 };
-use tare_service::catalogue::Row;
+use tare_service::{catalogue::Row, workspace::Workspace};
 
 use super::run::{measure, pinning};
 use super::start;
 use super::words;
 use crate::{exit::Outcome, workspace::Global};
-use tare_service::workspace::Workspace;
 
 /// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
 ///

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tare_host::process::Supervisor;
+use tare_host::{process::Supervisor, signals};
 use tare_report::{
     document::{ALWAYS, Unit, Value},
     write::text::Look,
@@ -17,6 +17,7 @@ use tare_service::{
         Footprint, Kept, Licence, Releases, Source,
         measure::{self, Trial},
     },
+    workspace::Workspace,
 };
 
 use super::{in_parallel, last, missing};
@@ -26,8 +27,6 @@ use crate::{
     progress::Progress,
     workspace,
 };
-use tare_host::signals;
-use tare_service::workspace::Workspace;
 
 /// Long licences are cut in the table, and whole in JSON.
 const LICENCE: usize = 22;

@@ -9,6 +9,7 @@ use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
     build::{self, Entry},
     catalogue::{Row, Service, Setting, Style},
+    workspace::Workspace,
 };
 
 use crate::{
@@ -16,7 +17,6 @@ use crate::{
     output::{look, paint, print_either, table},
     workspace::{self, Global},
 };
-use tare_service::workspace::Workspace;
 
 const AT_ONCE: usize = 4;
 

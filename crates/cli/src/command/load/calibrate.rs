@@ -12,7 +12,10 @@ use std::{
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
-use tare_host::cpus::{self, Pinning};
+use tare_host::{
+    cpus::{self, Pinning},
+    signals,
+};
 use tare_load::{
     Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
     Settings, Stop, Waiting,
@@ -30,7 +33,6 @@ use crate::{
     progress::Progress,
     workspace::{self, Global},
 };
-use tare_host::signals;
 
 const CONTRACT: &str = "hello";
 const DRIVERS: [DriverKind; 2] = [DriverKind::IoUring, DriverKind::Epoll];

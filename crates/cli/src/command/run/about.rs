@@ -13,10 +13,10 @@ use tare_service::{
     catalogue::Row,
     footprint::{Footprint, Kept, Releases},
     revisions,
+    workspace::Workspace,
 };
 
 use crate::command::list::in_parallel;
-use tare_service::workspace::Workspace;
 
 /// By which command, of which checkout, and what the services of `rows`, which are planned as `planned`, are besides fast.
 pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow]) -> anyhow::Result<About> {

@@ -14,13 +14,12 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_host::process;
+use tare_host::{process, signals};
 use tokio::net::{TcpListener, UnixStream};
 
 use crate::{exit::Outcome, output::print, workspace::Global};
 use routes::App;
 use shelf::Folders;
-use tare_host::signals;
 
 /// Show stored runs and runs in progress in a browser
 ///
