@@ -10,8 +10,8 @@ use tare_host::{
     link::{Link, LinkError, WayCounters},
     process::{Modes, Service},
 };
-use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop, Waiting};
-use tare_service::drive::{self, RESPONSE_TIMEOUT};
+use tare_load::{Clock, Load, Monotonic, RunReport, Waiting};
+use tare_service::drive;
 
 use super::{Bench, failure, process::Running, watch::LoadWatch};
 use crate::{
@@ -51,6 +51,7 @@ impl Bench<'_> {
         let before = Before { reading: self.reading(), ..before };
         let report = self.run_load(running, &load, &mut watch)?;
         let reading = self.reading();
+        running.asked_ns = Monotonic.now_ns();
         self.alive(running, "during the load")?;
         let hung = watch.hung(&report).map(|hung| observe(&running.ready.process, hung));
         running.ready.process.freeze().map_err(failure)?;
@@ -61,25 +62,6 @@ impl Bench<'_> {
         let host = self.spent(running, &before, reading, &report)?;
         let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
         Ok(Sample { outcome, load, host, ..Sample::default() })
-    }
-
-    /// If a plan has several loads, each slice begins with connections of its own, each with one answer before the window: a
-    /// service must not hold connections of another load, each of which may have a thread there. Always, and not only if
-    /// the load is another one, so that the slices of all loads begin alike.
-    fn connect(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), RowFailure> {
-        if self.plan.is_sequential() || self.plan.loads().len() == 1 {
-            return Ok(());
-        }
-        running.ready.process.thaw().map_err(failure)?;
-        running.generator.close();
-        running.generator = self.generator(&running.ready, running.link.as_ref(), point, draw)?;
-        let connections = self.plan.points[point].load.connections().total;
-        // What cannot be opened is tried again in the window, and counted there.
-        let _not_all_are_open = running.generator.open(connections, RESPONSE_TIMEOUT);
-        let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
-        let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
-        running.generator.run(&once, &self.interrupt).map_err(failure)?;
-        running.ready.process.freeze().map_err(failure)
     }
 
     fn load_of(&self, running: &Running, point: usize, per_second: f64) -> Load {

@@ -1,5 +1,6 @@
 //! The executor that is real: processes, sockets and the clock of this machine.
 
+mod connections;
 mod load;
 mod pilot;
 mod process;

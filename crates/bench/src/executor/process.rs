@@ -6,7 +6,7 @@ use tare_host::{
     link::Link,
     process::{Stopped as End, Throttle},
 };
-use tare_load::{Connections, Generator, Measures, Route};
+use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route};
 use tare_service::{
     contract::CheckId,
     drive,
@@ -38,6 +38,8 @@ pub(super) struct Running {
     pub throttle: Throttle,
     /// With the connections of one load.
     pub generator: Generator,
+    /// When a load over them ended last.
+    pub asked_ns: u64,
     /// In the order of the plan's points.
     pub latency: Vec<Measures>,
     /// It no longer answers: nothing is asked of it any more.
@@ -79,7 +81,9 @@ impl Bench<'_> {
         let generator = self.generator(&ready, link.as_ref(), slot.point, seed)?;
         let throttle = Throttle::of(ready.process.pid());
         let latency = vec![Measures::default(); plan.points.len()];
-        let mut running = Running { slot, link, ready, throttle, generator, latency, is_hung: false };
+        let asked_ns = Monotonic.now_ns();
+        let mut running =
+            Running { slot, link, ready, throttle, generator, asked_ns, latency, is_hung: false };
         self.open(&mut running, slot.point)?;
         Ok(running)
     }

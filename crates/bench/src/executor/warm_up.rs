@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tare_load::{Load, Quota, RunReport, Schedule, Stop};
+use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop};
 use tare_service::drive::{self, RESPONSE_TIMEOUT};
 
 use super::{Bench, failure, process::Running};
@@ -23,6 +23,7 @@ impl Bench<'_> {
         let stop = Stop::after(Duration::from_nanos(window_ns), load.stop.drain);
         let load = Load { schedule: Schedule::SATURATE, stop, waiting: self.waiting(running), ..load };
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
+        running.asked_ns = Monotonic.now_ns();
         if report.total.tally.answered == 0 && self.plan.rows[running.slot.row].known_failure.is_none() {
             self.ask_once_more(running)?;
         }

@@ -204,3 +204,18 @@ fn a_dry_run_shows_the_plan_and_does_nothing() {
     assert_eq!((&plan["seed"], &blocks["min"]), (&Value::from(9), &Value::from(6)));
     assert_eq!(before(), ["contracts", "experiments", "services"]);
 }
+
+/// A slice of either lasts for longer than the idle time-out of the other, which is frozen meanwhile: without care such a slice
+/// begins on 16 connections that are closed under their first requests.
+#[test]
+fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("idle", "closes-idle")]);
+    let text =
+        experiment(&["idle"], 2).replace("30ms", "1500ms").replace("connections = 1", "connections = 16");
+    workspace.write("experiments/tiny.toml", &text);
+    let report = workspace.tare(&["run", "experiments/tiny.toml", "--json"]).json();
+    let found = row(&report, "idle");
+    assert_eq!((&found["errors"], &found["state"]), (&Value::from(0), &Value::from("measured")), "{found}");
+    assert!(found["sent"].as_u64() > Some(1_000), "{found}");
+}

@@ -46,6 +46,7 @@ modes! {
     DiesLoaded          "dies-loaded"            "ends with status 143 at SIGTERM if more than 8 connections are open"
     HangsLoaded         "hangs-loaded"           "does not end at SIGTERM if more than 8 connections are open"
     BurnsCpu            "burns-cpu"              "spends 100 µs of CPU on every answer before it sends it"
+    ClosesIdle          "closes-idle"            "closes a connection on which nothing came for 1.2 s, and says nothing"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 
