@@ -106,11 +106,13 @@ fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tier
     rows
 }
 
-/// Rows stand in the order of their paired ratio, which is steadier than their rate; those that have none follow by
-/// rate or CPU, and those without any figure come last.
+/// Rows stand in the order of their paired ratio of cost, which is steadier than the cost; those that have none follow by cost or
+/// rate, and those without any figure come last.
 fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
-    let rate = row.requests_per_second.or(row.cpu_ns_per_request.map(|cpu| 1e9 / cpu));
-    (row.state == State::Measured, row.times_throughput(reference).unwrap_or(0.0), rate.unwrap_or(0.0))
+    let per_cpu_second = |cost: f64| 1.0 / cost;
+    let ratio = row.times_cpu(reference).map_or(0.0, per_cpu_second);
+    let rate = row.cpu_ns_per_request.map(per_cpu_second).or(row.requests_per_second);
+    (row.state == State::Measured, ratio, rate.unwrap_or(0.0))
 }
 
 fn row_report(

@@ -22,7 +22,7 @@ use crate::faults::{self, Fault};
 use crate::figures::{several, time};
 use tare_bench::{
     metric::{self, Metric},
-    plan::Plan,
+    plan::{Plan, Until},
     record::Record,
 };
 
@@ -36,7 +36,7 @@ const PAIRS_MAX: usize = 3;
 /// The order of the rows, as far as there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tiers {
-    /// By throughput where every measured row has it, else by CPU time.
+    /// What the run was asked for, else CPU time, as far as every measured row has it.
     pub by: Metric,
     /// Of any two rows called different wrongly.
     pub alpha: f64,
@@ -119,10 +119,7 @@ impl Tiers {
         block_ns: Option<u64>,
     ) -> Option<Tiers> {
         let measured = || rows.iter().filter(|(row, _)| row.state == State::Measured);
-        let by = match measured().all(|(row, _)| row.requests_per_second.is_some()) {
-            true => Metric::Throughput,
-            false => Metric::Cpu,
-        };
+        let by = decides(plan, measured().map(|(row, _)| row));
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
         let series =
             measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
@@ -199,6 +196,21 @@ impl AdjacentPair {
         });
         format!("about {}{long} would separate them", several(blocks, "more block"))
     }
+}
+
+/// What a request costs is what a framework is compared by: throughput says the same of a service that is saturated, and less of
+/// one that is not.
+fn decides<'a>(plan: &Plan, rows: impl Iterator<Item = &'a RowReport> + Clone) -> Metric {
+    let asked = match &plan.until {
+        Until::Tiers(tiers) => tiers.metric,
+        _ => Metric::Cpu,
+    };
+    let has = |metric: &Metric| match metric {
+        Metric::Throughput => rows.clone().all(|row| row.requests_per_second.is_some()),
+        Metric::Cpu => rows.clone().all(|row| row.cpu_ns_per_request.is_some()),
+        _ => true,
+    };
+    [asked, Metric::Cpu, Metric::Throughput].into_iter().find(has).unwrap_or(Metric::Cpu)
 }
 
 /// Positive figures only: the others have no logarithm, and the kernel counted no CPU time.

@@ -278,7 +278,7 @@ fn what_a_user_stopped_says_so() {
         without_end(kept);
         kept.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
     });
-    assert!(answer.starts_with("Interrupted after 8 blocks. Fastest: "), "{answer}");
+    assert!(answer.starts_with("Interrupted after 8 blocks. Cheapest: "), "{answer}");
 }
 
 #[test]

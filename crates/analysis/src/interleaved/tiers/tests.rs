@@ -8,6 +8,7 @@ use crate::interleaved::{
 use crate::{interleaved::compute::compute_with, validity::RowLimits};
 use tare_bench::{
     folder::StoredRun,
+    plan::until::Tiers as AskedTiers,
     record::{Block, Ended, Ending, Record, Started},
 };
 
@@ -36,7 +37,7 @@ fn what_cannot_be_separated_is_one_tier() {
     let ranked: Vec<&str> = found.iter().map(|(row, _)| row.as_str()).collect();
     assert_eq!(labels, ranked, "the table stands in the order of the ranks");
     let tiers = report.tiers.unwrap();
-    assert_eq!((tiers.by, tiers.blocks, tiers.not_separated.len()), (Metric::Throughput, 12, 1));
+    assert_eq!((tiers.by, tiers.blocks, tiers.not_separated.len()), (Metric::Cpu, 12, 1));
     let pair = &tiers.not_separated[0];
     assert_eq!(pair.ns_more, pair.blocks_more.map(|blocks| blocks as u64 * 2_000_000_000));
 }
@@ -48,21 +49,37 @@ fn tiers_are_said_in_words() {
 }
 
 #[test]
-fn one_doubtful_throughput_and_all_are_ranked_by_cpu() {
+fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
     let mut kept = kept_with(&ROWS, 12);
     for record in &mut kept.records {
         if let Record::Sample(slice) = record
             && slice.row == TWIN
         {
-            (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) =
-                (slice.host.server_cpu_ns / 2, 99_000_000);
+            slice.host.server_cpu_ns /= 2;
         }
     }
-    let report = compute(&kept);
-    assert_eq!(report.tiers.as_ref().unwrap().by, Metric::Cpu);
-    assert_eq!(report.rows[0].label, "twin", "half the time for eight tenths of the requests");
-    let doubt = report.rows[0].throughput_finding.as_ref();
-    assert_eq!(doubt.map(Finding::code), Some("generator-bound"));
+    let first = |kept: &StoredRun| {
+        let report = compute(kept);
+        (report.tiers.as_ref().unwrap().by, report.rows[0].label.clone())
+    };
+    assert_eq!(
+        first(&kept),
+        (Metric::Cpu, "twin".to_owned()),
+        "half the time for eight tenths of the requests"
+    );
+    let (metric, looks) = (Metric::Throughput, vec![12]);
+    kept.header.plan.until = Until::Tiers(AskedTiers { metric, delta: 0.03, looks, alpha: ALPHA });
+    assert_eq!(first(&kept), (Metric::Throughput, "raw-socket".to_owned()));
+    for record in &mut kept.records {
+        if let Record::Sample(slice) = record
+            && slice.row == TWIN
+        {
+            slice.host.generator_cpu_ns = 99_000_000;
+        }
+    }
+    assert_eq!(first(&kept), (Metric::Cpu, "twin".to_owned()));
+    let doubt = compute(&kept).rows[0].throughput_finding.clone();
+    assert_eq!(doubt.as_ref().map(Finding::code), Some("generator-bound"));
 }
 
 #[test]

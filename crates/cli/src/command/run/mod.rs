@@ -77,8 +77,8 @@ pub(crate) struct Args {
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     connections: Vec<usize>,
-    /// Stopping rule: `budget`, or `tiers` (by throughput) or `tiers:cpu` to stop once every pair of rows is either
-    /// distinguished or shown to be equal within `--delta`
+    /// Stopping rule: `budget`, or `tiers` (by CPU time per request) or `tiers:throughput` to stop once every pair of rows is
+    /// either distinguished or shown to be equal within `--delta`
     #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
     until: until::Asked,
     /// With `--until tiers`: the difference up to which two rows count as equal [default: 3%]

@@ -19,13 +19,13 @@ pub(super) enum Asked {
     Tiers(Metric),
 }
 
-/// `budget`, `tiers`, or `tiers:cpu`.
+/// `budget`, `tiers`, or `tiers:throughput`.
 pub(super) fn parse(text: &str) -> Result<Asked, String> {
     match text.split_once(':') {
         Some(("tiers", metric)) => words::metric(metric).map(Asked::Tiers),
-        None if text == "tiers" => Ok(Asked::Tiers(Metric::Throughput)),
+        None if text == "tiers" => Ok(Asked::Tiers(Metric::Cpu)),
         None if text == "budget" => Ok(Asked::Budget),
-        _ => Err(format!("unknown end{}", suggestion(text, ["budget", "tiers", "tiers:cpu"]))),
+        _ => Err(format!("unknown end{}", suggestion(text, ["budget", "tiers", "tiers:throughput"]))),
     }
 }
 
@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn an_end_has_a_name() {
         assert_eq!(parse("budget"), Ok(Asked::Budget));
-        assert_eq!(parse("tiers"), Ok(Asked::Tiers(Metric::Throughput)));
-        assert_eq!(parse("tiers:cpu"), Ok(Asked::Tiers(Metric::Cpu)));
+        assert_eq!(parse("tiers"), Ok(Asked::Tiers(Metric::Cpu)));
+        assert_eq!(parse("tiers:throughput"), Ok(Asked::Tiers(Metric::Throughput)));
         assert!(parse("teirs").unwrap_err().ends_with("did you mean \"tiers\"?"));
         assert!(parse("tiers:cpus").unwrap_err().ends_with("did you mean \"cpu\"?"));
     }

@@ -132,7 +132,7 @@ fn first(tiers: &Tiers, report: &Report) -> String {
         _ => (format!("{best}: "), top.clone()),
     };
     let told = |label: &str| match related(report, label, tiers.by) {
-        Some(ratio) => format!("{ratio} of {reference}'s {worth}"),
+        Some(ratio) => format!("{ratio} of {reference}'s {worth}{}", beside(report, label, tiers.by)),
         None => unrelated(report, label, tiers.by),
     };
     match named.as_slice() {
@@ -155,6 +155,12 @@ fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
         Metric::Throughput => row.ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Share)),
         _ => row.cpu_ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Times)),
     }
+}
+
+/// Throughput says more beside a cost than alone.
+fn beside(report: &Report, label: &str, by: Metric) -> String {
+    let throughput = related(report, label, Metric::Throughput).filter(|_| by != Metric::Throughput);
+    throughput.map_or(String::new(), |ratio| format!(", at {ratio} of its throughput"))
 }
 
 fn with_interval(ratio: &Estimate, unit: Unit) -> String {
@@ -188,8 +194,8 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
 fn extent(tiers: &Tiers, report: &Report) -> String {
     let count = tiers.rows.iter().map(|place| place.tier).max().unwrap_or(0);
     let by = match tiers.by {
-        Metric::Throughput => "",
-        _ => " by CPU per request, since not every throughput is valid",
+        Metric::Throughput => " by throughput",
+        _ => "",
     };
     let without = match report.rows.len() - tiers.rows.len() {
         0 => String::new(),

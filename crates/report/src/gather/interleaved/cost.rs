@@ -43,8 +43,8 @@ fn columns<'a>(reference: &'a str) -> Columns<'a, &'a RowReport> {
     Columns::new()
         .text("label", "service", |row: &&RowReport| row.label.clone())
         .facet("language", "language", |row| row.language.clone())
-        .and(ratios::throughput(of, reference))
         .and(ratios::cpu(of, reference))
+        .and(ratios::throughput(of, reference))
         .count("blocks", "blocks", |row| row.blocks)
 }
 

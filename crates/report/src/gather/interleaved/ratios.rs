@@ -23,11 +23,12 @@ pub(crate) fn throughput<'a, T>(
 ) -> Columns<'a, T> {
     Columns::new()
         .rate("requests_per_second", "req/s", move |of| row(of).requests_per_second)
+        .priority(80)
         .help("right answers a second; the median of the blocks")
         .estimate(Unit::Share, "throughput_ratio", "of reference", move |of| {
             throughput_ratio(row(of), reference)
         })
-        .with(|column| column.interval_priority(75))
+        .with(|column| column.priority(75).interval_priority(30))
         .help("throughput related to the reference's in the same block, with a 95% interval")
 }
 
@@ -38,9 +39,8 @@ pub(crate) fn cpu<'a, T>(
 ) -> Columns<'a, T> {
     Columns::new()
         .ns("cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
-        .priority(80)
         .help("CPU time of the service's processes for each answer; the median of the blocks")
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", move |of| cpu_ratio(row(of), reference))
-        .with(|column: Column| column.priority(30).interval_priority(15))
+        .with(|column: Column| column.interval_priority(85))
         .help("CPU per request related to the reference's in the same block, with a 95% interval")
 }

@@ -43,7 +43,7 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     let columns = identity().and(figures(&report.reference)).and(facets(plan.contract())).and(extent());
     let [title, lead, caption] = heading(report);
     let mut section = Section::new("tiers", title, lead, columns.table(caption, rows));
-    section.charts.extend(chart(report));
+    section.charts.extend(charts(report));
     let of_tiers = report.tiers.as_ref().and_then(|tiers| tiers.lines().into_iter().next());
     let section = match of_tiers {
         Some(line) => section.note(line),
@@ -98,9 +98,8 @@ fn facets<'a>(contract: &'a str) -> Columns<'a, TierRow<'a>> {
 
 fn figures<'a>(reference: &'a str) -> Columns<'a, TierRow<'a>> {
     let of = |row: &TierRow<'a>| row.report;
-    ratios::throughput(of, reference)
-        .with(Column::bar)
-        .and(ratios::cpu(of, reference))
+    ratios::cpu(of, reference)
+        .and(ratios::throughput(of, reference).with(Column::bar))
         .ns("latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
         .priority(35)
         .ns("latency_ns_p99", "p99", |row| row.report.latency_ns_p99)
@@ -166,15 +165,35 @@ fn warnings(row: &RowReport) -> Option<String> {
     joined(of_latency.chain(&row.findings))
 }
 
-/// Bars of what there is: ratios, or rates if nothing is related to a reference.
-fn chart(report: &Report) -> Option<Chart> {
+/// What a request costs first, then throughput: ratios, or figures of their own if nothing is related to a reference.
+fn charts(report: &Report) -> impl Iterator<Item = Chart> {
+    let reference = report.reference.as_str();
+    let cost = bars(
+        report,
+        "CPU time per request",
+        ("cpu_ratio", Unit::Times, &|row| row.times_cpu(reference)),
+        ("cpu_ns_per_request", Unit::Nanoseconds, &|row| row.cpu_ns_per_request),
+    );
+    let throughput = bars(
+        report,
+        "Throughput",
+        ("throughput_ratio", Unit::Share, &|row| row.times_throughput(reference)),
+        ("requests_per_second", Unit::PerSecond, &|row| row.requests_per_second),
+    );
+    [cost, throughput].into_iter().flatten()
+}
+
+/// A column of the table: its key, its unit, and its value of a row.
+type Figure<'a> = (&'static str, Unit, &'a dyn Fn(&RowReport) -> Option<f64>);
+
+fn bars(report: &Report, title: &str, ratio: Figure<'_>, own: Figure<'_>) -> Option<Chart> {
     let measured = || report.rows.iter().filter(|row| row.state == State::Measured);
-    let ratios =
-        measured().filter_map(|row| Some((row.label.as_str(), row.times_throughput(&report.reference)?)));
-    let rates = measured().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
-    let (key, alt) = match span(Unit::Share, ratios) {
-        Some(span) => ("throughput_ratio", format!("Throughput related to {}: {span}.", report.reference)),
-        None => ("requests_per_second", format!("Requests a second: {}.", span(Unit::PerSecond, rates)?)),
+    let of = |(_, unit, value): Figure<'_>| {
+        span(unit, measured().filter_map(|row| Some((row.label.as_str(), value(row)?))))
     };
-    Some(Chart::new(Shape::Bars, key, "label", &alt).title("Throughput").n("blocks"))
+    let (key, alt) = match of(ratio) {
+        Some(span) => (ratio.0, format!("{title} related to {}: {span}.", report.reference)),
+        None => (own.0, format!("{title}: {}.", of(own)?)),
+    };
+    Some(Chart::new(Shape::Bars, key, "label", &alt).title(title).n("blocks"))
 }
