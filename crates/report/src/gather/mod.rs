@@ -12,7 +12,6 @@ mod footprint;
 pub mod history;
 mod interim;
 mod interleaved;
-mod missing;
 mod sequential;
 mod words;
 

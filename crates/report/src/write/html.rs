@@ -6,7 +6,6 @@
 mod table;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use askama::Template;
 
@@ -88,7 +87,23 @@ fn page(document: &Document, served: Option<&Served>) -> Result<String, askama::
         all.partition(|(place, section)| *place == 0 || section.table.is_some());
     let sections = shown.into_iter().map(|(place, section)| SectionView::new(section, place == 0)).collect();
     let silent = silent.into_iter().map(|(_, section)| section).collect();
-    Page { document, served, sections, silent, json: text::embedded(document) }.render()
+    Page { document, served, sections, silent, json: embedded(document) }.render()
+}
+
+/// The document as JSON, which cannot end the element that it stands in, whatever a service is called.
+fn embedded(document: &Document) -> String {
+    // A document has strings and finite numbers only: there is nothing that JSON could not say.
+    let json = serde_json::to_string(document).unwrap_or_default();
+    let mut safe = String::with_capacity(json.len() + json.len() / 64);
+    for letter in json.chars() {
+        match letter {
+            '<' => safe.push_str("\\u003c"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            letter => safe.push(letter),
+        }
+    }
+    safe
 }
 
 impl<'a> SectionView<'a> {

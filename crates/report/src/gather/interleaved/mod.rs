@@ -20,9 +20,9 @@ use tare_bench::{
 };
 
 use super::{
+    columns::Columns,
     environment,
     footprint::{self, Described},
-    missing,
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
 
@@ -59,7 +59,26 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
         validity::accounting(report),
     ];
     let last = [environment::section(&report.environment, Vec::new())];
-    missing::gathered(sections.into_iter().chain(validity::pairs(report)).chain(last).collect())
+    gathered(sections.into_iter().chain(validity::pairs(report)).chain(last).collect())
+}
+
+const MISSING_LEAD: &str = "What a run of this kind may tell, and why this one does not.";
+
+/// The sections that have a table, and one that names the others: a run of an older tare, or one that was asked for little, would
+/// have a heading and a sentence for each. What is damaged stays where it is looked for.
+fn gathered(sections: Vec<Section>) -> Vec<Section> {
+    let is_shown = |section: &Section| section.table.is_some() || !section.damage.is_empty();
+    let (mut shown, missing): (Vec<Section>, Vec<Section>) = sections.into_iter().partition(is_shown);
+    if !missing.is_empty() {
+        let columns = Columns::new().text("what", "what", |section: &Section| section.title.clone()).text(
+            "why",
+            "why not",
+            |section| section.notes.join("; "),
+        );
+        let table = columns.table("What is missing", missing);
+        shown.push(Section::new("missing", "What this run does not show", MISSING_LEAD, table));
+    }
+    shown
 }
 
 fn of_footprint(report: &Report, run: &Path) -> Section {
