@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical},
-    column::writer::ColumnWriter,
-    data_type::ByteArray,
+    column::writer::{ColumnWriter, ColumnWriterImpl},
+    data_type::{ByteArray, DataType},
     errors::{ParquetError, Result},
     file::{metadata::KeyValue, properties::WriterProperties, writer::SerializedFileWriter},
     schema::types::Type,
@@ -113,32 +113,25 @@ fn text(value: &Value) -> Option<ByteArray> {
 
 fn write_column(column: &mut ColumnWriter, table: &Table, place: usize) -> Result<()> {
     match column {
-        ColumnWriter::ByteArrayColumnWriter(writer) => {
-            let (values, there) = present(table, place, text);
-            writer.write_batch(&values, Some(&there), None)
-        }
-        ColumnWriter::BoolColumnWriter(writer) => {
-            let (values, there) = present(table, place, flag);
-            writer.write_batch(&values, Some(&there), None)
-        }
-        ColumnWriter::Int64ColumnWriter(writer) => {
-            let (values, there) = present(table, place, Value::whole);
-            writer.write_batch(&values, Some(&there), None)
-        }
-        ColumnWriter::DoubleColumnWriter(writer) => {
-            let (values, there) = present(table, place, Value::number);
-            writer.write_batch(&values, Some(&there), None)
-        }
+        ColumnWriter::ByteArrayColumnWriter(writer) => write_values(writer, table, place, text),
+        ColumnWriter::BoolColumnWriter(writer) => write_values(writer, table, place, flag),
+        ColumnWriter::Int64ColumnWriter(writer) => write_values(writer, table, place, Value::whole),
+        ColumnWriter::DoubleColumnWriter(writer) => write_values(writer, table, place, Value::number),
         _ => Err(ParquetError::General("a column of a type that no unit has".to_owned())),
-    }?;
-    Ok(())
+    }
 }
 
 /// The values that are there, and for each row whether it has one: 1 or 0.
-fn present<T>(table: &Table, place: usize, of: fn(&Value) -> Option<T>) -> (Vec<T>, Vec<i16>) {
-    let all: Vec<Option<T>> = table.rows.iter().map(|row| row.get(place).and_then(of)).collect();
-    let there = all.iter().map(|value| i16::from(value.is_some())).collect();
-    (all.into_iter().flatten().collect(), there)
+fn write_values<T: DataType>(
+    writer: &mut ColumnWriterImpl<T>,
+    table: &Table,
+    place: usize,
+    of: fn(&Value) -> Option<T::T>,
+) -> Result<()> {
+    let all: Vec<Option<T::T>> = table.rows.iter().map(|row| row.get(place).and_then(of)).collect();
+    let there: Vec<i16> = all.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<T::T> = all.into_iter().flatten().collect();
+    writer.write_batch(&values, Some(&there), None).map(drop)
 }
 
 #[cfg(test)]
