@@ -37,9 +37,7 @@ pub fn markdown(document: &Document) -> String {
         // In a line of HTML nothing of Markdown counts.
         let title = visible(&section.title).replace('&', "&amp;").replace('<', "&lt;").replace('\n', " ");
         out += &format!("<details><summary>{title}</summary>\n\n");
-        if !section.lead.is_empty() {
-            out += &format!("{}\n\n", paragraph(&section.lead));
-        }
+        out += &paragraph(&section.lead);
         out += &match &section.table {
             Some(table) if table.rows.len() > ROWS_MAX => too_long(section, table),
             _ => inside(section),
@@ -52,20 +50,13 @@ pub fn markdown(document: &Document) -> String {
 /// One section alone, its whole table.
 #[must_use]
 pub fn section(section: &Section) -> String {
-    let mut out = format!("### {}\n\n", escape(&section.title));
-    if !section.lead.is_empty() {
-        out += &format!("{}\n\n", paragraph(&section.lead));
-    }
-    ended(out + &inside(section))
+    let title = format!("### {}\n\n", escape(&section.title));
+    ended(title + &paragraph(&section.lead) + &inside(section))
 }
 
 fn head(document: &Document) -> String {
     let mut out = format!("## {}\n\n", escape(&document.title));
-    for text in [&document.question, &document.answer] {
-        if !text.is_empty() {
-            out += &format!("{}\n\n", paragraph(text));
-        }
-    }
+    out += &(paragraph(&document.question) + &paragraph(&document.answer));
     if let Some(status) = status(document.status) {
         out += &format!("> **{status}**\n\n");
     }
@@ -83,12 +74,15 @@ fn ended(mut text: String) -> String {
 
 fn inside(section: &Section) -> String {
     let table: String = section.table.as_ref().map(of_table).unwrap_or_default();
-    table + &list(section.notes.iter().map(|note| escape(note)))
+    table + &notes(section)
+}
+
+fn notes(section: &Section) -> String {
+    list(section.notes.iter().map(|note| escape(note)))
 }
 
 fn too_long(section: &Section, table: &Table) -> String {
-    let (id, rows) = (&section.id, table.rows.len());
-    let notes = list(section.notes.iter().map(|note| escape(note)));
+    let (id, rows, notes) = (&section.id, table.rows.len(), notes(section));
     format!(
         "{rows} rows, which are too many for here: `tare report RUN --format csv --section {id}` prints them.\n\n{notes}"
     )
@@ -195,15 +189,16 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A text at the beginning of a line, where it could be taken for a heading, a quotation or a list.
+/// A text by itself, if there is one: at the beginning of a line it could be taken for a heading, a quotation or a list.
 fn paragraph(text: &str) -> String {
     let text = escape(text);
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     let is_ordered = digits > 0 && text[digits..].starts_with(['.', ')']);
     match text.chars().next() {
-        Some('#' | '>' | '+' | '-' | '=' | '~') => format!("\\{text}"),
-        _ if is_ordered => format!("{}\\{}", &text[..digits], &text[digits..]),
-        _ => text,
+        None => text,
+        Some('#' | '>' | '+' | '-' | '=' | '~') => format!("\\{text}\n\n"),
+        _ if is_ordered => format!("{}\\{}\n\n", &text[..digits], &text[digits..]),
+        _ => text + "\n\n",
     }
 }
 
