@@ -258,10 +258,15 @@ struct SearchWindow<'a> {
     label: &'a str,
     slice: &'a Sample,
     number: usize,
-    start: usize,
     /// The share of bad requests, and what is allowed, of the term that decides.
     worst: Option<(f64, f64)>,
     is_discarded: bool,
+}
+
+impl SearchWindow<'_> {
+    fn start(&self) -> usize {
+        self.slice.block + 1
+    }
 }
 
 /// A line for each window: rates that were tried, and what share was bad.
@@ -298,10 +303,12 @@ fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
 
 fn window_columns<'a>() -> Columns<'a, SearchWindow<'a>> {
     Columns::new()
-        .text("search", "search", |window: &SearchWindow| format!("{}, start {}", window.label, window.start))
+        .text("search", "search", |window: &SearchWindow| {
+            format!("{}, start {}", window.label, window.start())
+        })
         .hidden()
         .facet("label", "service", |window| window.label.to_owned())
-        .count("start", "start", |window| window.start)
+        .count("start", "start", SearchWindow::start)
         .count("window", "window", |window| window.number)
         .rate("offered_per_second", "rate tried", |window| window.slice.load.offered_per_second)
         .share("bad_share", "bad", |window| window.worst.map(|(bad, _)| bad))
@@ -330,14 +337,7 @@ fn all_windows<'a>(slo: &SloPlan, kept: &'a StoredRun) -> Vec<SearchWindow<'a>> 
         *number += 1;
         let worst = worst(slo, slice);
         let is_discarded = slice.load.schedule_lag_ns_p99.unwrap_or(0) > slo.lag_ns_max;
-        windows.push(SearchWindow {
-            label,
-            slice,
-            number: *number,
-            start: slice.block + 1,
-            worst,
-            is_discarded,
-        });
+        windows.push(SearchWindow { label, slice, number: *number, worst, is_discarded });
     }
     windows
 }
