@@ -57,22 +57,17 @@ fn claims(run: &Experiment) -> String {
 
 /// `Of 5 claims 1 holds, 3 do not, and 1 is inconclusive`; absent if there is no claim.
 pub(crate) fn tally(verdicts: &[Verdict]) -> Option<String> {
-    let with = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-    let mut parts = vec![match with(Verdict::Pass) {
-        0 => "none holds".to_owned(),
-        1 => "1 holds".to_owned(),
-        many => format!("{many} hold"),
-    }];
-    match with(Verdict::Fail) {
-        0 => {}
-        1 => parts.push("1 does not".to_owned()),
-        many => parts.push(format!("{many} do not")),
-    }
-    match with(Verdict::Inconclusive) {
-        0 => {}
-        1 => parts.push("1 is inconclusive".to_owned()),
-        many => parts.push(format!("{many} are inconclusive")),
-    }
+    let words = [
+        (Verdict::Pass, "holds", "hold"),
+        (Verdict::Fail, "does not", "do not"),
+        (Verdict::Inconclusive, "is inconclusive", "are inconclusive"),
+    ];
+    let part = |(wanted, one, many)| match verdicts.iter().filter(|verdict| **verdict == wanted).count() {
+        0 => (wanted == Verdict::Pass).then(|| "none holds".to_owned()),
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    let parts: Vec<String> = words.into_iter().filter_map(part).collect();
     let told = match parts.as_slice() {
         [first, second, third] => format!("{first}, {second}, and {third}"),
         parts => parts.join(" and "),
