@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Chart {
     /// Its heading, where a section has several.
     pub title: String,
@@ -28,19 +28,21 @@ pub struct Chart {
 }
 
 /// What is drawn for a row of the table. A column with an interval gets whiskers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// A horizontal bar for each row: `y` names it, `x` is its length.
     Bars,
+    #[default]
     Points,
     /// Points of a series, joined in the order of the table.
     Lines,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
+    #[default]
     Linear,
     Log,
     /// In nines: 90%, 99%, 99.9% in equal steps (G. Tene's HDR plots).
@@ -51,21 +53,9 @@ pub enum Scale {
 impl Chart {
     /// `y` over `x`, both linear, all in one series.
     pub(crate) fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
-        Chart {
-            title: String::new(),
-            shape,
-            x: x.to_owned(),
-            y: y.to_owned(),
-            x_scale: Scale::Linear,
-            y_scale: if shape == Shape::Bars { Scale::Names } else { Scale::Linear },
-            series: None,
-            n: None,
-            bound: None,
-            apart: None,
-            only: None,
-            first: None,
-            alt: alt.to_owned(),
-        }
+        let y_scale = if shape == Shape::Bars { Scale::Names } else { Scale::Linear };
+        let [x, y, alt] = [x, y, alt].map(str::to_owned);
+        Chart { shape, x, y, y_scale, alt, ..Chart::default() }
     }
 
     pub(crate) fn title(self, title: &str) -> Chart {

@@ -84,7 +84,7 @@ pub struct Fact {
     pub brief: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Section {
     /// Stable and unique, such as `tiers`: an anchor of the page, a file name of CSV.
     pub id: String,
@@ -112,16 +112,8 @@ impl Section {
 
     /// A section without a table; a note should say why.
     pub(crate) fn without(id: &str, title: &str, lead: &str) -> Section {
-        Section {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            lead: lead.to_owned(),
-            notes: Vec::new(),
-            damage: Vec::new(),
-            charts: Vec::new(),
-            table: None,
-            brief: false,
-        }
+        let [id, title, lead] = [id, title, lead].map(str::to_owned);
+        Section { id, title, lead, ..Section::default() }
     }
 
     pub(crate) fn brief(self) -> Section {

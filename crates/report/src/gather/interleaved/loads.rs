@@ -43,7 +43,7 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun)
     document.answer = answer_at(loads, &document.answer);
     let place = document.sections.iter().position(|section| section.id == "tiers").unwrap_or(0);
     if let Some(section) = document.sections.get_mut(place) {
-        *section = of_load(std::mem::replace(section, Section::without("", "", "")), first, "");
+        *section = of_load(std::mem::take(section), first, "");
     }
     let tables = others.iter().map(|at| {
         let section = tiers::section(&kept.at_load(at.place), &at.report);
