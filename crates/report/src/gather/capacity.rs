@@ -181,24 +181,13 @@ struct StartRow<'a> {
 }
 
 impl StartRow<'_> {
-    fn held_per_second(&self) -> Option<f64> {
-        match self.found? {
-            Found::Between { held, .. } | Found::AtLeast(held) => Some(held),
-            _ => None,
-        }
-    }
-
-    fn broke_per_second(&self) -> Option<f64> {
-        match self.found? {
-            Found::Between { broke, .. } | Found::Below(broke) => Some(broke),
-            _ => None,
-        }
-    }
-
-    fn capacity_per_second(&self) -> Option<f64> {
-        match self.found? {
-            found @ (Found::Between { .. } | Found::AtLeast(_)) => found.per_second(),
-            _ => None,
+    /// The highest rate that held, the lowest that did not, and what the capacity is taken for.
+    fn rates(&self) -> [Option<f64>; 3] {
+        match self.found {
+            Some(found @ Found::Between { held, broke }) => [Some(held), Some(broke), found.per_second()],
+            Some(found @ Found::AtLeast(held)) => [Some(held), None, found.per_second()],
+            Some(Found::Below(broke)) => [None, Some(broke), None],
+            Some(Found::Nothing) | None => [None; 3],
         }
     }
 
@@ -245,15 +234,14 @@ fn start_columns<'a>() -> Columns<'a, StartRow<'a>> {
         .facet("label", "service", |row: &StartRow| row.label.to_owned())
         .count("start", "start", |row| row.place + 1)
         .rate("closed_per_second", "closed loop", |row| row.start.capacity_per_second())
-        .rate("held_per_second", "highest that held", StartRow::held_per_second)
-        .rate("broke_per_second", "lowest that did not", StartRow::broke_per_second)
-        .rate("capacity_per_second", "taken for", StartRow::capacity_per_second)
+        .rate("held_per_second", "highest that held", |row| row.rates()[0])
+        .rate("broke_per_second", "lowest that did not", |row| row.rates()[1])
+        .rate("capacity_per_second", "taken for", |row| row.rates()[2])
         .facet("found", "what was found", StartRow::words)
         .count("windows", "windows", |row| Some(row.start.search.as_ref()?.counted()))
         .count("windows_discarded", "discarded", |row| Some(row.start.search.as_ref()?.discarded()))
 }
 
-/// One window of a search.
 struct SearchWindow<'a> {
     label: &'a str,
     slice: &'a Sample,
