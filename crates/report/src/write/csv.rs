@@ -6,10 +6,10 @@
 //! would hide it, has an apostrophe before it, which a spreadsheet takes for "text"; numbers are never touched. Who reads
 //! the file by a program and wants names as they are takes them from Parquet or JSON.
 
-use csv::{Terminator, Writer, WriterBuilder};
+use csv::{Terminator, WriterBuilder};
 
 use super::{Document, File, Table, tables};
-use crate::document::Value;
+use crate::document::{Column, Value};
 
 /// The file that says what the columns of the others are.
 pub const COLUMNS: &str = "columns.csv";
@@ -27,43 +27,28 @@ pub fn csv(document: &Document) -> Vec<File> {
 /// One table; the keys of its columns are the head.
 #[must_use]
 pub fn of_table(table: &Table) -> Vec<u8> {
-    let mut lines = Records::new();
-    lines.add(table.columns.iter().map(|column| text(&column.key)));
-    for row in &table.rows {
-        lines.add(row.iter().map(field));
-    }
-    lines.end()
+    let head = table.columns.iter().map(|column| text(&column.key)).collect();
+    written(head, table.rows.iter().map(|row| row.iter().map(field).collect()))
 }
 
 /// What the columns of all tables mean.
 fn columns(document: &Document) -> Vec<u8> {
-    let mut lines = Records::new();
-    lines.add(["table", "column", "title", "unit", "low", "high", "help"].map(str::to_owned));
-    for (section, table) in tables(document) {
-        for column in &table.columns {
-            let [low, high] = column.interval.clone().unwrap_or_default();
-            let unit = column.unit.name();
-            let fields = [&section.id, &column.key, &column.title, unit, &low, &high, &column.help];
-            lines.add(fields.map(text));
-        }
-    }
-    lines.end()
+    let head = ["table", "column", "title", "unit", "low", "high", "help"].map(str::to_owned).to_vec();
+    let columns = tables(document)
+        .flat_map(|(section, table)| table.columns.iter().map(move |column| (&section.id, column)));
+    let line = |(id, column): (&String, &Column)| {
+        let [low, high] = column.interval.clone().unwrap_or_default();
+        [id, &column.key, &column.title, column.unit.name(), &low, &high, &column.help].map(text).to_vec()
+    };
+    written(head, columns.map(line))
 }
 
-struct Records(Writer<Vec<u8>>);
-
-impl Records {
-    fn new() -> Records {
-        Records(WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new()))
+fn written(head: Vec<String>, lines: impl Iterator<Item = Vec<String>>) -> Vec<u8> {
+    let mut writer = WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new());
+    for line in std::iter::once(head).chain(lines) {
+        writer.write_record(line).expect("memory takes all");
     }
-
-    fn add(&mut self, fields: impl IntoIterator<Item = String>) {
-        self.0.write_record(fields).expect("memory takes all");
-    }
-
-    fn end(self) -> Vec<u8> {
-        self.0.into_inner().expect("memory takes all")
-    }
+    writer.into_inner().expect("memory takes all")
 }
 
 fn field(value: &Value) -> String {
