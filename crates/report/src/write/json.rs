@@ -33,10 +33,6 @@ impl LineFormatter {
     fn is_flat(&self) -> bool {
         self.depth > DEPTH_MAX
     }
-
-    fn separate<W: ?Sized + Write>(to: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { to.write_all(b", ") }
-    }
 }
 
 impl Formatter for LineFormatter {
@@ -51,10 +47,9 @@ impl Formatter for LineFormatter {
     }
 
     fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        if self.is_flat() {
-            LineFormatter::separate(to, first)
-        } else {
-            self.pretty.begin_array_value(to, first)
+        match self.is_flat() {
+            true => to.write_all(if first { b"" } else { b", " }),
+            false => self.pretty.begin_array_value(to, first),
         }
     }
 
@@ -73,11 +68,7 @@ impl Formatter for LineFormatter {
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        if self.is_flat() {
-            LineFormatter::separate(to, first)
-        } else {
-            self.pretty.begin_object_key(to, first)
-        }
+        self.begin_array_value(to, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
@@ -85,7 +76,7 @@ impl Formatter for LineFormatter {
     }
 
     fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> io::Result<()> {
-        if self.is_flat() { Ok(()) } else { self.pretty.end_object_value(to) }
+        self.end_array_value(to)
     }
 }
 
