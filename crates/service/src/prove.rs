@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use tare_host::process::Supervisor;
+use tare_host::process::{Stopped, Supervisor};
 
 use crate::{
     catalogue::{self, Service},
@@ -10,7 +10,7 @@ use crate::{
     launch::{self, Settings},
     probe::Readiness,
     settings::ServiceSettings,
-    verify::{self, Sent, Transcript},
+    verify::{self, CheckResult, Sent, Transcript},
 };
 
 /// How long a service may take to stop.
@@ -41,15 +41,17 @@ pub struct Proof<'a> {
     pub folder: &'a Path,
 }
 
-/// Starts `service`, verifies it against `contract` and stops it.
+/// Starts `service`, verifies it against `contract` and stops it; how it ends is the last check.
 ///
 /// # Errors
-/// The service could not be started, or did not stop cleanly.
+/// The service could not be started.
 pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Transcript, String> {
     let stem = format!("verify-{}", contract.name);
-    while_running(service, contract, proof, &stem, |target, options| {
+    let (mut transcript, stopped) = while_running(service, contract, proof, &stem, |target, options| {
         verify::verify(contract, target, options)
-    })
+    })?;
+    transcript.checks.push(end(service, contract, proof, &stopped));
+    Ok(transcript)
 }
 
 /// As [`prove`], and if the service is correct, records what it sends.
@@ -62,11 +64,14 @@ pub fn prove_and_weigh(
     proof: &Proof,
 ) -> Result<(Transcript, Option<Vec<Sent>>), String> {
     let stem = format!("verify-{}", contract.name);
-    while_running(service, contract, proof, &stem, |target, options| {
-        let transcript = verify::verify(contract, target, options);
-        let sent = transcript.reason().is_none().then(|| verify::sent(contract, target, options).ok());
-        (transcript, sent.flatten())
-    })
+    let ((mut transcript, sent), stopped) =
+        while_running(service, contract, proof, &stem, |target, options| {
+            let transcript = verify::verify(contract, target, options);
+            let sent = transcript.reason().is_none().then(|| verify::sent(contract, target, options).ok());
+            (transcript, sent.flatten())
+        })?;
+    transcript.checks.push(end(service, contract, proof, &stopped));
+    Ok((transcript, sent))
 }
 
 /// Starts `service`, records what it sends under `contract` and stops it.
@@ -75,7 +80,8 @@ pub fn prove_and_weigh(
 /// As [`prove`], or an answer is not correct.
 pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
-    while_running(service, contract, proof, &stem, |target, options| verify::sent(contract, target, options))?
+    let look = |target: SocketAddr, options: &verify::Options| verify::sent(contract, target, options);
+    while_running(service, contract, proof, &stem, look)?.0
 }
 
 /// Calls `look` while the service runs. Its output goes to `stem.stdout` and `.stderr`.
@@ -85,20 +91,22 @@ fn while_running<T>(
     proof: &Proof,
     stem: &str,
     look: impl FnOnce(SocketAddr, &verify::Options) -> T,
-) -> Result<T, String> {
+) -> Result<(T, Stopped), String> {
     let Proof { service_settings, seed, port, supervisor, folder } = *proof;
     let settings =
         Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::Speaks, port };
     let ready =
         launch::launch(service, &settings, supervisor, folder, stem).map_err(|error| error.to_string())?;
     let mut options = verify_options(service, seed);
-    options.timeouts.answer += Duration::from_millis(service_settings.delay_ms);
+    options.allow(Duration::from_millis(service_settings.delay_ms));
     let seen = look(ready.address, &options);
-    let stopped = ready.process.stop(GRACE);
-    match stopped.is_clean() {
-        true => Ok(seen),
-        false => Err(stopped.to_string()),
-    }
+    Ok((seen, ready.process.stop(GRACE)))
+}
+
+/// The check `end`: it stands beside the others and hides none of them.
+fn end(service: &Service, contract: &Contract, proof: &Proof, stopped: &Stopped) -> CheckResult {
+    let end = if stopped.is_clean() { Ok(()) } else { Err(stopped.to_string()) };
+    verify::ended(contract, &verify_options(service, proof.seed), end)
 }
 
 /// A known failure as verify takes it; absent for a check that verify does not make.
@@ -107,6 +115,8 @@ fn known_failure(known: &catalogue::KnownFailure) -> Option<(CheckId, String)> {
         catalogue::ToleratedCheck::Pipelined => CheckId::Pipelined,
         catalogue::ToleratedCheck::KeepAlive => CheckId::KeepAlive,
         catalogue::ToleratedCheck::ConnectionClose => CheckId::ConnectionClose,
+        catalogue::ToleratedCheck::RequestForms => CheckId::RequestForms,
+        catalogue::ToleratedCheck::NotFound => CheckId::NotFound,
         catalogue::ToleratedCheck::Crowd => return None,
     };
     Some((check, known.why.clone()))
@@ -120,9 +130,13 @@ mod tests {
 
     #[test]
     fn every_tolerated_check_of_verify_is_passed_on_by_its_name() {
-        for tolerated in
-            [ToleratedCheck::Pipelined, ToleratedCheck::KeepAlive, ToleratedCheck::ConnectionClose]
-        {
+        for tolerated in [
+            ToleratedCheck::Pipelined,
+            ToleratedCheck::KeepAlive,
+            ToleratedCheck::ConnectionClose,
+            ToleratedCheck::RequestForms,
+            ToleratedCheck::NotFound,
+        ] {
             let (check, why) =
                 known_failure(&KnownFailure { check: tolerated, why: "so".to_owned() }).unwrap();
             assert_eq!(

@@ -152,7 +152,7 @@ impl Bench<'_> {
         }
         self.alive(running, "after the load")?;
         let mut options = verify_options(&self.services[row], self.seed(running.slot));
-        options.timeouts.answer += Duration::from_millis(self.plan.points[point].service_settings.delay_ms);
+        options.allow(Duration::from_millis(self.plan.points[point].service_settings.delay_ms));
         let checks: &[CheckId] =
             if self.plan.is_sequential() { &CHECK_OF_ONE_SAMPLE } else { &CHECKS_AFTER_LOAD };
         let transcript = at_the_service(running.link.as_ref(), || {

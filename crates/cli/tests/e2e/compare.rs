@@ -96,7 +96,7 @@ fn what_cannot_be_compared_has_a_status_of_its_own() {
     assert!(out("a", "wrong", 2).contains(": wrong: in verification: "));
     let measured = journal(&workspace.root().join("a"));
     assert_eq!(measured.len(), 1, "nothing is measured where there is nothing to compare: {measured:?}");
-    // It dies at its 500th request: slices long enough to reach it on a busy machine too.
+    // It dies at its 1500th request: slices long enough to reach it on a busy machine too.
     workspace.write("experiments/tiny.toml", &experiment(&[], 12).replace("30ms", "1s"));
     assert!(out("b", "dying", 2).contains(": dying: block "));
     assert!(out("c", "unbuilt", 1).contains(": unbuilt: build step \"false\" failed"));

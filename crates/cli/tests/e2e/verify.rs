@@ -6,7 +6,7 @@ use crate::support::{Workspace, manifest, wrong_of};
 const AT_ONCE: usize = 6;
 
 /// A mode of the fake service, a contract that shows it, and a part of what must be said.
-const FAILURES: [(&str, &str, &str); 22] = [
+const FAILURES: [(&str, &str, &str); 26] = [
     // Five real mistakes of published benchmarks.
     ("status-ok-bang", "rest", r#"expected "OK" (2 bytes), got "OK!" (3 bytes)"#),
     ("lowercase-framework", "strings", r#"the JSON has no member "Hello" but "hello""#),
@@ -15,7 +15,7 @@ const FAILURES: [(&str, &str, &str); 22] = [
     (
         "resets-after-response",
         "hello",
-        r#"reset the connection after 1 of 200 requests without saying "Connection: close""#,
+        r#"reset the connection after 1 of 1100 requests without saying "Connection: close""#,
     ),
     // Wrong answers.
     ("wrong-body", "hello", "the body differs at byte 0"),
@@ -25,12 +25,20 @@ const FAILURES: [(&str, &str, &str); 22] = [
     ("no-404", "api", "expected status 404 for a path that the contract does not know, got 200"),
     ("accepts-bad-json", "rest", "expected a status of the class 4xx for wrong input, got 200"),
     ("frozen-date", "hello", "the Date stands still"),
+    ("date-in-the-past", "hello", " s behind the clock of this machine"),
+    ("prefix-router", "api", "FAIL  not-found         GET /api\n        expected status 404 for a path that"),
     // Wrong ways of answering.
     ("reorders-pipeline", "rest", "the answer to the second of 2 pipelined requests came first"),
     ("drops-second-pipelined", "hello", "answered 1 of 2 pipelined requests: no answer within 5s"),
-    ("closes-after-response", "hello", "said that it closes the connection in answer 1 of 200"),
-    ("stalls", "hello", "of 200 on one connection: no answer within 5s"),
+    ("closes-after-response", "hello", "said that it closes the connection in answer 1 of 1100"),
+    ("stalls", "hello", "of 1100 on one connection: no answer within 5s"),
+    (
+        "hasty-with-chunks",
+        "rest",
+        "cut into 8 segments, though it was answered as one: expected status 200, got 400",
+    ),
     // Wrong ways of starting and stopping.
+    ("fails-at-sigterm", "hello", "after SIGTERM: exit status 1"),
     (
         "exits-early",
         "hello",
@@ -75,6 +83,27 @@ fn a_right_service_passes_all_contracts() {
 }
 
 #[test]
+fn the_end_is_a_check_of_its_own_and_hides_no_other() {
+    let workspace = Workspace::new(&[("deaf", "ignores-sigterm"), ("jvm", "ends-with-143")]);
+    let checks = |name: &str, code: i32| -> Vec<(String, String)> {
+        let ended = workspace.tare(&["verify", name, "--contract", "hello", "--json"]).expect(code).json();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        let checks = ended[0]["transcript"]["checks"].as_array().unwrap();
+        checks.iter().map(|check| (text(&check["check"]), text(&check["outcome"]))).collect()
+    };
+    let is = |checks: &[(String, String)], check: &str, outcome: &str| {
+        checks.iter().any(|(own, found)| own == check && found == outcome)
+    };
+    let deaf = checks("deaf", 2);
+    assert!(
+        is(&deaf, "end", "fail") && is(&deaf, "response", "pass") && is(&deaf, "alive", "pass"),
+        "{deaf:?}"
+    );
+    assert!(is(&checks("jvm", 0), "end", "pass"), "the status that a runtime gives to SIGTERM");
+    workspace.tare(&["verify", "jvm", "--contract", "hello", "--endure"]).expect(0);
+}
+
+#[test]
 fn slowness_and_honest_closing_are_no_failures() {
     let workspace = Workspace::new(&[("late", "slow-start")]);
     let closing = manifest("closing", "closes-after-response")
@@ -82,6 +111,28 @@ fn slowness_and_honest_closing_are_no_failures() {
     workspace.service("closing", &closing);
     let ended = workspace.tare(&["verify", "late", "closing:open", "--contract", "hello"]).expect(0);
     assert!(ended.stdout.contains("\n2 passed, 0 failed, "));
+}
+
+#[test]
+fn a_proof_of_nothing_is_an_error() {
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let bare = manifest("bare-only", "correct")
+        .replace("\"hello\", \"rest\", \"strings\", \"api\", \"bare\"", "\"bare\"");
+    workspace.service("bare-only", &bare);
+    let refused = |words: &[&str], reason: &str| {
+        let ended = workspace.tare(words).expect(1);
+        assert!(
+            ended.stdout.is_empty() && ended.stderr.contains(reason),
+            "{reason:?} was expected of\n{ended}"
+        );
+    };
+    let none = r#"error: none of the services declares the contract "rest""#;
+    refused(&["verify", "bare-only", "--contract", "rest"], none);
+    refused(&["verify", "bare-only", "--contract", "bare,rest"], none);
+    let of_one = r#"error: service "bare-only" does not declare the contract "rest""#;
+    refused(&["verify", "honest,bare-only", "--contract", "rest"], of_one);
+    // A group may hold services that do not.
+    workspace.tare(&["verify", "group:fake", "--contract", "api"]).expect(0);
 }
 
 #[test]

@@ -19,7 +19,7 @@ const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-
 const FAIL_ON_PURPOSE: [(&str, &str, &str); 1] = [(
     "express-2019",
     "bare",
-    "FAIL  keep-alive        all of the load in turn\n        closed the connection after 1 of 200 requests without saying \
+    "FAIL  keep-alive        all of the load in turn\n        closed the connection after 1 of 1100 requests without saying \
      \"Connection: close\"",
 )];
 /// No build begins after this time, so that the tests end within the hour that they have; what was built stays built.

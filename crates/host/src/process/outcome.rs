@@ -78,9 +78,18 @@ pub enum Stopped {
 }
 
 impl Stopped {
-    /// Whether it ended correctly: on SIGTERM, in time, with nothing left behind, with status 0 or by the signal itself.
+    /// Whether it ended correctly: on SIGTERM, in time, with nothing left behind, with status 0, by the signal itself, or with
+    /// the status 143 (128 + 15) by which a runtime says the same.
     pub fn is_clean(&self) -> bool {
-        matches!(self, Self::Clean { status: Exit::Status(0) | Exit::Signal(15), .. })
+        self.cleanly().is_some()
+    }
+
+    /// How long it took to end, if it ended correctly.
+    pub fn cleanly(&self) -> Option<Duration> {
+        match self {
+            Self::Clean { status: Exit::Status(0 | 143) | Exit::Signal(15), took } => Some(*took),
+            _ => None,
+        }
     }
 }
 
@@ -156,7 +165,7 @@ mod tests {
     #[test]
     fn only_a_voluntary_end_is_clean() {
         let clean = |status| Stopped::Clean { status, took: Duration::ZERO }.is_clean();
-        assert!(clean(Exit::Status(0)) && clean(Exit::Signal(15)));
+        assert!(clean(Exit::Status(0)) && clean(Exit::Status(143)) && clean(Exit::Signal(15)));
         assert!(!clean(Exit::Status(1)) && !clean(Exit::Signal(11)));
     }
 

@@ -161,8 +161,8 @@ pub struct KnownFailure {
     pub why: String,
 }
 
-/// The checks of which a known failure is tolerated. They concern the use of connections; a wrong answer is never
-/// tolerated.
+/// The checks of which a known failure is tolerated. They concern the use of connections and what no experiment asks for; a
+/// wrong answer is never tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToleratedCheck {
@@ -172,6 +172,10 @@ pub enum ToleratedCheck {
     KeepAlive,
     /// `Connection: close`: no experiment sends it.
     ConnectionClose,
+    /// Other forms of a request: every experiment sends the plain one.
+    RequestForms,
+    /// Paths that the contract does not know: no experiment asks for one.
+    NotFound,
     /// Many more connections than `THREADS`: an experiment counts by itself what it leaves unanswered.
     Crowd,
 }

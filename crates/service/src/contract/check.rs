@@ -4,11 +4,10 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// A failure fails the service.
-    #[default]
     Require,
     /// A failure is reported beside the service's row.
     Warn,
@@ -39,6 +38,7 @@ pub enum CheckId {
     Response,
     Fresh,
     Fragments,
+    RequestForms,
     KeepAlive,
     Pipelined,
     ConnectionClose,
@@ -51,6 +51,7 @@ pub enum CheckId {
     BadInput,
     Date,
     Alive,
+    End,
 }
 
 /// A check or a stage in words, for `tare verify --explain`.
@@ -67,6 +68,14 @@ impl CheckId {
 
     pub fn name(self) -> &'static str {
         self.into()
+    }
+
+    /// What a failure means where the contract does not say: honest frameworks differ in HTTP/1.0 and HEAD.
+    pub(super) fn usual_level(self) -> Level {
+        match self {
+            CheckId::Http10 | CheckId::Head => Level::Warn,
+            _ => Level::Require,
+        }
     }
 
     pub(crate) fn from_name(name: &str) -> Option<CheckId> {
@@ -87,8 +96,13 @@ impl CheckId {
                 "sends every request cut in two at each place where parsers stumble, and once byte by byte",
                 "the service waits for the end of the request, however TCP cuts it",
             ),
+            CheckId::RequestForms => (
+                "sends every request of the load without blanks after the colons, with header names in lower case and in \
+                 capitals, with a head of 8,000 bytes, chunked and with a body of 1,000,000 bytes; each in one write and cut",
+                "it is answered alike in each of these forms; too long a head or body may be refused as such",
+            ),
             CheckId::KeepAlive => (
-                "sends 200 requests one after the other on one connection",
+                "sends 1,100 requests one after the other on one connection (after 5 s no more than 200)",
                 "the connection is kept, so that a load measures requests and not connections",
             ),
             CheckId::Pipelined => (
@@ -108,11 +122,11 @@ impl CheckId {
                 "the status is that of GET, no body follows, and a Content-Length is that of GET",
             ),
             CheckId::NotFound => (
-                "asks for two random paths",
-                "what the contract does not know is answered with 404: there is a router",
+                "asks for random paths: at the root, below and beside every path of the contract, and for its parent",
+                "what the contract does not know is answered with 404: there is a router, and it looks at whole paths",
             ),
             CheckId::WrongMethod => (
-                "sends a method that the contract does not know to every path of the load",
+                "sends to every path of the contract the methods of its other paths, and one that it does not know",
                 "it is answered with 405 or 404: the router looks at the method",
             ),
             CheckId::BadInput => (
@@ -121,11 +135,15 @@ impl CheckId {
             ),
             CheckId::Date => (
                 "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
-                "a Date that is sent is valid and moves: the head of the answer is not a constant",
+                "a Date that is sent is valid, moves, and is that of this machine's clock: the head is not a constant",
             ),
             CheckId::Alive => (
                 "sends the first request again after all other checks",
                 "nothing that was sent broke the service",
+            ),
+            CheckId::End => (
+                "sends SIGTERM after all other checks",
+                "it ends within 3 s with status 0 or 143, or by the signal itself, and leaves nothing behind",
             ),
         };
         CheckText { name: self.name(), does, proves }

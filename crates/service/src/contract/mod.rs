@@ -130,9 +130,9 @@ impl Contract {
         Ok(contracts)
     }
 
-    /// What a failure of `check` means under this contract; a check that the file does not name is required.
+    /// What a failure of `check` means under this contract, whether the file says it or not.
     pub fn level(&self, check: CheckId) -> Level {
-        self.checks.get(&check).copied().unwrap_or_default()
+        self.checks.get(&check).copied().unwrap_or(check.usual_level())
     }
 
     /// The same contract with only these requests in its load; absent if it has no request of one of the names.

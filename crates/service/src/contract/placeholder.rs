@@ -100,6 +100,26 @@ impl Template {
         }
     }
 
+    /// Whether `path` could be this one, its query left out, if each placeholder stood for any part of a segment.
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        matches(&self.without_query(), path)
+    }
+
+    fn without_query(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) if text.contains('?') => {
+                    let path = text.split('?').next().unwrap_or_default();
+                    parts.push(Part::Literal(path.to_owned()));
+                    break;
+                }
+                part => parts.push(part.clone()),
+            }
+        }
+        parts
+    }
+
     /// The text with its placeholders filled from `values`.
     pub(crate) fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| values.value(placeholder))
@@ -115,6 +135,20 @@ impl Template {
             }
         }
         text
+    }
+}
+
+fn matches(parts: &[Part], text: &str) -> bool {
+    match parts {
+        [] => text.is_empty(),
+        [Part::Literal(literal), rest @ ..] => {
+            text.strip_prefix(literal.as_str()).is_some_and(|text| matches(rest, text))
+        }
+        [Part::Placeholder(_), rest @ ..] => {
+            let segment = text.find('/').unwrap_or(text.len());
+            let mut ends = (1..=segment).filter(|end| text.is_char_boundary(*end));
+            ends.any(|end| matches(rest, &text[end..]))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What all checks share: the service's address, what was found so far, and how to send a request and evaluate its answer.
 
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::Instant;
 
 use rand::SeedableRng;
@@ -8,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use tare_load::exchange::Expected;
 use tare_load::http1::Response;
 
-use super::judge::judge;
+use super::judge::{judge, status_and_body};
+use super::patience::Patience;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options};
@@ -21,14 +23,26 @@ pub(super) struct Bench<'c> {
     pub host: String,
     /// A connection was refused: no check will find more.
     pub unreachable: bool,
-    /// The requests that `response` and `fresh` saw answered rightly; all of them until then. Other checks use only
-    /// these, so that one fault is reported once and not by each check again.
-    pub sound: Vec<&'c Request>,
+    /// The requests that are answered, and what the further checks hold an answer to; all of them until `response` has asked.
+    pub answered: Vec<(&'c Request, Standard)>,
     /// When the first right answer of the load came, and its `Date`: `date` compares it with a later one.
     pub first_date: Option<(Instant, Option<String>)>,
     /// What `response` expected, by the name of the request: `fresh` knows a cached answer by it.
-    pub answered: Vec<(&'c str, Expected)>,
+    pub expected: Vec<(&'c str, Expected)>,
+    patience: Rc<Patience>,
     target: SocketAddr,
+}
+
+/// What an answer must be. Where it is wrong, that is reported once and not by each check again; whether it comes is another
+/// question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standard {
+    /// All that the contract says.
+    Contract,
+    /// What is wrong with the answer was said by `response`: its status is the one that came then.
+    Status(u16),
+    /// Whether it is right depends on the values in the request, as `fresh` has said.
+    Any,
 }
 
 /// A request with its placeholders filled, and what must come back.
@@ -37,18 +51,21 @@ pub(super) struct Asked<'c> {
     pub request: &'c Request,
     pub filled: Filled,
     pub expected: Expected,
+    standard: Standard,
 }
 
 impl<'c> Bench<'c> {
     pub(super) fn new(contract: &'c Contract, target: SocketAddr, options: &'c Options) -> Bench<'c> {
+        let leaves_open = options.known_failures.iter().any(|(check, _)| *check == CheckId::ConnectionClose);
         Bench {
             contract,
             options,
             host: target.to_string(),
             unreachable: false,
-            sound: contract.requests.iter().collect(),
+            answered: contract.requests.iter().map(|request| (request, Standard::Contract)).collect(),
             first_date: None,
-            answered: Vec::new(),
+            expected: Vec::new(),
+            patience: Rc::new(Patience::new(&options.timeouts, leaves_open)),
             target,
         }
     }
@@ -60,9 +77,36 @@ impl<'c> Bench<'c> {
         rng
     }
 
-    /// The sound requests that are part of the load.
-    pub(super) fn sound_load(&self) -> Vec<&'c Request> {
-        self.sound.iter().copied().filter(|request| request.load).collect()
+    /// The requests that are answered, rightly or not.
+    pub(super) fn requests(&self) -> Vec<&'c Request> {
+        self.answered.iter().map(|(request, _)| *request).collect()
+    }
+
+    /// Those that are part of the load.
+    pub(super) fn load(&self) -> Vec<&'c Request> {
+        self.requests().into_iter().filter(|request| request.load).collect()
+    }
+
+    /// One of the load, answered rightly if there is such a one.
+    pub(super) fn first(&self) -> Option<&'c Request> {
+        let load = self.load();
+        load.iter().find(|request| self.is_right(request)).or(load.first()).copied()
+    }
+
+    pub(super) fn is_right(&self, request: &Request) -> bool {
+        self.standard(request) == Some(Standard::Contract)
+    }
+
+    /// Absent where the request is not answered.
+    pub(super) fn standard(&self, request: &Request) -> Option<Standard> {
+        let found = self.answered.iter().find(|(answered, _)| answered.name == request.name);
+        found.map(|(_, standard)| *standard)
+    }
+
+    /// `request` with its placeholders filled, and what the answer is held to.
+    pub(super) fn any(&self, request: &'c Request, rng: &mut ChaCha8Rng) -> Asked<'c> {
+        let standard = self.standard(request).unwrap_or(Standard::Contract);
+        Asked { standard, ..Asked::new(request, rng, None) }
     }
 
     /// Makes `check` for each of `requests`.
@@ -81,7 +125,7 @@ impl<'c> Bench<'c> {
     }
 
     pub(super) fn open(&mut self) -> Result<Talk, Failure> {
-        Talk::open(self.target, &self.options.timeouts).map_err(|error| {
+        Talk::open(self.target, &self.patience).map_err(|error| {
             self.unreachable = true;
             Failure::without_wire(format!("cannot connect to \"{}\": {error}", self.target))
         })
@@ -99,26 +143,39 @@ impl<'c> Bench<'c> {
 impl<'c> Asked<'c> {
     pub(super) fn new(request: &'c Request, rng: &mut ChaCha8Rng, label_length: Option<usize>) -> Asked<'c> {
         let (filled, expected) = request.fill(rng, label_length);
-        Asked { request, filled, expected }
-    }
-
-    pub(super) fn any(request: &'c Request, rng: &mut ChaCha8Rng) -> Asked<'c> {
-        Asked::new(request, rng, None)
+        Asked { request, filled, expected, standard: Standard::Contract }
     }
 
     pub(super) fn is_head(&self) -> bool {
         self.filled.method == "HEAD"
     }
 
+    /// The status that must come, if any one must.
+    pub(super) fn status(&self) -> Option<u16> {
+        match self.standard {
+            Standard::Contract => Some(self.expected.status),
+            Standard::Status(status) => Some(status),
+            Standard::Any => None,
+        }
+    }
+
     pub(super) fn judge(&self, response: &Response) -> Result<(), String> {
-        judge(response, &self.request.answer, &self.expected)
+        match self.standard {
+            Standard::Contract => judge(response, &self.request.answer, &self.expected),
+            Standard::Status(status) if status != response.status => {
+                Err(format!("expected status {status} as before, got {}", status_and_body(response)))
+            }
+            Standard::Status(_) | Standard::Any => Ok(()),
+        }
     }
 
     /// Reads the next answer and evaluates it.
     pub(super) fn right_answer(&self, talk: &mut Talk) -> Result<Response, Failure> {
         let response =
             talk.answer(self.is_head()).map_err(|trouble| Failure::new(trouble.to_string(), talk))?;
-        self.judge(&response).map_err(|reason| Failure::new(reason, talk))?;
-        Ok(response)
+        match self.judge(&response) {
+            Ok(()) => Ok(response),
+            Err(reason) => Err(Failure::of_answer(reason, talk, response)),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The checks about how a connection is kept and closed: `pipelined`, `keep-alive`, `connection-close` and `http-1-0`.
 
 use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tare_load::http1::Response;
 
@@ -10,21 +11,24 @@ use super::judge::header;
 use super::talk::{After, Progress, Talk, Trouble};
 use super::transcript::{CheckResult, Failure, Tried};
 
-/// Requests on one connection: more than the limits that servers are shipped with (100 in several).
-const KEPT_FOR: usize = 200;
+/// Requests on one connection: more than the limits that servers are shipped with (100 and 1,000 in several).
+const KEPT_FOR: usize = 1100;
+/// A slow service is asked no more often than this, once the time is up.
+const KEPT_AT_LEAST: usize = 200;
+const KEPT_WITHIN: Duration = Duration::from_secs(5);
 /// After each of the first few answers verify waits a moment, so that a service that does not keep connections is found at
 /// once.
 const LOOKED_AT_CLOSELY: usize = 3;
 
 pub(super) fn pipelined(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::Pipelined);
-    let requests = bench.sound_load();
+    let requests = bench.load();
     let next = requests.iter().cycle().skip(1);
     let pairs: Vec<_> = requests.iter().zip(next).collect();
     let mut results = Vec::new();
     for (first, second) in pairs {
         let name = format!("{} then {}", first.name, second.name);
-        let pair = [Asked::any(first, &mut rng), Asked::any(second, &mut rng)];
+        let pair = [bench.any(first, &mut rng), bench.any(second, &mut rng)];
         results.push(CheckResult::of(CheckId::Pipelined, name, two(bench, &pair)));
     }
     results
@@ -67,12 +71,16 @@ pub(super) fn keep_alive(bench: &mut Bench<'_>) -> Vec<CheckResult> {
 fn kept(bench: &mut Bench<'_>) -> Tried {
     let mut rng = bench.rng(CheckId::KeepAlive);
     let mut talk = bench.open()?;
-    let requests = bench.sound_load();
+    let requests = bench.load();
+    let began = Instant::now();
     for (count, request) in requests.into_iter().cycle().take(KEPT_FOR).enumerate() {
         if count > 0 {
             still_open(bench, &mut talk, count)?;
         }
-        let asked = Asked::any(request, &mut rng);
+        if count >= KEPT_AT_LEAST && began.elapsed() > KEPT_WITHIN {
+            return Ok(Some(format!("no more than {count} requests within {KEPT_WITHIN:?}")));
+        }
+        let asked = bench.any(request, &mut rng);
         talk.begin();
         talk.send(&asked.filled.bytes(&bench.host));
         let response =
@@ -130,9 +138,9 @@ fn unkept(answered: usize, of: usize) -> String {
 }
 
 pub(super) fn connection_close(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let requests = bench.sound_load();
+    let requests = bench.load();
     bench.each(CheckId::ConnectionClose, requests, |bench, request, rng| {
-        let asked = Asked::any(request, rng);
+        let asked = bench.any(request, rng);
         let mut talk = bench.open()?;
         talk.send(&asked.filled.bytes_with("HTTP/1.1", &bench.host, &[("Connection", "close")]));
         let response = asked.right_answer(&mut talk)?;
@@ -147,9 +155,9 @@ fn unannounced(response: &Response) -> Option<String> {
 }
 
 pub(super) fn http_1_0(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let requests = bench.sound_load();
+    let requests = bench.load();
     bench.each(CheckId::Http10, requests, |bench, request, rng| {
-        let mut asked = Asked::any(request, rng);
+        let mut asked = bench.any(request, rng);
         asked.filled.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("connection"));
         let mut talk = bench.open()?;
         talk.send(&asked.filled.bytes_with("HTTP/1.0", &bench.host, &[]));

@@ -1,12 +1,12 @@
-//! The check `date`: a `Date` header, where one is sent, is valid and moves.
+//! The check `date`: a `Date` header, where one is sent, is valid, moves, and is that of this machine's clock.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use jiff::{civil::DateTime, tz::TimeZone};
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 use super::CheckId;
-use super::bench::{Asked, Bench};
+use super::bench::Bench;
 use super::judge::header;
 use super::transcript::{CheckResult, Failure};
 
@@ -16,11 +16,14 @@ const APART: Duration = Duration::from_millis(1100);
 /// On a busy machine that timer comes late: only a Date that stands still for so long is a constant.
 const APART_MAX: Duration = Duration::from_millis(3500);
 
+/// Seconds that a Date may differ from the clock of this machine: services renew it by a timer, and machines are busy.
+const OFF_MAX: i64 = 5;
+
 pub(super) fn date(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let first = bench.sound_load().into_iter().take(1).collect();
+    let first = bench.first().into_iter().collect();
     bench.each(CheckId::Date, first, |bench, request, rng| {
         let mut ask = |bench: &mut Bench<'_>| -> Result<_, Failure> {
-            let (talk, response) = bench.ask_alone(&Asked::any(request, rng))?;
+            let (talk, response) = bench.ask_alone(&bench.any(request, rng))?;
             Ok((talk, header(&response, "date")))
         };
         // The other checks took place in between, so that there is seldom anything left to wait for.
@@ -36,7 +39,12 @@ pub(super) fn date(bench: &mut Bench<'_>) -> Vec<CheckResult> {
                     .map_err(|reason| Failure::new(reason, &talk));
             };
             match compare(first, second) {
-                Ok(true) => return Ok(None),
+                Ok(true) => {
+                    let now = Timestamp::now().as_second();
+                    return of_today(second, now)
+                        .map(|()| None)
+                        .map_err(|reason| Failure::new(reason, &talk));
+                }
                 Ok(false) if since.elapsed() < APART_MAX => sleep(Duration::from_millis(300)),
                 Ok(false) => {
                     let reason = format!("the Date stands still: \"{first}\" for {:.1?}", since.elapsed());
@@ -46,6 +54,16 @@ pub(super) fn date(bench: &mut Bench<'_>) -> Vec<CheckResult> {
             }
         }
     })
+}
+
+/// A Date is that of this machine's clock: the service runs on it.
+fn of_today(date: &str, now: i64) -> Result<(), String> {
+    let Some(off) = seconds(date).map(|seconds| seconds - now) else { return Ok(()) };
+    if off.abs() <= OFF_MAX {
+        return Ok(());
+    }
+    let side = if off > 0 { "ahead of" } else { "behind" };
+    Err(format!("the Date \"{date}\" is {} s {side} the clock of this machine", off.abs()))
 }
 
 fn absent(only: Option<&String>) -> Result<Option<String>, String> {
@@ -118,6 +136,17 @@ mod tests {
         assert_eq!(compare(one, one), Ok(false));
         assert!(compare(two, one).unwrap_err().starts_with("the Date goes back"));
         assert!(compare("now", one).unwrap_err().starts_with("the Date \"now\" is not of the form"));
+    }
+
+    #[test]
+    fn a_date_is_of_today_within_some_seconds() {
+        let (date, at) = ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777);
+        for off in [-5, 0, 5] {
+            assert_eq!(of_today(date, at + off), Ok(()));
+        }
+        let said = |now| of_today(date, now).unwrap_err();
+        assert!(said(at + 3600).ends_with("is 3600 s behind the clock of this machine"));
+        assert!(said(at - 6).ends_with("is 6 s ahead of the clock of this machine"));
     }
 
     #[test]

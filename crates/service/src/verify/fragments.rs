@@ -7,9 +7,9 @@ use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
 
 pub(super) fn fragments(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let requests = bench.sound.clone();
+    let requests = bench.requests();
     bench.each(CheckId::Fragments, requests, |bench, request, rng| {
-        let asked = Asked::any(request, rng);
+        let asked = bench.any(request, rng);
         let bytes = asked.filled.bytes(&bench.host);
         for (at, place) in cuts(&bytes) {
             let place = format!("cut {place}, after byte {at} of {}", bytes.len());

@@ -3,10 +3,10 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::CheckId;
-use super::bench::{Asked, Bench};
+use super::bench::{Asked, Bench, Standard};
 use super::judge::judge;
-use super::transcript::{CheckResult, Failure, Outcome, Tried};
-use crate::contract::{Kind, LABEL_LENGTH_MAX, Level, Request};
+use super::transcript::{CheckResult, Failure, Tried};
+use crate::contract::{Kind, LABEL_LENGTH_MAX, Request};
 
 /// The ends of the range, and enough between them that a service made for one length is found and named.
 const LABEL_LENGTHS: [usize; 6] = [1, 2, 3, 8, 16, LABEL_LENGTH_MAX];
@@ -16,16 +16,17 @@ const ROUNDS: usize = 8;
 pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::Fresh);
     let contract = bench.contract;
-    let results: Vec<CheckResult> = (contract.requests.iter())
-        .filter(|request| request.has_placeholders())
-        .map(|request| one(bench, request, &mut rng))
-        .collect();
-    let failed = |name: &str| {
-        results.iter().any(|result| result.request == name && matches!(result.outcome, Outcome::Fail(_)))
-    };
-    // Where the contract only warns of it, the other checks must still be made.
-    if contract.level(CheckId::Fresh) == Level::Require {
-        bench.sound.retain(|request| !failed(&request.name));
+    let mut results = Vec::new();
+    for request in contract.requests.iter().filter(|request| request.has_placeholders()) {
+        let Some(tried) = one(bench, request, &mut rng) else {
+            let reason = "the request is never answered rightly";
+            results.push(CheckResult::skipped(CheckId::Fresh, &request.name, reason));
+            continue;
+        };
+        if let Err(failure) = &tried {
+            hold_to_less(bench, request, failure);
+        }
+        results.push(CheckResult::of(CheckId::Fresh, &request.name, tried));
     }
     match results.is_empty() {
         true => vec![CheckResult::skipped(CheckId::Fresh, "", "no request of the contract has placeholders")],
@@ -33,30 +34,35 @@ pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     }
 }
 
-fn one<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) -> CheckResult {
-    let never_right = "the request is never answered rightly";
-    let sound = bench.sound.iter().any(|sound| sound.name == request.name);
+/// What is right for some values only is held to no answer by the other checks, and what is not answered is not asked again.
+fn hold_to_less(bench: &mut Bench<'_>, request: &Request, failure: &Failure) {
+    bench.answered.retain(|(answered, _)| answered.name != request.name || failure.answer.is_some());
+    let same = bench.answered.iter_mut().find(|(answered, _)| answered.name == request.name);
+    if let Some((_, standard)) = same {
+        *standard = Standard::Any;
+    }
+}
+
+/// Absent if the request is never answered rightly.
+fn one<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) -> Option<Tried> {
+    let is_right = bench.is_right(request);
     if request.ask.placeholders().any(|placeholder| placeholder.kind == Kind::Label) {
         match lengths(bench, request, rng) {
             Lengths::Right => {}
-            Lengths::Wrong if !sound => {
-                return CheckResult::skipped(CheckId::Fresh, &request.name, never_right);
-            }
+            Lengths::Wrong if !is_right => return None,
             Lengths::Wrong => {}
-            Lengths::Mixed(failure) => {
-                return CheckResult::of(CheckId::Fresh, &request.name, Err(failure));
-            }
+            Lengths::Mixed(failure) => return Some(Err(failure)),
         }
     }
-    if !sound {
-        return CheckResult::skipped(CheckId::Fresh, &request.name, never_right);
+    if !is_right {
+        return None;
     }
     let rounds = (1..=ROUNDS).try_for_each(|round| {
-        let asked = Asked::any(request, rng);
+        let asked = Asked::new(request, rng, None);
         let place = format!("filled anew, round {round} of {ROUNDS}");
         ask(bench, &asked).map(drop).map_err(|failure| failure.within(&place))
     });
-    CheckResult::of(CheckId::Fresh, &request.name, rounds.map(|()| None))
+    Some(rounds.map(|()| None))
 }
 
 /// As [`Bench::ask_alone`], but an answer that was right before is called what it is.
@@ -66,14 +72,14 @@ fn ask(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
     let response =
         talk.answer(asked.is_head()).map_err(|trouble| Failure::new(trouble.to_string(), &talk))?;
     let Err(reason) = asked.judge(&response) else { return Ok(None) };
-    let earlier = bench.answered.iter().any(|(name, expected)| {
+    let earlier = bench.expected.iter().any(|(name, expected)| {
         *name == asked.request.name && judge(&response, &asked.request.answer, expected).is_ok()
     });
     let reason = match earlier {
         true => format!("the answer to an earlier request came again, as from a cache: {reason}"),
         false => reason,
     };
-    Err(Failure::new(reason, &talk))
+    Err(Failure::of_answer(reason, &talk, response))
 }
 
 enum Lengths {

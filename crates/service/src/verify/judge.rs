@@ -1,4 +1,4 @@
-//! Compares an answer with what the contract expects, and describes the first difference. No I/O.
+//! Compares an answer with what the contract expects, and describes every difference. No I/O.
 
 use serde_json::Value;
 use tare_load::exchange::{Expected, ExpectedBody};
@@ -8,32 +8,55 @@ use super::escape::quote;
 use super::media_type;
 use crate::contract::Answer;
 
+/// No more differences of one answer are named: its bytes are printed below them.
+const DIFFERENCES_MAX: usize = 6;
+
 /// The first value of the header `name`, as text.
 pub(super) fn header(response: &Response, name: &str) -> Option<String> {
     let (_, value) = response.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name))?;
     Some(String::from_utf8_lossy(value).trim().to_owned())
 }
 
-/// Whether `response` is what `answer` asks for, its placeholders filled as in `expected`; if not, the first difference.
+/// Whether `response` is what `answer` asks for, its placeholders filled as in `expected`; if not, every difference.
 pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
+    let mut differences = Vec::new();
     if response.status != expected.status {
-        return Err(format!("expected status {}, got {}", expected.status, status_and_body(response)));
+        differences.push(format!("expected status {}, got {}", expected.status, status_and_body(response)));
     }
-    framing(response)?;
-    if let Some(expected) = &answer.content_type {
-        match header(response, "content-type") {
-            Some(got) => media_type::compare(expected, &got)?,
-            None => return Err(format!("expected content type \"{expected}\", got no Content-Type")),
+    // An answer of another class is another answer, an error page for one: it is quoted and not compared.
+    if response.status / 100 == expected.status / 100 {
+        differences.extend(framing(response).err());
+        differences.extend(content_type(response, answer).err());
+        differences.extend(headers(response, answer));
+        differences.extend(body(&response.body, &expected.body));
+    }
+    if differences.is_empty() { Ok(()) } else { Err(told(&differences)) }
+}
+
+fn told(differences: &[String]) -> String {
+    match differences.split_at_checked(DIFFERENCES_MAX) {
+        Some((first, [_, ..])) => {
+            format!("{}; and {} more", first.join("; "), differences.len() - first.len())
         }
+        _ => differences.join("; "),
     }
-    for (name, expected) in &answer.headers {
-        match header(response, name) {
-            Some(got) if got == *expected => {}
-            Some(got) => return Err(format!("expected \"{name}: {expected}\", got \"{name}: {got}\"")),
-            None => return Err(format!("expected \"{name}: {expected}\", got no {name}")),
-        }
+}
+
+fn content_type(response: &Response, answer: &Answer) -> Result<(), String> {
+    let Some(expected) = &answer.content_type else { return Ok(()) };
+    match header(response, "content-type") {
+        Some(got) => media_type::compare(expected, &got),
+        None => Err(format!("expected content type \"{expected}\", got no Content-Type")),
     }
-    body(&response.body, &expected.body)
+}
+
+fn headers(response: &Response, answer: &Answer) -> Vec<String> {
+    let wrong = |(name, expected): &(String, String)| match header(response, name) {
+        Some(got) if got == *expected => None,
+        Some(got) => Some(format!("expected \"{name}: {expected}\", got \"{name}: {got}\"")),
+        None => Some(format!("expected \"{name}: {expected}\", got no {name}")),
+    };
+    answer.headers.iter().filter_map(wrong).collect()
 }
 
 pub(super) fn status_and_body(response: &Response) -> String {
@@ -64,17 +87,14 @@ fn framing(response: &Response) -> Result<(), String> {
     }
 }
 
-fn body(got: &[u8], expected: &ExpectedBody) -> Result<(), String> {
+fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
     match expected {
-        ExpectedBody::Exact(expected) if expected != got => Err(bytes_differ(expected, got)),
+        ExpectedBody::Exact(expected) if expected != got => vec![bytes_differ(expected, got)],
         ExpectedBody::Json(expected) => match serde_json::from_slice::<Value>(got) {
-            Ok(got) if got == *expected => Ok(()),
-            Ok(value) => {
-                Err(difference("", expected, &value).unwrap_or_else(|| String::from("the JSON differs")))
-            }
-            Err(error) => Err(format!("the body is not JSON: {error}; got {}", quote(got))),
+            Ok(got) => differences("", expected, &got),
+            Err(error) => vec![format!("the body is not JSON: {error}; got {}", quote(got))],
         },
-        ExpectedBody::Exact(_) | ExpectedBody::Any => Ok(()),
+        ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
     }
 }
 
@@ -94,38 +114,43 @@ fn bytes_differ(expected: &[u8], got: &[u8]) -> String {
     )
 }
 
-/// The first place at which two JSON values part, as `/member/0`.
-fn difference(path: &str, expected: &Value, got: &Value) -> Option<String> {
+/// The places at which two JSON values part, as `/member/0`; none if they are equal.
+fn differences(path: &str, expected: &Value, got: &Value) -> Vec<String> {
     let place = if path.is_empty() { "the JSON" } else { path };
     match (expected, got) {
-        (Value::Object(expected), Value::Object(got)) => {
-            for (name, value) in expected {
-                match got.get(name) {
-                    Some(got) => {
-                        if let Some(difference) = difference(&format!("{path}/{name}"), value, got) {
-                            return Some(difference);
-                        }
-                    }
-                    None => return Some(missing(place, name, got)),
-                }
-            }
-            let extra = got.keys().find(|name| !expected.contains_key(*name))?;
-            Some(format!("{place} has a member \"{extra}\" that was not expected"))
+        (Value::Object(expected), Value::Object(got)) => of_objects(path, place, expected, got),
+        (Value::Array(expected), Value::Array(got)) if expected.len() != got.len() => {
+            let (wanted, came) = (expected.len(), got.len());
+            vec![format!("{place}: expected an array of length {wanted}, got length {came}")]
         }
         (Value::Array(expected), Value::Array(got)) => {
-            if expected.len() != got.len() {
-                let (wanted, came) = (expected.len(), got.len());
-                return Some(format!("{place}: expected an array of length {wanted}, got length {came}"));
-            }
-            let mut pairs = expected.iter().zip(got).enumerate();
-            pairs.find_map(|(index, (expected, got))| difference(&format!("{path}/{index}"), expected, got))
+            let pairs = expected.iter().zip(got).enumerate();
+            pairs
+                .flat_map(|(index, (expected, got))| differences(&format!("{path}/{index}"), expected, got))
+                .collect()
         }
-        _ if expected == got => None,
-        _ => Some(format!("{place}: expected {}, got {}", short(expected), short(got))),
+        _ if expected == got => Vec::new(),
+        _ => vec![format!("{place}: expected {}, got {}", short(expected), short(got))],
     }
 }
 
-fn missing(place: &str, name: &str, got: &serde_json::Map<String, Value>) -> String {
+type Object = serde_json::Map<String, Value>;
+
+fn of_objects(path: &str, place: &str, expected: &Object, got: &Object) -> Vec<String> {
+    let of_member = |(name, value): (&String, &Value)| match got.get(name) {
+        Some(got) => differences(&format!("{path}/{name}"), value, got),
+        None => vec![missing(place, name, got)],
+    };
+    let mut found: Vec<String> = expected.iter().flat_map(of_member).collect();
+    // One that is only spelt otherwise has been told.
+    let is_spelt_otherwise =
+        |extra: &str| expected.keys().any(|name| !got.contains_key(name) && name.eq_ignore_ascii_case(extra));
+    let extra = got.keys().filter(|name| !expected.contains_key(*name) && !is_spelt_otherwise(name));
+    found.extend(extra.map(|name| format!("{place} has a member \"{name}\" that was not expected")));
+    found
+}
+
+fn missing(place: &str, name: &str, got: &Object) -> String {
     match got.keys().find(|got| got.eq_ignore_ascii_case(name)) {
         Some(other) => {
             format!(
@@ -152,11 +177,11 @@ mod tests {
     use super::*;
 
     fn exact(expected: &str, got: &str) -> String {
-        body(got.as_bytes(), &ExpectedBody::Exact(expected.into())).unwrap_err()
+        body(got.as_bytes(), &ExpectedBody::Exact(expected.into())).join("; ")
     }
 
     fn json(expected: Value, got: &str) -> String {
-        body(got.as_bytes(), &ExpectedBody::Json(expected)).unwrap_err()
+        body(got.as_bytes(), &ExpectedBody::Json(expected)).join("; ")
     }
 
     #[test]
@@ -167,12 +192,12 @@ mod tests {
         );
         let long = "x".repeat(100);
         assert!(exact(&format!("{long}a"), &format!("{long}b")).contains("from byte 80 on"));
-        assert_eq!(body(b"", &ExpectedBody::Any), Ok(()));
+        assert!(body(b"", &ExpectedBody::Any).is_empty());
     }
 
     #[test]
     fn json_says_where_it_parts() {
-        assert_eq!(body(b"{ \"b\":1, \"a\":2 }", &ExpectedBody::Json(json!({"a": 2, "b": 1}))), Ok(()));
+        assert_eq!(json(json!({"a": 2, "b": 1}), "{ \"b\":1, \"a\":2 }"), "");
         assert_eq!(json(json!({"Hello": "world"}), "{}"), "the JSON has no member \"Hello\"");
         assert_eq!(json(json!({}), "{\"x\":1}"), "the JSON has a member \"x\" that was not expected");
         assert_eq!(
@@ -181,6 +206,50 @@ mod tests {
         );
         assert_eq!(json(json!([1]), "[1,2]"), "the JSON: expected an array of length 1, got length 2");
         assert!(json(json!([1]), "[1").starts_with("the body is not JSON"));
+    }
+
+    #[test]
+    fn every_difference_is_told_and_none_twice() {
+        let (wanted, got) = (json!({"Hello": 1, "a": [1, 2], "c": 3}), r#"{"hello":1,"a":[1,3],"d":4}"#);
+        assert_eq!(
+            json(wanted, got),
+            "the JSON has no member \"Hello\" but \"hello\": upper and lower case are different names; \
+             /a/1: expected 2, got 3; the JSON has no member \"c\"; the JSON has a member \"d\" that was not expected"
+        );
+        let of = |count: u32| told(&(0..count).map(|number| number.to_string()).collect::<Vec<_>>());
+        assert_eq!((of(6).as_str(), of(8).as_str()), ("0; 1; 2; 3; 4; 5", "0; 1; 2; 3; 4; 5; and 2 more"));
+    }
+
+    fn answered(status: u16, content_type: &str, body: &str) -> Result<(), String> {
+        let wanted = Answer {
+            status: 200,
+            content_type: Some("application/json".to_owned()),
+            headers: vec![("X".to_owned(), "1".to_owned())],
+            body: crate::contract::Body::Any,
+        };
+        let expected = Expected { status: 200, body: ExpectedBody::Json(json!({"a": 1})) };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status} x\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let bytes = head + body;
+        let (response, _) =
+            tare_load::http1::parse_response(bytes.as_bytes(), false, false).unwrap().unwrap();
+        judge(&response, &wanted, &expected)
+    }
+
+    #[test]
+    fn an_answer_is_compared_as_a_whole_and_an_error_page_is_quoted() {
+        assert_eq!(
+            answered(201, "text/plain", "{}"),
+            Err("expected status 200, got 201 with the body \"{}\"; expected content type \"application/json\", got \
+                 \"text/plain\"; expected \"X: 1\", got no X; the JSON has no member \"a\""
+                .to_owned())
+        );
+        assert_eq!(
+            answered(404, "text/html", "no"),
+            Err("expected status 200, got 404 with the body \"no\"".to_owned())
+        );
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -202,9 +271,9 @@ mod tests {
     proptest! {
         #[test]
         fn two_values_differ_somewhere_unless_they_are_equal(one in any_json(), other in any_json()) {
-            prop_assert_eq!(difference("", &one, &one), None);
-            prop_assert_eq!(difference("", &one, &other).is_none(), one == other);
-            prop_assert_eq!(body(one.to_string().as_bytes(), &ExpectedBody::Json(other.clone())).is_ok(), one == other);
+            prop_assert!(differences("", &one, &one).is_empty());
+            prop_assert_eq!(differences("", &one, &other).is_empty(), one == other);
+            prop_assert_eq!(body(one.to_string().as_bytes(), &ExpectedBody::Json(other.clone())).is_empty(), one == other);
         }
 
         #[test]
@@ -213,9 +282,9 @@ mod tests {
         ) {
             let other = [&same[..], &one.iter().map(|byte| byte.wrapping_add(1)).collect::<Vec<_>>()].concat();
             let got = [&same[..], &one].concat();
-            match body(&got, &ExpectedBody::Exact(other)) {
-                Ok(()) => prop_assert!(one.is_empty()),
-                Err(reason) => {
+            match body(&got, &ExpectedBody::Exact(other)).first() {
+                None => prop_assert!(one.is_empty()),
+                Some(reason) => {
                     let start = format!("the body differs at byte {}: ", same.len());
                     prop_assert!(reason.starts_with(&start), "{}", reason);
                 }

@@ -9,10 +9,12 @@ mod bench;
 mod connection;
 mod date;
 mod escape;
+mod forms;
 mod fragments;
 mod fresh;
 mod judge;
 mod media_type;
+mod patience;
 mod refusal;
 mod response;
 mod sent;
@@ -21,6 +23,7 @@ mod talk;
 mod tests;
 mod text;
 mod transcript;
+mod unknown;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -32,6 +35,7 @@ pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 pub use crate::contract::CheckId;
 use crate::contract::{Contract, Level};
 use bench::Bench;
+use transcript::Failure;
 
 /// What is known of the service beforehand, and how patient verify is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,8 +55,10 @@ pub struct Options {
 pub struct Timeouts {
     /// For a connection to be accepted.
     pub connect: Duration,
-    /// For a whole answer, and for a connection to be closed; a service with `DELAY_MS` needs more.
+    /// For a whole answer, and for a connection to be closed.
     pub answer: Duration,
+    /// The same, once the service has let verify wait in vain twice.
+    pub after_silence: Duration,
     /// Between two segments of a cut request, so that the service reads the first alone.
     pub pause: Duration,
 }
@@ -62,6 +68,7 @@ impl Default for Timeouts {
         Timeouts {
             connect: Duration::from_secs(2),
             answer: Duration::from_secs(5),
+            after_silence: Duration::from_secs(1),
             pause: Duration::from_millis(3),
         }
     }
@@ -72,9 +79,15 @@ impl Options {
     pub fn new(seed: u64) -> Options {
         Options { seed, ..Options::default() }
     }
+
+    /// The service takes this long for an answer (`DELAY_MS`).
+    pub fn allow(&mut self, delay: Duration) {
+        self.timeouts.answer += delay;
+        self.timeouts.after_silence += delay;
+    }
 }
 
-/// Asks the service at `target` everything that `contract` demands.
+/// Asks the service at `target` everything that `contract` demands. How it ends is not seen here: [`ended`].
 pub fn verify(contract: &Contract, target: SocketAddr, options: &Options) -> Transcript {
     verify_only(contract, target, options, CheckId::ALL)
 }
@@ -88,7 +101,7 @@ pub fn verify_only(
 ) -> Transcript {
     let mut bench = Bench::new(contract, target, options);
     let mut checks = Vec::new();
-    for &check in only {
+    for &check in only.iter().filter(|check| **check != CheckId::End) {
         match reason_to_skip(check, &bench) {
             Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
             None => checks
@@ -98,11 +111,21 @@ pub fn verify_only(
     Transcript { contract: contract.name.clone(), checks }
 }
 
+/// The check `end`: what the caller saw who stopped the service, and whether it was as it should be.
+pub fn ended(contract: &Contract, options: &Options, end: Result<(), String>) -> CheckResult {
+    if contract.level(CheckId::End) == Level::Skip {
+        return CheckResult::skipped(CheckId::End, "", "the contract says skip");
+    }
+    let tried = end.map(|()| None).map_err(Failure::without_wire);
+    weigh(CheckResult::of(CheckId::End, "the process", tried), contract, options)
+}
+
 fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
     match check {
         CheckId::Response => response::response(bench),
         CheckId::Fresh => fresh::fresh(bench),
         CheckId::Fragments => fragments::fragments(bench),
+        CheckId::RequestForms => forms::request_forms(bench),
         CheckId::Pipelined => connection::pipelined(bench),
         CheckId::KeepAlive => connection::keep_alive(bench),
         CheckId::ConnectionClose => connection::connection_close(bench),
@@ -113,6 +136,8 @@ fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
         CheckId::BadInput => refusal::bad_input(bench),
         CheckId::Date => date::date(bench),
         CheckId::Alive => response::alive(bench),
+        // Made by who stops the service.
+        CheckId::End => Vec::new(),
     }
 }
 
@@ -137,10 +162,9 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     if bench.unreachable {
         return Some("nothing accepts connections");
     }
-    // `fresh` also checks a request that was answered wrongly: it finds which labels are answered correctly.
-    let needs_a_right_answer = !matches!(check, CheckId::Response | CheckId::Fresh);
-    (needs_a_right_answer && bench.sound_load().is_empty())
-        .then_some("no request of the load was answered rightly")
+    // `fresh` may find which labels are answered, where `response` met another.
+    let needs_an_answer = !matches!(check, CheckId::Response | CheckId::Fresh);
+    (needs_an_answer && bench.load().is_empty()).then_some("no request of the load was answered")
 }
 
 /// The severity of a failure follows from the contract and from the known failures of the manifest.

@@ -4,59 +4,70 @@ use rand_chacha::ChaCha8Rng;
 use tare_load::http1::Response;
 
 use super::CheckId;
-use super::bench::{Asked, Bench};
-use super::judge::status_and_body;
+use super::bench::Bench;
+use super::judge::{judge, status_and_body};
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
-use crate::contract::{Ask, Filled, Template, Values};
+use super::unknown::{self, path};
+use crate::contract::{Ask, Filled, Request, Template, Values};
 
 pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::NotFound);
-    let mut one = |path: &str| {
-        // Long labels, so that no path of the contract is met by chance.
+    let anywhere = ["/tare-{{label}}", "/tare-{{label}}/{{label}}"].map(|path| {
         let path = Template::parse(path).expect("a template of this file");
         let ask = Ask { method: String::from("GET"), path, headers: Vec::new(), body: None };
-        let filled = ask.fill(&mut Values::new(&mut rng, Some(16)));
-        let tried =
-            refused(bench, &filled, "status 404 for a path that the contract does not know", |status| {
-                status == 404
-            });
-        CheckResult::of(CheckId::NotFound, format!("GET {}", filled.target), tried.map(|_| None))
-    };
-    ["/tare-{{label}}", "/tare-{{label}}/{{label}}"].into_iter().map(&mut one).collect()
-}
-
-pub(super) fn wrong_method(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let mut rng = bench.rng(CheckId::WrongMethod);
-    let mut seen: Vec<String> = Vec::new();
+        // Long labels, so that no path of the contract is met by chance.
+        ask.fill(&mut Values::new(&mut rng, Some(16)))
+    });
+    let beside = unknown::paths_beside(bench.contract, &mut rng);
     let mut results = Vec::new();
-    for request in bench.sound_load() {
-        let path = |ask: &Ask| ask.path.to_string().split('?').next().unwrap_or_default().to_owned();
-        let own = path(&request.ask);
-        if seen.contains(&own) {
-            continue;
-        }
-        let known = |method: &str| {
-            let mut same = bench.contract.requests.iter().filter(|other| path(&other.ask) == own);
-            same.any(|other| other.ask.method == method)
-        };
-        let unknown = ["DELETE", "PUT", "PATCH"].into_iter().find(|method| !known(method));
-        seen.push(own);
-        let Some(method) = unknown else { continue };
-        results.push(one_wrong_method(bench, Asked::any(request, &mut rng).filled, method));
+    for filled in anywhere {
+        let tried = unknown_path(bench, &filled);
+        let tried = tried.map_err(|failure| name_what_answers_all(bench, failure, &mut rng));
+        results.push(CheckResult::of(CheckId::NotFound, format!("GET {}", filled.target), tried));
+    }
+    for filled in beside {
+        let tried = unknown_path(bench, &filled);
+        let name = format!("{} {}", filled.method, filled.target);
+        results.push(CheckResult::of(CheckId::NotFound, name, tried));
     }
     results
 }
 
-fn one_wrong_method(bench: &mut Bench<'_>, mut filled: Filled, method: &str) -> CheckResult {
-    filled.method = method.to_owned();
-    filled.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-    filled.body = None;
-    let tried =
-        refused(bench, &filled, "status 405 or 404 for a method that the contract does not know", |status| {
-            matches!(status, 405 | 404)
-        });
-    CheckResult::of(CheckId::WrongMethod, format!("{method} {}", filled.target), tried.map(|_| None))
+/// A server that refuses a method on every path may do so before it looks at the path.
+fn unknown_path(bench: &mut Bench<'_>, filled: &Filled) -> Tried {
+    let expected = "status 404 for a path that the contract does not know";
+    let by_method = filled.method != "GET";
+    refused(bench, filled, expected, |status| status == 404 || (by_method && status == 405)).map(|_| None)
+}
+
+/// A server without a router is no service with a mistake, if its manifest says what it is.
+fn name_what_answers_all(bench: &Bench<'_>, mut failure: Failure, rng: &mut ChaCha8Rng) -> Failure {
+    let Some(answer) = &failure.answer else { return failure };
+    let is_answer_to = |request: &&&Request| {
+        let expected = request.fill(rng, None).1;
+        bench.is_right(request) && judge(answer, &request.answer, &expected).is_ok()
+    };
+    if let Some(request) = bench.load().iter().find(is_answer_to) {
+        failure.reason += &format!(
+            ", as to \"{}\": it answers everything alike. If it is meant to have no router, its manifest says \
+             style = \"raw-socket\"",
+            request.name
+        );
+    }
+    failure
+}
+
+pub(super) fn wrong_method(bench: &mut Bench<'_>) -> Vec<CheckResult> {
+    let mut rng = bench.rng(CheckId::WrongMethod);
+    let asked = unknown::methods(bench.contract, &mut rng);
+    let mut one = |filled: Filled| {
+        let expected = "status 405 or 404 for a method that the contract does not know";
+        let tried = refused(bench, &filled, expected, |status| matches!(status, 405 | 404));
+        let name = format!("{} {}", filled.method, path(&filled.target));
+        CheckResult::of(CheckId::WrongMethod, name, tried.map(|_| None))
+    };
+    asked.into_iter().map(&mut one).collect()
 }
 
 pub(super) fn bad_input(bench: &mut Bench<'_>) -> Vec<CheckResult> {
@@ -92,13 +103,17 @@ fn refused(
     if allowed(response.status) {
         return Ok((talk, response));
     }
-    Err(Failure::new(format!("expected {expected}, got {}", status_and_body(&response)), &talk))
+    Err(Failure::of_answer(
+        format!("expected {expected}, got {}", status_and_body(&response)),
+        &talk,
+        response,
+    ))
 }
 
 /// After a refusal a valid request is answered: on the same connection if the service kept it, else on a new one.
 fn works_on(bench: &mut Bench<'_>, mut talk: Talk, refusal: &Response, rng: &mut ChaCha8Rng) -> Tried {
-    let Some(request) = bench.sound_load().into_iter().next() else { return Ok(None) };
-    let asked = Asked::any(request, rng);
+    let Some(request) = bench.first() else { return Ok(None) };
+    let asked = bench.any(request, rng);
     if !refusal.keep_alive || bench.options.closes_connections {
         let alone = bench.ask_alone(&asked);
         return alone.map(|_| None).map_err(|failure| failure.within("a right request after the refusal"));

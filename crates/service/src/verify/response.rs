@@ -5,22 +5,26 @@ use std::time::Instant;
 use tare_load::exchange::ExpectedBody;
 
 use super::CheckId;
-use super::bench::{Asked, Bench};
+use super::bench::{Asked, Bench, Standard};
 use super::judge::header;
 use super::talk::After;
-use super::transcript::{CheckResult, Failure, Outcome, Tried};
+use super::transcript::{CheckResult, Failure, Tried};
 
 pub(super) fn response(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let requests = bench.sound.clone();
+    let mut answered = Vec::new();
+    let requests = bench.requests();
     let results = bench.each(CheckId::Response, requests, |bench, request, rng| {
-        let asked = Asked::any(request, rng);
+        let asked = bench.any(request, rng);
         let tried = one_response(bench, &asked);
-        bench.answered.push((&request.name, asked.expected));
+        let standard = match &tried {
+            Ok(_) => Some(Standard::Contract),
+            Err(failure) => failure.answer.as_ref().map(|answer| Standard::Status(answer.status)),
+        };
+        answered.extend(standard.map(|standard| (request, standard)));
+        bench.expected.push((&request.name, asked.expected));
         tried
     });
-    let right =
-        |name: &str| results.iter().any(|result| result.request == name && result.outcome == Outcome::Pass);
-    bench.sound.retain(|request| right(&request.name));
+    bench.answered = answered;
     results
 }
 
@@ -56,13 +60,13 @@ fn one_response(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
 }
 
 pub(super) fn head(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let mut requests = bench.sound_load();
+    let mut requests = bench.load();
     requests.retain(|request| request.ask.method == "GET");
     if requests.is_empty() {
         return vec![CheckResult::skipped(CheckId::Head, "", "no request of the load is a GET")];
     }
     bench.each(CheckId::Head, requests, |bench, request, rng| {
-        let mut asked = Asked::any(request, rng);
+        let mut asked = bench.any(request, rng);
         asked.filled.method = String::from("HEAD");
         one_head(bench, &asked)
     })
@@ -73,13 +77,14 @@ fn one_head(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
     // With `close`, whatever comes after the head of the answer is a body, and the end of the connection ends the wait.
     talk.send(&asked.filled.bytes_with("HTTP/1.1", &bench.host, &[("Connection", "close")]));
     let response = talk.answer(true).map_err(|trouble| Failure::new(trouble.to_string(), &talk))?;
-    if response.status != asked.expected.status {
-        let reason = format!("HEAD got status {}, GET got {}", response.status, asked.expected.status);
+    if let Some(status) = asked.status().filter(|status| *status != response.status) {
+        let reason = format!("HEAD got status {}, GET got {status}", response.status);
         return Err(Failure::new(reason, &talk));
     }
     // Otherwise HEAD's own Content-Length is free: only GET of this very answer would tell the right one.
     if let (Some(length), ExpectedBody::Exact(body)) =
         (header(&response, "content-length"), &asked.expected.body)
+        && bench.is_right(asked.request)
         && length != body.len().to_string()
     {
         let reason = format!("HEAD says Content-Length {length}, the body of GET has {} bytes", body.len());
@@ -95,9 +100,9 @@ fn one_head(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
 }
 
 pub(super) fn alive(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let first = bench.sound_load().into_iter().take(1).collect();
+    let first = bench.first().into_iter().collect();
     bench.each(CheckId::Alive, first, |bench, request, rng| {
-        let asked = Asked::any(request, rng);
+        let asked = bench.any(request, rng);
         bench.ask_alone(&asked).map(|_| None).map_err(|failure| failure.within("after all other checks"))
     })
 }

@@ -80,8 +80,7 @@ impl Sent {
 pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Result<Vec<Sent>, String> {
     let mut bench = Bench::new(contract, target, options);
     let mut rng = bench.rng(CheckId::Response);
-    let load: Vec<Asked<'_>> =
-        bench.sound_load().into_iter().map(|request| Asked::any(request, &mut rng)).collect();
+    let load: Vec<Asked<'_>> = bench.load().into_iter().map(|request| bench.any(request, &mut rng)).collect();
     let mut kept = None;
     let mut round = || -> Result<Vec<Sent>, String> {
         load.iter().map(|asked| once(&mut bench, &mut kept, asked)).collect()

@@ -5,11 +5,12 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tare_load::http1::{Response, parse_response};
 
-use super::Timeouts;
+use super::patience::Patience;
 
 /// No contract asks for an answer of this size; a service that sends more than this never ends.
 const ANSWER_LENGTH_MAX: usize = 16 << 20;
@@ -17,7 +18,7 @@ const ANSWER_LENGTH_MAX: usize = 16 << 20;
 #[derive(Debug)]
 pub(super) struct Talk {
     stream: TcpStream,
-    answer_timeout: Duration,
+    patience: Rc<Patience>,
     sent: Vec<u8>,
     received: Vec<u8>,
     /// Number of received bytes that belong to answers that have been read.
@@ -60,13 +61,13 @@ pub(super) enum After {
 }
 
 impl Talk {
-    pub(super) fn open(target: SocketAddr, timeouts: &Timeouts) -> io::Result<Talk> {
-        let stream = TcpStream::connect_timeout(&target, timeouts.connect)?;
+    pub(super) fn open(target: SocketAddr, patience: &Rc<Patience>) -> io::Result<Talk> {
+        let stream = TcpStream::connect_timeout(&target, patience.timeouts.connect)?;
         // Each write is a segment of its own: the fragments must arrive as they were cut.
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(timeouts.answer))?;
+        stream.set_write_timeout(Some(patience.for_answer()))?;
         let (sent, received) = (Vec::new(), Vec::new());
-        Ok(Talk { stream, answer_timeout: timeouts.answer, sent, received, taken: 0, end: None })
+        Ok(Talk { stream, patience: Rc::clone(patience), sent, received, taken: 0, end: None })
     }
 
     pub(super) fn sent(&self) -> &[u8] {
@@ -114,7 +115,8 @@ impl Talk {
     }
 
     pub(super) fn answer(&mut self, to_head: bool) -> Result<Response, Trouble> {
-        let deadline = Instant::now() + self.answer_timeout;
+        let after = self.patience.for_answer();
+        let deadline = Instant::now() + after;
         loop {
             if let Some(response) = self.parse(to_head)? {
                 return Ok(response);
@@ -125,8 +127,8 @@ impl Talk {
                 None => {}
             }
             if !self.read(deadline) {
-                let progress = Progress::of(self.unclaimed());
-                return Err(Trouble::TimedOut { after: self.answer_timeout, progress });
+                self.patience.no_answer_came();
+                return Err(Trouble::TimedOut { after, progress: Progress::of(self.unclaimed()) });
             }
         }
     }
@@ -147,7 +149,7 @@ impl Talk {
     }
 
     pub(super) fn after(&mut self) -> After {
-        let deadline = Instant::now() + self.answer_timeout;
+        let deadline = Instant::now() + self.patience.for_end();
         loop {
             match (self.unclaimed().len(), self.end) {
                 (0, Some(End::Closed)) => return After::Closed,
@@ -156,6 +158,7 @@ impl Talk {
                 (length, _) => return After::Bytes(length),
             }
             if !self.read(deadline) {
+                self.patience.no_end_came();
                 return After::StillOpen;
             }
         }
@@ -170,6 +173,8 @@ impl Talk {
             if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
                 return false;
             }
+            // A server that writes its answer in pieces may hold the second back until the first is acknowledged, for 40 ms.
+            let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
             match self.stream.read(&mut buffer) {
                 Ok(0) => self.end = Some(End::Closed),
                 Ok(length) => self.received.extend_from_slice(&buffer[..length]),
@@ -240,6 +245,7 @@ impl fmt::Display for Trouble {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Timeouts;
     use super::*;
 
     use std::net::{Shutdown, TcpListener};
@@ -264,8 +270,8 @@ mod tests {
             stream
         });
         let (connect, answer) = (Duration::from_secs(10), Duration::from_millis(300));
-        let timeouts = Timeouts { connect, answer, pause: Duration::ZERO };
-        (Talk::open(target, &timeouts).unwrap(), server)
+        let timeouts = Timeouts { connect, answer, pause: Duration::ZERO, after_silence: answer };
+        (Talk::open(target, &Rc::new(Patience::new(&timeouts, false))).unwrap(), server)
     }
 
     #[test]

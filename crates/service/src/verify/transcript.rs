@@ -1,6 +1,7 @@
 //! What verify found, as data: it goes into the run folder as JSON. Its text for people is made in `text`.
 
 use serde::{Deserialize, Serialize};
+use tare_load::http1::Response;
 
 use super::escape::escape;
 use super::talk::Talk;
@@ -61,6 +62,8 @@ pub struct Wire {
 pub(super) struct Failure {
     pub reason: String,
     pub wire: Option<Wire>,
+    /// The answer that is wrong, where a whole one came.
+    pub answer: Option<Box<Response>>,
 }
 
 /// A pass, perhaps with a note.
@@ -85,7 +88,7 @@ impl CheckResult {
     pub(super) fn of(check: CheckId, request: impl Into<String>, tried: Tried) -> CheckResult {
         let (outcome, note, wire) = match tried {
             Ok(note) => (Outcome::Pass, note, None),
-            Err(Failure { reason, wire }) => (Outcome::Fail(reason), None, wire),
+            Err(Failure { reason, wire, .. }) => (Outcome::Fail(reason), None, wire),
         };
         CheckResult { check, request: request.into(), outcome, note, wire }
     }
@@ -99,12 +102,17 @@ impl CheckResult {
 impl Failure {
     pub(super) fn new(reason: impl Into<String>, talk: &Talk) -> Failure {
         let wire = Wire { sent: bounded(talk.sent()), received: bounded(talk.received()) };
-        Failure { reason: reason.into(), wire: Some(wire) }
+        Failure { reason: reason.into(), wire: Some(wire), answer: None }
+    }
+
+    /// A failure by an answer that is not right.
+    pub(super) fn of_answer(reason: impl Into<String>, talk: &Talk, answer: Response) -> Failure {
+        Failure { answer: Some(Box::new(answer)), ..Failure::new(reason, talk) }
     }
 
     /// A failure before there was a connection.
     pub(super) fn without_wire(reason: impl Into<String>) -> Failure {
-        Failure { reason: reason.into(), wire: None }
+        Failure { reason: reason.into(), wire: None, answer: None }
     }
 
     pub(super) fn within(mut self, place: &str) -> Failure {

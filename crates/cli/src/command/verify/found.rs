@@ -138,8 +138,11 @@ impl Found {
     }
 }
 
+/// Where no service could be looked at, nothing was found: that is not fine.
 pub(super) fn outcome(all: &[Verified]) -> Outcome {
-    all.iter().map(|verified| verified.found.outcome()).fold(Outcome::Fine, Outcome::graver)
+    let nothing = all.iter().all(|verified| matches!(verified.found, Found::Missing { .. }));
+    let least = if nothing { Outcome::SetUp } else { Outcome::Fine };
+    all.iter().map(|verified| verified.found.outcome()).fold(least, Outcome::graver)
 }
 
 pub(super) fn summary(all: &[Verified], seed: u64) -> String {

@@ -12,6 +12,7 @@ use std::{
     },
 };
 
+use anyhow::ensure;
 use tare_host::{process::Supervisor, signals};
 use tare_service::{
     build::Site,
@@ -44,8 +45,8 @@ Examples:
   tare verify hyper axum --wire           the headers and bytes that they send
   tare verify --explain                   what each check does
 
-Exit codes: 0 every contract is honoured, 1 usage error, or a service was not built, 2 a service failed its contract, \
-130 or 143 interrupted.")]
+Exit codes: 0 every contract is honoured, 1 usage error, a service was not built, or nothing was verified, \
+2 a service failed its contract, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
     services: Vec<String>,
@@ -92,6 +93,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     for name in &args.contract {
         workspace.contract(name)?;
     }
+    refuse_what_nobody_declares(&rows, &args)?;
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
     let verification = Verification {
@@ -120,6 +122,24 @@ fn leave_out_known_failures(rows: &mut Vec<Row>) {
         }
     }
     rows.retain(|row| row.service.mistake.is_none());
+}
+
+/// A proof of nothing is refused: each contract that is asked for must be declared by one of `rows`, and each service that
+/// is named must declare one of them.
+fn refuse_what_nobody_declares(rows: &[Row], args: &Args) -> anyhow::Result<()> {
+    let declares = |row: &Row, contract: &String| row.service.contracts.contains(contract);
+    for contract in &args.contract {
+        let declared = rows.iter().any(|row| declares(row, contract));
+        ensure!(declared, "none of the services declares the contract \"{contract}\"");
+    }
+    let is_named =
+        |row: &&Row| args.services.iter().flat_map(|words| words.split(',')).any(|word| word == row.label);
+    for row in rows.iter().filter(is_named) {
+        let proves = args.contract.is_empty() || args.contract.iter().any(|contract| declares(row, contract));
+        let (label, asked) = (&row.label, args.contract.join("\", \""));
+        ensure!(proves, "service \"{label}\" does not declare the contract \"{asked}\"");
+    }
+    Ok(())
 }
 
 struct Verification<'a> {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -36,7 +36,17 @@ pub(super) enum Fault {
     TakesBadInput,
     HangsUpOnBadInput,
     FrozenDate,
+    DateOfAnHourAgo,
     NoDate,
+    WrongTypeAndName,
+    OneSpelling,
+    HeadOfFourKilobytes,
+    ChunkedInOnePiece,
+    RefusesLongBodies,
+    PrefixRouter,
+    PostIsGet,
+    ClosesAtAThousand,
+    NeverAnswersLabels,
 }
 
 pub(super) struct Server {
@@ -46,7 +56,6 @@ pub(super) struct Server {
 
 struct Shared {
     fault: Fault,
-    answers: AtomicUsize,
     cached: std::sync::Mutex<std::collections::BTreeMap<&'static str, String>>,
 }
 
@@ -56,6 +65,7 @@ struct Asked {
     http_1_0: bool,
     close: bool,
     body: String,
+    head: usize,
     length: usize,
 }
 
@@ -64,7 +74,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let shared = Arc::new(Shared { fault, answers: AtomicUsize::new(0), cached: Default::default() });
+        let shared = Arc::new(Shared { fault, cached: Default::default() });
         let stopped = Arc::clone(&stop);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -90,6 +100,7 @@ impl Drop for Server {
 impl Shared {
     fn serve(&self, mut stream: TcpStream) {
         let mut input = Vec::new();
+        let mut answered = 0;
         let mut buffer = [0; 4096];
         loop {
             let mut output = Vec::new();
@@ -98,6 +109,8 @@ impl Shared {
             while let Some(asked) = self.parse(&input) {
                 input.drain(..asked.length);
                 let Some((answer, closes)) = self.answer(&asked) else { return };
+                answered += 1;
+                close |= self.fault == Fault::ClosesAtAThousand && answered == 1000;
                 answers.push(answer);
                 close |= closes;
             }
@@ -125,9 +138,9 @@ impl Shared {
     }
 
     fn parse(&self, input: &[u8]) -> Option<Asked> {
-        let mut headers = [httparse::EMPTY_HEADER; 16];
+        let mut headers = [httparse::EMPTY_HEADER; 32];
         let mut request = httparse::Request::new(&mut headers);
-        let httparse::Status::Complete(head) = request.parse(input).unwrap() else { return None };
+        let Ok(httparse::Status::Complete(head)) = request.parse(input) else { return None };
         let value = |name: &str| {
             let found = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name))?;
             std::str::from_utf8(found.value).ok()
@@ -136,25 +149,44 @@ impl Shared {
         if self.fault == Fault::AnswersBeforeTheBody {
             length = length.min(input.len() - head);
         }
-        let body = input.get(head..head + length)?;
+        if self.fault == Fault::OneSpelling && !input[..head].windows(16).any(|at| at == b"Content-Length: ")
+        {
+            length = 0;
+        }
+        let (body, length) = match value("transfer-encoding") {
+            Some(_) if self.fault == Fault::ChunkedInOnePiece => {
+                // What has come with the head is all that it takes.
+                unchunked(&input[head..]).unwrap_or((Vec::new(), input.len() - head))
+            }
+            Some(_) => unchunked(&input[head..])?,
+            None => (input.get(head..head + length)?.to_vec(), length),
+        };
         Some(Asked {
             method: request.method?.to_owned(),
             target: request.path?.to_owned(),
             http_1_0: request.version == Some(0),
             close: value("connection") == Some("close"),
-            body: String::from_utf8(body.to_vec()).ok()?,
+            body: String::from_utf8(body).ok()?,
+            head,
             length: head + length,
         })
     }
 
     /// The bytes of the answer and whether the connection is then closed; nothing to hang up at once.
     fn answer(&self, asked: &Asked) -> Option<(Vec<u8>, bool)> {
-        let count = self.answers.fetch_add(1, Ordering::SeqCst);
         let (status, mut content_type, body) = self.route(asked);
-        if status == 400 && self.fault == Fault::HangsUpOnBadInput {
+        let hangs_up = match self.fault {
+            Fault::HangsUpOnBadInput => status == 400,
+            Fault::HeadOfFourKilobytes => asked.head > 4096,
+            _ => false,
+        };
+        if hangs_up {
             return None;
         }
-        if self.fault == Fault::WrongContentType {
+        if self.fault == Fault::NeverAnswersLabels && asked.target.starts_with("/test/labels/") {
+            thread::sleep(Duration::from_secs(60));
+        }
+        if matches!(self.fault, Fault::WrongContentType | Fault::WrongTypeAndName) {
             content_type = "text/html";
         }
         let close = asked.close || asked.http_1_0 || self.fault == Fault::SaysClose;
@@ -163,8 +195,8 @@ impl Shared {
         let date = match self.fault {
             Fault::NoDate => String::new(),
             Fault::FrozenDate => String::from("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
-            // Any clock does that moves; this one moves with each answer.
-            _ => format!("Date: Sun, 06 Nov 1994 08:{:02}:{:02} GMT\r\n", count / 60 % 60, count % 60),
+            Fault::DateOfAnHourAgo => date(3600),
+            _ => date(0),
         };
         let length = body.len() + if self.fault == Fault::PromisesTooMuch { 5 } else { 0 };
         let framing = match self.fault {
@@ -191,15 +223,25 @@ impl Shared {
     fn route(&self, asked: &Asked) -> (u16, &'static str, String) {
         const TEXT: &str = "text/plain; charset=utf-8";
         const JSON: &str = "application/json";
-        let get = matches!(asked.method.as_str(), "GET" | "HEAD") || self.fault == Fault::TakesAllMethods;
+        let get = matches!(asked.method.as_str(), "GET" | "HEAD")
+            || self.fault == Fault::TakesAllMethods
+            || (self.fault == Fault::PostIsGet && asked.method == "POST");
         let (path, query) = asked.target.split_once('?').unwrap_or((&asked.target, ""));
+        if self.fault == Fault::RefusesLongBodies && asked.body.len() > 100_000 {
+            return (413, TEXT, String::from("too long"));
+        }
+        let by_prefix = |known: &str| self.fault == Fault::PrefixRouter && path.starts_with(known);
         match path {
+            _ if by_prefix("/api") => (200, TEXT, String::from("Hello, World!")),
+            "/api/test" if get => (200, TEXT, String::from("Hello, World!")),
             "/" if get => (200, TEXT, String::from("Hello world!")),
             "/test/status" if get && self.fault == Fault::StatusSaysOkBang => {
                 (200, TEXT, String::from("OK!"))
             }
             "/test/status" if get => (200, TEXT, String::from("OK")),
-            "/framework" if get && self.fault == Fault::FrameworkInLowerCase => {
+            "/framework"
+                if get && matches!(self.fault, Fault::FrameworkInLowerCase | Fault::WrongTypeAndName) =>
+            {
                 (200, JSON, json!({ "hello": "world" }).to_string())
             }
             "/framework" if get => (200, JSON, json!({ "Hello": "world" }).to_string()),
@@ -212,13 +254,14 @@ impl Shared {
                 None => (400, TEXT, String::from("bad")),
             },
             _ if get && path.starts_with("/test/labels/") => self.label(&path["/test/labels/".len()..], TEXT),
-            _ if self.fault == Fault::FindsAll => (200, TEXT, String::new()),
+            _ if self.fault == Fault::FindsAll => (200, TEXT, String::from("Hello world!")),
             _ => (404, TEXT, String::from("not found")),
         }
     }
 
     fn label(&self, label: &str, content_type: &'static str) -> (u16, &'static str, String) {
         match self.fault {
+            _ if label.contains('/') => (404, content_type, String::new()),
             Fault::OnlyLabelsOfThree if label.len() != 3 => (404, content_type, String::new()),
             Fault::Caches if label != "x" => {
                 let mut cached = self.cached.lock().unwrap();
@@ -246,5 +289,27 @@ impl Shared {
         };
         value.as_object_mut()?.insert(String::from("text"), json!("received"));
         Some(value.to_string())
+    }
+}
+
+/// The `Date` of some seconds ago.
+fn date(seconds_ago: i64) -> String {
+    let now = jiff::Timestamp::now().as_second();
+    let then = jiff::Timestamp::from_second(now - seconds_ago).unwrap();
+    then.strftime("Date: %a, %d %b %Y %H:%M:%S GMT\r\n").to_string()
+}
+
+/// A chunked body and how many bytes it takes, once its last chunk has come.
+fn unchunked(mut input: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let (mut body, all) = (Vec::new(), input.len());
+    loop {
+        let line = input.windows(2).position(|end| end == b"\r\n")?;
+        let length = usize::from_str_radix(std::str::from_utf8(&input[..line]).ok()?, 16).ok()?;
+        let chunk = input.get(line + 2..line + 2 + length + 2)?;
+        body.extend(&chunk[..length]);
+        input = &input[line + length + 4..];
+        if length == 0 {
+            return Some((body, all - input.len()));
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 const STALLS_EVERY: u64 = 50;
-const CRASHES_AT: u64 = 500;
+const CRASHES_AT: u64 = 1500;
 const CRASH_STATUS: i32 = 3;
 const CLOSES_AT: u64 = 5000;
 const CROWD: u64 = 32;
@@ -55,6 +55,16 @@ fn is_idle(stream: &TcpStream) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+fn date_of_an_hour_ago() -> String {
+    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+    then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+fn has_chunked_head(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains("chunked\r\n") && text.contains("\r\n\r\n")
 }
 
 impl Server {
@@ -101,6 +111,10 @@ impl Server {
                     }
                 }
                 Parsed::Partial if self.mode == Mode::ClosesIdle && is_idle(&stream)? => return Ok(()),
+                Parsed::Partial if self.mode == Mode::HastyWithChunks && has_chunked_head(&bytes) => {
+                    bytes.clear();
+                    stream.write_all(&Response::text(400, "no body").write(Framing::default()))?;
+                }
                 Parsed::Partial => match stream.read(&mut chunk)? {
                     0 => return Ok(()),
                     length => bytes.extend(&chunk[..length]),
@@ -156,7 +170,11 @@ impl Server {
             say_keep_alive: request.http_1_0 || self.mode == Mode::ResetsAfterResponse,
             without_body: request.method == "HEAD",
             promise_one_byte_less: self.mode == Mode::WrongLength,
-            date: (self.mode == Mode::FrozenDate).then_some("Thu, 01 Jan 2026 00:00:00 GMT"),
+            date: match self.mode {
+                Mode::FrozenDate => Some("Thu, 01 Jan 2026 00:00:00 GMT".to_owned()),
+                Mode::DateInThePast => Some(date_of_an_hour_ago()),
+                _ => None,
+            },
         };
         let bytes = self.answer(request).write(framing);
         if self.mode == Mode::HalfAnswer {

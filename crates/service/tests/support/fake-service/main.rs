@@ -132,7 +132,9 @@ fn end_on_sigterm(server: Arc<Server>) -> std::io::Result<()> {
         if signals.forever().next().is_some() {
             let loaded = server.open.load(Ordering::SeqCst) > LOADED;
             match server.mode {
-                Mode::DiesLoaded if loaded => std::process::exit(143),
+                Mode::DiesLoaded if loaded => std::process::exit(1),
+                Mode::FailsAtSigterm => std::process::exit(1),
+                Mode::EndsWith143 => std::process::exit(143),
                 Mode::HangsLoaded if loaded => std::thread::sleep(LIFE),
                 _ => std::process::exit(0),
             }

@@ -56,6 +56,9 @@ impl Routes {
             ("GET", "/", _) if self.bare => Response::text(200, "Hello World!"),
             ("GET", "/", _) => Response::text(200, "Hello world!"),
             ("GET", "/api/test", _) => Response::text(200, "Hello, World!"),
+            ("GET", path, _) if self.mode == Mode::PrefixRouter && path.starts_with("/api") => {
+                Response::text(200, "Hello, World!")
+            }
             ("GET", "/test/status", _) if self.mode == Mode::StatusOkBang => Response::text(200, "OK!"),
             ("GET", "/test/status", _) => Response::text(200, "OK"),
             ("POST", "/test", _) => self.echo(&request.body),
