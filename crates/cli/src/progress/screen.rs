@@ -61,7 +61,6 @@ impl<W: Write> Screen<W> {
         written
     }
 
-    /// Takes the view away.
     pub(crate) fn clear(&mut self) {
         if let Some(size) = self.size {
             let erased = self.erased(size);

@@ -26,7 +26,6 @@ pub struct Column {
     pub key: String,
     /// The head of the column: `p99`.
     pub title: String,
-    /// What its numbers are.
     pub unit: Unit,
     /// What it means, in a sentence, where the title does not say it.
     #[serde(skip_serializing_if = "String::is_empty")]

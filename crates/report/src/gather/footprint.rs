@@ -9,7 +9,6 @@ use crate::document::Section;
 const LEAD: &str = "What services are besides fast: licence, packages, code that a user writes, what must be shipped, what a build \
                     costs. Packages are counted as each ecosystem counts them.";
 
-/// One service.
 #[derive(Default)]
 pub(crate) struct Described<'a> {
     pub(crate) label: &'a str,

@@ -1,6 +1,9 @@
 //! Words and sentences that all kinds of documents are made of.
 
-use tare_analysis::findings::{Finding, RunIssue};
+use tare_analysis::{
+    estimate::Estimate,
+    findings::{Finding, RunIssue},
+};
 
 use crate::document::Unit;
 
@@ -18,6 +21,13 @@ pub(crate) fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f
         }
         [least, .., most] => Some(format!("from {} to {}", text(least), text(most))),
     }
+}
+
+/// A ratio with its interval: `102.1% (99.5 .. 104.7%)`, `-4.1% (-5.0 .. -3.2%)`.
+pub(crate) fn with_interval(ratio: &Estimate, unit: Unit) -> String {
+    let interval = ratio.low.zip(ratio.high);
+    let interval = interval.map(|(low, high)| format!(" ({})", unit.show_interval(low, high)));
+    unit.show(ratio.value) + &interval.unwrap_or_default()
 }
 
 /// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, and it is not known which.

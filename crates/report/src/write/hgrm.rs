@@ -15,15 +15,10 @@ use super::File;
 /// Why there are no latencies.
 #[derive(Debug, thiserror::Error)]
 pub enum HgrmError {
-    /// The run has none.
     #[error("{}: keeps no latency histograms (histograms/ROW/block-NNN.hgrm-v2)", run.display())]
-    NoHistograms {
-        /// Its folder.
-        run: PathBuf,
-    },
+    NoHistograms { run: PathBuf },
 }
 
-/// The latencies of a run.
 #[derive(Debug)]
 pub struct Latencies {
     /// `ROW.hgrm` for closed loops, `ROW-at-RATE.hgrm` for open ones.

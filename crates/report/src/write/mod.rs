@@ -26,14 +26,12 @@ use crate::document::{Document, Fact, Kind, Section, Status, Table, Verdict};
 pub struct File {
     /// Its name in the folder of the form.
     pub name: String,
-    /// What is in it.
     pub bytes: Vec<u8>,
 }
 
 /// Why a document cannot be written in a form.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// There is no such section.
     #[error("the report has no section \"{id}\"{nearest}")]
     Section {
         id: String,

@@ -7,7 +7,6 @@ use crate::document::{Document, Status, Unit};
 
 use super::html;
 
-/// A run in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Listed {
     /// What its folder is called.

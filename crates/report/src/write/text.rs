@@ -23,7 +23,6 @@ const INDENT: usize = 4;
 pub struct Look {
     /// Columns of the terminal; tables of a file are as wide as they are.
     pub width: Option<usize>,
-    /// With ANSI sequences.
     pub colours: bool,
 }
 

@@ -73,7 +73,6 @@ impl Plan {
     }
 }
 
-/// A load in words.
 pub(super) fn describe(connections: Connections, load: &Load) -> String {
     let Connections { total, threads } = connections;
     let kind = match &load.schedule {

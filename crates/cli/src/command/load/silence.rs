@@ -6,7 +6,6 @@ use tare_load::Interval;
 /// This many intervals of 1 s without an answer, in each of which connections fail, are more than a hiccup.
 const SILENT_MAX: u32 = 30;
 
-/// Listens to the intervals of a load.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     silent: u32,
@@ -24,7 +23,6 @@ impl Silence {
         self.given_up()
     }
 
-    /// Whether it was time to give up.
     pub(super) fn given_up(&self) -> bool {
         self.silent >= SILENT_MAX
     }

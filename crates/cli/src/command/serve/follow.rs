@@ -21,13 +21,11 @@ use super::{
     progress::{JournalProgress, PageProgress},
 };
 
-/// How often a journal is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What is new of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Update {
-    /// How far it is.
     pub progress: Option<PageProgress>,
     /// Counts how often there was something new for the report to show.
     pub documents: u64,

@@ -20,13 +20,11 @@ pub(super) struct PageProgress {
     pub now: String,
     /// The part that changes with every block: what a screen reader says.
     pub stage: String,
-    /// The time that is left.
     pub left: String,
     /// The part of the time that is over, as a guess.
     pub share: f64,
 }
 
-/// A run in progress.
 #[derive(Debug)]
 pub(super) struct JournalProgress {
     plan: Plan,
@@ -44,7 +42,6 @@ pub(super) struct JournalProgress {
 }
 
 impl JournalProgress {
-    /// Of a run with this plan.
     pub(super) fn of(plan: Plan) -> JournalProgress {
         let now = if plan.is_sequential() { "the first sample" } else { "warming up" }.to_owned();
         let done = BTreeSet::new();
@@ -124,7 +121,6 @@ impl JournalProgress {
         }
     }
 
-    /// How far it is.
     pub(super) fn now(&self) -> PageProgress {
         let stage = match self.blocks {
             _ if self.plan.is_sequential() => {

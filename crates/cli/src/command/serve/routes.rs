@@ -38,7 +38,6 @@ use super::{
     shelf::{Folders, Shelf},
 };
 
-/// Streams of events at once.
 const STREAMS_MAX: usize = 32;
 /// How long past runs are read for one look at the list; the rest is read at the next.
 const LIST_BUDGET: Duration = Duration::from_millis(300);
@@ -98,7 +97,6 @@ impl App {
         reading(move || list.look()).await
     }
 
-    /// The folder of the run of this name.
     async fn find(&self, name: String) -> Result<PathBuf, Response> {
         let sentence = format!("no run is called {name:?}; the list of runs is at /");
         let folders = self.folders.clone();

@@ -174,7 +174,6 @@ impl Place {
         members.map(|run| Place { name: format!("{}{OF_SERIES}{}", self.name, run.name), ..run }).collect()
     }
 
-    /// Where its page is.
     pub(super) fn link(name: &str) -> String {
         format!("/run/{}", escaped(name))
     }

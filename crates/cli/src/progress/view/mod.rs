@@ -16,7 +16,6 @@ const MARK: [&str; 2] = ["▶ ", "  "];
 const TITLE_MIN: usize = 8;
 const REMARKS_MAX: usize = 3;
 
-/// Columns and lines of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) columns: u16,

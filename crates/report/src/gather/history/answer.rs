@@ -1,20 +1,19 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
 use tare_analysis::{
-    estimate::Estimate,
     figures::{self, percent, several},
+    history::{
+        changes::Change,
+        comparable::{Difference, Weight},
+        effects::{DECIDES, Effect, EffectVerdict, floor},
+        scope::RunSet,
+    },
 };
 use tare_bench::metric::Metric;
 
 use crate::{
     document::{Status, Unit},
-    gather::words::capital,
-};
-use tare_analysis::history::{
-    changes::Change,
-    comparable::{Difference, Weight},
-    effects::{DECIDES, Effect, EffectVerdict, floor},
-    scope::RunSet,
+    gather::words::{capital, with_interval},
 };
 
 /// More names than this make no sentence.
@@ -116,16 +115,9 @@ fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<
 
 fn named(effect: &Effect) -> String {
     match &effect.ratio {
-        Some(ratio) => format!("{} {}", effect.row, change(ratio)),
+        Some(ratio) => format!("{} {}", effect.row, with_interval(ratio, Unit::Change)),
         None => effect.row.clone(),
     }
-}
-
-/// A ratio as a change with its interval: `-4.1% (-5.0 .. -3.2%)`.
-fn change(ratio: &Estimate) -> String {
-    let interval = ratio.low.zip(ratio.high);
-    let interval = interval.map(|(low, high)| format!(" ({})", Unit::Change.show_interval(low, high)));
-    figures::change(ratio.value) + interval.unwrap_or_default().as_str()
 }
 
 /// What a reader must know, the gravest first.

@@ -27,13 +27,11 @@ pub enum HistoryError {
         /// Why the others cannot, a sentence each.
         left_out: Vec<String>,
     },
-    /// They measured different things.
     #[error("the runs are not comparable: {}", reasons.join("; "))]
     NotComparable {
         /// What differs, with the value of each run.
         reasons: Vec<String>,
     },
-    /// One run was named twice.
     #[error("\"{place}\" and \"{again}\" are the same run: give two different ones")]
     SameRun { place: String, again: String },
 }

@@ -96,7 +96,6 @@ const RELATED: [(Metric, &str, &str); 3] = [
     (Metric::P99, "p99", "p99"),
 ];
 
-/// A row in a run, by itself.
 struct RunRow<'a> {
     run: &'a NamedRun,
     place: usize,

@@ -1,6 +1,5 @@
 //! What came out of a run, in a sentence or two: what is read first. It claims no order that the data do not support.
 
-use tare_analysis::estimate::Estimate;
 use tare_analysis::{
     findings::{Issue, RowIssue},
     interleaved::{
@@ -14,7 +13,7 @@ use tare_bench::{metric::Metric, record::Ending};
 
 use crate::{
     document::Unit,
-    gather::words::{either, span},
+    gather::words::{either, span, with_interval},
 };
 
 /// A sentence or two, each beginning with a capital letter, whatever services are called.
@@ -161,12 +160,6 @@ fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
 fn beside(report: &Report, label: &str, by: Metric) -> String {
     let throughput = related(report, label, Metric::Throughput).filter(|_| by != Metric::Throughput);
     throughput.map_or(String::new(), |ratio| format!(", at {ratio} of its throughput"))
-}
-
-fn with_interval(ratio: &Estimate, unit: Unit) -> String {
-    let interval = ratio.low.zip(ratio.high);
-    let interval = interval.map(|(low, high)| format!(" ({})", unit.show_interval(low, high)));
-    unit.show(ratio.value) + &interval.unwrap_or_default()
 }
 
 /// A figure of its own, where there is none of the reference's, and why not.

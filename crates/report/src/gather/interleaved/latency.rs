@@ -122,7 +122,6 @@ fn percentiles(count: u64) -> Vec<f64> {
         .collect()
 }
 
-/// The curves.
 pub(crate) fn curves(report: &Report, curves: &Curves) -> Section {
     let mut loads: Vec<&str> = curves.found.keys().map(|(_, load)| load.as_str()).collect();
     loads.sort_by_key(|load| (*load != CLOSED, load.to_owned()));
@@ -173,7 +172,6 @@ fn chart(load: &str, steps: &[Percentile]) -> Option<Chart> {
 const LOAD_LEAD: &str = "Latency in open loops, from the instant at which a request was due, at rates that a service has no say \
                          in. Each figure is over blocks.";
 
-/// Latency against load.
 pub(crate) fn against_load(report: &Report) -> Section {
     let points = report.rows.iter().flat_map(|row| {
         let mut points: Vec<&OpenLatency> = row.latency_open.iter().collect();

@@ -22,7 +22,6 @@ use crate::{
 const LEAD: &str = "The same services under each load of the run, measured in the same blocks. A line that falls loses more to the \
                     reference as connections are added; a gap is a load under which the service has no valid figure.";
 
-/// A service under a load.
 struct UnderLoad<'a> {
     connections: usize,
     row: &'a RowReport,

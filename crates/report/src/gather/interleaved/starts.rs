@@ -1,9 +1,11 @@
 //! Of starts: how services warm up, how long they take to answer, what memory they need.
 
-use tare_analysis::estimate::Estimate;
-use tare_analysis::interleaved::{
-    Report, RowReport, State,
-    slices::{BlockFigures, blocks},
+use tare_analysis::{
+    estimate::Estimate,
+    interleaved::{
+        Report, RowReport, State,
+        slices::{BlockFigures, blocks},
+    },
 };
 use tare_bench::{
     folder::StoredRun,
@@ -24,7 +26,6 @@ const FIRST: usize = 8;
 const WARM_UP_LEAD: &str = "A fresh process under load, before the first block: what a request costs, in windows of one length. A \
                             service is loaded for so long before its first slice that its curve is flat.";
 
-/// One window of a pilot.
 struct PilotWindow<'a> {
     label: &'a str,
     pilot: &'a Pilot,
@@ -213,7 +214,6 @@ const START_UP: Measure = Measure {
     none: "no start of a row with figures was kept",
 };
 
-/// Peak memory by row.
 pub(crate) fn memory(kept: &StoredRun, report: &Report) -> Section {
     MEMORY.section(kept, report, Columns::new(), Scale::Linear)
 }

@@ -14,7 +14,6 @@ use crate::{
 const LEAD: &str = "What each service sends for each request of the contract, to the byte. The body is the same by contract; the \
                     head is not, and its bytes are work too.";
 
-/// An answer of a row.
 struct Answer {
     label: String,
     sent: Sent,

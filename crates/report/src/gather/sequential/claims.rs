@@ -65,7 +65,6 @@ fn word(verdict: Verdict) -> Value {
     Value::of_verdict(verdict, Question::Claim)
 }
 
-/// A comparison of a claim.
 #[derive(Clone, Copy)]
 struct Evidence<'a> {
     id: &'a str,

@@ -19,7 +19,6 @@ use crate::{
 /// all there was: that is no figure.
 const OTHERS_KNOWN_FROM_NS: u64 = 10 * TICK_NS;
 
-/// One cell in one round.
 #[derive(Clone, Copy)]
 struct CellRound<'a> {
     run: &'a Experiment<'a>,

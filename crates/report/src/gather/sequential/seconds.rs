@@ -16,7 +16,6 @@ use crate::{
 /// What is left of a load is no rate to be read beside those of whole seconds.
 const SHORT_NS: u64 = 500_000_000;
 
-/// One second of one cell.
 struct CellSecond<'a> {
     cell: ServiceAt<'a>,
     name: String,

@@ -9,7 +9,6 @@ use crate::{
 /// Columns from which on a table has no room for sentences beside its numbers: they stand on a line of their own.
 const CROWDED_COLUMNS_MIN: usize = 9;
 
-/// A table of a page.
 pub(crate) struct TableView<'a> {
     pub(crate) table: &'a Table,
     pub(crate) heads: Vec<Head<'a>>,
@@ -21,7 +20,6 @@ pub(crate) struct TableView<'a> {
     pub(crate) folded: bool,
 }
 
-/// The head of a column.
 pub(crate) struct Head<'a> {
     pub(crate) column: &'a Column,
     /// Its place among all columns, also those that are not shown.
@@ -36,7 +34,6 @@ impl Head<'_> {
     }
 }
 
-/// A row of a table.
 pub(crate) struct RowView<'a> {
     /// Another tier begins with it.
     pub(crate) tier: bool,
@@ -47,7 +44,6 @@ pub(crate) struct RowView<'a> {
     pub(crate) said: Vec<(&'a str, &'a str)>,
 }
 
-/// What is in a cell.
 pub(crate) struct Cell<'a> {
     /// The one that names its row.
     pub(crate) names: bool,
@@ -118,11 +114,8 @@ fn heads(table: &Table) -> Vec<Head<'_>> {
 
 /// Places of columns that are not cells like others.
 struct Beside {
-    /// It names rows.
     name: Option<usize>,
-    /// They stand below the name.
     below: Vec<usize>,
-    /// They stand below the row.
     said: Vec<usize>,
 }
 
@@ -192,9 +185,7 @@ impl Cell<'_> {
             bar: value.number().filter(|_| column.bar).map(bar),
         }
     }
-}
 
-impl Cell<'_> {
     /// It may not fit: all of it is shown to who points at it.
     pub(crate) fn is_long(&self) -> bool {
         is_long(&self.text)

@@ -7,7 +7,6 @@ use crate::{
 };
 
 const GAP: &str = "  ";
-/// Columns of a bar.
 const BAR: usize = 12;
 /// A bar is a picture of the figure beside it: what a narrow terminal keeps it for.
 const BAR_PRIORITY: u8 = 25;
@@ -15,9 +14,7 @@ const BAR_PRIORITY: u8 = 25;
 /// A table without what stands below it.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    /// Titles of the columns.
     pub(crate) head: String,
-    /// A line for each row of the table.
     pub(crate) rows: Vec<String>,
     /// Titles of what there was no room for.
     pub(crate) without: Vec<String>,

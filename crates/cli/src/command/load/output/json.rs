@@ -11,7 +11,6 @@ use tare_load::{
 
 use super::{LoadResult, QUANTILES, printable};
 
-/// The version of the document.
 const FORMAT: &str = "tare-load/1.0";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
