@@ -89,7 +89,7 @@ pub fn of_capacity(report: &SloReport) -> Vec<Check> {
 /// That each row has figures under every load. A claim that is refuted is a result, and a service that hangs as it was
 /// published to is one too: they fail nothing.
 pub fn of_published(report: &sequential::SequentialReport) -> Vec<Check> {
-    let of_row = |(place, row): (usize, &sequential::PublishedRow)| {
+    let of_row = |(place, row): (usize, &tare_bench::plan::PlannedRow)| {
         if let Some(excluded) = &row.excluded {
             return Check::new(&row.label, excluded.why.into(), &excluded.reason);
         }

@@ -21,7 +21,6 @@ use tare_bench::{
     },
     slo::{Found, Search, SloPlan},
 };
-use tare_host::environment::Environment;
 
 /// Everything that a table shows.
 #[derive(Debug, Clone)]
@@ -30,8 +29,6 @@ pub struct SloReport {
     pub slo: String,
     /// The rate that was asked of every row.
     pub at_least: Option<f64>,
-    pub began: String,
-    pub seed: u64,
     pub load: String,
     /// Time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
@@ -40,7 +37,6 @@ pub struct SloReport {
     /// The highest capacity first; rows without one last.
     pub rows: Vec<SloRow>,
     pub findings: Vec<Finding>,
-    pub environment: Environment,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -125,14 +121,11 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     SloReport {
         slo: slo.slo.to_string(),
         at_least: slo.at_least,
-        began: kept.header.began.clone(),
-        seed: plan.seed,
         load: load_text(plan),
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
         ending: ended.map(|(reason, _)| reason),
         findings: issues(plan, kept, &rows).into_iter().map(Finding::of_run).collect(),
         rows,
-        environment: kept.header.environment.clone(),
     }
 }
 

@@ -59,8 +59,6 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
         baseline: contender(plan, baseline),
         contract: plan.contract().to_owned(),
         load: report.load.clone(),
-        began: report.began.clone(),
-        seed: plan.seed,
         blocks,
         looks: gate.looks.clone(),
         look,
@@ -68,7 +66,6 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
         ending: report.ending,
         figures: figures.map(|((both, series), gated)| figure(plan, gate, both, &series, gated)).collect(),
         findings: findings(&report, [baseline, candidate], blocks, look),
-        environment: report.environment.clone(),
     })
 }
 

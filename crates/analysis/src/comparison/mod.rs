@@ -13,7 +13,6 @@ pub use compute::compute;
 
 use crate::{estimate::Estimate, findings::Finding, verdict::Verdict};
 use tare_bench::{plan::until::Metric, record::Ending};
-use tare_host::environment::Environment;
 
 /// All that is reported of a comparison.
 #[derive(Debug, Clone)]
@@ -28,8 +27,6 @@ pub struct Comparison {
     pub baseline: Contender,
     pub contract: String,
     pub load: String,
-    pub began: String,
-    pub seed: u64,
     /// Blocks that both have.
     pub blocks: usize,
     /// After how many blocks there was a look, or would have been.
@@ -43,7 +40,6 @@ pub struct Comparison {
     /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
     pub findings: Vec<Finding>,
-    pub environment: Environment,
 }
 
 /// One of the two.

@@ -70,11 +70,6 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
     Report {
-        experiment: plan.experiment.clone(),
-        title: plan.title.clone(),
-        question: plan.question.clone(),
-        began: kept.header.began.clone(),
-        seed: plan.seed,
         reference: plan.reference().to_owned(),
         blocks: reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
         elapsed_ns,
@@ -86,7 +81,6 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         cpu_accounting: accounting,
         tiers,
         rows,
-        environment: kept.header.environment.clone(),
     }
 }
 

@@ -27,17 +27,11 @@ use tare_bench::{
     plan::{Excluded, PlannedRow},
     record::Ending,
 };
-use tare_host::environment::Environment;
 use tare_service::catalogue::Style;
 
 /// Everything a table shows.
 #[derive(Debug, Clone)]
 pub struct Report {
-    pub experiment: String,
-    pub title: String,
-    pub question: String,
-    pub began: String,
-    pub seed: u64,
     /// Label of the row that is 100%.
     pub reference: String,
     pub blocks: usize,
@@ -57,7 +51,6 @@ pub struct Report {
     /// Best first; rows without a figure last.
     pub rows: Vec<RowReport>,
     pub findings: Vec<Finding>,
-    pub environment: Environment,
 }
 
 #[derive(Debug, Clone, Default)]

@@ -15,6 +15,7 @@ use tare_bench::{
     record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
 };
 use tare_host::cpus::{self, Times};
+use tare_host::environment::Environment;
 
 fn row(label: &str, style: Style) -> PlannedRow {
     PlannedRow { framework: label.to_owned(), style, content: None, ..fixture::row(label) }

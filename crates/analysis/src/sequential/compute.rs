@@ -1,7 +1,7 @@
 //! From the records of a sequential experiment to what is reported of it.
 
 use super::{
-    CellReport, PointReport, PublishedRow, SequentialReport, check,
+    CellReport, PointReport, SequentialReport, check,
     rounds::{Round, sound},
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use tare_bench::{
     folder::StoredRun,
-    plan::{LoadSpec, Plan, PlannedRow, Point},
+    plan::{LoadSpec, Plan, Point},
     record::{Record, ending},
     sample::{LinkUsage, LoadResult, Outcome, Sample},
 };
@@ -33,21 +33,17 @@ pub fn compute(kept: &StoredRun) -> SequentialReport {
     let mut report = SequentialReport {
         experiment: plan.experiment.clone(),
         title: plan.title.clone(),
-        question: plan.question.clone(),
         layout: plan.publication.layout,
         published: plan.publication.figures.clone(),
         began: kept.header.began.clone(),
         scale: plan.publication.scale,
-        seed: plan.seed,
-        cpus: kept.header.environment.cpus,
         ending: ending(&kept.records).map(|(reason, _)| reason),
         elapsed_ns: elapsed_ns.unwrap_or(0),
         cells: (cells.len(), plan.samples()),
-        rows: plan.rows.iter().map(row_report).collect(),
+        rows: plan.rows.clone(),
         points,
         claims: Vec::new(),
         findings: issues(kept).into_iter().map(Finding::of_run).collect(),
-        environment: kept.header.environment.clone(),
     };
     report.claims = check::evaluate(&report, &plan.publication.checks);
     report
@@ -58,18 +54,6 @@ fn samples(kept: &StoredRun) -> impl Iterator<Item = &Sample> {
     let plan = &kept.header.plan;
     let samples = kept.records.iter().filter_map(Record::sample);
     samples.filter(|sample| sample.point < plan.points.len() && sample.row < plan.rows.len())
-}
-
-fn row_report(row: &PlannedRow) -> PublishedRow {
-    PublishedRow {
-        label: row.label.clone(),
-        published: row.published.clone(),
-        version: row.version.clone(),
-        licence: row.licence.clone(),
-        excluded: row.excluded.clone(),
-        known_failure: row.known_failure.clone(),
-        counted: row.counted.clone(),
-    }
 }
 
 fn point_report(plan: &Plan, place: usize, cells: &[&Sample]) -> PointReport {

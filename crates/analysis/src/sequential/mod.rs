@@ -14,11 +14,10 @@ mod tests;
 use tare_bench::{
     experiment::LOCAL,
     figures::{Figures, Seconds},
-    plan::{Counted, Excluded, Point},
+    plan::{PlannedRow, Point},
     record::Ending,
     sample::{LoadResult, Sample},
 };
-use tare_host::environment::Environment;
 
 use crate::{
     estimate::Estimate,
@@ -35,16 +34,12 @@ pub use tare_bench::plan::{messages_published, place, point_name};
 pub struct SequentialReport {
     pub experiment: String,
     pub title: String,
-    pub question: String,
     /// The shape of its table.
     pub layout: tare_bench::experiment::Layout,
     pub published: Figures,
     pub began: String,
     /// The part of the published time, messages and connections that was done.
     pub scale: f64,
-    pub seed: u64,
-    /// CPUs of the machine, and which of them served.
-    pub cpus: usize,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     /// Time that its sessions took, as far as they ended of their own accord.
@@ -52,28 +47,12 @@ pub struct SequentialReport {
     /// Cells that were measured, and all cells.
     pub cells: (usize, usize),
     /// In the order of the table.
-    pub rows: Vec<PublishedRow>,
+    pub rows: Vec<PlannedRow>,
     /// In the order of the file.
     pub points: Vec<PointReport>,
     /// In the order of the published ones.
     pub claims: Vec<ClaimReport>,
     pub findings: Vec<Finding>,
-    pub environment: Environment,
-}
-
-#[derive(Debug, Clone)]
-pub struct PublishedRow {
-    pub label: String,
-    /// What the published table calls it.
-    pub published: Option<String>,
-    pub version: Option<String>,
-    pub licence: String,
-    /// Why there are no figures.
-    pub excluded: Option<Excluded>,
-    /// What verify found wrong with it, if it was measured all the same.
-    pub known_failure: Option<String>,
-    /// What using the framework takes.
-    pub counted: Counted,
 }
 
 #[derive(Debug, Clone)]
@@ -120,7 +99,7 @@ impl SequentialReport {
     }
 
     /// What was published of a row at a point of a sequential experiment of batches.
-    pub fn published_seconds(&self, of: &Point, row: &PublishedRow) -> Option<&Seconds> {
+    pub fn published_seconds(&self, of: &Point, row: &PlannedRow) -> Option<&Seconds> {
         let link = of.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
         let (name, messages) = row.published.as_deref().zip(messages_published(of))?;
         self.published.seconds(name, |cell| {

@@ -35,7 +35,7 @@ pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run:
             section(report),
             starts(slo, kept),
             windows(slo, kept),
-            environment::section(&report.environment, Vec::new()),
+            environment::section(&kept.header.environment, Vec::new()),
         ],
         ..super::of_run(Kind::Capacity, kept, &report.findings)
     }

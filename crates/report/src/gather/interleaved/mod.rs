@@ -58,7 +58,7 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
         validity::section(kept, report),
         validity::accounting(report),
     ];
-    let last = [environment::section(&report.environment, Vec::new())];
+    let last = [environment::section(&kept.header.environment, Vec::new())];
     gathered(sections.into_iter().chain(validity::pairs(report)).chain(last).collect())
 }
 

@@ -17,7 +17,7 @@ use std::path::Path;
 use tare_analysis::{
     estimate::Estimate,
     figures::time,
-    sequential::{CellReport, PUBLISHED, PointReport, PublishedRow, SequentialReport, point_name},
+    sequential::{CellReport, PUBLISHED, PointReport, SequentialReport, point_name},
 };
 use tare_bench::{
     figures,
@@ -62,7 +62,7 @@ fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
         of_footprint(run, about),
         journal::failures(run),
         journal::validity(run),
-        Some(environment::section(&run.report.environment, settings(run))),
+        Some(environment::section(&run.kept.header.environment, settings(run))),
     ];
     first.chain(loads).chain(then).chain(rest.into_iter().flatten()).collect()
 }
@@ -103,8 +103,7 @@ struct Experiment<'a> {
 #[derive(Clone, Copy)]
 struct ServiceAt<'a> {
     report: &'a SequentialReport,
-    planned: &'a PlannedRow,
-    row: &'a PublishedRow,
+    row: &'a PlannedRow,
     point: &'a PointReport,
     cell: Option<&'a CellReport>,
 }
@@ -116,7 +115,6 @@ impl<'a> Experiment<'a> {
         let each = points.flat_map(|point| point.point.rows.iter().map(move |row| (point, *row)));
         let cell = |(point, row): (&'a PointReport, usize)| ServiceAt {
             report: self.report,
-            planned: &self.plan.rows[row],
             row: &self.report.rows[row],
             point,
             cell: point.cell(row),
@@ -275,7 +273,7 @@ fn settings(run: &Experiment) -> Vec<Setting> {
             .collect(),
         false => points.enumerate().map(load).collect(),
     };
-    let machine = environment::machine(&run.report.environment);
+    let machine = environment::machine(&run.kept.header.environment);
     lines.push(Setting::new("machine", machine).published(&published.machine));
     for (what, text) in [("request", &published.request), ("response", &published.response)] {
         lines.extend(text.as_ref().map(|text| Setting::new(what, "").published(text)));

@@ -51,7 +51,7 @@ pub(crate) fn sections(run: &Experiment) -> Vec<Section> {
 }
 
 fn columns<'a>(run: &Experiment<'a>, cells: &[ServiceAt<'a>]) -> Cells<'a> {
-    let language = |cell: &ServiceAt| cell.planned.language.clone();
+    let language = |cell: &ServiceAt| cell.row.language.clone();
     let mut columns: Cells =
         Columns::new().text("label", "service", |cell: &ServiceAt| cell.row.label.clone());
     if cells.iter().any(|cell| language(cell) != language(&cells[0])) {
