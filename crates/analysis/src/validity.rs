@@ -40,6 +40,14 @@ pub(crate) const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
 /// A service that its group's quota held back for more than this share of the time was measured under that quota.
 pub(crate) const THROTTLED_SHARE_MAX: f64 = 0.01;
 
+/// A service that is busy for so much more than the CPUs of its `THREADS` has more threads at work than it was given. Its clock
+/// and that of the slice are read one after the other, which is worth less than this.
+pub(crate) const MORE_THREADS_SHARE: f64 = 0.05;
+
+/// Less CPU time than this for a request is not that of a service: to receive and to send are two system calls, of which each
+/// takes longer over a socket.
+pub(crate) const COST_NS_MIN: f64 = 200.0;
+
 /// An open loop whose generator was later than this in 1% of the requests of half of its slices measures its own latency.
 pub(crate) const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
 

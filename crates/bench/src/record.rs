@@ -5,7 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::Sample;
+use crate::sample::{Placement, Sample};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -97,6 +97,9 @@ pub struct Stopped {
     /// How it stopped, where that was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclean_stop: Option<String>,
+    /// Where its threads could run after its last slice, and how urgently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tare_host::cpus::CpuAccounting;
+use tare_host::{
+    cpus::CpuAccounting,
+    process::{Priority, ThreadGroup},
+};
 pub use tare_load::{Failure, Failures};
 use tare_load::{Histogram, Measures, RunReport};
 use tare_service::drive::describe;
@@ -170,6 +173,18 @@ pub struct ProcessFacts {
     /// How it stopped, where that was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclean_stop: Option<String>,
+    /// Where its threads could run after the load, and how urgently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+}
+
+/// The threads of a service as they were, frozen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Placement {
+    /// The priority that the service was started with.
+    pub given: Priority,
+    pub groups: Vec<ThreadGroup>,
 }
 
 /// What a slow link did during the load, and before it, since it was made for this sample.

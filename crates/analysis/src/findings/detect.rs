@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use tare_bench::sample::{Failure, Sample};
+use tare_bench::sample::{Failure, Placement, Sample};
 use tare_host::cpus::Pinning;
 use tare_stats::summary;
 
 use super::RowIssue;
 use crate::validity::{
-    FAILURE_SHARE_MAX, LINK_BUSY_SHARE, RowLimits, SCHEDULE_LAG_NS_P99_MAX, Shares, little,
+    FAILURE_SHARE_MAX, LINK_BUSY_SHARE, MORE_THREADS_SHARE, RowLimits, SCHEDULE_LAG_NS_P99_MAX, Shares,
+    little,
 };
 
 /// Why the throughput of a row is not that of its service.
@@ -25,6 +26,44 @@ pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue
     }
     (server < limits.busy_share && generator > limits.busy_share)
         .then_some(RowIssue::GeneratorBound { generator_share: generator, server_share: server })
+}
+
+/// Why a service had other conditions than it was given: its threads may use other CPUs, have another priority, or more of them
+/// were at work. Fewer CPUs than it was given are its own affair.
+pub(crate) fn placement<'a>(
+    placements: impl IntoIterator<Item = &'a Placement>,
+    pinning: &Pinning,
+) -> Option<RowIssue> {
+    placements.into_iter().find_map(|seen| {
+        let of = seen.groups.iter().map(|group| group.threads).sum();
+        let is_outside = |cpu: &usize| !pinning.server.contains(cpu);
+        let left = seen.groups.iter().find(|group| group.cpus.iter().any(is_outside));
+        let left = left.map(|group| RowIssue::LeftCpus {
+            threads: group.threads,
+            of,
+            name: group.name.clone(),
+            given: pinning.server.clone(),
+            may_use: group.cpus.clone(),
+            ran_on: group.last_cpus.clone(),
+        });
+        let other = seen.groups.iter().find(|group| group.priority != seen.given);
+        left.or_else(|| {
+            other.map(|group| RowIssue::OtherPriority {
+                threads: group.threads,
+                of,
+                name: group.name.clone(),
+                given: seen.given,
+                found: group.priority,
+            })
+        })
+    })
+}
+
+/// That more threads were at work at a time than the service was given.
+pub(crate) fn more_threads(shares: &Shares, pinning: &Pinning, threads: usize) -> Option<RowIssue> {
+    let cpus = pinning.server.len().min(threads);
+    (shares.server > 1.0 + MORE_THREADS_SHARE)
+        .then_some(RowIssue::MoreThreads { busy_cpus: shares.server * cpus as f64, threads })
 }
 
 /// That a throughput that stands is no capacity. A service that waits on purpose (`DELAY_MS`) is not asked.
@@ -96,6 +135,9 @@ pub(crate) fn of_whole_load(
         .or_else(|| late_load(sample))
         .or_else(|| inconsistent([sample]))
         .or_else(|| link_bound(sample))
+        .or_else(|| {
+            placement(sample.host.process.as_ref().and_then(|facts| facts.placement.as_ref()), pinning)
+        })
         .or_else(saturated)
         .or_else(|| failing_load(sample))
 }

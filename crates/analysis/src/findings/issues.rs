@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::IntoStaticStr;
 use tare_bench::metric::Metric;
+use tare_host::process::Priority;
 use tare_stats::Warning;
 
 use super::Severity;
@@ -24,6 +25,33 @@ pub enum RowIssue {
         share: f64,
         server_share: f64,
         pressure_share: Option<f64>,
+    },
+    /// Threads of the service may use CPUs that it was not given.
+    LeftCpus {
+        threads: u64,
+        of: u64,
+        /// The name of one of them.
+        name: String,
+        given: Vec<usize>,
+        may_use: Vec<usize>,
+        ran_on: Vec<usize>,
+    },
+    /// Threads of the service have another priority than it was started with.
+    OtherPriority {
+        threads: u64,
+        of: u64,
+        name: String,
+        given: Priority,
+        found: Priority,
+    },
+    /// More of its threads were at work at a time than `THREADS` says.
+    MoreThreads {
+        busy_cpus: f64,
+        threads: usize,
+    },
+    /// Less CPU time than a system call takes: the service works where its CPU time is not counted.
+    ImpossibleCost {
+        cpu_ns_per_request: f64,
     },
     /// The generator was at its limit, and the service was not.
     GeneratorBound {
@@ -220,6 +248,7 @@ impl RowIssue {
     pub(crate) fn severity(&self) -> Severity {
         match self {
             RowIssue::NotServerBound { .. }
+            | RowIssue::ImpossibleCost { .. }
             | RowIssue::LoadBound { .. }
             | RowIssue::SomeFailed { .. }
             | RowIssue::LowerBounds

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tare_bench::metric::Metric;
+use tare_host::process::Priority;
 use tare_stats::Warning;
 
 use super::*;
@@ -18,6 +19,23 @@ fn of_rows() -> Vec<RowIssue> {
         RowIssue::LinkBound { unread: 0, busy_share: 0.95 },
         RowIssue::LinkBound { unread: 12, busy_share: 0.5 },
         RowIssue::NotServerBound { server_share: 0.6 },
+        RowIssue::LeftCpus {
+            threads: 3,
+            of: 4,
+            name: "worker".to_owned(),
+            given: vec![0],
+            may_use: vec![0, 1],
+            ran_on: vec![1],
+        },
+        RowIssue::OtherPriority {
+            threads: 1,
+            of: 1,
+            name: "server".to_owned(),
+            given: Priority::default(),
+            found: Priority { nice: -19, policy: 0 },
+        },
+        RowIssue::MoreThreads { busy_cpus: 1.8, threads: 1 },
+        RowIssue::ImpossibleCost { cpu_ns_per_request: 42.0 },
         RowIssue::LoadBound { users: 40, ceiling_per_second: 400.0, waited_share: 0.013 },
         RowIssue::WrongAnswers {
             wrong: 1,
@@ -124,7 +142,7 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 24 + 20, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 28 + 20, "one of each kind is among them: {codes:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::{
     validity::{Dropped, FAILURE_SHARE_MAX},
 };
 use tare_bench::metric::Metric;
+use tare_host::process::Priority;
 use tare_stats::Warning;
 
 pub(super) fn prefix(scope: &Scope) -> String {
@@ -28,6 +29,20 @@ impl fmt::Display for RowIssue {
             Is::Interference { share, server_share, pressure_share } => {
                 interference(*share, *server_share, *pressure_share)
             }
+            Is::LeftCpus { threads, of, name, given, may_use, ran_on } => {
+                left_cpus((*threads, *of, name), given, may_use, ran_on)
+            }
+            Is::OtherPriority { threads, of, name, given, found } => {
+                other_priority((*threads, *of, name), *given, *found)
+            }
+            Is::MoreThreads { busy_cpus, threads } => format!(
+                "more threads: {busy_cpus:.2} CPUs were busy with it on average, and it was given THREADS={threads}"
+            ),
+            Is::ImpossibleCost { cpu_ns_per_request } => format!(
+                "no CPU time: {} of CPU for a request is less than a system call takes, so it works in processes that were \
+                 not started by its command, such as those of a container engine",
+                time(*cpu_ns_per_request)
+            ),
             Is::GeneratorBound { generator_share, server_share } => {
                 let (generator, server) = (whole(*generator_share), whole(*server_share));
                 format!(
@@ -149,6 +164,32 @@ fn interference(share: f64, server_share: f64, pressure_share: Option<f64>) -> S
         "interference: other programs took {} of the measured CPUs{waited}, and the service was busy for {}",
         whole(share),
         whole(server_share)
+    )
+}
+
+/// `2 of 4 threads, such as "worker",`.
+fn some_threads((threads, of, name): (u64, u64, &str)) -> String {
+    format!("{threads} of {of} threads, such as {name:?},")
+}
+
+fn left_cpus(which: (u64, u64, &str), given: &[usize], may_use: &[usize], ran_on: &[usize]) -> String {
+    let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    format!(
+        "left its CPUs: {} may use the CPUs {} and ran last on {}, but the service was given {}",
+        some_threads(which),
+        list(may_use),
+        list(ran_on),
+        list(given)
+    )
+}
+
+fn other_priority(which: (u64, u64, &str), given: Priority, found: Priority) -> String {
+    let of = |priority: Priority| format!("nice {} of {}", priority.nice, priority.policy_name());
+    format!(
+        "changed its priority: {} have {}, but the service was started with {}",
+        some_threads(which),
+        of(found),
+        of(given)
     )
 }
 

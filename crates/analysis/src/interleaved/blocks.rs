@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::rounds::Rounds;
+use crate::validity::COST_NS_MIN;
 use tare_bench::{
     metric::{self, Metric},
     record::{Record, Started, Stopped},
@@ -41,7 +42,13 @@ impl<'a> Block<'a> {
         )
     }
 
+    /// 0 if it is not that of a service.
     pub(crate) fn cpu_ns_per_request(&self) -> f64 {
+        let cost_ns = self.counted_cpu_ns_per_request();
+        if cost_ns < COST_NS_MIN { 0.0 } else { cost_ns }
+    }
+
+    pub(crate) fn counted_cpu_ns_per_request(&self) -> f64 {
         metric::cpu_ns_per_request(
             self.sum(|slice| slice.host.server_cpu_ns),
             self.sum(|slice| slice.load.answered),

@@ -259,14 +259,30 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.load.elapsed_ns)).sum();
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
-    if report.cpu_ns_per_request.is_none() || faults::is_active(Fault::Validity) {
+    if report.cpu_ns_per_request.is_none() {
+        report.add(impossible_cost(blocks));
+        report.server_cpu_share = None;
         return;
     }
-    report.throughput_finding =
-        detect::throughput(&shares, limits).map(|issue| Finding::of_row(&report.label, issue));
+    if faults::is_active(Fault::Validity) {
+        return;
+    }
+    let threads = plan.points[0].service_settings.threads;
+    let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
+    let issue = detect::placement(placements, &plan.pinning)
+        .or_else(|| detect::more_threads(&shares, &plan.pinning, threads))
+        .or_else(|| detect::throughput(&shares, limits));
+    report.throughput_finding = issue.map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_finding.is_none() {
         report.add(detect::not_server_bound(&shares, plan.points[0].service_settings.delay_ms, limits));
     }
+}
+
+/// Of a row without CPU time: that it had some, which cannot be.
+fn impossible_cost(blocks: &Blocks) -> Option<RowIssue> {
+    let costs: Vec<f64> = blocks.values().map(Block::counted_cpu_ns_per_request).collect();
+    let cpu_ns_per_request = summary::median(&costs).ok().filter(|cost_ns| *cost_ns > 0.0)?;
+    Some(RowIssue::ImpossibleCost { cpu_ns_per_request })
 }
 
 fn relate_to_reference(report: &mut RowReport, blocks: &Blocks, reference: &Blocks, looks: Option<&Looks>) {

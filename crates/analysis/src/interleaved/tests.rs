@@ -6,7 +6,7 @@ use crate::{
     validity::RowLimits,
     verdict::Verdict,
 };
-use tare_bench::sample::{Failure, HostUsage, Sample};
+use tare_bench::sample::{Failure, HostUsage, Placement, Sample};
 use tare_bench::{
     experiment::Rate,
     fixture,
@@ -14,8 +14,11 @@ use tare_bench::{
     plan::{Excluded, Exclusion, Plan, PlannedRow},
     record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
 };
-use tare_host::cpus::{self, Times};
-use tare_host::environment::Environment;
+use tare_host::{
+    cpus::{self, Times},
+    environment::Environment,
+    process::{Priority, ThreadGroup},
+};
 
 fn row(label: &str, style: Style) -> PlannedRow {
     PlannedRow { framework: label.to_owned(), style, content: None, ..fixture::row(label) }
@@ -455,6 +458,72 @@ fn a_row_with_one_wrong_answer_has_no_figures() {
         reason.ends_with("closed-mid-response 1; the first: closed-mid-response at \"hello\""),
         "{reason}"
     );
+}
+
+/// A row that had other conditions than the others has no throughput, and keeps what it cost.
+#[test]
+fn a_row_that_left_its_cpus_or_its_priority_has_no_throughput() {
+    let usual = || ThreadGroup { threads: 1, cpus: vec![0], last_cpus: vec![0], ..ThreadGroup::default() };
+    let away = ThreadGroup {
+        threads: 3,
+        name: "worker".to_owned(),
+        cpus: vec![0, 1],
+        last_cpus: vec![1],
+        ..usual()
+    };
+    let nicer = ThreadGroup { priority: Priority { nice: -19, policy: 0 }, ..usual() };
+    for (second, code) in
+        [(None, None), (Some(away), Some("left-cpus")), (Some(nicer), Some("other-priority"))]
+    {
+        let mut kept = kept();
+        let groups: Vec<ThreadGroup> = std::iter::once(usual()).chain(second).collect();
+        let stops = kept.records.iter_mut().filter_map(|record| match record {
+            Record::Stopped(stopped) if stopped.row == HALF => Some(stopped),
+            _ => None,
+        });
+        let placement = Placement { groups, ..Placement::default() };
+        stops.last().unwrap().placement = Some(placement);
+        let report = compute(&kept);
+        let half = find(&report, "half");
+        assert_eq!(half.throughput_finding.as_ref().map(Finding::code), code);
+        assert_eq!(
+            (half.requests_per_second.is_none(), half.ratio.is_none()),
+            (code.is_some(), code.is_some())
+        );
+        assert!(half.cpu_ratio.is_some());
+    }
+}
+
+#[test]
+fn a_row_that_was_busy_on_more_cpus_than_it_was_given_has_no_throughput() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        if slice.row == HALF {
+            slice.host.server_cpu_ns *= 2;
+        }
+    });
+    let report = compute(&kept);
+    let found = find(&report, "half").throughput_finding.as_ref().unwrap();
+    let RowIssue::MoreThreads { busy_cpus, threads: 1 } = found.row_issue().unwrap() else {
+        panic!("{found}")
+    };
+    assert!((busy_cpus - 1.96).abs() < 1e-9, "{busy_cpus}");
+}
+
+/// 20 ns of CPU for a request: whatever did the work, its CPU time is elsewhere.
+#[test]
+fn a_cost_that_cannot_be_is_no_figure() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        if slice.row == HALF {
+            slice.host.server_cpu_ns = 20 * slice.load.answered;
+        }
+    });
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    assert_eq!((half.cpu_ns_per_request, half.cpu_ratio, half.server_cpu_share), (None, None, None));
+    let codes: Vec<&str> = half.findings.iter().map(Finding::code).collect();
+    assert!(half.requests_per_second.is_some() && codes.contains(&"impossible-cost"), "{codes:?}");
 }
 
 /// What is stored has no verdict in it: a run that is read again is classified by the thresholds of today.

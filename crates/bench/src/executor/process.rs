@@ -4,7 +4,7 @@ use std::{fs, io, path::Path, time::Duration};
 
 use tare_host::{
     link::Link,
-    process::{Stopped as End, Throttle},
+    process::{Priority, Stopped as End, Throttle},
 };
 use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route};
 use tare_service::{
@@ -20,6 +20,7 @@ use super::{Bench, failure};
 use crate::{
     folder,
     record::{Latency, Stopped},
+    sample::Placement,
     schedule::{Executor, RowFailure, Slot},
 };
 
@@ -119,13 +120,15 @@ impl Bench<'_> {
     }
 
     pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<Stopped, RowFailure> {
-        running.ready.process.thaw().map_err(failure)?;
-        self.still_right(&running)?;
         let process = &running.ready.process;
+        let placement = Priority::own().map(|given| Placement { given, groups: process.thread_groups() });
+        process.thaw().map_err(failure)?;
+        self.still_right(&running)?;
         let facts = Stopped {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
             context_switches: Some(process.context_switches()),
             latency: running.latency.iter().map(latency).collect(),
+            placement,
             ..Stopped::default()
         };
         if !self.plan.is_sequential() {

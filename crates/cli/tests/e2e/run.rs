@@ -219,3 +219,22 @@ fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
     assert_eq!((&found["errors"], &found["state"]), (&Value::from(0), &Value::from("measured")), "{found}");
     assert!(found["sent"].as_u64() > Some(1_000), "{found}");
 }
+
+/// A fault that a service has in itself, and what the table says of it.
+#[test]
+fn a_service_that_changes_where_or_how_it_runs_has_no_throughput() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("away", "leaves-cpus"), ("lower", "lowers-priority")]);
+    workspace.write("experiments/tiny.toml", &experiment(&["away", "lower"], 6));
+    let report = workspace.tare(&["run", "experiments/tiny.toml", "--json"]).json();
+    let has_several = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+    for (label, begin, is_tried) in
+        [("away", "left its CPUs: ", has_several), ("lower", "changed its priority: ", true)]
+    {
+        let found = row(&report, label);
+        let reason = found["reason"].as_str().unwrap_or_default();
+        assert!(!is_tried || reason.starts_with(begin), "{found}");
+        assert!(!is_tried || found["requests_per_second"].is_null(), "{found}");
+        assert!(found["cpu_ns_per_request"].is_number(), "{found}");
+    }
+}

@@ -189,6 +189,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
         context_switches: Some(10),
         latency: [3, 1, 2].map(|times| Some(latency(base * times))).to_vec(),
         unclean_stop: None,
+        placement: None,
     }
 }
 

@@ -107,6 +107,11 @@ fn run(settings: Settings, bare: bool) -> ExitCode {
             return ExitCode::FAILURE;
         }
         Mode::SlowStart => std::thread::sleep(SLOW_START),
+        Mode::LeavesCpus => leave_cpus(),
+        // Anyone may have less.
+        Mode::LowersPriority => {
+            rustix::process::setpriority_process(None, 7).expect("it is less than before")
+        }
         Mode::LeaksChild => leave(LEFT_IN_GROUP),
         Mode::LeaksSession => leave(LEFT_IN_SESSION),
         _ => {}
@@ -141,6 +146,13 @@ fn end_on_sigterm(server: Arc<Server>) -> std::io::Result<()> {
         }
     });
     Ok(())
+}
+
+/// The kernel ignores those that there are not.
+fn leave_cpus() {
+    let mut all = rustix::thread::CpuSet::new();
+    (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
+    rustix::thread::sched_setaffinity(None, &all).expect("this machine has CPUs");
 }
 
 fn ignore_sigterm() -> std::io::Result<()> {

@@ -52,6 +52,8 @@ modes! {
     HangsLoaded         "hangs-loaded"           "does not end at SIGTERM if more than 8 connections are open"
     BurnsCpu            "burns-cpu"              "spends 100 µs of CPU on every answer before it sends it"
     ClosesIdle          "closes-idle"            "closes a connection on which nothing came for 1.2 s, and says nothing"
+    LeavesCpus          "leaves-cpus"            "allows itself all CPUs"
+    LowersPriority      "lowers-priority"        "sets its nice value to 7"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 
