@@ -67,7 +67,7 @@ pub fn of_comparison(found: &Comparison) -> Vec<Check> {
         Check::new(&figure.name, verdict, text)
     };
     match found.verdict {
-        Verdict::Pass | Verdict::Fail | Verdict::Inconclusive => {
+        Verdict::Pass | Verdict::Worse | Verdict::Fail | Verdict::Inconclusive => {
             found.figures.iter().filter(|figure| figure.decides).map(check).collect()
         }
         other => vec![Check::new("comparison", other, &found.reason)],

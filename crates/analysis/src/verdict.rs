@@ -23,7 +23,9 @@ pub enum Verdict {
     Inconclusive,
     /// It was measured, and not validly.
     Invalid,
-    /// What was asked does not hold: a regression, an SLO that is not held, a refuted claim.
+    /// A regression is shown, and it is neither shown nor excluded that it is as great as the gate allows at most.
+    Worse,
+    /// What was asked does not hold: a regression of delta or more, an SLO that is not held, a refuted claim.
     Fail,
     /// A service could not be built although its toolchain is there.
     NotBuilt,
@@ -80,13 +82,14 @@ pub enum Tone {
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 9] = [
+    pub const ALL: [Verdict; 10] = [
         Verdict::LeftOut(Absence::AnotherContract),
         Verdict::LeftOut(Absence::NotOnThisMachine),
         Verdict::Pass,
         Verdict::Unfinished,
         Verdict::Inconclusive,
         Verdict::Invalid,
+        Verdict::Worse,
         Verdict::Fail,
         Verdict::NotBuilt,
         Verdict::ServiceFailed,
@@ -124,6 +127,7 @@ impl Verdict {
             Verdict::Unfinished => "unfinished",
             Verdict::Inconclusive => "inconclusive",
             Verdict::Invalid => "invalid",
+            Verdict::Worse => "worse",
             Verdict::Fail => "fail",
             Verdict::NotBuilt => "not-built",
             Verdict::ServiceFailed => "service-failed",
@@ -141,6 +145,7 @@ impl Verdict {
             (Verdict::Inconclusive, _) => "inconclusive",
             (Verdict::Unfinished, _) => "not measured",
             (Verdict::Invalid, _) => "invalid",
+            (Verdict::Worse, _) => "worse",
             (Verdict::NotBuilt, _) => "not built",
             (Verdict::ServiceFailed, Question::Row) => "failed",
             (Verdict::ServiceFailed, _) => "service failed",
@@ -151,7 +156,7 @@ impl Verdict {
     pub fn test_outcome(self) -> TestOutcome {
         match self {
             Verdict::Pass => TestOutcome::Success,
-            Verdict::Fail | Verdict::ServiceFailed => TestOutcome::Failure,
+            Verdict::Worse | Verdict::Fail | Verdict::ServiceFailed => TestOutcome::Failure,
             Verdict::NotBuilt | Verdict::Invalid | Verdict::Inconclusive | Verdict::Unfinished => {
                 TestOutcome::Error
             }
@@ -219,6 +224,7 @@ impl From<equivalence::Verdict> for Verdict {
         match found {
             equivalence::Verdict::Pass => Verdict::Pass,
             equivalence::Verdict::Fail => Verdict::Fail,
+            equivalence::Verdict::Worse => Verdict::Worse,
             equivalence::Verdict::Inconclusive => Verdict::Inconclusive,
         }
     }

@@ -17,7 +17,7 @@ Examples:
   tare COMMAND --help                        options and examples of one command
 
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \
-4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.";
+4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta, 130 or 143 interrupted.";
 
 /// How a command ended that did what it was asked for, and its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(crate) enum Outcome {
     MeasurementInvalid = 4,
     /// The data do not decide the question.
     Inconclusive = 5,
+    /// A regression is shown, and not whether it is as great as the gate allows.
+    Worse = 6,
 }
 
 /// Of a run, by its verdict: the one way from what was found to an exit status.
@@ -43,6 +45,7 @@ impl From<Verdict> for Outcome {
             // What is missing must be set up before there is anything to judge.
             Verdict::NotBuilt | Verdict::LeftOut(_) => Outcome::SetUp,
             Verdict::ServiceFailed => Outcome::ServiceFailed,
+            Verdict::Worse => Outcome::Worse,
             Verdict::Fail => Outcome::GateFailed,
             Verdict::Invalid => Outcome::MeasurementInvalid,
             Verdict::Inconclusive | Verdict::Unfinished => Outcome::Inconclusive,
@@ -59,8 +62,8 @@ impl Outcome {
     /// The graver of two outcomes: what a service did comes before what the machine did.
     #[must_use]
     pub(crate) fn graver(self, other: Outcome) -> Outcome {
-        use Outcome::{Fine, GateFailed, Inconclusive, MeasurementInvalid, ServiceFailed, SetUp};
-        let order = [ServiceFailed, SetUp, GateFailed, MeasurementInvalid, Inconclusive, Fine];
+        use Outcome::{Fine, GateFailed, Inconclusive, MeasurementInvalid, ServiceFailed, SetUp, Worse};
+        let order = [ServiceFailed, SetUp, GateFailed, Worse, MeasurementInvalid, Inconclusive, Fine];
         order.into_iter().find(|outcome| [self, other].contains(outcome)).unwrap_or(Fine)
     }
 }
@@ -101,7 +104,7 @@ mod tests {
         let lines = Verdict::ALL.map(|verdict| {
             let (code, outcome) = (Outcome::from(verdict).code(), verdict.test_outcome());
             assert_eq!(code == 0, outcome == TestOutcome::Success, "{verdict}");
-            assert_eq!([2, 3].contains(&code), outcome == TestOutcome::Failure, "{verdict}");
+            assert_eq!([2, 3, 6].contains(&code), outcome == TestOutcome::Failure, "{verdict}");
             format!("{verdict} {code}")
         });
         insta::assert_snapshot!(lines.join("\n"));

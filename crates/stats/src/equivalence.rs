@@ -12,9 +12,11 @@ use crate::ratio::RatioEstimate;
 pub enum Verdict {
     /// Worse by `delta` or more is ruled out: the interval ends before it. It may still be worse by less.
     Pass,
-    /// Worse, and not by chance (the interval leaves out 1), and by `delta` or more as far as can be estimated.
+    /// Worse by `delta` or more is shown: the whole interval lies beyond it.
     Fail,
-    /// Neither: more blocks are needed, or a greater `delta`.
+    /// Worse is shown (the interval leaves out 1), and whether by `delta` or more is not: the interval holds it.
+    Worse,
+    /// Neither is shown: more blocks are needed, or a greater `delta`.
     Inconclusive,
 }
 
@@ -25,6 +27,11 @@ pub struct Gate {
     pub verdict: Verdict,
     /// The ratio from which on a regression matters: 1 - delta where higher is better, 1 + delta where lower is.
     pub bound: f64,
+    /// The least regression that the interval holds, as a share: 0.01 is worse by 1%, less than 0 is better. Absent
+    /// without an interval.
+    pub regression_least: Option<f64>,
+    /// The greatest: a greater one is excluded.
+    pub regression_most: Option<f64>,
 }
 
 /// Weighs `estimate`, the ratio of the new to the old, against a regression of `delta` (0.03 for 3%).
@@ -34,10 +41,12 @@ pub struct Gate {
 /// Biopharmaceutics 15 (1987); D. Lakens, "Equivalence tests", Social Psychological and Personality Science 8 (2017)): not
 /// "no difference was found" but "a difference of delta was excluded". With an interval of 95% a change that is worse by
 /// delta passes in at most 2.5% of cases; equivalence tests at 5% use intervals of 90%, and so may the caller.
-/// FAIL strikes a change that does nothing in at most 2.5%.
+/// FAIL is the same test the other way round: a change that is worse by delta or less fails in at most 2.5%. A point
+/// estimate beyond delta is no ground for it: half of all estimates of a regression of delta lie there.
+/// WORSE strikes a change that does nothing in at most 2.5%.
 ///
-/// Ends and bounds count as not excluded: an interval that ends exactly at the bound does not pass, one that ends exactly
-/// at 1 does not fail; an estimate exactly at the bound is a regression of delta.
+/// Ends and bounds count as not excluded: an interval that ends exactly at the bound neither passes nor fails, one that
+/// ends exactly at 1 is not worse.
 ///
 /// # Errors
 /// A delta that is not between 0 and 1.
@@ -49,16 +58,23 @@ pub fn gate(estimate: &RatioEstimate, delta: f64, better: Better) -> Result<Gate
         Better::Higher => (1.0 - delta, estimate.low, estimate.high),
         Better::Lower => (1.0 + delta, estimate.high, estimate.low),
     };
-    // Turned so that less is worse.
-    let turn = |ratio: f64| if better == Better::Higher { ratio } else { -ratio };
-    let regressed = mildest.is_some_and(|mildest| turn(mildest) < turn(1.0));
-    let excluded = worst.is_some_and(|worst| turn(worst) > turn(bound));
-    let verdict = match (regressed && turn(estimate.ratio) <= turn(bound), excluded) {
-        (true, _) => Verdict::Fail,
-        (false, true) => Verdict::Pass,
-        (false, false) => Verdict::Inconclusive,
+    let is_worse = |end: Option<f64>, than: f64| {
+        end.is_some_and(|end| if better == Better::Higher { end < than } else { end > than })
     };
-    Ok(Gate { verdict, bound })
+    let excluded = worst.is_some_and(|worst| worst != bound && !is_worse(Some(worst), bound));
+    let verdict = match () {
+        () if is_worse(mildest, bound) => Verdict::Fail,
+        () if excluded => Verdict::Pass,
+        () if is_worse(mildest, 1.0) => Verdict::Worse,
+        () => Verdict::Inconclusive,
+    };
+    let regression = |end: f64| if better == Better::Higher { 1.0 - end } else { end - 1.0 };
+    Ok(Gate {
+        verdict,
+        bound,
+        regression_least: mildest.map(regression),
+        regression_most: worst.map(regression),
+    })
 }
 
 #[cfg(test)]
@@ -78,23 +94,23 @@ mod tests {
 
     #[test]
     fn verdicts_by_where_the_interval_lies() {
-        use Verdict::{Fail, Inconclusive, Pass};
+        use Verdict::{Fail, Inconclusive, Pass, Worse};
         // Throughput with delta = 0.25, so that the bound, 0.75, is exact.
         let cases = [
             ((0.99, 1.0, 1.01), Pass, "the same"),
             ((1.1, 1.2, 1.3), Pass, "better"),
             ((0.8, 0.85, 0.9), Pass, "worse, but by less than matters"),
             ((0.6, 0.65, 0.7), Fail, "worse throughout"),
-            ((0.7, 0.74, 0.98), Fail, "worse for certain, by delta as far as one can tell"),
-            ((0.7, 0.76, 0.8), Inconclusive, "worse for certain, but perhaps by less"),
+            ((0.7, 0.74, 0.98), Worse, "worse, by delta as far as is estimated"),
+            ((0.7, 0.76, 0.8), Worse, "worse, by less than delta as far as is estimated"),
             ((0.6, 0.74, 1.05), Inconclusive, "perhaps not worse"),
             ((0.5, 1.0, 1.5), Inconclusive, "too wide"),
             ((0.75, 0.9, 1.1), Inconclusive, "ends at the bound"),
             ((0.75_f64.next_up(), 0.9, 1.1), Pass, "ends just before the bound"),
             ((0.6, 0.7, 1.0), Inconclusive, "ends at 1"),
-            ((0.6, 0.7, 1.0_f64.next_down()), Fail, "ends just before 1"),
-            ((0.6, 0.75, 0.9), Fail, "estimated at the bound"),
-            ((0.6, 0.75_f64.next_up(), 0.9), Inconclusive, "estimated just before the bound"),
+            ((0.6, 0.7, 1.0_f64.next_down()), Worse, "ends just before 1"),
+            ((0.6, 0.7, 0.75), Worse, "the mildest is at the bound"),
+            ((0.6, 0.7, 0.75_f64.next_down()), Fail, "the mildest is just beyond the bound"),
         ];
         for ((low, ratio, high), verdict, what) in cases {
             let found = gate(&estimate(low, ratio, high), 0.25, Better::Higher).unwrap();
@@ -103,22 +119,26 @@ mod tests {
             let mirrored = estimate(2.0 - high, 2.0 - ratio, 2.0 - low);
             let mirror = gate(&mirrored, 0.25, Better::Lower).unwrap();
             let exact =
-                low != 0.75_f64.next_up() && high != 1.0_f64.next_down() && ratio != 0.75_f64.next_up();
+                low != 0.75_f64.next_up() && ![1.0_f64.next_down(), 0.75_f64.next_down()].contains(&high);
             assert!(!exact || mirror.verdict == verdict, "{what}, mirrored");
         }
     }
 
     #[test]
-    fn the_verdict_has_its_bound() {
-        let of = |better| gate(&estimate(0.8, 0.85, 0.9), 0.25, better).unwrap();
-        assert_eq!(of(Better::Higher), Gate { verdict: Verdict::Pass, bound: 0.75 });
-        assert_eq!(of(Better::Lower), Gate { verdict: Verdict::Pass, bound: 1.25 });
+    fn the_verdict_has_its_bound_and_what_is_excluded() {
+        let of = |better| gate(&estimate(0.75, 0.8, 0.875), 0.5, better).unwrap();
+        let verdict = Verdict::Pass;
+        let higher = Gate { verdict, bound: 0.5, regression_least: Some(0.125), regression_most: Some(0.25) };
+        let lower =
+            Gate { verdict, bound: 1.5, regression_least: Some(-0.25), regression_most: Some(-0.125) };
+        assert_eq!([of(Better::Higher), of(Better::Lower)], [higher, lower]);
     }
 
     #[test]
     fn without_an_interval_nothing_is_excluded() {
         let few = crate::interval(&[-0.7, -0.6], 0.95).unwrap().into();
-        assert_eq!(gate(&few, 0.03, Better::Higher).unwrap().verdict, Verdict::Inconclusive);
+        let found = gate(&few, 0.03, Better::Higher).unwrap();
+        assert_eq!((found.verdict, found.regression_most), (Verdict::Inconclusive, None));
     }
 
     #[test]

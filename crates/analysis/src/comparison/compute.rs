@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     estimate::Estimate,
+    figures,
     findings::{Finding, Issue, RowIssue, RunIssue, Scope},
     interleaved::{self, Report, RowReport, State},
     series,
@@ -137,23 +138,40 @@ fn reason(
     metrics: &[Option<Gated>],
 ) -> String {
     let delta = percent(gate.delta);
-    let with = |wanted: Verdict| -> String {
+    // Each deciding metric with this verdict, in its own words.
+    let with = |wanted: Verdict, words: &dyn Fn(&str, &Gated) -> String| -> String {
         let all = series.iter().zip(metrics).filter(|(series, _)| series.decides);
-        let found = all.filter(|(_, gated)| gated.as_ref().is_some_and(|gated| gated.verdict == wanted));
-        found.map(|(series, _)| series.metric.name()).collect::<Vec<_>>().join(" and ")
+        let found = all.filter_map(|(series, gated)| Some((series.metric.name(), gated.as_ref()?)));
+        let found = found.filter(|(_, gated)| gated.verdict == wanted);
+        found.map(|(name, gated)| words(name, gated)).collect::<Vec<_>>().join(" and ")
     };
-    let first = gate.looks.iter().find(|look| **look > blocks);
+    let name = |name: &str, _: &Gated| name.to_owned();
+    let size = |share: Option<f64>| figures::percent(share.unwrap_or(f64::NAN));
     match verdict {
-        Verdict::Pass => format!("a regression of {delta} or more is excluded in {}", with(Verdict::Pass)),
-        Verdict::Fail => format!("worse by {delta} or more in {}", with(Verdict::Fail)),
-        _ if gate.looks.first().is_some_and(|look| blocks < *look) => {
-            let first = first.copied().unwrap_or_default();
-            format!("{blocks} blocks say nothing yet: the first look is after {first}")
+        Verdict::Pass => {
+            format!("a regression of {delta} or more is excluded in {}", with(Verdict::Pass, &name))
         }
-        _ => format!(
-            "a regression of {delta} is neither shown nor excluded in {}",
-            with(Verdict::Inconclusive)
-        ),
+        Verdict::Fail => format!("worse by {delta} or more in {}", with(Verdict::Fail, &name)),
+        Verdict::Worse => {
+            let least = |name: &str, gated: &Gated| {
+                format!("by at least {} in {name}", size(gated.gate.regression_least))
+            };
+            let worse = with(Verdict::Worse, &least);
+            format!("worse {worse}; whether by {delta} or more is neither shown nor excluded")
+        }
+        _ => match gate.looks.first() {
+            Some(first) if blocks < *first => {
+                format!("{blocks} blocks say nothing yet: the first look is after {first}")
+            }
+            _ => {
+                let most = |name: &str, gated: &Gated| match gated.gate.regression_most {
+                    Some(most) => format!("{name} (up to {} is not excluded)", figures::percent(most)),
+                    None => format!("{name} (too few blocks for an interval)"),
+                };
+                let open = with(Verdict::Inconclusive, &most);
+                format!("a regression of {delta} is neither shown nor excluded in {open}")
+            }
+        },
     }
 }
 
@@ -189,9 +207,9 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &LogRatios, gated: Optio
         candidate: median(&both.candidate),
         ratio: estimate.map(Estimate::from),
         confidence: 1.0 - gate.looks_at(both.metric).alpha(),
-        bound: gated.as_ref().map_or(1.0, |gated| gated.bound),
+        bound: gated.as_ref().map_or(1.0, |gated| gated.gate.bound),
         verdict: gated.as_ref().filter(|_| series.decides).map(|gated| gated.verdict),
-        blocks_more: gated.as_ref().filter(|_| series.decides).and_then(|gated| gated.blocks_more),
+        regression_most: gated.as_ref().and_then(|gated| gated.gate.regression_most),
         warnings: warnings.copied().collect(),
         doubts: both.doubts,
     }

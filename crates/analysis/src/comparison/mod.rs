@@ -76,8 +76,8 @@ pub struct Figure {
     pub bound: f64,
     /// Of this metric by itself; absent if it does not decide.
     pub verdict: Option<Verdict>,
-    /// How many blocks more would settle it, if it goes on as it was; absent if it is settled or would take too many.
-    pub blocks_more: Option<usize>,
+    /// The greatest regression that is not excluded, as a share; absent without an interval.
+    pub regression_most: Option<f64>,
     /// Why it does not decide although it was to.
     pub doubts: Vec<Finding>,
     pub warnings: Vec<Warning>,

@@ -2,9 +2,9 @@
 
 use super::{Comparison, Contender, Figure};
 use crate::{
-    figures::{change, interval, parts},
+    figures::{change, interval, parts, percent},
     findings::classes,
-    verdict::Question,
+    verdict::{Question, Verdict},
 };
 
 impl Comparison {
@@ -25,13 +25,17 @@ impl Contender {
 }
 
 impl Figure {
-    /// `throughput: -10.1% (-11.0 .. -9.2%), bound -3.0%.`
+    /// `throughput: -1.1% (-5.0 .. +2.2%), bound -3.0%: up to 5.0% worse is not excluded.`
     pub fn text(&self) -> Option<String> {
         let ratio = self.ratio?;
         let ends = ratio.interval().map_or(String::new(), |(low, high)| {
             format!(" ({})", interval(parts::change(low), parts::change(high)))
         });
         let bound = if self.decides { format!(", bound {}", change(self.bound)) } else { String::new() };
-        Some(format!("{}: {}{}{bound}.", self.name, change(ratio.value), ends))
+        let undecided = matches!(self.verdict, Some(Verdict::Worse | Verdict::Inconclusive));
+        let most = self.regression_most.filter(|_| undecided);
+        let most =
+            most.map_or(String::new(), |most| format!(": up to {} worse is not excluded", percent(most)));
+        Some(format!("{}: {}{ends}{bound}{most}.", self.name, change(ratio.value)))
     }
 }

@@ -9,7 +9,7 @@ use tare_bench::{
 };
 
 /// Ends a run at the first of its planned looks that passes or fails the candidate, and at the first wrong answer, which no
-/// later block makes right. It decides by what
+/// later block makes right. One that is worse, by delta or not, is measured further. It decides by what
 /// [`comparison::compute`] makes of the records, which is what the report shows.
 #[derive(Debug)]
 pub(super) struct GateRule {
@@ -55,7 +55,7 @@ impl StopRule for GateRule {
         let found = self.is_look().then(|| comparison::compute(&self.kept)).flatten();
         found.is_some_and(|found| match found.verdict {
             Verdict::Invalid => self.has_wrong_answers,
-            Verdict::Inconclusive | Verdict::Unfinished => false,
+            Verdict::Inconclusive | Verdict::Worse | Verdict::Unfinished => false,
             Verdict::Pass
             | Verdict::Fail
             | Verdict::ServiceFailed

@@ -87,8 +87,8 @@ fn unit_name(metric: Metric) -> &'static str {
 pub(crate) fn metrics(found: &Comparison) -> Section {
     let lead = format!(
         "The candidate passes if the interval of every deciding metric excludes a regression of {delta}. It fails if the whole \
-         interval of one of them lies on the worse side of no change, and its estimate is {delta} worse or more. The confidence \
-         holds for all looks together.",
+         interval of one of them lies beyond {delta}. It is worse if an interval excludes no change, and neither shows nor \
+         excludes {delta}. The confidence holds for all looks together.",
         delta = percent(found.delta)
     );
     let table = columns(found).and(effects()).table("Metrics of both", found.figures.iter().cloned());
@@ -134,8 +134,8 @@ fn effects<'a>() -> Columns<'a, Figure> {
         .add(Unit::Change, "bound_ratio", "bound", |figure| figure.decides.then_some(figure.bound))
         .help("From this change on it is a regression: upwards if less is better, downwards if more is.")
         .share("confidence", "confidence", |figure| figure.confidence)
-        .count("blocks_more", "blocks more", |figure| figure.blocks_more)
-        .help("That would settle it, if it goes on as it was.")
+        .share("regression_most", "worse by at most", |figure| figure.regression_most)
+        .help("The greatest regression that the interval contains: a greater one is excluded. Below 0 it is better.")
         .text("remarks", "remarks", |figure| joined(figure.remarks()))
 }
 

@@ -21,12 +21,12 @@ use super::start;
 use super::words;
 use crate::{exit::Outcome, workspace::Global};
 
-/// Compare two services, or two revisions of one: PASS, FAIL or INCONCLUSIVE
+/// Compare two services, or two revisions of one: PASS, FAIL, WORSE or INCONCLUSIVE
 ///
 /// The first service is the baseline, the second the candidate. Both are measured in the same blocks, in short slices in
-/// random order, until the question is decided or the budget is spent. FAIL means that the candidate is worse by `--delta`
-/// or more in one of the deciding metrics, and by more than chance explains. PASS means that such a regression is excluded in all
-/// of them.
+/// random order, until the question is decided or the budget is spent. PASS: a regression of `--delta` or more is excluded
+/// in all deciding metrics. FAIL: in one of them the whole interval lies beyond `--delta`. WORSE: an interval excludes "no
+/// change", and neither shows nor excludes `--delta`. The intervals of all deciding metrics, at all looks, hold together with 95%.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
   tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
 
 Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
-130 or 143 interrupted.")]
+6 WORSE, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine` (with a slash). One
     /// service with `--revisions`

@@ -34,7 +34,7 @@ Examples:
   tare report runs/A --format junit --out ci.xml  for a CI server
 
 Exit codes: 0 fine, 1 usage or set-up error. With --format junit also those of the run's verdict: 2 a service failed, \
-3 gate failed, 4 measurement invalid, 5 inconclusive.")]
+3 gate failed, 4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta.")]
 pub(crate) struct Args {
     /// The run folder [default: the newest one in `runs/`]; two are compared, more are a history
     #[arg(value_name = "RUN")]
