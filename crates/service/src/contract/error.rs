@@ -30,8 +30,8 @@ pub enum Problem {
         "the name \"{name}\" stands for two placeholders of different kinds: give one of them another name"
     )]
     HoleOfTwoKinds { name: String },
-    #[error("{{{{text}}}} may hold spaces, which {place} cannot: use {{{{label}}}}")]
-    TextHole { place: &'static str },
+    #[error("{{{{{placeholder}}}}} may hold spaces, which {place} cannot: use {{{{label}}}}")]
+    SpacesIn { placeholder: String, place: &'static str },
     #[error(
         "the placeholder {{{{{placeholder}}}}} has no name: a response can only repeat what the request says, like {{{{{placeholder}.a}}}}"
     )]

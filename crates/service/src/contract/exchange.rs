@@ -30,7 +30,7 @@ impl Ask {
     pub(crate) fn fill<R: Rng>(&self, values: &mut Values<'_, R>) -> Filled {
         Filled {
             method: self.method.clone(),
-            target: self.path.fill(values),
+            target: self.path.fill_encoded(values),
             headers: self.headers.iter().map(|(name, value)| (name.clone(), value.fill(values))).collect(),
             body: self.body.as_ref().map(|body| body.fill(values)),
         }

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::error::{ContractError, Problem};
 use super::file::{BadFile, ContractFile, Headers, RequestFile, ResponseFile};
-use super::placeholder::{Kind, Template};
+use super::placeholder::{Kind, Placeholder, Template};
 use super::{Answer, Ask, Bad, Body, CheckId, Contract, Level, Request};
 use tare_host::spelling::suggestion;
 
@@ -103,11 +103,12 @@ fn ask(
     let is_own = |name: &str| own.keys().any(|own| own.get_ref().eq_ignore_ascii_case(name));
     for (name, value) in defaults.iter().filter(|(name, _)| !is_own(name.get_ref())).chain(own) {
         header(name, value)?;
-        headers.push((name.get_ref().clone(), line(value, "a header")?));
+        headers.push((name.get_ref().clone(), line(value, "a header", &[Kind::Text, Kind::Phrase])?));
     }
     let ask = Ask {
         method: method.get_ref().clone(),
-        path: line(path, "a path")?,
+        // There a phrase is percent-encoded.
+        path: line(path, "a path", &[Kind::Text])?,
         headers,
         body: body.map(template).transpose()?,
     };
@@ -155,11 +156,13 @@ fn template(text: &Spanned<String>) -> Lowered<Template> {
     Template::parse(text.get_ref()).map_err(|error| (text.span().start, error.into()))
 }
 
-/// A template for a place that ends at a space or a line break.
-fn line(text: &Spanned<String>, place: &'static str) -> Lowered<Template> {
+/// A template for a place that ends at a space or a line break, and takes none of these kinds.
+fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind]) -> Lowered<Template> {
     let template = template(text)?;
-    if template.placeholders().any(|placeholder| placeholder.kind == Kind::Text) {
-        return Err((text.span().start, Problem::TextHole { place }));
+    let wrong = template.placeholders().find(|placeholder| refused.contains(&placeholder.kind));
+    if let Some(Placeholder { kind, .. }) = wrong {
+        let placeholder = Placeholder { kind: kind.clone(), name: None }.to_string();
+        return Err((text.span().start, Problem::SpacesIn { placeholder, place }));
     }
     Ok(template)
 }
@@ -193,7 +196,7 @@ fn json(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     for end in least_and_greatest {
         let filled = template.fill_with(|placeholder| match &placeholder.kind {
             Kind::Number(range) => end(range).to_string(),
-            Kind::Label | Kind::Text => "word".to_owned(),
+            Kind::Label | Kind::Phrase | Kind::Text => "word".to_owned(),
         });
         if let Err(error) = serde_json::from_str::<serde_json::Value>(&filled) {
             return Err((text.span().start, Problem::Json { reason: error.to_string() }));

@@ -14,8 +14,11 @@ const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
-const KINDS: [&str; 3] = ["label", "number", "text"];
+const KINDS: [&str; 4] = ["label", "number", "phrase", "text"];
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+const PHRASE_LENGTH_MAX: usize = 24;
+/// Each of them must be percent-encoded in a path, and decoded by whoever reads it.
+const PHRASE_CHARACTERS: [char; 4] = [' ', '%', 'é', '+'];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
@@ -42,6 +45,8 @@ pub enum Kind {
     Label,
     /// A decimal integer in this range.
     Number(RangeInclusive<u64>),
+    /// 1 to 24 characters, of which at least one must be percent-encoded in a path, as it is there.
+    Phrase,
     /// 1 to 64 printable ASCII characters that need no escape in JSON.
     Text,
 }
@@ -125,6 +130,14 @@ impl Template {
         self.fill_with(|placeholder| values.value(placeholder))
     }
 
+    /// The same for a path or a query: what could not stand there is percent-encoded.
+    pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+        self.fill_with(|placeholder| match placeholder.kind {
+            Kind::Phrase => percent_encoded(&values.value(placeholder)),
+            Kind::Label | Kind::Number(_) | Kind::Text => values.value(placeholder),
+        })
+    }
+
     /// The text with each placeholder filled by `value`.
     pub(super) fn fill_with(&self, mut value: impl FnMut(&Placeholder) -> String) -> String {
         let mut text = String::new();
@@ -136,6 +149,15 @@ impl Template {
         }
         text
     }
+}
+
+/// All but what RFC 3986 calls unreserved.
+fn percent_encoded(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
 }
 
 fn matches(parts: &[Part], text: &str) -> bool {
@@ -178,6 +200,7 @@ impl Placeholder {
         };
         let kind = match (word, range) {
             ("label", None) => Kind::Label,
+            ("phrase", None) => Kind::Phrase,
             ("text", None) => Kind::Text,
             ("number", None) => Kind::Number(0..=NUMBER_MAX),
             ("number", Some(range)) => Kind::Number(
@@ -207,6 +230,7 @@ impl fmt::Display for Placeholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Label => f.write_str("label")?,
+            Kind::Phrase => f.write_str("phrase")?,
             Kind::Text => f.write_str("text")?,
             Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
             Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
@@ -248,11 +272,23 @@ impl<'r, R: Rng> Values<'r, R> {
                 (0..length).map(character).map(char::from).collect()
             }
             Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
+            Kind::Phrase => self.phrase(),
             Kind::Text => {
                 let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
                 (0..length).map(|_| self.text_character()).collect()
             }
         }
+    }
+
+    /// A label, with a character that must be encoded in the place of one of its own.
+    fn phrase(&mut self) -> String {
+        let length = self.rng.random_range(1..=PHRASE_LENGTH_MAX);
+        let encoded = self.rng.random_range(0..length);
+        let mut character = |place| match place == encoded || self.rng.random_range(0..8) == 0 {
+            true => PHRASE_CHARACTERS[self.rng.random_range(0..PHRASE_CHARACTERS.len())],
+            false => char::from(LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())]),
+        };
+        (0..length).map(&mut character).collect()
     }
 
     /// Not `"` and `\`, which JSON escapes. `<`, `>` and `&`, which some escape although they need not, do come.

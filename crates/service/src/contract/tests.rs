@@ -290,3 +290,37 @@ fn contracts_are_the_toml_files_of_a_folder() {
     let error = Contract::load_all(&folder.path().join("none")).unwrap_err();
     assert!(matches!(error, ContractError::List { .. }), "{error}");
 }
+
+proptest! {
+    #[test]
+    fn a_phrase_is_encoded_in_the_path_and_decoded_in_the_answer(seed in any::<u64>()) {
+        let of = |path: &str| request(path, "body = \"{{phrase.a}}\"", "");
+        let contract = contract(&[of("/p/{{phrase.a}}?q={{phrase.a}}")]);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let exchange = contract.exchange(&contract.requests[0], "h", &mut rng);
+        let ExpectedBody::Exact(body) = &exchange.expected.body else { panic!() };
+        let phrase = std::str::from_utf8(body).unwrap();
+        prop_assert!((1..=24).contains(&phrase.chars().count()) && phrase.contains([' ', '%', 'é', '+']), "{}", phrase);
+        let target = text(&exchange).split(' ').nth(1).unwrap();
+        let (path, query) = target.split_once("?q=").unwrap();
+        prop_assert_eq!(path.strip_prefix("/p/"), Some(query));
+        prop_assert!(query.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"%_-".contains(&byte)), "{}", query);
+        prop_assert_eq!(decoded(query), phrase);
+    }
+}
+
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_header_takes_no_phrase() {
+    let of = |headers: &str| error("method =", &format!("headers = {{ X = \"{headers}\" }}\nmethod ="));
+    assert_snapshot!(of("{{phrase.b}}"), @"contracts/sample.toml:7: {{phrase}} may hold spaces, which a header cannot: use {{label}}");
+}

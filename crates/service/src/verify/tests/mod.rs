@@ -278,6 +278,52 @@ wrong-method POST /test/labels/JGaCJ2hZdSiWY-jID2y72Mq: expected status 405 or 4
 "#);
 }
 
+/// What no check asks by itself, because frameworks differ, and a contract can.
+const SPELLINGS: &str = r#"
+format = "1.0"
+name = "spellings"
+title = ""
+
+[[request]]
+name = "phrase"
+method = "GET"
+path = "/test/labels/{{phrase.a}}"
+[request.response]
+status = 200
+body = "{{phrase.a}}"
+
+[[request]]
+name = "status-with-query"
+load = false
+method = "GET"
+path = "/test/status?x=1"
+[request.response]
+status = 200
+
+[[bad]]
+name = "status-in-capitals"
+method = "GET"
+path = "/TEST/STATUS"
+"#;
+
+#[test]
+fn encoded_paths_queries_and_case_are_asked_where_the_contract_does() {
+    let contract = Contract::parse(SPELLINGS, Path::new("spellings.toml")).unwrap();
+    let asked = |fault| {
+        let server = Server::start(fault);
+        let checks = [CheckId::Response, CheckId::Fresh, CheckId::BadInput];
+        complaints(&verify_only(&contract, server.address, &options(), &checks))
+    };
+    assert_eq!(asked(Fault::None), "");
+    let raw = asked(Fault::NeverDecodes);
+    assert!(
+        raw.starts_with("response phrase: the body differs at byte ") && raw.lines().count() == 1,
+        "{raw}"
+    );
+    assert_snapshot!(asked(Fault::QueryIsPath), @r#"response status-with-query: expected status 200, got 404 with the body "not found""#);
+    assert_snapshot!(asked(Fault::IgnoresCase), @r#"bad-input status-in-capitals: expected a status of the class 4xx for wrong input, got 200 with the body "OK""#);
+}
+
 #[test]
 fn a_connection_that_ends_after_a_thousand_answers() {
     assert_snapshot!(complaints(&only("hello", &[CheckId::KeepAlive], Fault::ClosesAtAThousand)), @r#"keep-alive all of the load in turn: closed the connection after 1000 of 1100 requests without saying "Connection: close""#);

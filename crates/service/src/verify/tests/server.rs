@@ -47,6 +47,9 @@ pub(super) enum Fault {
     PostIsGet,
     ClosesAtAThousand,
     NeverAnswersLabels,
+    NeverDecodes,
+    QueryIsPath,
+    IgnoresCase,
 }
 
 pub(super) struct Server {
@@ -226,7 +229,12 @@ impl Shared {
         let get = matches!(asked.method.as_str(), "GET" | "HEAD")
             || self.fault == Fault::TakesAllMethods
             || (self.fault == Fault::PostIsGet && asked.method == "POST");
-        let (path, query) = asked.target.split_once('?').unwrap_or((&asked.target, ""));
+        let (path, query) = match asked.target.split_once('?') {
+            Some(parts) if self.fault != Fault::QueryIsPath => parts,
+            _ => (asked.target.as_str(), ""),
+        };
+        let lower = path.to_ascii_lowercase();
+        let path = if self.fault == Fault::IgnoresCase && path.starts_with("/TEST") { &lower } else { path };
         if self.fault == Fault::RefusesLongBodies && asked.body.len() > 100_000 {
             return (413, TEXT, String::from("too long"));
         }
@@ -267,7 +275,8 @@ impl Shared {
                 let mut cached = self.cached.lock().unwrap();
                 (200, content_type, cached.entry("label").or_insert_with(|| label.to_owned()).clone())
             }
-            _ => (200, content_type, label.to_owned()),
+            Fault::NeverDecodes => (200, content_type, label.to_owned()),
+            _ => (200, content_type, decoded(label)),
         }
     }
 
@@ -312,4 +321,20 @@ fn unchunked(mut input: &[u8]) -> Option<(Vec<u8>, usize)> {
             return Some((body, all - input.len()));
         }
     }
+}
+
+fn decoded(label: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = label.bytes();
+    while let Some(byte) = rest.next() {
+        let digits =
+            |rest: &mut std::str::Bytes<'_>| [rest.next(), rest.next()].into_iter().flatten().collect();
+        bytes.push(match byte {
+            b'%' => {
+                u8::from_str_radix(std::str::from_utf8(&digits(&mut rest) as &Vec<u8>).unwrap(), 16).unwrap()
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).unwrap()
 }
