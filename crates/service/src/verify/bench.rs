@@ -29,7 +29,7 @@ pub(super) struct Bench<'c> {
     pub first_date: Option<(Instant, Option<String>)>,
     /// What `response` expected, by the name of the request: `fresh` knows a cached answer by it.
     pub expected: Vec<(&'c str, Expected)>,
-    patience: Rc<Patience>,
+    pub patience: Rc<Patience>,
     target: SocketAddr,
 }
 

@@ -102,6 +102,7 @@ pub fn verify_only(
     let mut bench = Bench::new(contract, target, options);
     let mut checks = Vec::new();
     for &check in only.iter().filter(|check| **check != CheckId::End) {
+        bench.patience.begin(options.known_failures.iter().any(|(known, _)| *known == check));
         match reason_to_skip(check, &bench) {
             Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
             None => checks

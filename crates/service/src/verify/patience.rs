@@ -14,13 +14,25 @@ pub(super) struct Patience {
     pub timeouts: Timeouts,
     answers: Cell<u32>,
     ends: Cell<u32>,
+    /// The check that is made is known to fail.
+    fails: Cell<bool>,
 }
 
 impl Patience {
     /// `leaves_open` is known of a service that does not close connections when it should.
     pub(super) fn new(timeouts: &Timeouts, leaves_open: bool) -> Patience {
         let ends = if leaves_open { IN_VAIN_MAX } else { 0 };
-        Patience { timeouts: timeouts.clone(), answers: Cell::new(0), ends: Cell::new(ends) }
+        Patience {
+            timeouts: timeouts.clone(),
+            answers: Cell::new(0),
+            ends: Cell::new(ends),
+            fails: Cell::new(false),
+        }
+    }
+
+    /// Of a check that is known to fail little is hoped for.
+    pub(super) fn begin(&self, is_known_to_fail: bool) {
+        self.fails.set(is_known_to_fail);
     }
 
     pub(super) fn for_answer(&self) -> Duration {
@@ -41,7 +53,8 @@ impl Patience {
 
     fn left(&self, in_vain: &Cell<u32>) -> Duration {
         let Timeouts { answer, after_silence, .. } = self.timeouts;
-        if in_vain.get() < IN_VAIN_MAX { answer } else { answer.min(after_silence) }
+        let is_short = self.fails.get() || in_vain.get() >= IN_VAIN_MAX;
+        if is_short { answer.min(after_silence) } else { answer }
     }
 }
 
@@ -61,6 +74,11 @@ mod tests {
         patience.no_end_came();
         patience.no_end_came();
         assert_eq!(patience.for_end(), short);
+        let failing = Patience::new(&timeouts, false);
+        failing.begin(true);
+        assert_eq!((failing.for_answer(), failing.for_end()), (short, short));
+        failing.begin(false);
+        assert_eq!(failing.for_answer(), long, "of another check");
         let known = Patience::new(&timeouts, true);
         assert_eq!((known.for_answer(), known.for_end()), (long, short));
         let hasty = Timeouts { answer: Duration::from_millis(10), ..timeouts };
