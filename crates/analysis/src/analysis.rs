@@ -23,7 +23,6 @@ pub struct Analysis {
     pub status: Status,
     /// What a gate asks of the run.
     pub checks: Vec<Check>,
-    /// All checks together.
     pub verdict: Verdict,
 }
 

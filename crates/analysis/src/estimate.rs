@@ -49,7 +49,6 @@ impl Estimate {
         Estimate::of(&paired.collect::<Vec<f64>>())
     }
 
-    /// The same, known exactly.
     pub(crate) fn exact(self) -> Estimate {
         Estimate { low: Some(self.value), high: Some(self.value), ..self }
     }

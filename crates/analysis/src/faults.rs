@@ -4,14 +4,12 @@
 #[cfg(feature = "faults")]
 use std::cell::Cell;
 
-/// What is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Every row is in the first tier.
     OneTier,
     /// Every row is in a tier of its own.
     TierEach,
-    /// Disturbed rounds count.
     Rounds,
     /// Every row that was measured is valid, and no figure has a doubt.
     Validity,

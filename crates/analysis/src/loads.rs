@@ -28,7 +28,6 @@ pub struct AtLoad {
     pub place: usize,
     pub load: LoadSetting,
     pub report: Report,
-    /// By label.
     pub to_first: BTreeMap<String, ToFirst>,
 }
 

@@ -10,18 +10,15 @@ use tare_bench::record::Ending;
 pub enum Status {
     /// It ended of its own accord.
     Complete,
-    /// The user stopped it.
     Interrupted,
     /// A process is writing its records now.
     Running,
-    /// It has no end.
     CutOff,
     /// Its records cannot be read.
     Unknown,
 }
 
 impl Status {
-    /// By its last record.
     pub fn of(ending: Option<impl Into<Status>>, in_progress: bool) -> Status {
         match ending {
             Some(ending) => ending.into(),

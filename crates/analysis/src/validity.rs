@@ -142,9 +142,7 @@ pub struct InFlight {
     pub counted_ns: f64,
     /// As rate x time says (Little's law).
     pub law_ns: f64,
-    /// How long that was.
     pub elapsed_ns: f64,
-    /// Answers behind both.
     pub answered: u64,
 }
 

@@ -36,7 +36,6 @@ pub enum Verdict {
 /// Why something was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Absence {
-    /// It serves other contracts.
     AnotherContract,
     /// A toolchain or a library is missing.
     NotOnThisMachine,
@@ -58,7 +57,6 @@ pub enum Question {
 pub enum TestOutcome {
     /// A test case that passed.
     Success,
-    /// One that failed.
     Failure,
     /// One that could not be asked: no failure of a service, and nothing that has passed either.
     Error,
@@ -70,10 +68,8 @@ pub enum TestOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
-    /// As any other word.
     #[default]
     Plain,
-    /// As it should be.
     Good,
     /// Neither, or not known.
     Open,
@@ -184,7 +180,6 @@ impl Tone {
         }
     }
 
-    /// The ANSI code.
     pub fn ansi(self) -> &'static str {
         match self {
             Tone::Plain => "",

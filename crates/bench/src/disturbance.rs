@@ -16,7 +16,6 @@ pub const STOLEN_SHARE_MAX: f64 = 0.05;
 /// Who took the measured CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taker {
-    /// Other programs.
     Others,
     /// The hypervisor, for another machine.
     Hypervisor,

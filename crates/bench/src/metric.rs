@@ -49,7 +49,6 @@ impl Metric {
     /// Those by which two services are compared, in the order of a table.
     pub const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::Cpu, Metric::P99, Metric::Rss];
 
-    /// For a column.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Throughput => "throughput",

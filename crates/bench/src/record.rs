@@ -132,7 +132,6 @@ pub struct Latency {
     pub at_least: bool,
 }
 
-/// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {

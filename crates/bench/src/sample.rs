@@ -199,7 +199,6 @@ pub struct LinkUsage {
     pub packets: u64,
     /// Lost as they should be.
     pub lost: u64,
-    /// Found a full queue.
     pub dropped: u64,
     /// Never read, since its thread was too slow.
     pub unread: u64,

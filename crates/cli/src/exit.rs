@@ -54,7 +54,6 @@ impl From<Verdict> for Outcome {
 }
 
 impl Outcome {
-    /// The exit status.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }

@@ -29,7 +29,6 @@ pub(crate) fn paint(code: &str, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
-/// Prints data.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     put(anstream::stdout().lock(), text.as_bytes())
 }

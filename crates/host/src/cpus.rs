@@ -117,7 +117,6 @@ impl Times {
 pub struct CpuAccounting {
     /// Wall time between the readings.
     pub wall_ns: u64,
-    /// CPUs of the service.
     pub server: Times,
     /// CPUs of the generator; the same as the service's if they share them.
     pub generator: Times,

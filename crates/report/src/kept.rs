@@ -18,7 +18,6 @@ pub enum KeptError {
     /// There is no such file, or it cannot be read: a run that was cut off has none.
     #[error("cannot read {NAME}: {0}")]
     Io(#[from] io::Error),
-    /// It is no document.
     #[error("{NAME} is no report: {0}; `tare report RUN --format json` prints one")]
     Json(#[from] serde_json::Error),
 }

@@ -100,7 +100,6 @@ impl Certificate {
         text + &format!("\n{}\n", self.verdict())
     }
 
-    /// The last line.
     pub(crate) fn verdict(&self) -> String {
         let [seen, not_seen, not_tried] =
             [Outcome::Seen, Outcome::NotSeen, Outcome::NotTried].map(|outcome| self.count(outcome));

@@ -94,7 +94,6 @@ pub(crate) struct Meanwhile<'a, W> {
 }
 
 impl<'a, W> Meanwhile<'a, W> {
-    /// On these CPUs.
     pub(crate) fn new(watch: &'a mut W, disturbance: Disturbance, cpus: &'a [usize]) -> Meanwhile<'a, W> {
         Meanwhile { watch, disturbance, cpus, spinner: None }
     }

@@ -34,7 +34,6 @@ impl Trial {
         Trial { name, done: done.to_owned(), must: must.to_owned(), lasts, action, find }
     }
 
-    /// Whether it is seen.
     pub(crate) fn evaluate(&self, evidence: &Evidence) -> Evaluation {
         (self.find)(evidence).unwrap_or_else(|evaluation| evaluation)
     }

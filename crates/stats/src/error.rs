@@ -25,98 +25,42 @@ impl fmt::Display for Series {
 
 /// Why there is no estimate.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EstimateError {
-    /// The sample has no value.
     #[error("the sample is empty: at least one complete block is needed")]
     Empty,
-    /// A value is NaN or infinite.
     #[error(
         "value {index} (counted from 0) is '{value}': give finite values only, and leave invalid blocks out"
     )]
-    NotFinite {
-        /// Its place in the sample, from 0.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
-    /// A value that must have a logarithm is zero, negative, NaN or infinite.
+    NotFinite { index: usize, value: f64 },
     #[error(
         "value {index} (counted from 0) of the {series} is '{value}', which has no logarithm: leave the block out"
     )]
-    NotPositive {
-        /// The series that holds it.
-        series: Series,
-        /// Its place in the series, from 0.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
-    /// The two series are not paired.
+    NotPositive { series: Series, index: usize, value: f64 },
     #[error(
         "the subject has {subject} blocks and the reference {reference}: give the blocks that both have, in the same order"
     )]
-    LengthsDiffer {
-        /// Number of values of the subject.
-        subject: usize,
-        /// Number of values of the reference.
-        reference: usize,
-    },
-    /// The confidence is no probability between 0 and 1.
+    LengthsDiffer { subject: usize, reference: usize },
     #[error("the confidence is '{value}': it must lie between 0 and 1, both excluded, such as 0.95")]
-    Confidence {
-        /// The confidence asked for.
-        value: f64,
-    },
-    /// One service has another number of blocks than the first.
+    Confidence { value: f64 },
     #[error(
         "service {index} (counted from 0) has {found} blocks and the first {expected}: give those that all have"
     )]
-    BlocksDiffer {
-        /// Which service, from 0.
-        index: usize,
-        /// Number of its values.
-        found: usize,
-        /// Number of values of the first service.
-        expected: usize,
-    },
-    /// There are fewer series than the method compares.
+    BlocksDiffer { index: usize, found: usize, expected: usize },
     #[error("there are {found} series, and it takes {needed} at the least")]
-    TooFewSeries {
-        /// How many there are.
-        found: usize,
-        /// How many it takes.
-        needed: usize,
-    },
-    /// An error probability, or a power, is no probability between 0 and 1.
+    TooFewSeries { found: usize, needed: usize },
     #[error("the probability is '{value}': it must lie between 0 and 1, both excluded, such as 0.05")]
-    Level {
-        /// What was asked for.
-        value: f64,
-    },
-    /// The difference that matters is not a share between 0 and 1.
+    Level { value: f64 },
     #[error(
         "the difference that matters is '{value}': it must lie between 0 and 1, both excluded, such as 0.03"
     )]
-    Delta {
-        /// What was asked for.
-        value: f64,
-    },
-    /// The looks at a run in progress are not a rising series of block counts.
+    Delta { value: f64 },
     #[error(
         "look {index} (counted from 0) is at {n} blocks: give at least one look, each at more blocks than the one before"
     )]
-    Looks {
-        /// Which look, from 0.
-        index: usize,
-        /// Its number of blocks.
-        n: usize,
-    },
-    /// The probability of a quantile is not within 0 to 1.
+    Looks { index: usize, n: usize },
     #[error("the probability of a quantile is '{value}': it must lie between 0 and 1")]
-    Probability {
-        /// The probability asked for.
-        value: f64,
-    },
+    Probability { value: f64 },
 }
 
 /// Refuses an empty sample, and one with a value that is NaN or infinite.

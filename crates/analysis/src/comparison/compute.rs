@@ -23,7 +23,6 @@ use tare_bench::{
     record::{Record, Stopped},
 };
 
-/// One metric of both.
 struct Both {
     metric: Metric,
     baseline: Vec<f64>,

@@ -23,7 +23,6 @@ pub struct Comparison {
     pub delta: f64,
     /// What must not have become worse.
     pub candidate: Contender,
-    /// Than this.
     pub baseline: Contender,
     pub contract: String,
     pub load: String,
@@ -42,7 +41,6 @@ pub struct Comparison {
     pub findings: Vec<Finding>,
 }
 
-/// One of the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contender {
     pub label: String,

@@ -167,7 +167,6 @@ pub enum RunIssue {
     NoisyHost {
         share: f64,
     },
-    /// Services and generator.
     SharedCpus,
     Unfinished {
         in_progress: bool,

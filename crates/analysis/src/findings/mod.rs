@@ -25,7 +25,6 @@ pub struct Finding {
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     Run,
-    /// By its label.
     Row(String),
     /// One row under one load.
     Cell {

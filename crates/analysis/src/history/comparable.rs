@@ -8,7 +8,6 @@ use tare_bench::metric::Metric;
 
 use super::run::NamedRun;
 
-/// What a difference does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     Told,

@@ -52,7 +52,6 @@ pub enum ReadError {
         "{place}: is a published experiment, whose claims are its comparison: only interleaved experiments are compared run against run"
     )]
     Sequential { place: String },
-    /// It has another question.
     #[error(
         "{place}: is a search for capacity, whose rates depend on what it finds: only interleaved experiments are compared run against run"
     )]

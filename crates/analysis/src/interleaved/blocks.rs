@@ -17,7 +17,6 @@ pub(crate) struct Block<'a> {
     pub slices: Vec<&'a Sample>,
     /// Those of rounds that were dropped: what went wrong in them went wrong.
     pub dropped: Vec<&'a Sample>,
-    /// The open ones.
     pub open: Vec<&'a Sample>,
     pub started: Option<&'a Started>,
     /// The block in which its process was started: an earlier one if it lasted.

@@ -29,7 +29,6 @@ use tare_bench::{
 };
 use tare_service::catalogue::Style;
 
-/// Everything a table shows.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Label of the row that is 100%.

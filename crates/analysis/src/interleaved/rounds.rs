@@ -11,7 +11,6 @@ use tare_bench::{plan::Plan, record::Record, sample::Sample};
 #[derive(Debug, Default)]
 pub(crate) struct Rounds {
     whole: BTreeMap<usize, usize>,
-    /// Of the whole ones.
     without: BTreeMap<usize, BTreeSet<usize>>,
     pub dropped: Dropped,
 }

@@ -49,7 +49,6 @@ pub struct Tiers {
     pub warnings: Vec<Warning>,
 }
 
-/// Where a row stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub row: String,
@@ -185,7 +184,6 @@ impl AdjacentPair {
         format!("not separated: {} and {}: {}", self.row, self.next, self.needed())
     }
 
-    /// What would separate them.
     pub(crate) fn needed(&self) -> String {
         let Some(blocks) = self.blocks_more else {
             return format!("not even {} blocks would separate them", planning::BLOCKS_MAX);

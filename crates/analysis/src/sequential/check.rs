@@ -23,7 +23,6 @@ use tare_bench::{
 #[derive(Debug, Clone)]
 pub struct ClaimReport {
     pub text: String,
-    /// All checks together.
     pub verdict: Verdict,
     /// What it was measured for, if that is another time or number than the published one: `12 s instead of 600 s`. A
     /// verdict says no more than that. None too where the run does not say.
@@ -61,13 +60,11 @@ pub enum Divisor {
     Point(String),
 }
 
-/// What a comparison found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Found {
     /// In milliseconds if the metric is a time.
     Figure(Estimate),
     Nothing(Nothing),
-    /// The service hung.
     Hung(String),
     /// It did not, in this number of rounds.
     Ended {
@@ -87,7 +84,6 @@ pub enum Nothing {
     NotAsked,
     NotMeasured,
     NoFigures,
-    /// What went wrong instead.
     Failed(String),
 }
 

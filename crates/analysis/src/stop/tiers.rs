@@ -28,7 +28,6 @@ pub(super) struct TiersRule {
 pub(crate) struct PairwiseStatus {
     /// Blocks of the latest look.
     pub look: Option<usize>,
-    /// Pairs that differ.
     pub separated: BTreeSet<(String, String)>,
     /// Pairs that differ by less than delta.
     pub equal: BTreeSet<(String, String)>,

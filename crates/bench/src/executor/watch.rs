@@ -44,7 +44,6 @@ impl LoadWatch {
         self.seconds
     }
 
-    /// Nothing moves any more.
     pub(super) fn is_hung(&self) -> bool {
         self.requests
             .is_some_and(|requests| self.answered < requests && self.silent_ns >= self.deadlines.silence_ns)

@@ -155,7 +155,6 @@ pub(crate) enum Cpus {
     Cpus,
 }
 
-/// One, or several.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Many<T> {

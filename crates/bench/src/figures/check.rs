@@ -43,7 +43,6 @@ pub struct Where {
     pub link: Option<String>,
 }
 
-/// Of how many comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantifier {

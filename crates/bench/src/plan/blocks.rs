@@ -33,7 +33,6 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Of a sequential experiment.
     pub(super) const ONE: Blocks = Blocks {
         min: 1,
         max: 1,

@@ -7,7 +7,6 @@ use tare_service::catalogue::{Row, Setting, Style};
 pub struct PlannedRow {
     /// Unique within the run.
     pub label: String,
-    /// The service's id.
     pub service: String,
     pub title: Option<String>,
     pub language: String,

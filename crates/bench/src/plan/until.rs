@@ -44,7 +44,6 @@ pub struct Gate {
     pub alpha: f64,
 }
 
-/// Tiers of all rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tiers {
     pub metric: Metric,

@@ -10,7 +10,6 @@ pub(super) struct ResumeState {
     /// Blocks that have begun. One that was cut off is not taken up again: its processes are dead, and what was measured
     /// of it counts as far as its rounds are whole.
     pub blocks: usize,
-    /// Rows that have failed.
     pub out: BTreeSet<usize>,
     /// What a start of each row takes, where a pilot said so.
     pub starts: BTreeMap<usize, StartCost>,

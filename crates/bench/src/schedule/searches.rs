@@ -21,7 +21,6 @@ pub struct SearchStart {
     pub windows: Vec<Window>,
 }
 
-/// A window that counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     /// Requests a second that were due.
@@ -69,7 +68,6 @@ impl SearchStart {
 }
 
 impl<'a> Searches<'a> {
-    /// Before the first record.
     pub fn new(plan: &'a SloPlan) -> Searches<'a> {
         Searches { plan, block: 0, starts: BTreeMap::new() }
     }

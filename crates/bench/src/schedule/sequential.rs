@@ -60,7 +60,6 @@ fn measure(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Option<Samp
     })
 }
 
-/// Of an open loop.
 fn rate(plan: &Plan, slot: Slot) -> Option<f64> {
     plan.points[slot.point].load.rate().map(|rate| rate.per_second(0.0))
 }

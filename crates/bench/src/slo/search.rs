@@ -27,7 +27,6 @@ pub(super) const RESOLUTION: f64 = 1.02;
 /// After this many discarded windows in a row at one rate, the generator is held to be too slow for it.
 const VOIDS_IN_ROW: usize = 2;
 
-/// What a window showed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WindowOutcome {
     /// Requests that were due, and how many of them were bad by each term of the SLO.
@@ -36,16 +35,17 @@ pub(crate) enum WindowOutcome {
     Discarded,
 }
 
-/// Where a search ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found {
     /// Between the highest rate that held and the lowest that did not.
-    Between { held: f64, broke: f64 },
+    Between {
+        held: f64,
+        broke: f64,
+    },
     /// All rates held, up to the highest that was tried.
     AtLeast(f64),
     /// None held, down to the lowest that was tried.
     Below(f64),
-    /// Too few windows counted.
     Nothing,
 }
 
@@ -151,12 +151,10 @@ impl Search {
         self.ceiling < rounded(CEILING * self.capacity)
     }
 
-    /// Windows that count.
     pub fn counted(&self) -> usize {
         self.tried.len()
     }
 
-    /// Windows that do not.
     pub fn discarded(&self) -> usize {
         self.discarded_count
     }

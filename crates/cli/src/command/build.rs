@@ -88,7 +88,6 @@ struct Ready {
     version: String,
     cost: Cost,
     content: String,
-    /// Where it runs.
     folder: PathBuf,
 }
 

@@ -19,7 +19,6 @@ use crate::{
 pub(super) enum Extent {
     /// The answer, the main tables, and what must be known to believe them.
     Brief,
-    /// Every section.
     Whole,
 }
 

@@ -74,7 +74,6 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// A run in progress.
 #[derive(Debug)]
 pub(crate) struct RunProgress<'a> {
     progress: &'a Progress,

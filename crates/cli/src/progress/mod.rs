@@ -24,7 +24,6 @@ use view::{Size, View};
 /// Where there is no terminal, a line at most this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// Progress of long work.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,

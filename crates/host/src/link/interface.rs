@@ -47,7 +47,6 @@ impl Interface {
         Ok(Interface { name, socket })
     }
 
-    /// Switches it on.
     pub(super) fn up(&self) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         self.ask("read", libc::SIOCGIFFLAGS, &mut request)?;

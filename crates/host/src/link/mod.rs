@@ -42,7 +42,6 @@ const DEVICE_PACKETS: u32 = 10_000;
 /// Ethernet addresses of the ends (locally administered).
 const HARDWARE: [[u8; 6]; 2] = [[2, 0, 0, 31, 0, 2], [2, 0, 0, 31, 0, 1]];
 
-/// What implements the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// The kernel's netem. Its timers run on the CPU that sent the packet, so a service pays for some of them.
@@ -76,7 +75,6 @@ impl fmt::Display for Kind {
 pub enum Choice {
     /// Netem if the kernel has it, else a thread.
     Auto,
-    /// Netem, or an error.
     Netem,
     /// A thread, even if the kernel has netem.
     UserSpace,

@@ -5,10 +5,8 @@ use super::procfs;
 use super::service::Service;
 use std::{io, time::Duration};
 
-/// CPU time by mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Modes {
-    /// The program's own.
     pub user: Duration,
     /// The kernel's, on its behalf.
     pub system: Duration,

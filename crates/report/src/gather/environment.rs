@@ -65,7 +65,6 @@ fn of_machine(of: &Environment) -> Vec<Setting> {
     lines
 }
 
-/// In a line.
 pub(crate) fn machine(environment: &Environment) -> String {
     let Environment { cpus, cpu, kernel, system, .. } = environment;
     let memory = figures::bytes(environment.memory_bytes as f64);

@@ -19,7 +19,6 @@ pub(crate) struct Described<'a> {
     pub(crate) counted: Counted,
     pub(crate) footprint: Option<&'a Footprint>,
     pub(crate) version_published: Option<&'a str>,
-    /// Published opinions among it.
     pub(crate) published: Option<&'a Aspect>,
     /// Its threads at every point, if they are not those of the others.
     pub(crate) threads: Option<usize>,

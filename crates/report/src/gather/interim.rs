@@ -20,7 +20,6 @@ pub struct Interim {
     pub table: Table,
     /// What a comparison has found so far; empty for other runs.
     pub answer: String,
-    /// What is doubtful.
     pub remarks: Vec<String>,
 }
 

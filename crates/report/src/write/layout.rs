@@ -68,7 +68,6 @@ impl<'t> Layout<'t> {
         (!each.is_empty()).then(|| each.join(", "))
     }
 
-    /// What names a row.
     pub(crate) fn name(&self, row: &[Value]) -> String {
         self.name.map_or_else(String::new, |place| cell(self.table, row, place))
     }

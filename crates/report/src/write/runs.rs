@@ -13,13 +13,11 @@ pub struct Listed {
     pub name: String,
     /// Where its page is; absent if it can have none.
     pub link: Option<String>,
-    /// Its head line.
     pub title: String,
     /// When it began, RFC 3339, UTC; empty where that cannot be read.
     pub began: String,
     /// What it is a run of.
     pub kind: String,
-    /// How far it came.
     pub state: State,
     /// What came out, or why nothing can be reported.
     pub text: String,
@@ -30,7 +28,6 @@ pub struct Listed {
 /// How far a run came, as the list knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// As its document says.
     Known(Status),
     /// Nothing was read but its head.
     Unread,

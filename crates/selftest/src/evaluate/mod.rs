@@ -19,7 +19,6 @@ pub(super) use runs::{
     dropper, late_cache, linear, slower_3, slower_10, some_wrong_lengths, spinner, stall, throttled, twins,
 };
 
-/// What an action leaves.
 #[derive(Debug)]
 pub enum Evidence {
     /// A transcript for each fault, or why there is none.
@@ -84,7 +83,6 @@ pub(super) type Found = Result<Evaluation, Evaluation>;
 const NO_FIGURES: [(&str, f64); 0] = [];
 
 impl Evaluation {
-    /// Nothing could be tried.
     pub fn not_tried(reason: impl Into<String>) -> Evaluation {
         Evaluation { outcome: Outcome::NotTried, found: reason.into(), figures: BTreeMap::new() }
     }

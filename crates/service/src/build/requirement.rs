@@ -21,7 +21,6 @@ pub struct Missing {
     pub reason: String,
     /// Debian packages that bring it.
     pub debian: Vec<String>,
-    /// What else to know.
     pub hint: Option<String>,
 }
 

@@ -17,7 +17,6 @@ pub(super) struct Wanted {
     pub requests: u64,
     /// The most connections that may have been opened; `None` where the service may close them.
     pub connections: Option<u64>,
-    /// The time it had.
     pub within: Duration,
 }
 

@@ -51,7 +51,6 @@ pub fn run(
     Ok(Endurance { contract: contract.name.clone(), stages: trial.all() })
 }
 
-/// What makes a stage.
 type Make = fn(&EnduranceTrial<'_>) -> StageResult;
 
 /// The stages that the service is meant to outlive.

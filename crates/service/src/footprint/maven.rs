@@ -61,7 +61,6 @@ fn direct(pom: &str) -> Option<usize> {
     Some(dependencies.filter(|one| text(*one, "scope").as_deref() != Some("test")).count())
 }
 
-/// What names a POM.
 #[derive(Debug, Clone, PartialEq)]
 struct Coordinates {
     group: String,

@@ -30,7 +30,6 @@ const READ_BYTES: usize = 16 * 1024;
 /// What becomes of one request.
 #[derive(Debug, PartialEq, Eq)]
 enum Reply<'a> {
-    /// These bytes are sent.
     Send(&'a [u8]),
     /// These bytes are sent, if there are any, and the connection is closed.
     Last(&'a [u8]),

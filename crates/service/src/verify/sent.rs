@@ -41,7 +41,6 @@ pub struct Sent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
     pub name: String,
-    /// The first time.
     pub value: String,
     /// The same request, asked again, was answered with another value or without it.
     pub varies: bool,
@@ -54,7 +53,6 @@ pub struct Field {
 pub enum Framing {
     /// Its length in the head.
     ContentLength,
-    /// The last chunk.
     Chunked,
     /// The end of the connection.
     Close,

@@ -38,13 +38,11 @@ pub struct CheckResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// As the contract requires.
     Pass,
     /// Not as the contract requires, but the contract asks only for a warning.
     Warn(String),
     /// Not as the contract requires.
     Fail(String),
-    /// Not looked at.
     Skipped(String),
 }
 

@@ -50,7 +50,6 @@ const FLOOR_PER_S: f64 = 1_000.0;
 /// The rate for which lateness is reported.
 const LAG_PER_S: f64 = 20_000.0;
 
-/// One measurement.
 struct Trial {
     what: &'static str,
     connections: usize,
@@ -66,7 +65,6 @@ struct Calibration {
     interrupted: bool,
 }
 
-/// What one measurement found.
 #[derive(Debug, Serialize)]
 struct Measured {
     driver: &'static str,

@@ -28,7 +28,6 @@ pub(super) trait Ask {
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
 }
 
-/// A server that listens.
 #[derive(Debug)]
 pub(super) struct Server<'a> {
     pub endpoint: &'a Endpoint,

@@ -15,7 +15,6 @@ pub(crate) struct Url {
     pub port: u16,
     /// Host and port as the user wrote them: the value of `Host`.
     pub authority: String,
-    /// Path and query.
     pub path: String,
 }
 

@@ -9,9 +9,7 @@ use crate::output;
 
 /// What a form consists of.
 pub(super) enum Content {
-    /// One piece.
     File(Vec<u8>),
-    /// A folder of files.
     Files(Vec<File>),
 }
 

@@ -13,7 +13,6 @@ use crate::{
     progress::duration,
 };
 
-/// Prints the plan.
 pub(super) fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
     print_either(format == Format::Json, plan, || text(plan))
 }

@@ -54,7 +54,6 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// A new run.
     pub(super) fn run(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
         self.prepare(&mut plan)?;
         let environment = Environment::read(Some(self.supervisor.isolation()));

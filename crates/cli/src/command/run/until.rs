@@ -12,7 +12,6 @@ use crate::command::words;
 /// Up to which difference two rows are as good as equal, where nothing else is asked for.
 pub(super) const DELTA: f64 = 0.03;
 
-/// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Budget,

@@ -56,7 +56,6 @@ impl Hosts {
     }
 }
 
-/// Around every request.
 pub(super) async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     let mut response = match hosts.refuses(request.method(), request.headers()) {
         Some((status, sentence)) => refusal(status, &sentence),

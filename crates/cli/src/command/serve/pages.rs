@@ -44,7 +44,6 @@ pub(super) struct Pages {
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// To read a folder.
 type Turn = OwnedMutexGuard<()>;
 
 #[derive(Debug)]
@@ -113,7 +112,6 @@ impl Pages {
     }
 }
 
-/// Of this thread.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()

@@ -29,7 +29,6 @@ pub(super) struct PageProgress {
 pub(super) struct JournalProgress {
     plan: Plan,
     now: String,
-    /// Blocks that have begun.
     blocks: usize,
     /// When the first one began.
     pilots_ns: u64,

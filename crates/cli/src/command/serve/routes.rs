@@ -46,7 +46,6 @@ const LIST_EVERY: Duration = Duration::from_secs(2);
 /// A stream sends a sign of life, so that a reader that has gone is noticed.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// What all requests share.
 #[derive(Debug, Clone)]
 pub(super) struct App {
     hosts: Hosts,

@@ -254,7 +254,6 @@ fn folders_in(folder: &Path) -> Vec<Place> {
     named.filter(|place| !place.name.starts_with('.')).collect()
 }
 
-/// Of all files below.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |entry: fs::DirEntry| match entry.metadata() {

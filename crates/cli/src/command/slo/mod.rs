@@ -105,7 +105,6 @@ fn ask_of_stored(run: &Path, at_least: Option<f64>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A new search.
 fn begin(global: &Global, args: &Args, at_least: Option<f64>) -> anyhow::Result<Outcome> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
     let setting = setting(args, slo, at_least)?;

@@ -26,7 +26,6 @@ pub(crate) struct Size {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct View {
     pub(crate) title: String,
-    /// What is being done.
     pub(crate) place: String,
     /// What has been found out, if that is a sentence.
     pub(crate) answer: String,
@@ -50,7 +49,6 @@ pub(crate) enum Interest {
     Reference,
     InBlock,
     Failed,
-    /// It is at work.
     Now,
 }
 

@@ -20,7 +20,6 @@ use crate::document::{Document, FORMAT, Fact, Kind, Status};
 /// Why runs are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// It takes two.
     #[error("{readable} of the runs can be compared, and it takes two{}", because(left_out))]
     TooFew {
         readable: usize,

@@ -60,7 +60,6 @@ impl<'a> PilotWindow<'a> {
     }
 }
 
-/// Curves of the pilots.
 pub(crate) fn warm_up(kept: &StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let pilot = |wanted: &'_ str| {

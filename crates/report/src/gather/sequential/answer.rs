@@ -17,7 +17,6 @@ use crate::{
     gather::words::{either, span},
 };
 
-/// One sentence, or two.
 pub(crate) fn answer(run: &Experiment) -> String {
     let (done, all) = run.report.cells;
     let mut answer = match run.status() {

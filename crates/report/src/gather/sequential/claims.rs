@@ -96,7 +96,6 @@ impl Evidence<'_> {
     }
 }
 
-/// Every comparison.
 pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
     let of = |(id, claim)| move |check| Evidence { id, claim, check };
     let rows: Vec<Evidence> =

@@ -55,7 +55,6 @@ impl Matrix<'_> {
     }
 }
 
-/// What the marks mean.
 pub(crate) const MARKS: &str = "* is the best of its line and ! the worst, as measured: where intervals overlap, neither is \
                                 shown to be so; x never ended";
 

@@ -284,13 +284,13 @@ fn settings(run: &Experiment) -> Vec<Setting> {
 /// What comes with a framework and what its user writes, beside what was published of it.
 fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
     let published = &run.report.published;
-    let services = run.report.rows.iter().zip(&run.plan.rows).map(|(row, planned)| {
+    let services = run.report.rows.iter().map(|row| {
         let name = row.published.as_ref();
         let line = || published.rows.iter().find(|line| Some(&line.service) == name)?.version.as_ref();
         Described {
             label: &row.label,
-            language: &planned.language,
-            framework: &planned.framework,
+            language: &row.language,
+            framework: &row.framework,
             version: row.version.as_deref(),
             licence: &row.licence,
             counted: row.counted.clone(),
@@ -300,7 +300,7 @@ fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
                 .or_else(line)
                 .map(String::as_str),
             published: published.aspects.iter().find(|aspect| Some(&aspect.service) == name),
-            threads: planned.threads,
+            threads: row.threads,
         }
     });
     (!run.report.rows.is_empty()).then(|| footprint::section(services))

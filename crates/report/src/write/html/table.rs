@@ -51,7 +51,6 @@ pub(crate) struct Cell<'a> {
     /// It is the number of a tier.
     pub(crate) chip: bool,
     pub(crate) text: String,
-    /// As JSON has it.
     pub(crate) value: String,
     /// `99.2% .. 104.7%`.
     pub(crate) interval: Option<String>,

@@ -8,7 +8,6 @@ use tare_host::link::LinkSpec;
 
 use crate::command::words;
 
-/// Options of published experiments.
 #[derive(Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Published experiments (experiments/published/)")]
 pub(crate) struct PublishedOptions {
