@@ -12,6 +12,7 @@ pub mod figures;
 pub mod findings;
 pub mod history;
 pub mod interleaved;
+pub mod level;
 pub mod loads;
 pub mod sequential;
 pub mod series;

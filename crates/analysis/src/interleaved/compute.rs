@@ -139,6 +139,7 @@ fn row_report(
     }
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
+        report.add(some_failed(&report, blocks));
         fill_in(&mut report, kept, blocks);
         classify_throughput(&mut report, &kept.header.plan, blocks, limits);
     }
@@ -201,6 +202,14 @@ fn state(
         return invalid(RowIssue::NoProgress);
     }
     State::Measured
+}
+
+/// Answers that did not come, too few to make the row invalid. Those of connections that the service closed while it was frozen
+/// are not among them: before a window they are replaced.
+fn some_failed(report: &RowReport, blocks: &Blocks) -> Option<RowIssue> {
+    let failed: u64 = report.failed.values().sum();
+    let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.clone());
+    (failed > 0).then_some(RowIssue::SomeFailed { failed, sent: report.sent, first })
 }
 
 /// How its processes stopped, if that was not clean: each way once.

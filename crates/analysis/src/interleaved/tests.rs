@@ -510,6 +510,24 @@ fn a_row_that_was_busy_on_more_cpus_than_it_was_given_has_no_throughput() {
     assert!((busy_cpus - 1.96).abs() < 1e-9, "{busy_cpus}");
 }
 
+/// One reset in some ten thousand requests keeps the figures, and is named.
+#[test]
+fn a_reset_that_is_allowed_is_a_finding_with_its_sample() {
+    let mut kept = kept();
+    each_slice(&mut kept, |slice| {
+        if (slice.row, slice.block, slice.round) == (HALF, 3, 1) {
+            slice.load.failed = [(Failure::Reset, 1)].into_iter().collect();
+            slice.load.first_failure = Some("reset at \"hello\"".to_owned());
+        }
+    });
+    let report = compute(&kept);
+    let half = find(&report, "half");
+    let found = half.findings.iter().find(|found| found.code() == "some-failed").unwrap();
+    let expected = format!("1 of {} requests failed; the first: reset at \"hello\"", half.sent);
+    assert_eq!((found.to_string(), half.verdict()), (expected, Verdict::Pass));
+    assert!(find(&report, "raw-socket").findings.iter().all(|found| found.code() != "some-failed"));
+}
+
 /// 20 ns of CPU for a request: whatever did the work, its CPU time is elsewhere.
 #[test]
 fn a_cost_that_cannot_be_is_no_figure() {

@@ -25,11 +25,12 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
+use tare_analysis::level;
 use tare_bench::folder::about::quoted;
 use tare_host::signals;
 use tare_load::{
-    Doubt, Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Settings, evaluate,
-    generator::verdict::shortfall,
+    Doubt, Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Schedule, Settings,
+    evaluate, generator::verdict::shortfall,
 };
 
 pub(crate) use args::Args;
@@ -183,6 +184,9 @@ impl Job {
         let outcome = if doubts.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
         let mut notes = notes(&report, load);
         notes.extend(silence.and_then(|silence| silence.note()));
+        if let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) {
+            notes.extend(level_steps(&recorded.rates_per_s, interval));
+        }
         let result = LoadResult {
             url: &self.url,
             what,
@@ -239,6 +243,17 @@ fn notes(report: &RunReport, load: &Load) -> Vec<String> {
         notes.push("responses were not compared with anything: a fast error counts as an answer".to_owned());
     }
     notes
+}
+
+/// In an open loop the rate is that of the schedule.
+fn level_steps(rates_per_s: &[f64], interval: Duration) -> impl Iterator<Item = String> {
+    let note = move |step: level::LevelStep| {
+        let after = interval.as_secs_f64() * step.at as f64;
+        format!(
+            "after {after:.0} s the rate {step}: the rate of the whole load is of neither (`--series` has them)"
+        )
+    };
+    level::steps(rates_per_s).into_iter().map(note)
 }
 
 /// The command line that does the same again.
