@@ -117,6 +117,7 @@ fn known_failure(known: &catalogue::KnownFailure) -> Option<(CheckId, String)> {
         catalogue::ToleratedCheck::ConnectionClose => CheckId::ConnectionClose,
         catalogue::ToleratedCheck::RequestForms => CheckId::RequestForms,
         catalogue::ToleratedCheck::NotFound => CheckId::NotFound,
+        catalogue::ToleratedCheck::End => CheckId::End,
         catalogue::ToleratedCheck::Crowd => return None,
     };
     Some((check, known.why.clone()))
@@ -136,6 +137,7 @@ mod tests {
             ToleratedCheck::ConnectionClose,
             ToleratedCheck::RequestForms,
             ToleratedCheck::NotFound,
+            ToleratedCheck::End,
         ] {
             let (check, why) =
                 known_failure(&KnownFailure { check: tolerated, why: "so".to_owned() }).unwrap();

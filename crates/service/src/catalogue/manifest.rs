@@ -176,6 +176,8 @@ pub enum ToleratedCheck {
     RequestForms,
     /// Paths that the contract does not know: no experiment asks for one.
     NotFound,
+    /// The end on SIGTERM: an experiment reports it, and goes on.
+    End,
     /// Many more connections than `THREADS`: an experiment counts by itself what it leaves unanswered.
     Crowd,
 }
