@@ -13,7 +13,6 @@
 //!
 //! A run that is evaluated while it is in progress:
 //! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for interleaved experiments.
-//! - [`planning`]: how many blocks more would separate a pair.
 //!
 //! A question about more than one ratio:
 //! - [`ranking`]: all pairs of many services, the ranks that each may have, tiers; [`holm`] is the adjustment under it.
@@ -51,7 +50,6 @@ mod error;
 pub mod holm;
 mod kendall;
 mod normal;
-pub mod planning;
 pub mod ranking;
 pub mod ratio;
 pub mod sequential;

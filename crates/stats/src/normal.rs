@@ -14,20 +14,6 @@ pub(crate) fn two_sided(z: f64) -> f64 {
     (2.0 * upper_tail(z.abs())).min(1.0)
 }
 
-/// The z with P(Z <= z) = `probability`, by bisection of [`cdf`]: a handful of calls a table, so speed is no matter.
-/// Negative infinity at 0 and infinity at 1.
-pub(crate) fn quantile(probability: f64) -> f64 {
-    if probability <= 0.0 || probability >= 1.0 {
-        return if probability <= 0.0 { f64::NEG_INFINITY } else { f64::INFINITY };
-    }
-    let (mut low, mut high) = (-39.0, 39.0);
-    for _ in 0..80 {
-        let middle = f64::midpoint(low, high);
-        if cdf(middle) < probability { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
-}
-
 /// P(Z >= z) for z >= 0.
 fn upper_tail(z: f64) -> f64 {
     const NUMERATOR: [f64; 7] = [
@@ -80,20 +66,6 @@ mod tests {
         for (z, expected) in SCIPY {
             assert!((cdf(z) - expected).abs() <= 1e-8 * expected.min(1e-6), "z = {z}: {} {expected}", cdf(z));
         }
-    }
-
-    /// scipy 1.17.1: `scipy.stats.norm.ppf(p)`.
-    #[test]
-    fn quantiles_agree_with_scipy() {
-        let cases = [(0.975, 1.959963984540054), (0.8, 0.8416212335729143), (0.001, -3.090232306167813)];
-        for (probability, expected) in cases {
-            assert!(
-                (quantile(probability) - expected).abs() < 1e-8,
-                "{probability}: {}",
-                quantile(probability)
-            );
-        }
-        assert_eq!((quantile(0.0), quantile(1.0)), (f64::NEG_INFINITY, f64::INFINITY));
     }
 
     #[test]

@@ -7,7 +7,6 @@ use models::{INDEPENDENT, Model, normal, smaller_sums};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::change_points::{EXACT_MAX, changes};
-use tare_stats::planning::blocks_for;
 use tare_stats::signed_rank::p_value;
 use tare_stats::{Better, Looks, RatioEstimate, equivalence, interval, ranking, two_level};
 
@@ -229,18 +228,4 @@ fn a_gate_errs_in_one_case_of_forty_at_the_most() {
     let worse = share(COUNT, || verdict(1.0) == equivalence::Verdict::Worse);
     let bound = 0.025 + 3.0 * (0.025 * 0.975 / COUNT as f64).sqrt();
     assert!(passed <= bound && failed <= bound && worse <= bound, "{passed} {failed} {worse}");
-}
-
-#[test]
-fn the_planned_number_of_blocks_has_the_power_asked_for() {
-    const COUNT: usize = 600;
-    for (effect, power) in [(0.5, 0.8), (1.0, 0.8), (1.0, 0.9)] {
-        let mut rng = rng();
-        let blocks = blocks_for(effect, 0.05, power).unwrap().unwrap();
-        let found = share(COUNT, || {
-            let noise = Model::Normal.blocks(blocks, &mut rng);
-            p_value(&noise.iter().map(|value| value + effect).collect::<Vec<_>>()).unwrap() <= 0.05
-        });
-        assert!(found > power - 0.04 && found < power + 0.1, "{effect} sd, {power}: {found} with {blocks}");
-    }
 }

@@ -4,7 +4,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tare_stats::change_points::changes;
 use tare_stats::equivalence::{Verdict, gate};
-use tare_stats::planning::{blocks_for, blocks_to_separate, robust_sd};
 use tare_stats::signed_rank::p_value;
 use tare_stats::{
     Better, Estimate, Looks, RatioEstimate, holm, interval, log_ratios, ranking, two_level, two_sample,
@@ -123,22 +122,6 @@ proptest! {
             prop_assert!(tight.verdict != Verdict::Pass || wide.verdict == Verdict::Pass);
             prop_assert!(wide.verdict != Verdict::Fail || tight.verdict == Verdict::Fail);
         }
-    }
-
-    #[test]
-    fn spread_is_free_of_place_and_follows_scale(values in sample(), shift in -100.0..100.0_f64, scale in 0.01..100.0_f64) {
-        let moved: Vec<f64> = values.iter().map(|value| value * scale + shift).collect();
-        prop_assert!((robust_sd(&moved).unwrap() - robust_sd(&values).unwrap() * scale).abs() < 1e-8);
-        let (there, back) = (blocks_to_separate(&values, 0.05, 0.8), blocks_to_separate(&values, 0.05, 0.9));
-        if let (Ok(Some(there)), Ok(Some(back))) = (there, back) {
-            prop_assert!(there <= back, "more power never takes fewer blocks");
-        }
-    }
-
-    #[test]
-    fn greater_effects_take_fewer_blocks(a in 0.05..4.0_f64, b in 0.05..4.0_f64) {
-        let blocks = |effect| blocks_for(effect, 0.05, 0.8).unwrap().unwrap_or(usize::MAX);
-        prop_assert!(blocks(a.max(b)) <= blocks(a.min(b)));
     }
 
     #[test]

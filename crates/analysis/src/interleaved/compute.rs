@@ -16,7 +16,7 @@ use super::{
     latency, notes,
     rounds::Rounds,
     starts,
-    tiers::{self, Tiers},
+    tiers::Tiers,
 };
 use crate::accounting::CpuAccounting;
 use crate::faults::{self, Fault};
@@ -62,7 +62,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         relate_to_reference(row, blocks, &reference, looks);
     }
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
-    let tiers = Tiers::of(plan, &rows, looks, tiers::block_ns(&kept.records, elapsed_ns));
+    let tiers = Tiers::of(plan, &rows, looks);
     let rows = in_order(rows, plan, tiers.as_ref());
     let interference = notes::interference_share(plan, &kept.records);
     let accounting = CpuAccounting::of(plan, &kept.records);

@@ -1,4 +1,5 @@
-//! Which rows the data can separate: tiers, the ranks that each row may have, and what it would take to know more.
+//! Which rows the data can separate: tiers, the ranks that each row may have, and how far rows that are not separated may be
+//! apart.
 //!
 //! Of a run with one group the figures of a block are compared with each other. Of one with several they are related to
 //! the reference of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
@@ -9,9 +10,9 @@
 use std::collections::BTreeMap;
 
 use tare_stats::{
-    Better, EstimateError, Looks, Warning, log_ratios, planning,
+    Better, EstimateError, Looks, Warning, log_ratios,
     ranking::{self, Ranking},
-    two_level,
+    signed_rank, two_level,
 };
 
 use super::{
@@ -19,18 +20,15 @@ use super::{
     blocks::{Block, Blocks},
 };
 use crate::faults::{self, Fault};
-use crate::figures::{several, time};
+use crate::figures::percent;
 use tare_bench::{
     metric::{self, Metric},
     plan::{Plan, Until},
-    record::Record,
 };
 
 /// The probability that any two rows are called different that are not, over all pairs.
 pub(crate) const ALPHA: f64 = 0.05;
-/// With this probability the blocks that are named would separate a pair.
-const POWER: f64 = 0.8;
-/// Pairs for which the report names the blocks that would separate them.
+/// Pairs that are named below a table.
 const PAIRS_MAX: usize = 3;
 
 /// The order of the rows, as far as there is one.
@@ -43,7 +41,7 @@ pub struct Tiers {
     /// Blocks that all of them have; of several groups, cycles.
     pub blocks: usize,
     pub rows: Vec<Place>,
-    /// Rows that stand side by side and are not separated, those first that would be soonest.
+    /// Rows that stand side by side and are not separated, those first that may be furthest apart.
     pub not_separated: Vec<AdjacentPair>,
     /// Findings about all of it.
     pub warnings: Vec<Warning>,
@@ -59,15 +57,14 @@ pub struct Place {
     pub rank_worst: usize,
 }
 
-/// Two rows that the data cannot separate.
+/// Two rows that the data cannot separate. That is no proof that they are equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdjacentPair {
     pub row: String,
     pub next: String,
-    /// How many more blocks would separate them if they differ by as much as it seems; none for more than
-    /// [`planning::BLOCKS_MAX`].
-    pub blocks_more: Option<usize>,
-    pub ns_more: Option<u64>,
+    /// They differ by less than this share of the lesser, by an interval that holds for all pairs of the run together.
+    /// A greater difference is excluded. Absent with too few starts.
+    pub differ_most: Option<f64>,
 }
 
 /// The figures of one row, by block or cycle, each with the number of the process that it is of.
@@ -96,27 +93,29 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// How many more blocks would separate two rows: starts are what counts if a process lasted for several.
-    fn blocks_to_separate(&self, one: usize, other: usize, alpha: f64) -> Option<usize> {
+    /// The greatest difference of two rows that is not excluded. Each pair has its share of the error, so that all pairs hold
+    /// together, whichever are shown: those that are not separated are no sample of all.
+    fn differ_most(&self, one: usize, other: usize, looks: Option<&Looks>) -> Option<f64> {
+        let pairs = self.values.len() * (self.values.len() - 1) / 2;
+        let alpha = looks.map_or(ALPHA, Looks::alpha) / pairs as f64;
         let logs = log_ratios(&self.values[one], &self.values[other]).ok()?;
         let starts = two_level::by_start(&logs, &self.processes[one], &self.processes[other]).ok()?;
-        let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
-        let means: Vec<f64> = starts.iter().map(mean).collect();
-        let blocks_each = logs.len().div_ceil(starts.len());
-        // The estimate may be that there are enough already; the data have just shown that there are not.
-        let needed = planning::blocks_to_separate(&means, alpha, POWER).ok()??;
-        Some(needed.max(1) * blocks_each)
+        let estimate = match looks {
+            Some(looks) => {
+                let blocks: Vec<usize> = looks.all().iter().map(|look| look.n).collect();
+                Looks::planned(&blocks, alpha).and_then(|looks| looks.estimate(&logs))
+            }
+            None if two_level::are_shared(&starts) => two_level::interval(&starts, 1.0 - alpha),
+            None => signed_rank::interval(&logs, 1.0 - alpha),
+        };
+        let interval = estimate.ok()?.interval?;
+        Some(interval.high.max(-interval.low).exp_m1())
     }
 }
 
 impl Tiers {
     /// Of the rows that have figures, each with its blocks; absent if fewer than two can be ranked.
-    pub(super) fn of(
-        plan: &Plan,
-        rows: &[(RowReport, Blocks)],
-        looks: Option<&Looks>,
-        block_ns: Option<u64>,
-    ) -> Option<Tiers> {
+    pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Tiers> {
         let measured = || rows.iter().filter(|(row, _)| row.state == State::Measured);
         let by = decides(plan, measured().map(|(row, _)| row));
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
@@ -125,10 +124,9 @@ impl Tiers {
         let series: Vec<(&str, Figures)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
         let ranking = table.ranking(by.better(), looks).ok()?;
-        // Too few blocks are no ground for an estimate; the warning names the least number.
-        let block_ns = block_ns.map(|ns| ns * plan.groups() as u64);
+        // Too few blocks are no ground for an interval; the warning names the least number.
         let not_separated = match ranking.warnings.is_empty() {
-            true => adjacent_pairs(&ranking, &table, block_ns),
+            true => adjacent_pairs(&ranking, &table, looks),
             false => Vec::new(),
         };
         Some(Tiers {
@@ -164,7 +162,8 @@ impl Tiers {
             "tiers by {by}: rows of one tier are not separated from its first ({:.0}% for all pairs together)",
             (1.0 - self.alpha) * 100.0
         );
-        std::iter::once(held).chain(self.not_separated.iter().map(AdjacentPair::text)).collect()
+        let pairs = self.not_separated.iter().take(PAIRS_MAX).map(AdjacentPair::text);
+        std::iter::once(held).chain(pairs).collect()
     }
 }
 
@@ -181,34 +180,13 @@ impl Place {
 
 impl AdjacentPair {
     fn text(&self) -> String {
-        format!("not separated: {} and {}: {}", self.row, self.next, self.needed())
+        match self.differ_most {
+            Some(most) => {
+                format!("not separated: {} and {} differ by less than {}", self.row, self.next, percent(most))
+            }
+            None => format!("not separated: {} and {}; no difference is excluded", self.row, self.next),
+        }
     }
-
-    pub(crate) fn needed(&self) -> String {
-        let Some(blocks) = self.blocks_more else {
-            return format!("not even {} blocks would separate them", planning::BLOCKS_MAX);
-        };
-        let long = self.ns_more.map_or(String::new(), |ns| match ns as f64 / 60e9 {
-            minutes if minutes < 1.0 => format!(" ({})", time(ns as f64)),
-            minutes => format!(" ({minutes:.0} min)"),
-        });
-        format!("about {}{long} would separate them", several(blocks, "more block"))
-    }
-}
-
-/// What a request costs is what a framework is compared by: throughput says the same of a service that is saturated, and less of
-/// one that is not.
-fn decides<'a>(plan: &Plan, rows: impl Iterator<Item = &'a RowReport> + Clone) -> Metric {
-    let asked = match &plan.until {
-        Until::Tiers(tiers) => tiers.metric,
-        _ => Metric::Cpu,
-    };
-    let has = |metric: &Metric| match metric {
-        Metric::Throughput => rows.clone().all(|row| row.requests_per_second.is_some()),
-        Metric::Cpu => rows.clone().all(|row| row.cpu_ns_per_request.is_some()),
-        _ => true,
-    };
-    [asked, Metric::Cpu, Metric::Throughput].into_iter().find(has).unwrap_or(Metric::Cpu)
 }
 
 /// Positive figures only: the others have no logarithm, and the kernel counted no CPU time.
@@ -226,40 +204,33 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) 
     blocks.iter().filter_map(figure).collect()
 }
 
-fn adjacent_pairs(ranking: &Ranking, table: &Table, block_ns: Option<u64>) -> Vec<AdjacentPair> {
-    let alpha = ALPHA / ranking.pairs.len().max(1) as f64;
-    let mut found: Vec<AdjacentPair> = Vec::new();
-    for places in ranking.places.windows(2) {
-        let (one, next) = (places[0].service, places[1].service);
-        if ranking.separated(one, next) {
-            continue;
-        }
-        let blocks_more = table.blocks_to_separate(one, next, alpha);
-        found.push(AdjacentPair {
-            row: table.labels[one].to_owned(),
-            next: table.labels[next].to_owned(),
-            blocks_more,
-            ns_more: blocks_more.zip(block_ns).map(|(blocks, ns)| blocks as u64 * ns),
-        });
-    }
-    found.sort_by_key(|pair| pair.blocks_more.unwrap_or(usize::MAX));
-    found.truncate(PAIRS_MAX);
+fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Vec<AdjacentPair> {
+    let sides = ranking.places.windows(2).map(|places| (places[0].service, places[1].service));
+    let sides = sides.filter(|(one, next)| !ranking.separated(*one, *next));
+    let pair = |(one, next): (usize, usize)| AdjacentPair {
+        row: table.labels[one].to_owned(),
+        next: table.labels[next].to_owned(),
+        differ_most: table.differ_most(one, next, looks),
+    };
+    let mut found: Vec<AdjacentPair> = sides.map(pair).collect();
+    let most = |pair: &AdjacentPair| pair.differ_most.unwrap_or(f64::INFINITY);
+    found.sort_by(|a, b| most(b).total_cmp(&most(a)));
     found
 }
 
-/// How long a block takes on average, from the instants at which blocks began; of a single one, all the time there was.
-pub(super) fn block_ns(records: &[Record], elapsed_ns: Option<u64>) -> Option<u64> {
-    let begins = records.iter().filter_map(|record| match record {
-        Record::Block(block) => Some(block.elapsed_ns),
-        _ => None,
-    });
-    let begins: Vec<u64> = begins.collect();
-    let (first, last) = (*begins.first()?, *begins.last()?);
-    match (begins.len() as u64 - 1, elapsed_ns) {
-        (steps, _) if steps > 0 && last > first => Some((last - first) / steps),
-        (steps, Some(elapsed_ns)) => Some(elapsed_ns.saturating_sub(first) / (steps + 1)),
-        _ => None,
-    }
+/// What a request costs is what a framework is compared by: throughput says the same of a service that is saturated, and less of
+/// one that is not.
+fn decides<'a>(plan: &Plan, rows: impl Iterator<Item = &'a RowReport> + Clone) -> Metric {
+    let asked = match &plan.until {
+        Until::Tiers(tiers) => tiers.metric,
+        _ => Metric::Cpu,
+    };
+    let has = |metric: &Metric| match metric {
+        Metric::Throughput => rows.clone().all(|row| row.requests_per_second.is_some()),
+        Metric::Cpu => rows.clone().all(|row| row.cpu_ns_per_request.is_some()),
+        _ => true,
+    };
+    [asked, Metric::Cpu, Metric::Throughput].into_iter().find(has).unwrap_or(Metric::Cpu)
 }
 
 #[cfg(test)]

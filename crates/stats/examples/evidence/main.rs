@@ -1,6 +1,6 @@
 //! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
 //!
-//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|gate|ranking|history|runs|planning|starts] [N]`, all
+//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|gate|ranking|history|runs|starts] [N]`, all
 //! of them without a name; `N` times as many simulations as each needs by itself (1). Seeds are fixed. Smaller versions
 //! are among the tests.
 
@@ -10,7 +10,6 @@ mod history;
 mod looks;
 #[path = "../../tests/models/mod.rs"]
 mod models;
-mod planning;
 mod ranking;
 mod runs;
 mod starts;
@@ -21,14 +20,13 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     let times: f64 = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1.0);
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 7] = [
         ("coverage", coverage::main),
         ("looks", looks::main),
         ("gate", gate::main),
         ("ranking", ranking::main),
         ("history", history::main),
         ("runs", runs::main),
-        ("planning", planning::main),
         ("starts", starts::main),
     ];
     for (_, run) in parts.iter().filter(|(part, _)| name.is_empty() || name == *part) {

@@ -160,8 +160,8 @@ pub(crate) fn accounting(report: &Report) -> Section {
     ))
 }
 
-const PAIRS_LEAD: &str = "Adjacent rows that are not separated, and how many more blocks would separate them if \
-                          they differ by as much as it seems.";
+const PAIRS_LEAD: &str = "Adjacent rows that are not separated. They are not shown to be equal: a difference of the given size \
+                          or more is excluded, with 95% for all pairs of rows together.";
 
 /// Pairs that the data cannot tell apart, if there are any. Why there are no tiers, or that all are separated, stands below
 /// the main table.
@@ -170,13 +170,8 @@ pub(crate) fn pairs(report: &Report) -> Option<Section> {
     let columns = Columns::new()
         .text("label", "ahead", |pair: &&AdjacentPair| pair.row.clone())
         .text("label_next", "behind", |pair| pair.next.clone())
-        .count("blocks_more", "more blocks", |pair| pair.blocks_more)
-        .help("none if not even 2000 would")
-        .ns("time_ns_more", "more time", |pair| pair.ns_more);
-    let table = columns.table("Pairs that are not separated, the soonest first", &tiers.not_separated);
-    let section = Section::new("pairs", "What is not separated", PAIRS_LEAD, table).brief();
-    Some(section.note(format!(
-        "of all such pairs, the {} that would be separated soonest",
-        tiers.not_separated.len()
-    )))
+        .share("differ_most", "differ by less than", |pair| pair.differ_most)
+        .help("of the lesser; none with too few starts");
+    let table = columns.table("Pairs that are not separated, the furthest apart first", &tiers.not_separated);
+    Some(Section::new("pairs", "What is not separated", PAIRS_LEAD, table).brief())
 }
