@@ -41,27 +41,27 @@ impl Bench<'_> {
     pub(super) fn warm_up_curve(&self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure> {
         let began_ns = Monotonic.now_ns();
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot")?;
-        let mut reference = beside.map(|row| self.beside(row)).transpose()?;
+        let launched_ns = Monotonic.now_ns() - began_ns;
+        // Whatever is wrong with the reference is no failure of this service: it then has its pilot alone.
+        let mut reference = beside.and_then(|row| self.beside(row).ok());
         let mut pilot = Pilot { row, window_ns: WINDOW_NS, ..Pilot::default() };
         let mut windows: Vec<PilotWindow> = Vec::new();
         while pilot.steady_after_ns.is_none() && self.goes_on(&windows) {
             let counts = self.window(&mut running, WINDOW_NS)?;
             let mut window = PilotWindow::of(counts.answered, counts.server_cpu_ns, counts.is_taken);
             pilot.add(&counts);
-            if let Some(reference) = &mut reference {
-                let counts = self.window(reference, BESIDE_NS)?;
+            let counts = reference.as_mut().and_then(|reference| self.window(reference, BESIDE_NS).ok());
+            if let Some(counts) = counts {
                 window.set_beside(counts.answered, counts.server_cpu_ns);
                 pilot.beside.add(&counts);
             }
             windows.push(window);
             pilot.steady_after_ns = steady_after(&windows).map(|windows| windows as u64 * WINDOW_NS);
         }
-        for mut running in [Some(running), reference].into_iter().flatten() {
-            running.generator.close();
-            running.ready.process.stop(GRACE);
-        }
-        let loaded_ns = windows.len() as u64 * (WINDOW_NS + beside.map_or(0, |_| BESIDE_NS));
-        pilot.start_ns = (Monotonic.now_ns() - began_ns).saturating_sub(loaded_ns);
+        let loaded_ns = Monotonic.now_ns();
+        end(running);
+        pilot.start_ns = launched_ns + Monotonic.now_ns() - loaded_ns;
+        reference.into_iter().for_each(end);
         Ok(pilot)
     }
 
@@ -101,6 +101,11 @@ impl Bench<'_> {
             is_taken: taker(report.elapsed_ns, foreign_ns, stolen_ns, pinning).is_some(),
         })
     }
+}
+
+fn end(mut running: Running) {
+    running.generator.close();
+    running.ready.process.stop(GRACE);
 }
 
 impl Pilot {

@@ -23,7 +23,7 @@ const STEADY_WINDOWS_MIN: usize = 12;
 /// A window of a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PilotWindow {
-    /// CPU time of a request; not a number if nothing was answered.
+    /// CPU time of a request.
     cost: f64,
     /// That of the reference, just after.
     beside: Option<f64>,
@@ -49,10 +49,14 @@ pub(super) fn steady_after(windows: &[PilotWindow]) -> Option<usize> {
 }
 
 /// Divided by what the reference costs at that time, by the median of its neighbouring windows, since one window of it is short.
+/// Where those have none, by that of all: costs that are divided and costs that are not cannot be compared.
 fn relative_cost(windows: &[PilotWindow], place: usize) -> f64 {
     let near = place.saturating_sub(BESIDE_WINDOWS)..(place + BESIDE_WINDOWS + 1).min(windows.len());
-    let beside: Vec<f64> = windows[near].iter().filter_map(|window| window.beside).collect();
-    windows[place].cost / summary::median(&beside).unwrap_or(1.0)
+    let of = |windows: &[PilotWindow]| {
+        let beside: Vec<f64> = windows.iter().filter_map(|window| window.beside).collect();
+        summary::median(&beside)
+    };
+    windows[place].cost / of(&windows[near]).or_else(|_| of(windows)).unwrap_or(1.0)
 }
 
 /// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
@@ -191,6 +195,13 @@ mod tests {
             .enumerate()
             .map(|(place, cost)| PilotWindow::of(1, (cost * neighbours[2](place)) as u64, false));
         assert_eq!(steady_after(&alone.collect::<Vec<_>>()), None, "it looks as if it had become dearer");
+    }
+
+    #[test]
+    fn a_reference_that_is_lost_on_the_way_does_not_change_the_scale() {
+        let mut found = windows(&curve(40, |_| 10.0), |_| 1.0, |_| false);
+        found[15..].iter_mut().for_each(|window| window.beside = None);
+        assert_eq!(steady_after(&found), Some(0));
     }
 
     #[test]
