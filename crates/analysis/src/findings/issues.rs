@@ -196,6 +196,19 @@ pub enum RunIssue {
     ProcessesKept {
         rows: Vec<KeptProcesses>,
     },
+    /// The reference is distinguished from itself.
+    TwinSeparated {
+        twin: String,
+        by: Metric,
+        value: f64,
+        low: f64,
+        high: f64,
+    },
+    /// The reference has no figures under its second name.
+    TwinFailed {
+        twin: String,
+        reason: String,
+    },
     FewStarts {
         starts: usize,
         needed: usize,

@@ -122,6 +122,10 @@ impl fmt::Display for RunIssue {
             }
             Is::CpuTime(accounting) => cpu_time(accounting),
             Is::ProcessesKept { rows } => processes_kept(rows),
+            Is::TwinSeparated { twin, by, value, low, high } => twin_separated(twin, *by, [*value, *low, *high]),
+            Is::TwinFailed { twin, reason } => {
+                format!("the twin of the reference, {twin}, has no figures: {reason}")
+            }
             Is::FewStarts { starts, needed } => format!(
                 "{starts} starts: the interval assumes a normal distribution; with {needed} it need not (`--starts {needed}`)"
             ),
@@ -354,6 +358,14 @@ fn processes_kept(rows: &[KeptProcesses]) -> String {
         "slow to warm up, so a process was kept for several blocks: {}; their intervals count starts (Student's t), not \
          blocks",
         each.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn twin_separated(twin: &str, by: Metric, figures: [f64; 3]) -> String {
+    let [value, low, high] = figures.map(|figure| format!("{:.1}", figure * 100.0));
+    format!(
+        "the reference is separated from its twin, which is the same build in a process of its own: {twin} has {value}% of its \
+         {by} ({low} to {high}%). Chance does this in one run of twenty; otherwise this run separates rows that are equal"
     )
 }
 

@@ -4,7 +4,7 @@
 //! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
 //! else is reported.
 
-use tare_bench::metric::Metric;
+use tare_bench::{metric::Metric, plan::PlannedRow};
 
 use super::run::NamedRun;
 
@@ -167,8 +167,9 @@ fn warm_up(run: &NamedRun) -> String {
 
 /// What runs before a slice leaves the caches to it.
 fn rows(run: &NamedRun) -> String {
-    let mut labels: Vec<&str> =
-        run.plan().rows.iter().filter(|row| row.excluded.is_none()).map(|row| row.label.as_str()).collect();
+    let plan = run.plan();
+    let takes_part = |row: &&PlannedRow| row.excluded.is_none() && !plan.is_twin(&row.label);
+    let mut labels: Vec<&str> = plan.rows.iter().filter(takes_part).map(|row| row.label.as_str()).collect();
     labels.sort_unstable();
     labels.join(", ")
 }

@@ -17,6 +17,7 @@ use super::{
     rounds::Rounds,
     starts,
     tiers::Tiers,
+    twin::Twin,
 };
 use crate::accounting::CpuAccounting;
 use crate::faults::{self, Fault};
@@ -62,11 +63,13 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         relate_to_reference(row, blocks, &reference, looks);
     }
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
+    let twin = Twin::take(plan, &mut rows);
     let tiers = Tiers::of(plan, &rows, looks);
     let rows = in_order(rows, plan, tiers.as_ref());
     let interference = notes::interference_share(plan, &kept.records);
     let accounting = CpuAccounting::of(plan, &kept.records);
     let mut findings = notes::of_run(kept, &rounds, interference, reference.len(), looks);
+    findings.extend(twin.as_ref().and_then(Twin::issue));
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
     Report {
@@ -80,6 +83,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         dropped: rounds.dropped,
         cpu_accounting: accounting,
         tiers,
+        twin,
         rows,
     }
 }

@@ -9,12 +9,14 @@ pub(crate) mod rounds;
 pub mod slices;
 mod starts;
 mod tiers;
+mod twin;
 
 use std::collections::BTreeMap;
 
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
 pub use tiers::{AdjacentPair, Place, Tiers};
+pub use twin::Twin;
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
 
@@ -47,7 +49,9 @@ pub struct Report {
     pub cpu_accounting: Option<CpuAccounting>,
     /// Which rows the data can separate; absent if there are not two with figures.
     pub tiers: Option<Tiers>,
-    /// Best first; rows without a figure last.
+    /// The reference under its second name; absent if it was measured under one.
+    pub twin: Option<Twin>,
+    /// Best first; rows without a figure last. The twin is not among them.
     pub rows: Vec<RowReport>,
     pub findings: Vec<Finding>,
 }

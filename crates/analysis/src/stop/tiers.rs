@@ -96,7 +96,9 @@ impl TiersRule {
             self.records.iter().any(|record| matches!(record, Record::Failed(failed) if failed.row == place))
         };
         let rows = self.plan.rows.iter().enumerate();
-        let left = rows.filter(|(place, row)| row.excluded.is_none() && !failed(*place));
+        let left = rows.filter(|(place, row)| {
+            row.excluded.is_none() && !self.plan.is_twin(&row.label) && !failed(*place)
+        });
         left.map(|(_, row)| row.label.clone()).collect()
     }
 

@@ -27,6 +27,8 @@ pub struct Experiment {
     /// Words for [`tare_service::catalogue::select`].
     pub services: Vec<String>,
     pub reference: String,
+    /// Whether the reference is measured once more under a second name.
+    pub twin: bool,
     /// How requests arrive: at least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
     pub service_settings: ServiceSettings,
@@ -69,6 +71,8 @@ struct InterleavedFile {
     services: Vec<String>,
     #[serde(default = "default_reference")]
     reference: String,
+    #[serde(default = "default_twin")]
+    twin: bool,
     load: LoadFile,
     service: ServiceFile,
     schedule: ScheduleSetting,
@@ -85,6 +89,10 @@ struct ServiceFile {
 
 fn default_reference() -> String {
     tare_service::catalogue::RAW_SOCKET.to_owned()
+}
+
+fn default_twin() -> bool {
+    true
 }
 
 impl Experiment {
@@ -132,6 +140,7 @@ impl Experiment {
             contract: file.contract,
             services: file.services,
             reference: file.reference,
+            twin: file.twin,
             loads,
             service_settings: ServiceSettings {
                 threads: file.service.threads,

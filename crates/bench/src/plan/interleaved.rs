@@ -23,6 +23,7 @@ impl Plan {
             title: experiment.title.clone(),
             question: experiment.question.clone(),
             reference: Some(experiment.reference.clone()),
+            twin: None,
             seed,
             pinning,
             order: Order::Interleaved(Blocks {

@@ -11,6 +11,7 @@ mod point;
 mod row;
 mod sequential;
 mod slo;
+mod twin;
 pub mod until;
 
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,9 @@ pub struct Plan {
     pub question: String,
     /// Label of the row that is 100%; absent if rows are not related to one another.
     pub reference: Option<String>,
+    /// Label of the row that is the reference once more, from the same build; absent without one, as in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
     /// Determines the order of samples and the values of placeholders.
     pub seed: u64,
     /// Which CPUs serve and which generate.

@@ -61,6 +61,7 @@ impl Plan {
             title: file.title.clone(),
             question: file.question.clone(),
             reference: file.reference.as_ref().and_then(label),
+            twin: None,
             seed,
             pinning: Pinning::choose(cpus, served, generated),
             order: Order::Sequential,

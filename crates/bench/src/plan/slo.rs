@@ -77,6 +77,7 @@ impl SearchSetting {
             contract: self.contract.clone(),
             services: Vec::new(),
             reference: String::new(),
+            twin: false,
             loads: vec![self.load.clone()],
             service_settings: self.service_settings.clone(),
             schedule: ScheduleSetting {

@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, sync::LazyLock};
 
 use proptest::prelude::*;
 use tare_host::cpus::Pinning;
-use tare_service::settings::ServiceSettings;
+use tare_service::{
+    catalogue::{Catalogue, RawSocket, Row},
+    settings::ServiceSettings,
+};
 
 use super::*;
 use crate::{
@@ -116,6 +119,44 @@ fn who_is_excluded_is_measured_nowhere() {
     let lost: usize = points.map(|point| point.rounds).sum();
     assert_eq!(plan.samples(), all - lost);
     assert!(order(&plan).iter().all(|slot| slot.row != 1));
+}
+
+/// Rows of one service each, without its folder.
+fn rows_of(labels: &[(&str, &str)]) -> Vec<Row> {
+    let raw_socket = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
+    let contracts = published::contracts();
+    let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+    let catalogue = Catalogue::load(&published::root(), &names, raw_socket).unwrap();
+    let row = |(label, service): &(&str, &str)| Row {
+        label: (*label).to_owned(),
+        service: catalogue.get(service).unwrap().clone(),
+    };
+    labels.iter().map(row).collect()
+}
+
+#[test]
+fn the_reference_has_a_twin_unless_it_was_asked_for_or_is_alone() {
+    let of = |labels: &[(&str, &str)]| Plan::twin_of(&rows_of(labels), labels[0].0).map(|row| row.label);
+    let raw = ("raw-socket", "raw-socket");
+    assert_eq!(of(&[raw, ("hyper", "hyper")]).as_deref(), Some("raw-socket@2"));
+    assert_eq!(of(&[("hyper", "hyper"), raw]).as_deref(), Some("hyper@2"));
+    assert_eq!((of(&[raw]), of(&[raw, ("raw-socket@2", "raw-socket")])), (None, None));
+}
+
+#[test]
+fn a_twin_is_of_the_reference_that_was_planned_and_takes_no_place_in_a_block() {
+    let labels: Vec<String> = (0..12).map(|row| row.to_string()).chain(["0@2".to_owned()]).collect();
+    let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(plan.groups(), 2, "thirteen rows");
+    let mut plan = plan.with_twin("0@2");
+    plan.rows[12].service = "0".to_owned();
+    assert_eq!(plan.groups(), 1);
+    let twins = |plan: &Plan| labels.iter().filter(|label| plan.is_twin(label)).count();
+    assert_eq!((twins(&plan), plan.is_twin("0@2"), plan.is_of_reference(0)), (1, true, true));
+    for other in ["5", "0@2"] {
+        plan.reference = Some(other.to_owned());
+        assert_eq!(twins(&plan), 0, "rows are related to {other}");
+    }
 }
 
 #[test]

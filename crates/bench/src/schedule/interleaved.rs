@@ -91,6 +91,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         // The reference first: the others have their pilots beside it.
         let (reference, others): (Vec<usize>, Vec<usize>) =
             self.alive().into_iter().partition(|row| self.is_reference(*row));
+        // What the reference needs, its twin needs.
+        let others = others.into_iter().filter(|row| !self.plan.is_of_reference(*row));
         for row in reference.into_iter().chain(others) {
             if self.past.starts.contains_key(&row) || self.parts.executor.interrupted() {
                 continue;
@@ -151,7 +153,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
     fn only_the_reference_survived(&self, alive: &[usize]) -> bool {
-        !self.past.out.is_empty() && alive.iter().all(|row| self.is_reference(*row))
+        !self.past.out.is_empty() && alive.iter().all(|row| self.plan.is_of_reference(*row))
     }
 
     fn alive(&self) -> Vec<usize> {
@@ -186,7 +188,12 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     fn start(&self, row: usize) -> StartCost {
-        self.past.starts.get(&row).copied().unwrap_or_else(|| StartCost::guess(self.plan))
+        let of_reference = || {
+            let mut same = self.plan.members().filter(|other| self.is_reference(*other));
+            self.past.starts.get(&same.next().filter(|_| self.plan.is_of_reference(row))?)
+        };
+        let known = self.past.starts.get(&row).or_else(of_reference);
+        known.copied().unwrap_or_else(|| StartCost::guess(self.plan))
     }
 
     /// Whether the process that a row has in this block is that of its next one too. Counted in cycles, so that those who

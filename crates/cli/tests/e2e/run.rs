@@ -112,6 +112,26 @@ fn a_service_weighs_as_much_as_itself() {
 }
 
 #[test]
+fn the_reference_has_a_twin_that_is_no_row_of_the_table() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let with_twin = experiment(&LABELS[..2], 2).replace("twin     = false\n", "");
+    workspace.write("experiments/tiny.toml", &with_twin);
+    let report = workspace.tare(&["run", "experiments/tiny.toml", "--json"]).expect_measured().json();
+    assert_eq!(rows(&report, "tiers").len(), 2);
+    let run = workspace.run();
+    let head = parse(&fs::read_to_string(run.join("run.json")).unwrap());
+    assert_eq!(head["plan"]["twin"], "raw-socket@2");
+    let of = |label: &str| journal(&run).iter().filter(|record| record["label"] == label).count();
+    assert!(of("raw-socket@2") > 0 && of("raw-socket@2") == of("raw-socket"), "as often as the reference");
+    let planned = |more: &[&str]| {
+        let words = [&["run", "experiments/tiny.toml", "--dry-run", "--json"], more].concat();
+        workspace.tare(&words).expect_measured().json()["twin"].clone()
+    };
+    assert_eq!((planned(&[]), planned(&["--no-twin"])), (Value::from("raw-socket@2"), Value::Null));
+}
+
+#[test]
 fn a_run_of_several_loads_measures_each_on_the_same_processes() {
     let _alone = alone();
     let workspace = workspace(2);

@@ -136,6 +136,34 @@ impl Watch for () {
     fn on_record(&mut self, _record: &Record, _left: Duration) {}
 }
 
+/// The last row is the first once more.
+fn with_twin(plan: Plan) -> Plan {
+    let (first, last) = (plan.rows[0].service.clone(), plan.rows.len() - 1);
+    let mut plan = plan.clone().with_twin(&plan.rows[last].label);
+    plan.rows[last].service = first;
+    plan
+}
+
+#[test]
+fn a_twin_has_the_warm_up_of_the_reference_and_no_pilot() {
+    let plan = in_blocks(with_twin(plan(3, 5)), |blocks| blocks.warm_up_ns_max = Some(30_000_000_000));
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&plan, &mut fake, &mut journal).unwrap();
+    let is_pilot = |record: &&Record| matches!(record, Record::Pilot(_));
+    assert_eq!(journal.records.iter().filter(is_pilot).count(), 2);
+    let warm_up = |row| fake.warm_ups.iter().find(|(other, _)| *other == row).map(|(_, ns)| *ns);
+    assert_eq!((warm_up(0), warm_up(2)), (Some(30_000_000_000), Some(30_000_000_000)));
+    assert_eq!(warm_up(1), Some(2_000_000_000));
+}
+
+#[test]
+fn the_reference_and_its_twin_alone_have_nothing_to_relate() {
+    let plan = with_twin(plan(3, 5));
+    let mut fake = Fake { dies: Some((1, 4)), ..Fake::new() };
+    let ending = run(&plan, &mut fake, &mut Memory::default()).unwrap();
+    assert_eq!(ending, Ending::NothingLeft);
+}
+
 fn plan(rows: usize, seed: u64) -> Plan {
     let labels: Vec<String> = (0..rows).map(|row| format!("row{row}")).collect();
     let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());

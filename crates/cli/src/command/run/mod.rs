@@ -61,8 +61,8 @@ pub(crate) struct Args {
     experiment: Option<PathBuf>,
     /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "reference", "budget", "connections", "seed", "out", "dry_run", "until", "delta",
-            "scale", "duration", "rounds", "sweep", "threads", "link"])]
+        conflicts_with_all = ["experiment", "services", "reference", "no_twin", "budget", "connections", "seed", "out", "dry_run", "until",
+            "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, groups such as `group:go`, folders such as `./mine` (with a slash), or `NAME@2` for a second
     /// row of the same service. A published experiment has fixed rows: choose among them by service
@@ -71,6 +71,9 @@ pub(crate) struct Args {
     /// The reference: the row that counts as 100% [default: that of the experiment]
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
+    /// Do not measure the reference a second time: by default it has a twin, which shows what the run can tell apart
+    #[arg(long)]
+    no_twin: bool,
     /// Measuring time, such as `3m` [default: that of the experiment]; the minimum number of blocks is measured anyway
     #[arg(long, value_name = "TIME", value_parser = words::time)]
     budget: Option<Duration>,
@@ -107,6 +110,7 @@ impl Args {
     fn refuse_those_of_blocks(&self) -> anyhow::Result<()> {
         let given = [
             ("--reference", self.reference.is_some()),
+            ("--no-twin", self.no_twin),
             ("--budget", self.budget.is_some()),
             ("--connections", !self.connections.is_empty()),
             ("--until", self.until != until::Asked::Budget),
@@ -188,11 +192,16 @@ fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Re
         .chain(&args.services)
         .chain(&args.reference);
     workspace.adopt(words.map(String::as_str))?;
-    let rows = rows(&workspace, &experiment, &args.services, args.reference.as_deref())?;
+    let mut rows = rows(&workspace, &experiment, &args.services, args.reference.as_deref())?;
     if let Some(reference) = &args.reference {
         experiment.reference.clone_from(reference);
     }
+    let twin = Plan::twin_of(&rows, &experiment.reference).filter(|_| experiment.twin && !args.no_twin);
+    rows.extend(twin.clone());
     let mut plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment));
+    if let Some(twin) = twin {
+        plan = plan.with_twin(&twin.label);
+    }
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
     measure(&workspace, &args.start, plan, rows)
 }

@@ -11,7 +11,7 @@ use std::{
 use tare_analysis::{figures::rate, verdict::Tone};
 use tare_bench::{
     folder::{Header, StoredRun},
-    plan::{Plan, Until},
+    plan::{Plan, PlannedRow, Until},
     record::{Block, Pilot, Record},
     sample::{Outcome, Sample},
     schedule::{Slot, StopRule, searches::Searches},
@@ -283,7 +283,7 @@ impl<'a> Model<'a> {
         match &self.phase {
             Phase::Pilots => {
                 let rows = self.plan().rows.iter().enumerate();
-                let mut members = rows.filter(|(_, row)| row.excluded.is_none()).map(|(row, _)| row);
+                let mut members = rows.filter(|(_, row)| has_pilot(self.plan(), row)).map(|(row, _)| row);
                 members.find(|row| !self.piloted.contains_key(row) && !self.failed.contains_key(row))
             }
             Phase::Starting => self.order.iter().copied().find(|row| !self.live.contains(row)),
@@ -298,7 +298,7 @@ impl<'a> Model<'a> {
         let now = self.now().map(|row| self.label(row)).unwrap_or_default();
         let what = match &self.phase {
             Phase::Pilots => {
-                let members = plan.rows.iter().filter(|row| row.excluded.is_none()).count();
+                let members = plan.rows.iter().filter(|row| has_pilot(plan, row)).count();
                 let number = (self.piloted.len() + self.failed.len() + 1).min(members);
                 return format!("finding how long each warms up, {number} of {members}: {now}");
             }
@@ -325,6 +325,10 @@ impl<'a> Model<'a> {
             None => block,
         }
     }
+}
+
+fn has_pilot(plan: &Plan, row: &PlannedRow) -> bool {
+    row.excluded.is_none() && !plan.is_twin(&row.label)
 }
 
 /// What a pilot has found.

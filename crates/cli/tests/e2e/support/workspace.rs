@@ -35,6 +35,7 @@ title    = "Tiny"
 question = "Does it run?"
 contract = "hello"
 reference    = "raw-socket"
+twin     = false
 services = [SERVICES]
 [load]
 connections = 1

@@ -35,6 +35,7 @@ fn plan(rows: &[Row], seed: u64) -> Plan {
         title: "Quick".to_owned(),
         question: "What does it cost?".to_owned(),
         reference: Some("raw-socket".to_owned()),
+        twin: None,
         seed,
         ..plan
     }

@@ -133,7 +133,8 @@ fn words_of(plan: &Plan) -> Option<Vec<String>> {
     if matches!(plan.until, Until::Gate(_) | Until::Search(_)) {
         return None;
     }
-    let services: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
+    let labels = plan.rows.iter().map(|row| row.label.as_str());
+    let services: Vec<&str> = labels.filter(|label| !plan.is_twin(label)).collect();
     let file = format!("experiments/{}.toml", plan.experiment);
     let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
     if let Some(reference) = &plan.reference {

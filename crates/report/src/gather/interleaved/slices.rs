@@ -45,7 +45,8 @@ pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
     let mut entries: Vec<TimedSlice> = slices(kept).into_iter().map(timed).collect();
     let places = report.rows.iter().enumerate().map(|(place, row)| (row.label.as_str(), place));
     let places: BTreeMap<&str, usize> = places.collect();
-    entries.sort_by_key(|entry| places.get(entry.label).copied());
+    // The twin has no place.
+    entries.sort_by_key(|entry| places.get(entry.label).copied().unwrap_or(usize::MAX));
     if entries.is_empty() {
         return Section::without("slices", "Slices", LEAD).note("no slice was measured");
     }

@@ -1,0 +1,111 @@
+//! The reference under its second name: what a run finds between two rows that are the same program. It is no row of the table: it
+//! has no rank, and no part in the error of all pairs.
+
+use tare_bench::{metric::Metric, plan::Plan};
+
+use super::{RowReport, State, blocks::Blocks};
+use crate::{estimate::Estimate, findings::RunIssue};
+
+/// What was measured of it.
+#[derive(Debug, Clone)]
+pub struct Twin {
+    pub row: RowReport,
+    /// What the estimate is of: CPU time per request, or throughput if the kernel counted no CPU time.
+    pub by: Metric,
+    /// As a multiple of the reference's: 1, but for chance. Absent if one of the two has no figure.
+    pub estimate: Option<Estimate>,
+    /// Whether the interval excludes 1, alone at its own level: of two equal rows one run in twenty does so by chance.
+    pub separated: bool,
+}
+
+impl Twin {
+    /// Takes it out of the rows that were measured.
+    pub(super) fn take(plan: &Plan, rows: &mut Vec<(RowReport, Blocks)>) -> Option<Twin> {
+        let place = rows.iter().position(|(row, _)| plan.is_twin(&row.label))?;
+        let row = rows.remove(place).0;
+        let (by, estimate) = match (row.cpu_ratio, row.ratio) {
+            (None, Some(ratio)) => (Metric::Throughput, Some(ratio)),
+            (cpu, _) => (Metric::Cpu, cpu),
+        };
+        let interval = estimate.and_then(|estimate| estimate.interval());
+        let separated = interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0);
+        Some(Twin { row, by, estimate, separated })
+    }
+
+    /// The share by which two rows that are as noisy as the reference must at least differ to be separated, as a pair alone:
+    /// half of the interval. Absent with too few blocks.
+    pub fn resolution(&self) -> Option<f64> {
+        let (low, high) = self.estimate?.interval()?;
+        Some((high / low).sqrt() - 1.0)
+    }
+
+    /// What a reader of the table must know of it.
+    pub(super) fn issue(&self) -> Option<RunIssue> {
+        let twin = self.row.label.clone();
+        match (&self.row.state, self.estimate.filter(|_| self.separated)) {
+            (State::Measured, Some(Estimate { value, low: Some(low), high: Some(high), .. })) => {
+                Some(RunIssue::TwinSeparated { twin, by: self.by, value, low, high })
+            }
+            (State::Measured | State::Unmeasured, _) => None,
+            (state, _) => Some(RunIssue::TwinFailed { twin, reason: state.reason().unwrap_or_default() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use tare_bench::{
+        folder::StoredRun,
+        record::{Failed, Record},
+    };
+
+    const TWIN: &str = "raw-socket@2";
+
+    /// The twin at this share of the reference's rate.
+    fn twinned(share: f64) -> StoredRun {
+        let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5), (TWIN, share)], 12);
+        kept.header.plan.rows[2].service = "raw-socket".to_owned();
+        kept.header.plan.twin = Some(TWIN.to_owned());
+        kept
+    }
+
+    #[test]
+    fn the_twin_is_no_row_of_the_table() {
+        let report = compute(&twinned(1.0));
+        assert!(report.rows.iter().all(|row| row.label != TWIN));
+        assert_eq!(report.tiers.unwrap().rows.len(), 2);
+        let twin = report.twin.unwrap();
+        assert_eq!((twin.row.label.as_str(), twin.row.blocks, twin.separated), (TWIN, 12, false));
+        let (low, high) = twin.estimate.unwrap().interval().unwrap();
+        let resolution = twin.resolution().unwrap();
+        assert!(low < 1.0 && 1.0 < high && (0.001..0.02).contains(&resolution), "{low} {high} {resolution}");
+    }
+
+    #[test]
+    fn a_twin_that_is_separated_is_a_finding() {
+        let report = compute(&twinned(0.9));
+        assert!(report.twin.unwrap().separated);
+        let found = report.findings.iter().find(|finding| finding.code() == "twin-separated").unwrap();
+        let text = found.to_string();
+        assert!(text.contains("raw-socket@2 has 11") && text.contains("one run of twenty"), "{text}");
+        assert!(compute(&twinned(1.0)).findings.iter().all(|finding| finding.code() != "twin-separated"));
+    }
+
+    #[test]
+    fn a_twin_that_failed_is_a_finding_of_the_run() {
+        let mut kept = twinned(1.0);
+        kept.records.insert(1, Record::Failed(Failed { block: 0, row: 2, reason: "was killed".to_owned() }));
+        let report = compute(&kept);
+        let found = report.findings.iter().find(|finding| finding.code() == "twin-failed").unwrap();
+        assert!(found.to_string().contains("raw-socket@2, has no figures: block 1: was killed"), "{found}");
+    }
+
+    #[test]
+    fn a_run_without_one_has_none() {
+        let mut kept = twinned(1.0);
+        kept.header.plan.twin = None;
+        let report = compute(&kept);
+        assert!(report.twin.is_none() && report.rows.len() == 3);
+    }
+}

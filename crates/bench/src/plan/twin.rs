@@ -1,0 +1,41 @@
+//! The twin: the reference once more, in a row and a process of its own, of the same build. What a run finds between the two it
+//! would find between any two services that cost the same, so it shows what the run can tell apart.
+
+use tare_service::catalogue::Row;
+
+use super::Plan;
+
+impl Plan {
+    /// A second row of the reference, for the end of `rows`. Absent if nothing else is measured, or if it was asked for by name:
+    /// then it is a row like the others.
+    pub fn twin_of(rows: &[Row], reference: &str) -> Option<Row> {
+        let row = rows.iter().find(|row| row.label == reference)?;
+        let label = format!("{}@2", row.service.id);
+        let is_there = rows.iter().any(|row| row.label == label);
+        (rows.len() > 1 && !is_there).then(|| Row { label, service: row.service.clone() })
+    }
+
+    /// Makes the row with this label the twin. It takes no other row's place in a block.
+    #[must_use]
+    pub fn with_twin(mut self, label: &str) -> Plan {
+        self.twin = Some(label.to_owned());
+        if let super::Order::Interleaved(blocks) = &mut self.order {
+            blocks.group_max += 1;
+        }
+        self
+    }
+
+    /// Whether this row is the reference's twin. It is none if the rows are related to another one than was planned.
+    pub fn is_twin(&self, label: &str) -> bool {
+        let service = |wanted: &str| self.rows.iter().find(|row| row.label == wanted).map(|row| &row.service);
+        self.twin.as_deref() == Some(label)
+            && !self.is_reference(label)
+            && service(label).is_some_and(|own| service(self.reference()) == Some(own))
+    }
+
+    /// Whether this row is the reference, under one name or the other.
+    pub(crate) fn is_of_reference(&self, row: usize) -> bool {
+        let label = &self.rows[row].label;
+        self.is_reference(label) || self.is_twin(label)
+    }
+}
