@@ -126,9 +126,9 @@ impl Dropped {
 
 /// Whether a slice was disturbed. What the service did does not matter.
 pub(crate) fn disturbance(slice: &Sample, pinning: &Pinning) -> Option<Disturbance> {
-    let stolen_ns = slice.host.accounting.map_or(0, |times| times.all(pinning).steal_ns);
+    let accounting = slice.host.accounting.unwrap_or_default();
     let foreign_ns = slice.host.foreign_cpu_ns.unwrap_or(0);
-    match taker(slice.load.elapsed_ns, foreign_ns, stolen_ns, pinning) {
+    match taker(slice.load.elapsed_ns, foreign_ns, &accounting, pinning) {
         Some(Taker::Others) => Some(Disturbance::Taken),
         Some(Taker::Hypervisor) => Some(Disturbance::Stolen),
         None => little([slice]).map(|_| Disturbance::Inconsistent),
@@ -226,7 +226,7 @@ impl Shares {
                 pinning.generator.len(),
             ),
             interference: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
-            stolen: some(&|slice| Some(slice.host.accounting?.all(pinning).steal_ns as f64), all),
+            stolen: some(&|slice| Some(slice.host.accounting?.stolen_ns(pinning) as f64), all),
             throttled: some(&|slice| Some(slice.host.throttled_ns? as f64), threads),
             pressure: some(&|slice| Some(slice.host.accounting?.pressure_ns? as f64), 1),
         }

@@ -135,8 +135,8 @@ pub struct HostUsage {
     pub generator_cpu_ns: u64,
     /// The part of it in which they polled and nothing had come.
     pub generator_polled_ns: u64,
-    /// CPU time that others took on the CPUs of the service and the generator, stolen time among it; coarse, see
-    /// [`tare_host::cpus::TICK_NS`], and so sometimes below 0.
+    /// CPU time that others took on the CPUs of the service and the generator, stolen time among it; sometimes below 0, by the
+    /// error of its accounting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_cpu_ns: Option<i64>,
     /// What the CPUs of both did, as the kernel counts it.

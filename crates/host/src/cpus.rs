@@ -1,6 +1,7 @@
 //! The CPUs of the services and those of the generator (different ones where there are two), and what the kernel counted
 //! on them.
 
+use crate::run_clock::{RUN_ERROR_NS, RunClock};
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,11 @@ impl Pinning {
         cpus.sort_unstable();
         cpus.dedup();
         cpus
+    }
+
+    /// Of what was counted on the CPUs of both: once if those are the same.
+    fn sum(&self, server: u64, generator: u64) -> u64 {
+        if self.apart() { server + generator } else { server }
     }
 
     /// Whether service and generator have no CPU in common.
@@ -123,6 +129,30 @@ pub struct CpuAccounting {
     /// Time during which at least one task of this machine waited for a CPU (PSI); absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_ns: Option<u64>,
+    /// What tasks ran, by the scheduler's clock; absent if the kernel does not report it, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<Ran>,
+}
+
+/// What all tasks ran on the measured CPUs, stolen time not among it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    pub server_ns: u64,
+    pub generator_ns: u64,
+}
+
+impl Ran {
+    fn of(all: &[u64], pinning: &Pinning) -> Option<Ran> {
+        let sum = |cpus: &[usize]| cpus.iter().map(|cpu| all.get(*cpu).copied()).sum::<Option<u64>>();
+        Some(Ran { server_ns: sum(&pinning.server)?, generator_ns: sum(&pinning.generator)? })
+    }
+
+    fn since(self, before: Ran) -> Ran {
+        Ran {
+            server_ns: self.server_ns.saturating_sub(before.server_ns),
+            generator_ns: self.generator_ns.saturating_sub(before.generator_ns),
+        }
+    }
 }
 
 /// One reading of the kernel's CPU counters: what they have counted up to now.
@@ -138,6 +168,7 @@ impl Reading {
             server: Times::of(&stat, &pinning.server)?,
             generator: Times::of(&stat, &pinning.generator)?,
             pressure_ns: std::fs::read_to_string("/proc/pressure/cpu").ok().as_deref().and_then(pressure_ns),
+            ran: RunClock::here().and_then(RunClock::read).and_then(|all| Ran::of(&all, pinning)),
         }))
     }
 
@@ -149,6 +180,7 @@ impl Reading {
             server: self.0.server.since(&before.server),
             generator: self.0.generator.since(&before.generator),
             pressure_ns: pressure.map(|(after, before)| after.saturating_sub(before)),
+            ran: self.0.ran.zip(before.ran).map(|(after, before)| after.since(before)),
         }
     }
 }
@@ -159,11 +191,31 @@ impl CpuAccounting {
         if pinning.apart() { self.server.plus(&self.generator) } else { self.server }
     }
 
-    /// Interference: CPU time that was neither idle nor used by the service or the generator (`own_ns`). May be slightly
-    /// negative, as idle time is counted in ticks.
+    /// Interference: CPU time that was neither idle nor used by the service or the generator (`own_ns`), stolen time among it.
+    /// May be slightly negative, by [`CpuAccounting::error_ns`].
     pub fn foreign_ns(&self, pinning: &Pinning, own_ns: u64) -> i64 {
-        let all_ns = self.wall_ns * pinning.all().len() as u64;
-        all_ns as i64 - (self.all(pinning).idle_ns + own_ns) as i64
+        let taken_ns = match self.ran {
+            Some(ran) => pinning.sum(ran.server_ns, ran.generator_ns) + self.stolen_ns(pinning),
+            None => (self.wall_ns * pinning.all().len() as u64).saturating_sub(self.all(pinning).idle_ns),
+        };
+        taken_ns.cast_signed() - own_ns.cast_signed()
+    }
+
+    /// What the hypervisor took. It is reported in ticks, of which a short time may have one too many. No task runs in stolen
+    /// time, so it is no more than what the CPUs did not run.
+    pub fn stolen_ns(&self, pinning: &Pinning) -> u64 {
+        let Some(ran) = self.ran else { return self.all(pinning).steal_ns };
+        let on = |cpus: &[usize], ran_ns: u64, steal_ns: u64| {
+            steal_ns.min((self.wall_ns * cpus.len() as u64).saturating_sub(ran_ns))
+        };
+        let server_ns = on(&pinning.server, ran.server_ns, self.server.steal_ns);
+        pinning.sum(server_ns, on(&pinning.generator, ran.generator_ns, self.generator.steal_ns))
+    }
+
+    /// By how much foreign and stolen time may be off for what they are counted in.
+    pub fn error_ns(&self, pinning: &Pinning) -> u64 {
+        let of_cpu_ns = if self.ran.is_some() { RUN_ERROR_NS } else { TICK_NS };
+        of_cpu_ns * pinning.all().len() as u64
     }
 }
 
@@ -206,6 +258,27 @@ mod tests {
         assert_eq!(accounting.foreign_ns(&pinning, 155), -5);
         let shared = Pinning { server: vec![0], generator: vec![0] };
         assert_eq!(accounting.foreign_ns(&shared, 70), 20, "one CPU is counted once");
+    }
+
+    /// 50 ms of two CPUs: the service's is stolen 3 ms, and another program runs on the generator's for 5 ms.
+    #[test]
+    fn the_scheduler_knows_what_ticks_do_not() {
+        let pinning = Pinning { server: vec![0], generator: vec![1] };
+        const MS: u64 = 1_000_000;
+        let stolen = Times { steal_ns: TICK_NS, ..Times::default() };
+        let ticks = CpuAccounting { wall_ns: 50 * MS, server: stolen, ..CpuAccounting::default() };
+        let own_ns = (47 + 45) * MS;
+        assert_eq!((ticks.foreign_ns(&pinning, own_ns), ticks.stolen_ns(&pinning)), (8_000_000, TICK_NS));
+        let ran = Some(Ran { server_ns: 47 * MS, generator_ns: 50 * MS });
+        let counted = CpuAccounting { ran, ..ticks };
+        assert_eq!((counted.foreign_ns(&pinning, own_ns), counted.stolen_ns(&pinning)), (8_000_000, 3 * MS));
+        // A CPU that was idle for the rest: the tick may be true.
+        let idle = Some(Ran { server_ns: 20 * MS, generator_ns: 50 * MS });
+        assert_eq!(CpuAccounting { ran: idle, ..ticks }.stolen_ns(&pinning), TICK_NS);
+        assert_eq!([ticks, counted].map(|found| found.error_ns(&pinning)), [20 * MS, 8 * MS]);
+        let shared = Pinning { server: vec![0], generator: vec![0] };
+        let ran = Some(Ran { server_ns: 50 * MS, generator_ns: 50 * MS });
+        assert_eq!(CpuAccounting { ran, ..ticks }.foreign_ns(&shared, 40 * MS), 10_000_000);
     }
 
     #[test]

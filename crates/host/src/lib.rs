@@ -9,6 +9,7 @@ pub mod fixture;
 pub mod link;
 pub mod machine;
 pub mod process;
+mod run_clock;
 pub mod seed;
 pub mod signals;
 pub mod spelling;

@@ -372,6 +372,7 @@ fn the_accounting_closes_and_softirq_is_shown() {
             server: times(80, 20, 0),
             generator: times(50, 10, 40),
             pressure_ns: Some(5_000_000),
+            ran: None,
         };
         (slice.host.accounting, slice.host.throttled_ns, slice.host.foreign_cpu_ns) =
             (Some(accounting), Some(0), Some(1_000_000));

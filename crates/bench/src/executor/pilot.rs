@@ -89,16 +89,16 @@ impl Bench<'_> {
         let after = self.reading();
         running.ready.process.freeze().map_err(failure)?;
         let server_cpu_ns = running.ready.process.cpu_ns().map_err(failure)?.saturating_sub(before_ns);
-        let accounting = after.zip(before).map(|(after, before)| after.since(&before));
+        let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
         let own_ns = server_cpu_ns + report.generator_cpu_ns;
         let pinning = &self.plan.pinning;
-        let foreign_ns = accounting.map_or(0, |times| times.foreign_ns(pinning, own_ns));
-        let stolen_ns = accounting.map_or(0, |times| times.all(pinning).steal_ns);
+        // Without counters nothing is known of others.
+        let foreign_ns = accounting.foreign_ns(pinning, own_ns).max(0);
         Ok(Counts {
             answered: report.total.tally.answered,
             server_cpu_ns,
-            taken_ns: foreign_ns.max(0).cast_unsigned(),
-            is_taken: taker(report.elapsed_ns, foreign_ns, stolen_ns, pinning).is_some(),
+            taken_ns: foreign_ns.cast_unsigned(),
+            is_taken: taker(report.elapsed_ns, foreign_ns, &accounting, pinning).is_some(),
         })
     }
 }

@@ -150,6 +150,7 @@ fn closed(block: usize, round: usize, row: usize, answered: u64) -> Sample {
             server: times(98),
             generator: times(60),
             pressure_ns: None,
+            ran: None,
         }),
         ..HostUsage::default()
     };
