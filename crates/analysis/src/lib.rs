@@ -3,6 +3,7 @@
 
 mod accounting;
 pub mod analysis;
+pub mod behaviour;
 pub mod capacity;
 pub mod checks;
 pub mod comparison;

@@ -106,6 +106,9 @@ pub struct LoadResult {
     pub in_flight_ns: u64,
     /// Mean time from the send of an answered request to its answer.
     pub service_time_ns_mean: u64,
+    /// The longest time in which requests were in flight and none of them came to its end; absent in older runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silent_ns_max: Option<u64>,
     /// From the instant each request was due; in a closed loop, from its send.
     pub latency: Distribution,
     /// How late the generator was itself, at the 99th percentile; none in a loop without due instants.
@@ -145,6 +148,9 @@ pub struct HostUsage {
     /// Of the service's live threads, voluntary and forced together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
+    /// Resident memory of its live processes after the load; absent in older runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rss_bytes: Option<u64>,
     /// How long a quota of CPU time held the service back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
@@ -310,6 +316,7 @@ impl LoadResult {
             bytes_received: tally.bytes_received,
             in_flight_ns: total.in_flight_ns.try_into().unwrap_or(u64::MAX),
             service_time_ns_mean: service_time(total).mean_ns() as u64,
+            silent_ns_max: Some(total.silent_ns_max),
             latency: Distribution::of_latency(total),
             schedule_lag_ns_p99: (total.schedule_lag.count() > 0)
                 .then(|| total.schedule_lag.quantile_ns(0.99)),

@@ -9,7 +9,15 @@ use tare_host::process::Priority;
 use tare_stats::Warning;
 
 use super::Severity;
-use crate::{accounting::CpuAccounting, validity::Dropped};
+use crate::{
+    accounting::CpuAccounting,
+    behaviour::{
+        answers::{LateAnswers, Stalls},
+        cost::CostStep,
+        memory::MemoryGrowth,
+    },
+    validity::Dropped,
+};
 
 /// Of a row, of one of its cells, or of a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, IntoStaticStr)]
@@ -119,6 +127,14 @@ pub enum RowIssue {
     StillWarming {
         more_share: f64,
     },
+    /// The second half of its slices in a block cost more than the first.
+    Rising {
+        more_share: f64,
+    },
+    CostStep(CostStep),
+    Stalls(Stalls),
+    LateAnswers(LateAnswers),
+    MemoryGrowth(MemoryGrowth),
     UncleanStop {
         what: String,
     },
@@ -267,6 +283,11 @@ impl RowIssue {
             | RowIssue::NeverSteady { .. }
             | RowIssue::SteadyUnknown { .. }
             | RowIssue::StillWarming { .. }
+            | RowIssue::Rising { .. }
+            | RowIssue::CostStep(_)
+            | RowIssue::Stalls(_)
+            | RowIssue::LateAnswers(_)
+            | RowIssue::MemoryGrowth(_)
             | RowIssue::UncleanStop { .. }
             | RowIssue::Sample { .. }
             | RowIssue::AllRatesHeld { .. }

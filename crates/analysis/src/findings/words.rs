@@ -69,11 +69,13 @@ impl fmt::Display for RowIssue {
             Is::NeverSteady { load_seconds } => format!(
                 "no steady state: its CPU time per request was still changing after {load_seconds:.0} s of load"
             ),
-            Is::SteadyUnknown { load_seconds, taken_seconds } => format!(
-                "its warm-up could not be determined: others took the CPUs in {taken_seconds:.0} of the pilot's \
-                 {load_seconds:.0} s"
-            ),
+            Is::SteadyUnknown { load_seconds, taken_seconds } => steady_unknown(*load_seconds, *taken_seconds),
             Is::StillWarming { more_share } => still_warming(*more_share),
+            Is::Rising { more_share } => rising(*more_share),
+            Is::CostStep(step) => step.to_string(),
+            Is::Stalls(stalls) => stalls.to_string(),
+            Is::LateAnswers(late) => late.to_string(),
+            Is::MemoryGrowth(growth) => growth.to_string(),
             Is::UncleanStop { what } => what.clone(),
             Is::Sample { metric, warning } => sample(*metric, warning),
             Is::LateStarts { late, starts } => {
@@ -264,9 +266,23 @@ fn late(load: Option<&str>, lag_ns: f64) -> String {
     }
 }
 
+fn steady_unknown(load_seconds: f64, taken_seconds: f64) -> String {
+    format!(
+        "its warm-up could not be determined: others took the CPUs in {taken_seconds:.0} of the pilot's {load_seconds:.0} s"
+    )
+}
+
 fn still_warming(more_share: f64) -> String {
     format!(
         "not warm: the first half of its slices in a block cost {} more CPU than the second: raise `warm-up`",
+        percent(more_share)
+    )
+}
+
+fn rising(more_share: f64) -> String {
+    format!(
+        "level change: the second half of its slices in a block cost {} more CPU than the first: what it does for a request \
+         grows with its age",
         percent(more_share)
     )
 }

@@ -20,6 +20,10 @@ use super::{
     twin::Twin,
 };
 use crate::accounting::CpuAccounting;
+use crate::behaviour::{
+    answers::{self, Window},
+    cost, memory,
+};
 use crate::faults::{self, Fault};
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use crate::validity::{RowLimits, Shares};
@@ -144,6 +148,8 @@ fn row_report(
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
         report.add(some_failed(&report, blocks));
+        report.add(answers_in_time(kept, blocks));
+        report.add(memory::growth(&kept.records, place).map(RowIssue::MemoryGrowth));
         fill_in(&mut report, kept, blocks);
         classify_throughput(&mut report, &kept.header.plan, blocks, limits);
     }
@@ -214,6 +220,15 @@ fn some_failed(report: &RowReport, blocks: &Blocks) -> Option<RowIssue> {
     let failed: u64 = report.failed.values().sum();
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.clone());
     (failed > 0).then_some(RowIssue::SomeFailed { failed, sent: report.sent, first })
+}
+
+/// Whether it answered nothing for a while, or a few requests far later than the others.
+fn answers_in_time(kept: &StoredRun, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
+    let pinning = &kept.header.plan.pinning;
+    let slices = blocks.values().flat_map(|block| &block.slices);
+    let windows: Vec<Window> = slices.filter_map(|slice| Window::of(slice, pinning)).collect();
+    let stalls = answers::stalls(&windows).map(RowIssue::Stalls);
+    stalls.into_iter().chain(answers::late(&windows).map(RowIssue::LateAnswers))
 }
 
 /// How its processes stopped, if that was not clean: each way once.
@@ -304,6 +319,7 @@ fn relate_to_reference(report: &mut RowReport, blocks: &Blocks, reference: &Bloc
     report.ratio = to_reference(Metric::Throughput);
     report.cpu_ratio = to_reference(Metric::Cpu);
     report.add(issues);
+    report.add(cost::step(&starts::courses(blocks, reference)).map(RowIssue::CostStep));
 }
 
 /// The ratio over the blocks in which both were measured.

@@ -1,6 +1,8 @@
 //! How the services were started: how long each takes to be steady under load, whether it was warm when it was measured, and
 //! for how many blocks a process lasted.
 
+use std::collections::BTreeMap;
+
 use tare_stats::{DEFAULT_CONFIDENCE, signed_rank};
 
 use crate::findings::{KeptProcesses, RowIssue, RunIssue};
@@ -39,7 +41,8 @@ pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
     })
 }
 
-/// From so much more for the first slices of a fresh process than for its last, it was still warming up.
+/// From so much more for the first slices of a fresh process than for its last, it was still warming up; the other way round, what
+/// it does grows.
 const WARMING_SHARE_MIN: f64 = 0.05;
 
 /// A pilot can be wrong, and an experiment without one knows nothing: the blocks themselves show whether a service was warm.
@@ -47,9 +50,15 @@ pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
     let fresh = blocks.iter().filter(|(number, block)| block.process == **number);
     let falls: Vec<f64> = fresh.filter_map(|(_, block)| fall(block)).collect();
     let found = signed_rank::interval(&falls, DEFAULT_CONFIDENCE).ok()?;
-    let is_sure = found.interval.is_some_and(|interval| interval.low > 0.0);
-    let is_warming = is_sure && found.point > WARMING_SHARE_MIN.ln_1p();
-    is_warming.then(|| RowIssue::StillWarming { more_share: found.point.exp_m1() })
+    let interval = found.interval?;
+    let more_share = found.point.abs().exp_m1();
+    if (interval.low..=interval.high).contains(&0.0) || more_share <= WARMING_SHARE_MIN {
+        return None;
+    }
+    Some(match found.point > 0.0 {
+        true => RowIssue::StillWarming { more_share },
+        false => RowIssue::Rising { more_share },
+    })
 }
 
 /// ln of how many times as much a request cost in the first half of a block's slices as in the second.
@@ -77,4 +86,82 @@ pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunI
         |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
     let rows: Vec<KeptProcesses> = lasting.map(kept).collect();
     (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
+}
+
+/// ln of what a request cost as a multiple of what it cost the reference in the same round: slice by slice, of each process.
+pub(super) fn courses(blocks: &Blocks, reference: &Blocks) -> Vec<Vec<f64>> {
+    let mut courses: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (number, block) in blocks {
+        let beside = reference.get(number).map_or(&[][..], |beside| &beside.slices);
+        let cost_beside =
+            |slice: &Sample| beside.iter().find(|other| other.round == slice.round)?.cpu_ns_per_request();
+        let ratio = |slice: &&Sample| Some((slice.cpu_ns_per_request()? / cost_beside(slice)?).ln());
+        let ratios = block.slices.iter().filter_map(ratio).filter(|ratio| ratio.is_finite());
+        courses.entry(block.process).or_default().extend(ratios);
+    }
+    courses.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        findings::Finding,
+        interleaved::{compute, tests::kept_with},
+    };
+    use tare_bench::{fixture, folder::StoredRun, record::Started};
+
+    /// The findings of this kind about a row.
+    fn found(kept: &StoredRun, label: &str, code: &str) -> Vec<Finding> {
+        let report = compute(kept);
+        let row = report.rows.iter().find(|row| row.label == label).unwrap();
+        row.findings.iter().filter(|found| found.code() == code).cloned().collect()
+    }
+
+    /// What grows with the age of a process, such as a list that is searched.
+    #[test]
+    fn a_service_whose_cost_rises_within_its_blocks_is_named() {
+        let mut kept = kept_with(&[("raw-socket", 1.0), ("list", 0.5)], 8);
+        for record in &mut kept.records {
+            if let Record::Sample(slice) = record
+                && (slice.row, slice.round) == (1, 1)
+            {
+                slice.host.server_cpu_ns = slice.host.server_cpu_ns * 5 / 4;
+            }
+        }
+        let rising = found(&kept, "list", "rising");
+        let is_a_quarter = |issue: &RowIssue| matches!(issue, RowIssue::Rising { more_share } if (more_share - 0.25).abs() < 1e-3);
+        assert!(rising.len() == 1 && rising[0].row_issue().is_some_and(is_a_quarter), "{rising:?}");
+        assert_eq!(found(&kept, "raw-socket", "rising"), []);
+    }
+
+    /// A process that lasts for three blocks of eight slices, and costs half as much from its 13th slice on.
+    #[test]
+    fn a_level_change_of_a_kept_process_is_a_finding_of_its_row_alone() {
+        let mut kept = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 3);
+        let eight = |record: &Record| match record {
+            Record::Sample(slice) => {
+                (0..4).map(|part| Record::Sample(Box::new(part_of(slice, part)))).collect()
+            }
+            _ => vec![record.clone()],
+        };
+        let started = (0..2).map(|row| Record::Started(Started { block: 0, row, start_up_ns: 3_000_000 }));
+        kept.records = started.chain(kept.records.iter().flat_map(eight)).collect();
+        kept.header.plan = fixture::at_points(kept.header.plan, |point| point.rounds = 8);
+        assert_eq!(found(&kept, "raw-socket", "cost-step"), []);
+        let steps = found(&kept, "jit", "cost-step");
+        let part = " after 12 of the 24 slices of a process, in 1 of 1 starts";
+        assert!(steps.len() == 1 && steps[0].to_string().contains(part), "{steps:?}");
+    }
+
+    fn part_of(slice: &Sample, part: usize) -> Sample {
+        let mut slice = slice.clone();
+        slice.round = slice.round * 4 + part;
+        let wobble = (slice.block * 31 + slice.round * 17 + slice.row * 7) % 13;
+        slice.host.server_cpu_ns += 100_000 * wobble as u64;
+        if slice.row == 1 && slice.block * 8 + slice.round < 12 {
+            slice.host.server_cpu_ns *= 2;
+        }
+        slice
+    }
 }

@@ -136,6 +136,7 @@ impl Bench<'_> {
             accounting,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: Some(process.context_switches().saturating_sub(before.context_switches)),
+            rss_bytes: Some(process.rss_bytes()).filter(|bytes| *bytes > 0),
             link: running.link.as_ref().map(LinkUsage::of).transpose().map_err(failure)?,
             ..HostUsage::default()
         };

@@ -30,6 +30,9 @@ pub struct Measures {
     pub connection_time: Histogram,
     /// Requests in flight, added up over every nanosecond.
     pub in_flight_ns: u128,
+    /// The longest time in which a thread of the generator had requests in flight and none of them came to its end, without the
+    /// time in which a thread that polls was kept from polling.
+    pub silent_ns_max: u64,
 }
 
 /// A quantile of all latencies, those of unanswered requests among them.
@@ -67,6 +70,7 @@ impl AddAssign<&Measures> for Measures {
         self.connect_time.merge(&other.connect_time);
         self.connection_time.merge(&other.connection_time);
         self.in_flight_ns += other.in_flight_ns;
+        self.silent_ns_max = self.silent_ns_max.max(other.silent_ns_max);
     }
 }
 

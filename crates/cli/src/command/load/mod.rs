@@ -25,7 +25,10 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_analysis::level;
+use tare_analysis::{
+    behaviour::answers::{self, Window},
+    level,
+};
 use tare_bench::folder::about::quoted;
 use tare_host::signals;
 use tare_load::{
@@ -186,6 +189,7 @@ impl Job {
         notes.extend(silence.and_then(|silence| silence.note()));
         if let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) {
             notes.extend(level_steps(&recorded.rates_per_s, interval));
+            notes.extend(not_in_time(&recorded.windows, interval));
         }
         let result = LoadResult {
             url: &self.url,
@@ -254,6 +258,15 @@ fn level_steps(rates_per_s: &[f64], interval: Duration) -> impl Iterator<Item = 
         )
     };
     level::steps(rates_per_s).into_iter().map(note)
+}
+
+/// In an open loop the percentiles have it.
+fn not_in_time(windows: &[Window], interval: Duration) -> impl Iterator<Item = String> {
+    let unit = format!("intervals of {} s", interval.as_secs_f64());
+    let stalls = answers::stalls(windows).map(|found| found.text(&unit));
+    let late = answers::late(windows).map(|found| found.text(&unit));
+    let unless = "unless other programs took its CPU";
+    stalls.into_iter().chain(late).map(move |note| format!("{note} ({unless})"))
 }
 
 /// The command line that does the same again.

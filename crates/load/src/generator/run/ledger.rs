@@ -11,6 +11,8 @@ pub(super) struct Ledger {
     has_sent: bool,
     /// The instant up to which requests in flight are added up.
     accounted_ns: u64,
+    /// When a request came to its end last, or was sent while none was in flight.
+    progress_ns: u64,
     start_ns: u64,
     /// With a quota every answer counts, otherwise only those within the window.
     by_number: bool,
@@ -50,6 +52,9 @@ impl Ledger {
     #[inline]
     pub(super) fn sent(&mut self, count: usize, now_ns: u64) {
         self.account(now_ns);
+        if self.busy == 0 {
+            self.progress_ns = now_ns;
+        }
         self.busy += count as u64;
         self.has_sent = true;
         self.measures.tally.sent += count as u64;
@@ -97,6 +102,14 @@ impl Ledger {
     fn ended(&mut self, now_ns: u64) {
         self.account(now_ns);
         self.busy -= 1;
+        let silent_ns = now_ns.saturating_sub(self.progress_ns);
+        self.measures.silent_ns_max = self.measures.silent_ns_max.max(silent_ns);
+        self.progress_ns = now_ns;
+    }
+
+    /// The generator did not look for so long: no silence of the server.
+    pub(super) fn was_away(&mut self, ns: u64) {
+        self.progress_ns += ns;
     }
 
     #[inline]

@@ -123,7 +123,9 @@ impl<'a, D: Driver> Run<'a, D> {
         loop {
             let now_ns = Monotonic.now_ns();
             if let Some(since_ns) = idle_since_ns {
-                self.polled_ns += (now_ns - since_ns).min(POLL_NS_MAX);
+                let passed_ns = now_ns - since_ns;
+                self.polled_ns += passed_ns.min(POLL_NS_MAX);
+                self.ledger.was_away(passed_ns.saturating_sub(POLL_NS_MAX));
             }
             if self.shared.interrupt.load(Ordering::Relaxed) {
                 self.interrupted = true;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::Context;
+use tare_analysis::behaviour::answers::Window;
 use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
 
 use super::{figures::rate, json::Series, text::quantile};
@@ -47,8 +48,20 @@ pub(crate) struct Recorder {
 pub(crate) struct Recorded {
     /// Answers a second, interval by interval.
     pub rates_per_s: Vec<f64>,
+    /// How long it was silent, and how late its answers were, in the same intervals.
+    pub windows: Vec<Window>,
     /// The first error of writing a file.
     pub written: anyhow::Result<()>,
+}
+
+fn window(measures: &Measures) -> Window {
+    Window {
+        silent_ns: measures.silent_ns_max,
+        latency_ns_max: measures.latency.max_ns(),
+        latency_ns_p50: measures.latency.quantile_ns(0.5),
+        // The load knows of no process but itself.
+        taken_ns: 0,
+    }
 }
 
 impl Sink {
@@ -88,7 +101,7 @@ impl Recorder {
             log: create(&exports.hdr_log)?.map(IntervalLog::new),
             hgrm: create(&exports.hgrm)?,
             failed: 0,
-            recorded: Recorded { rates_per_s: Vec::new(), written: Ok(()) },
+            recorded: Recorded { rates_per_s: Vec::new(), windows: Vec::new(), written: Ok(()) },
             progress: Progress::new(quiet),
         })
     }
@@ -104,6 +117,7 @@ impl Recorder {
         self.failed += tally.failed.total() + tally.connection_failed.total();
         if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
             self.recorded.rates_per_s.push(interval.answers_per_s());
+            self.recorded.windows.push(window(&interval.measures));
             self.progress.say(&self.progress_line(interval));
         }
         let line = self.series.line(interval);

@@ -1,0 +1,227 @@
+//! Silences of a whole service, and answers that were far later than the others of the same window. A closed loop sends less while
+//! it waits, so neither is seen in its percentiles.
+//!
+//! The thresholds are those above which none of the 1,152 slices of `record/quick` lies, of twelve healthy services: without the
+//! time that others took, no answer of a slice took 20 ms and five times the slice's median.
+
+use std::fmt;
+
+use serde::Serialize;
+use tare_bench::sample::Sample;
+use tare_host::cpus::Pinning;
+
+use crate::{
+    figures::{time, times},
+    validity::disturbance,
+};
+
+/// No answer for this long is a stall. Others took less in a slice that is not disturbed, and that is taken off before.
+const STALL_NS_MIN: u64 = 50_000_000;
+/// A service that takes long for each answer is silent for as long.
+const STALL_TIMES_MIN: u64 = 5;
+/// One silence may be a hiccup of the machine that no clock shows.
+const STALLED_MIN: usize = 2;
+
+/// An answer is late that took this long, and this multiple of the median of its window.
+const LATE_NS_MIN: u64 = 30_000_000;
+const LATE_TIMES_MIN: u64 = 10;
+/// In this number of windows, and in this share of them.
+const LATE_MIN: usize = 3;
+const LATE_SHARE_MIN: f64 = 0.1;
+
+/// A part of a closed loop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The longest time without an answer while requests were in flight.
+    pub silent_ns: u64,
+    pub latency_ns_max: u64,
+    pub latency_ns_p50: u64,
+    /// CPU time that others took on the measured CPUs: a service may have waited for that long.
+    pub taken_ns: u64,
+}
+
+/// Windows in which the service answered nothing for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Stalls {
+    pub silent_ns_max: u64,
+    pub windows: usize,
+    pub of: usize,
+}
+
+/// Windows in which some answer was far later than the others.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LateAnswers {
+    pub latency_ns_max: u64,
+    /// How many times the median of its window.
+    pub times: f64,
+    pub windows: usize,
+    pub of: usize,
+}
+
+impl Window {
+    /// Of a slice; absent if its machine did something else, or it is no closed loop.
+    pub(crate) fn of(slice: &Sample, pinning: &Pinning) -> Option<Window> {
+        let latency = &slice.load.latency;
+        let counts = !slice.is_open() && disturbance(slice, pinning).is_none();
+        counts.then_some(Window {
+            silent_ns: slice.load.silent_ns_max.unwrap_or(0),
+            latency_ns_max: latency.ns_at(1.0)?,
+            latency_ns_p50: latency.ns_at(0.5)?,
+            taken_ns: slice.host.foreign_cpu_ns.unwrap_or(0).max(0).cast_unsigned(),
+        })
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.silent_ns.saturating_sub(self.taken_ns) >= STALL_NS_MIN
+            && self.silent_ns >= STALL_TIMES_MIN * self.latency_ns_p50
+    }
+
+    /// A stall makes every answer late, and is reported itself.
+    fn is_late(&self) -> bool {
+        !self.is_stalled()
+            && self.latency_ns_max.saturating_sub(self.taken_ns) >= LATE_NS_MIN
+            && self.latency_ns_max >= LATE_TIMES_MIN * self.latency_ns_p50
+    }
+
+    fn times(&self) -> f64 {
+        self.latency_ns_max as f64 / self.latency_ns_p50.max(1) as f64
+    }
+}
+
+/// That a service answered nothing for a while, more than once.
+pub fn stalls(windows: &[Window]) -> Option<Stalls> {
+    let stalled: Vec<u64> =
+        windows.iter().filter(|window| window.is_stalled()).map(|window| window.silent_ns).collect();
+    let silent_ns_max = *stalled.iter().max()?;
+    (stalled.len() >= STALLED_MIN).then_some(Stalls {
+        silent_ns_max,
+        windows: stalled.len(),
+        of: windows.len(),
+    })
+}
+
+/// That some answers are far later than the others, over and over again.
+pub fn late(windows: &[Window]) -> Option<LateAnswers> {
+    let late: Vec<&Window> = windows.iter().filter(|window| window.is_late()).collect();
+    let latest = late.iter().max_by_key(|window| window.latency_ns_max)?;
+    let is_often = late.len() >= LATE_MIN && late.len() as f64 >= LATE_SHARE_MIN * windows.len() as f64;
+    is_often.then_some(LateAnswers {
+        latency_ns_max: latest.latency_ns_max,
+        times: latest.times(),
+        windows: late.len(),
+        of: windows.len(),
+    })
+}
+
+impl Stalls {
+    /// `windows` are what was looked at: `slices`.
+    pub fn text(&self, windows: &str) -> String {
+        let Stalls { silent_ns_max, windows: stalled, of } = self;
+        format!(
+            "stalls: no answer on any connection for up to {}, in {stalled} of {of} {windows}; a closed loop sends nothing \
+             meanwhile, so its percentiles do not show it",
+            time(*silent_ns_max as f64)
+        )
+    }
+}
+
+impl LateAnswers {
+    /// `windows` are what was looked at: `slices`.
+    pub fn text(&self, windows: &str) -> String {
+        let LateAnswers { latency_ns_max, windows: late, of, .. } = self;
+        format!(
+            "late answers: up to {} ({} the median), in {late} of {of} {windows}; an open loop shows how many wait behind \
+             them",
+            time(*latency_ns_max as f64),
+            times(self.times)
+        )
+    }
+}
+
+impl fmt::Display for Stalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text("slices"))
+    }
+}
+
+impl fmt::Display for LateAnswers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text("slices"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_bench::sample::{Distribution, HostUsage, LoadResult};
+
+    const MS: u64 = 1_000_000;
+
+    fn window(silent_ms: u64, slowest_ms: u64) -> Window {
+        Window { silent_ns: silent_ms * MS, latency_ns_max: slowest_ms * MS, latency_ns_p50: MS, taken_ns: 0 }
+    }
+
+    #[test]
+    fn a_service_that_stops_for_200_ms_each_2_s_stalls() {
+        let mut windows = vec![window(1, 2); 40];
+        windows.extend([window(201, 201), window(150, 151), window(49, 52)]);
+        let found = stalls(&windows).unwrap();
+        assert_eq!(
+            found.to_string(),
+            "stalls: no answer on any connection for up to 201 ms, in 2 of 43 slices; a closed loop sends nothing \
+             meanwhile, so its percentiles do not show it"
+        );
+        assert_eq!(late(&windows), None, "late by the stall alone, and once by less than one");
+    }
+
+    #[test]
+    fn one_silence_and_one_that_others_explain_are_none() {
+        assert_eq!(stalls(&[window(201, 201), window(1, 2)]), None);
+        let explained = Window { taken_ns: 60 * MS, ..window(100, 100) };
+        assert_eq!(stalls(&[explained; 9]), None);
+        let slow = Window { latency_ns_p50: 50 * MS, ..window(200, 200) };
+        assert_eq!(stalls(&[slow; 9]), None, "it takes that long for each answer");
+    }
+
+    #[test]
+    fn one_in_500_that_is_late_by_50_ms_is_late_in_each_slice() {
+        let found = late(&[window(2, 51); 30]).unwrap();
+        assert_eq!(
+            found.to_string(),
+            "late answers: up to 51.0 ms (51.0x the median), in 30 of 30 slices; an open loop shows how many wait behind \
+             them"
+        );
+        let mut rare = vec![window(2, 5); 30];
+        rare.extend([window(2, 51); 3]);
+        assert_eq!(late(&rare), None, "3 of 33: any neighbour may do that");
+        let slow = Window { latency_ns_p50: 20 * MS, ..window(2, 61) };
+        assert_eq!(late(&[slow; 9]), None, "three times the median");
+    }
+
+    #[test]
+    fn a_disturbed_slice_and_an_open_loop_have_no_window() {
+        let pinning = Pinning { server: vec![0], generator: vec![1] };
+        let latency = Distribution {
+            count: 9,
+            quantiles_ns: vec![(0.5, MS), (1.0, 3 * MS)],
+            ..Distribution::default()
+        };
+        let load = LoadResult {
+            elapsed_ns: 100 * MS,
+            latency,
+            silent_ns_max: Some(2 * MS),
+            ..LoadResult::default()
+        };
+        let slice = |taken_ms: i64| Sample {
+            load: load.clone(),
+            host: HostUsage { foreign_cpu_ns: Some(taken_ms * MS as i64), ..HostUsage::default() },
+            ..Sample::default()
+        };
+        let expected = Window { taken_ns: 39 * MS, ..window(2, 3) };
+        assert_eq!(Window::of(&slice(39), &pinning), Some(expected));
+        assert_eq!(Window::of(&slice(41), &pinning), None);
+        let mut open = slice(0);
+        open.load.offered_per_second = Some(1.0);
+        assert_eq!(Window::of(&open, &pinning), None);
+    }
+}

@@ -1,0 +1,175 @@
+//! Memory that only grows with the requests of a process: a leak, or a heap that has not reached its size.
+
+use std::fmt;
+
+use serde::Serialize;
+use tare_bench::record::Record;
+
+use crate::figures::bytes;
+
+/// A process with fewer slices has no course.
+const SLICES_MIN: usize = 6;
+/// So much more at its last slice than at its first: as a share, and in bytes. Allocators take memory in steps of up to a few MiB.
+const GROWTH_SHARE_MIN: f64 = 0.2;
+const GROWTH_BYTES_MIN: u64 = 4 << 20;
+/// Of a growth that levels off the second half is less than this part of the first, for as many requests.
+const SECOND_HALF_MIN: f64 = 0.5;
+/// Memory grew in this part of the steps from slice to slice, and fell in none.
+const STEPS_SHARE_MIN: f64 = 0.6;
+
+/// Memory of one process: answers that it had given since its first slice, and resident bytes.
+type Course = Vec<(u64, u64)>;
+
+/// The process in the middle of those whose memory grew, by what a request takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MemoryGrowth {
+    pub bytes_per_request: f64,
+    pub requests: u64,
+    pub from_bytes: u64,
+    pub to_bytes: u64,
+    pub processes: usize,
+    pub of: usize,
+}
+
+/// Over all processes of a row.
+pub(crate) fn growth(records: &[Record], row: usize) -> Option<MemoryGrowth> {
+    let courses = courses(records, row);
+    let courses: Vec<&Course> = courses.iter().filter(|course| course.len() >= SLICES_MIN).collect();
+    let mut grown: Vec<MemoryGrowth> = courses.iter().filter_map(|course| of_process(course)).collect();
+    if grown.is_empty() || 2 * grown.len() < courses.len() {
+        return None;
+    }
+    grown.sort_by(|one, other| one.bytes_per_request.total_cmp(&other.bytes_per_request));
+    let middle = grown[grown.len() / 2];
+    Some(MemoryGrowth { processes: grown.len(), of: courses.len(), ..middle })
+}
+
+fn courses(records: &[Record], row: usize) -> Vec<Course> {
+    let mut courses: Vec<Course> = Vec::new();
+    let mut answered = 0;
+    for record in records {
+        match record {
+            Record::Started(started) if started.row == row => {
+                courses.push(Course::new());
+                answered = 0;
+            }
+            Record::Sample(slice) if slice.row == row => {
+                answered += slice.load.answered;
+                if let (Some(course), Some(bytes)) = (courses.last_mut(), slice.host.rss_bytes) {
+                    course.push((answered, bytes));
+                }
+            }
+            _ => {}
+        }
+    }
+    courses
+}
+
+fn of_process(course: &Course) -> Option<MemoryGrowth> {
+    let (first, middle, last) = (course[0], course[course.len() / 2], course[course.len() - 1]);
+    let grew = course.windows(2).filter(|pair| pair[1].1 > pair[0].1).count();
+    let fell = course.windows(2).any(|pair| pair[1].1 < pair[0].1);
+    let slope = |from: (u64, u64), to: (u64, u64)| {
+        to.1.saturating_sub(from.1) as f64 / to.0.saturating_sub(from.0).max(1) as f64
+    };
+    let bytes = last.1.saturating_sub(first.1);
+    let is_much = bytes >= GROWTH_BYTES_MIN && bytes as f64 >= GROWTH_SHARE_MIN * first.1 as f64;
+    let goes_on = slope(middle, last) >= SECOND_HALF_MIN * slope(first, middle);
+    let is_steady = grew as f64 >= STEPS_SHARE_MIN * (course.len() - 1) as f64;
+    (is_much && goes_on && is_steady && !fell).then_some(MemoryGrowth {
+        bytes_per_request: slope(first, last),
+        requests: last.0 - first.0,
+        from_bytes: first.1,
+        to_bytes: last.1,
+        processes: 1,
+        of: 1,
+    })
+}
+
+impl fmt::Display for MemoryGrowth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [from, to] = [self.from_bytes, self.to_bytes].map(|count| bytes(count as f64));
+        write!(
+            f,
+            "its memory only grew: {} a request over {} requests, from {from} to {to}, in {} of {} starts: a leak, or a heap \
+             that has not reached its size",
+            bytes(self.bytes_per_request),
+            self.requests,
+            self.processes,
+            self.of
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_bench::{
+        record::Started,
+        sample::{HostUsage, LoadResult, Sample},
+    };
+
+    const MIB: u64 = 1 << 20;
+
+    /// Of row 0: processes with the memory after each slice, of 10,000 requests.
+    fn records(processes: &[Vec<u64>]) -> Vec<Record> {
+        let of = |(block, course): (usize, &Vec<u64>)| {
+            let slices = course.clone().into_iter().enumerate().map(move |(round, bytes)| {
+                Record::Sample(Box::new(Sample {
+                    block,
+                    round,
+                    load: LoadResult { answered: 10_000, ..LoadResult::default() },
+                    host: HostUsage { rss_bytes: Some(bytes), ..HostUsage::default() },
+                    ..Sample::default()
+                }))
+            });
+            [Record::Started(Started { block, ..Started::default() })].into_iter().chain(slices)
+        };
+        processes.iter().enumerate().flat_map(of).collect()
+    }
+
+    fn course(mib: impl Fn(u64) -> u64) -> Vec<u64> {
+        (0..8).map(|slice| mib(slice) * MIB).collect()
+    }
+
+    #[test]
+    fn a_kibibyte_for_each_request_is_found_with_its_size() {
+        let leak: Vec<u64> = (0..8).map(|slice| 6 * MIB + slice * 10_000 * 1024).collect();
+        let found = growth(&records(&[leak.clone(), leak]), 0).unwrap();
+        assert_eq!(
+            found.to_string(),
+            "its memory only grew: 1.00 KiB a request over 70000 requests, from 6.00 MiB to 74.4 MiB, in 2 of 2 starts: a \
+             leak, or a heap that has not reached its size"
+        );
+        assert_eq!((found.bytes_per_request, found.requests), (1024.0, 70_000));
+    }
+
+    #[test]
+    fn memory_that_stays_levels_off_or_falls_is_none() {
+        let table: [(&str, Vec<u64>); 6] = [
+            ("stays", course(|_| 40)),
+            ("levels off", course(|slice| 20 + [0, 10, 18, 24, 26, 27, 28, 29][slice as usize])),
+            ("one step", course(|slice| if slice < 4 { 20 } else { 40 })),
+            ("a collector", course(|slice| 20 + 5 * (slice % 4))),
+            ("grows by little", course(|slice| 100 + slice)),
+            ("too short", course(|slice| 10 + 10 * slice)[..5].to_vec()),
+        ];
+        for (name, course) in table {
+            assert_eq!(growth(&records(&[course]), 0), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_process_of_three_is_none_and_older_runs_have_no_memory() {
+        let (leak, flat) = (course(|slice| 10 + 10 * slice), course(|_| 10));
+        assert_eq!(growth(&records(&[leak.clone(), flat.clone(), flat.clone()]), 0), None);
+        assert!(growth(&records(&[leak.clone(), leak, flat]), 0).is_some());
+        let mut old = records(&[course(|slice| 10 + 10 * slice)]);
+        for record in &mut old {
+            if let Record::Sample(slice) = record {
+                slice.host.rss_bytes = None;
+            }
+        }
+        assert_eq!(growth(&old, 0), None);
+    }
+}
