@@ -6,7 +6,7 @@ use crate::support::{Workspace, manifest, wrong_of};
 const AT_ONCE: usize = 6;
 
 /// A mode of the fake service, a contract that shows it, and a part of what must be said.
-const FAILURES: [(&str, &str, &str); 26] = [
+const FAILURES: [(&str, &str, &str); 28] = [
     // Five real mistakes of published benchmarks.
     ("status-ok-bang", "rest", r#"expected "OK" (2 bytes), got "OK!" (3 bytes)"#),
     ("lowercase-framework", "strings", r#"the JSON has no member "Hello" but "hello""#),
@@ -20,6 +20,7 @@ const FAILURES: [(&str, &str, &str); 26] = [
     // Wrong answers.
     ("wrong-body", "hello", "the body differs at byte 0"),
     ("wrong-length", "hello", "the body differs at byte 11"),
+    ("wrong-in-1000", "hello", " of 1100: the body differs at byte 0"),
     ("half-answer", "hello", "closed the connection within the answer"),
     ("caches", "rest", "the answer to an earlier request came again, as from a cache"),
     ("no-404", "api", "expected status 404 for a path that the contract does not know, got 200"),
@@ -31,6 +32,7 @@ const FAILURES: [(&str, &str, &str); 26] = [
     ("reorders-pipeline", "rest", "the answer to the second of 2 pipelined requests came first"),
     ("drops-second-pipelined", "hello", "answered 1 of 2 pipelined requests: no answer within 5s"),
     ("closes-after-response", "hello", "said that it closes the connection in answer 1 of 1100"),
+    ("closes-at-1000", "hello", " the connection after 1000 of 1100 requests without saying"),
     ("stalls", "hello", "of 1100 on one connection: no answer within 5s"),
     (
         "hasty-with-chunks",

@@ -6,6 +6,7 @@ mod processes;
 mod workspace;
 
 pub use command::{Ended, Running, USUAL, start};
+pub use fake::PROGRAM;
 pub use processes::{carrying, free_port, send, within, wrong_of};
 #[allow(unused_imports, reason = "only the tests of real services use it")]
 pub use workspace::real_root;

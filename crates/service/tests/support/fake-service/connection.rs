@@ -7,13 +7,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 const STALLS_EVERY: u64 = 50;
 const CRASHES_AT: u64 = 1500;
 const CRASH_STATUS: i32 = 3;
 const CLOSES_AT: u64 = 5000;
+const CLOSES_SILENTLY_AT: u64 = 1000;
+const LATE_EVERY: u64 = 500;
+const LATE_BY: Duration = Duration::from_millis(50);
+const LEAKED_BYTES: usize = 1024;
+const COMPILED_AFTER: Duration = Duration::from_secs(10);
 const CROWD: u64 = 32;
 const WORN_BY: u64 = 30;
 const IDLE_MAX: Duration = Duration::from_millis(1_200);
@@ -24,7 +29,12 @@ const BURN: Duration = Duration::from_micros(100);
 pub(crate) struct Server {
     pub mode: Mode,
     routes: Routes,
+    began: Instant,
     requests: AtomicU64,
+    /// What a leak keeps.
+    kept: Mutex<Vec<Vec<u8>>>,
+    /// What was to be answered last, on whatever connection.
+    last_body: Mutex<Vec<u8>>,
     /// Open connections.
     pub open: AtomicU64,
     refused: AtomicU64,
@@ -33,9 +43,13 @@ pub(crate) struct Server {
     stood_up: Condvar,
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Busy for as long as an answer is held back, whatever the machine's speed.
 fn burn() {
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     while began.elapsed() < BURN {
         std::hint::spin_loop();
     }
@@ -44,7 +58,7 @@ fn burn() {
 /// Waits for bytes, and whether none came for too long. The clock decides and not the bytes: like a server that looks at its
 /// timers first, it closes under a request that comes too late. A wait that is interrupted by a thaw goes on.
 fn is_idle(stream: &TcpStream) -> io::Result<bool> {
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     while let Some(left) = IDLE_MAX.checked_sub(began.elapsed()) {
         let mut found = [PollFd::new(stream, PollFlags::IN)];
         let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
@@ -71,7 +85,18 @@ impl Server {
     pub(crate) fn new(mode: Mode, routes: Routes, threads: u32) -> Self {
         let count = || AtomicU64::new(0);
         let (requests, open, refused) = (count(), count(), count());
-        Self { mode, routes, requests, open, refused, seats: Mutex::new(threads), stood_up: Condvar::new() }
+        Self {
+            mode,
+            routes,
+            began: Instant::now(),
+            requests,
+            kept: Mutex::default(),
+            last_body: Mutex::default(),
+            open,
+            refused,
+            seats: Mutex::new(threads),
+            stood_up: Condvar::new(),
+        }
     }
 
     /// Answers until the other side closes, or the mode does.
@@ -86,11 +111,11 @@ impl Server {
     }
 
     fn serve_seated(&self, stream: TcpStream) -> io::Result<()> {
-        let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let seats = locked(&self.seats);
         let seats = self.stood_up.wait_while(seats, |seats| *seats == 0);
         *seats.unwrap_or_else(PoisonError::into_inner) -= 1;
         let served = self.serve_all(stream);
-        *self.seats.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *locked(&self.seats) += 1;
         self.stood_up.notify_one();
         served
     }
@@ -106,7 +131,8 @@ impl Server {
                     answered += 1;
                     let last = self.mode == Mode::ClosesAt5000 && answered == CLOSES_AT;
                     let request = Request { keep_alive: request.keep_alive && !last, ..request };
-                    if !self.exchange(&mut stream, &request, &mut bytes)? {
+                    let is_over = self.mode == Mode::ClosesAt1000 && answered == CLOSES_SILENTLY_AT;
+                    if !self.exchange(&mut stream, &request, &mut bytes)? || is_over {
                         return Ok(());
                     }
                 }
@@ -133,24 +159,34 @@ impl Server {
         match self.mode {
             Mode::CrashesUnderLoad if number >= CRASHES_AT => std::process::exit(CRASH_STATUS),
             Mode::BurnsCpu => burn(),
+            Mode::CompilesLate if self.began.elapsed() < COMPILED_AFTER => burn(),
+            Mode::LateIn500 if number.is_multiple_of(LATE_EVERY) => std::thread::sleep(LATE_BY),
+            Mode::Leaks => locked(&self.kept).push(vec![1; LEAKED_BYTES]),
             Mode::Stalls if number.is_multiple_of(STALLS_EVERY) => return Ok(true),
             Mode::ReordersPipeline | Mode::DropsPipelined => {
                 if let Parsed::Complete(second, taken) = parse(rest) {
                     rest.drain(..taken);
                     if self.mode == Mode::ReordersPipeline {
-                        self.reply(stream, &second)?;
+                        self.reply(stream, &second, number)?;
                     }
                 }
             }
             _ => {}
         }
-        self.reply(stream, request)
+        self.reply(stream, request, number)
     }
 
-    /// The answer, as it is after what the service has been through.
-    fn answer(&self, request: &Request) -> Response {
+    /// The answer to the request of this number, as it is after what the service has been through.
+    fn answer(&self, request: &Request, number: u64) -> Response {
         let mut response = self.routes.answer(request);
         match self.mode {
+            Mode::WrongIn1000 if number.is_multiple_of(1000) => response.body.reverse(),
+            Mode::WrongIn1500 if number.is_multiple_of(1500) => response.body.reverse(),
+            Mode::Races => {
+                *locked(&self.last_body) = response.body;
+                std::thread::yield_now();
+                response.body = locked(&self.last_body).clone();
+            }
             Mode::WrongInCrowd if self.open.load(Ordering::SeqCst) > CROWD => response.body.reverse(),
             Mode::WornByBadInput if self.refused.load(Ordering::SeqCst) >= WORN_BY => {
                 return Response::text(404, "worn out");
@@ -163,7 +199,7 @@ impl Server {
         response
     }
 
-    fn reply(&self, stream: &mut TcpStream, request: &Request) -> io::Result<bool> {
+    fn reply(&self, stream: &mut TcpStream, request: &Request, number: u64) -> io::Result<bool> {
         let close = !request.keep_alive || self.mode == Mode::ClosesAfterResponse;
         let framing = Framing {
             close,
@@ -176,7 +212,7 @@ impl Server {
                 _ => None,
             },
         };
-        let bytes = self.answer(request).write(framing);
+        let bytes = self.answer(request, number).write(framing);
         if self.mode == Mode::HalfAnswer {
             stream.write_all(&bytes[..bytes.len() / 2])?;
             return Ok(false);

@@ -54,6 +54,13 @@ modes! {
     ClosesIdle          "closes-idle"            "closes a connection on which nothing came for 1.2 s, and says nothing"
     LeavesCpus          "leaves-cpus"            "allows itself all CPUs"
     LowersPriority      "lowers-priority"        "sets its nice value to 7"
+    WrongIn1000         "wrong-in-1000"          "sends another body of the same length each 1000th time"
+    WrongIn1500         "wrong-in-1500"          "the same each 1500th time"
+    LateIn500           "late-in-500"            "sends each 500th answer 50 ms late"
+    Leaks               "leaks"                  "keeps 1 KiB of memory for each request"
+    CompilesLate        "compiles-late"          "spends 100 µs of CPU on every answer until it is 10 s old"
+    Races               "races"                  "answers what another connection has just asked for, if they meet"
+    ClosesAt1000        "closes-at-1000"         "closes a connection after 1000 answers, and says nothing"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 
