@@ -2,9 +2,6 @@
 
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, two_level};
 
-/// A single round has no interval. Checks take it for known within this factor; tables show it without.
-pub(crate) const SINGLE_FACTOR: f64 = 1.25;
-
 /// A figure from values of independent units: blocks, starts, rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -63,9 +60,9 @@ impl Estimate {
         }
     }
 
-    /// What the value is taken to lie within when a claim is checked.
-    pub(crate) fn reach(&self) -> (f64, f64) {
-        self.interval().unwrap_or((self.value / SINGLE_FACTOR, self.value * SINGLE_FACTOR))
+    /// What the value is taken to lie within when a claim is checked: its interval, or what is known of one round.
+    pub(crate) fn reach(&self, single_round_factor: f64) -> (f64, f64) {
+        self.interval().unwrap_or((self.value / single_round_factor, self.value * single_round_factor))
     }
 
     pub fn interval(&self) -> Option<(f64, f64)> {
@@ -112,7 +109,7 @@ mod tests {
         let (low, high) = ratio.interval().unwrap();
         assert!((ratio.value - 2.0).abs() < 0.01 && low > 1.9 && high < 2.1, "{ratio:?}");
         let one = Estimate::of_ratio(&subject[..1], &base).unwrap();
-        assert_eq!((one.value, one.interval(), one.reach()), (2.0, None, (1.6, 2.5)));
+        assert_eq!((one.value, one.interval(), one.reach(1.25)), (2.0, None, (1.6, 2.5)));
         assert_eq!(Estimate::of_ratio(&subject[..1], &base[1..]), None, "no round has both");
         let six = Estimate::of(&[1.0, 1.1, 0.9, 1.05, 0.95, 1.0]).unwrap();
         assert_eq!(six.interval().map(|(low, high)| (low < 1.0, high > 1.0)), Some((true, true)));

@@ -8,6 +8,7 @@
 use super::{
     CellReport, PointReport, SequentialReport,
     rounds::{Round, sound},
+    single_round,
 };
 use crate::estimate::Estimate;
 use crate::verdict::Verdict;
@@ -237,7 +238,8 @@ impl Asked<'_> {
             Metric::RepliesPerConnection if estimate.interval().is_none() => estimate.exact(),
             _ => estimate,
         };
-        asked.answered(Found::Figure(estimate), self.verdict(&estimate))
+        let factor = single_round::factor(metric, &point.point.load).unwrap_or(f64::INFINITY);
+        asked.answered(Found::Figure(estimate), self.verdict(estimate.reach(factor)))
     }
 
     /// What the figure of a cell is divided by, if the run has it.
@@ -260,8 +262,8 @@ impl Asked<'_> {
         Some((point, point.cell(row)?))
     }
 
-    fn verdict(&self, estimate: &Estimate) -> Verdict {
-        let (low, high) = estimate.reach();
+    /// Of a figure that lies within these bounds.
+    fn verdict(&self, (low, high): (f64, f64)) -> Verdict {
         let (least, most) = (self.at_least.unwrap_or(f64::MIN), self.at_most.unwrap_or(f64::MAX));
         if least <= low && high <= most {
             Verdict::Pass
@@ -345,14 +347,15 @@ mod tests {
             "claim = \"x\"\nof = \"a\"\nmetric = \"throughput\"\nat-least = 1.0\nat-most = 2.0",
         )
         .unwrap();
-        let found = |low, high| {
-            Asked(&check).verdict(&Estimate { low: Some(low), high: Some(high), ..Estimate::known(1.5) })
-        };
+        let found = |low, high| Asked(&check).verdict((low, high));
         assert_eq!(
             [found(1.0, 2.0), found(2.1, 3.0), found(0.5, 0.9), found(0.9, 1.5), found(0.5, 3.0)],
             [Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Inconclusive, Verdict::Inconclusive]
         );
-        assert_eq!(Asked(&check).verdict(&Estimate::known(1.5)), Verdict::Pass);
-        assert_eq!(Asked(&check).verdict(&Estimate::known(1.9)), Verdict::Inconclusive);
+        let one_round = |value: f64, factor| Asked(&check).verdict(Estimate::known(value).reach(factor));
+        assert_eq!(
+            [one_round(1.5, 1.2), one_round(1.9, 1.2), one_round(9.0, 1.2), one_round(9.0, f64::INFINITY)],
+            [Verdict::Pass, Verdict::Inconclusive, Verdict::Fail, Verdict::Inconclusive]
+        );
     }
 }

@@ -6,6 +6,7 @@ mod compute;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 mod rounds;
+pub mod single_round;
 mod words;
 
 #[cfg(test)]

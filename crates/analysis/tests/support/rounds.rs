@@ -1,0 +1,141 @@
+//! The rounds of the stored published benchmarks: how much the ratio of two services differs from round to round.
+
+use std::path::Path;
+
+use tare_analysis::sequential::{self, CellReport, PointReport};
+use tare_bench::{folder, metric::Metric, plan::LoadSpec, sample::Sample};
+
+/// Those that one round may decide, and of which stored runs have several.
+pub const METRICS: [Metric; 8] = [
+    Metric::Throughput,
+    Metric::Cpu,
+    Metric::Mean,
+    Metric::P50,
+    Metric::P99,
+    Metric::Max,
+    Metric::MaxOfP99,
+    Metric::Rss,
+];
+
+/// A point whose services were measured in several rounds.
+pub struct Repeated {
+    point: PointReport,
+}
+
+/// The log ratio of two services in each round that has both, by the round's number.
+type Ratios = Vec<(usize, f64)>;
+
+/// What rounds differ by, and what is known of that.
+pub struct Spread {
+    pub sd: f64,
+    pub degrees: f64,
+}
+
+impl Repeated {
+    /// Those of a stored run.
+    pub fn of(run: &str) -> Vec<Repeated> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record").join(run);
+        let stored = folder::read(&path).expect("a stored run can be read");
+        let points = sequential::compute(&stored).points.into_iter();
+        let is_repeated = |point: &PointReport| point.cells.iter().filter(|cell| cell.rounds > 1).count() > 1;
+        points.filter(is_repeated).map(|point| Repeated { point }).collect()
+    }
+
+    pub fn load(&self) -> &LoadSpec {
+        &self.point.point.load
+    }
+
+    /// Of all pairs of services.
+    pub fn ratios(&self, metric: Metric) -> Vec<Ratios> {
+        let cells = &self.point.cells;
+        let pairs = cells
+            .iter()
+            .enumerate()
+            .flat_map(|(place, one)| cells[place + 1..].iter().map(move |other| (one, other)));
+        pairs.map(|(one, other)| ratios(metric, one, other)).filter(|ratios| ratios.len() > 1).collect()
+    }
+
+    /// Services less one, for each round less one: pairs of one round are not independent.
+    fn degrees(&self, without: Option<usize>) -> f64 {
+        let rounds = |cell: &CellReport| {
+            let own = cell.by_round.iter().filter(|round| Some(round.sample.round) != without);
+            own.count().saturating_sub(1) as f64
+        };
+        let each: Vec<f64> = self.point.cells.iter().map(rounds).collect();
+        each.iter().sum::<f64>() * (1.0 - 1.0 / each.len() as f64)
+    }
+}
+
+fn ratios(metric: Metric, one: &CellReport, other: &CellReport) -> Ratios {
+    let sound = |cell: &CellReport| -> Vec<(usize, f64)> {
+        let sound = cell.by_round.iter().filter(|round| round.invalid.is_none());
+        sound.filter_map(|round| Some((round.sample.round, value(metric, &round.sample)?.ln()))).collect()
+    };
+    let others = sound(other);
+    let own = sound(one).into_iter();
+    own.filter_map(|(round, log)| {
+        let (_, other) = others.iter().find(|(number, _)| *number == round)?;
+        Some((round, log - other))
+    })
+    .collect()
+}
+
+fn value(metric: Metric, sample: &Sample) -> Option<f64> {
+    let latency = |share| sample.load.latency.ns_at(share).map(|ns| ns as f64);
+    match metric {
+        Metric::Throughput => Some(sample.load.per_second()),
+        Metric::Cpu => sample.cpu_ns_per_request(),
+        Metric::Mean => Some(sample.load.latency.ns_mean),
+        Metric::P50 => latency(0.5),
+        Metric::P99 => latency(0.99),
+        Metric::Max => latency(1.0),
+        Metric::MaxOfP99 => Some(latency(1.0)? / latency(0.99)?),
+        Metric::Rss => sample.host.process.as_ref()?.rss_bytes_peak.map(|bytes| bytes as f64),
+        _ => None,
+    }
+    .filter(|value| *value > 0.0)
+}
+
+/// Of a metric, over all points; without one round, if it is to be left out.
+pub fn spread(points: &[Repeated], metric: Metric, without: Option<usize>) -> Spread {
+    let (mut squares, mut free) = (0.0, 0.0);
+    for pair in points.iter().flat_map(|point| point.ratios(metric)) {
+        let logs: Vec<f64> = kept(&pair, without).collect();
+        let mean = mean(&logs);
+        squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+        free += logs.len().saturating_sub(1) as f64;
+    }
+    Spread { sd: (squares / free).sqrt(), degrees: points.iter().map(|point| point.degrees(without)).sum() }
+}
+
+fn kept(pair: &Ratios, without: Option<usize>) -> impl Iterator<Item = f64> {
+    pair.iter().filter(move |(round, _)| Some(*round) != without).map(|(_, log)| *log)
+}
+
+fn mean(logs: &[f64]) -> f64 {
+    logs.iter().sum::<f64>() / logs.len() as f64
+}
+
+impl Spread {
+    /// Within this factor lie 95% of normal log ratios whose spread is no more than the upper 95% limit of this one: the spread is an
+    /// estimate too. The quantile of chi squared is Wilson and Hilferty's.
+    pub fn factor(&self) -> f64 {
+        let ninth = 2.0 / (9.0 * self.degrees);
+        let least = self.degrees * (1.0 - ninth - 1.645 * ninth.sqrt()).powi(3);
+        (1.96 * self.sd * (self.degrees / least).sqrt()).exp()
+    }
+}
+
+/// How many left-out rounds lie within a factor of the mean of the others, and how many there are. That mean is not the truth: what it
+/// errs by itself is taken off. The factor may depend on the round that is left out.
+pub fn covered(points: &[Repeated], metric: Metric, factor: impl Fn(usize) -> f64) -> (usize, usize) {
+    let mut all = (0, 0);
+    for pair in points.iter().flat_map(|point| point.ratios(metric)) {
+        for &(round, log) in &pair {
+            let others: Vec<f64> = kept(&pair, Some(round)).collect();
+            let off = (log - mean(&others)).abs() / (1.0 + 1.0 / others.len() as f64).sqrt();
+            all = (all.0 + usize::from(off <= factor(round).ln()), all.1 + 1);
+        }
+    }
+    all
+}
