@@ -101,7 +101,7 @@ fn asked() -> Vec<Asked> {
         ("system settings", Weight::Told, sysctls),
         ("version of Tare", Weight::Told, |run| run.kept.header.tare.clone()),
         ("experiment", Weight::Told, |run| run.plan().experiment.clone()),
-        ("slices in a block", Weight::Told, |run| run.plan().slices_per_block().to_string()),
+        ("slices in a block", Weight::Told, slices),
         ("warm-up", Weight::Told, warm_up),
         ("rows side by side", Weight::Told, rows),
         ("ended by", Weight::Told, until),
@@ -163,6 +163,13 @@ fn warm_up(run: &NamedRun) -> String {
     let most =
         plan.blocks().warm_up_ns_max.map(|most| format!(" to {}", milliseconds(most))).unwrap_or_default();
     format!("{}{most}", milliseconds(plan.warm_up_ns()))
+}
+
+fn slices(run: &NamedRun) -> String {
+    match run.plan().blocks().spread {
+        Some(_) => "as many as its budget has room for".to_owned(),
+        None => run.plan().slices_per_block().to_string(),
+    }
 }
 
 /// What runs before a slice leaves the caches to it.

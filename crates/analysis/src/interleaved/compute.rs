@@ -81,7 +81,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         blocks: reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
         elapsed_ns,
         ending: ended.map(|(reason, _)| reason),
-        load: load_text(plan),
+        load: load_text(plan, rounds.planned(plan)),
         interference_share: interference,
         findings: findings.into_iter().map(Finding::of_run).collect(),
         dropped: rounds.dropped,
@@ -362,7 +362,7 @@ fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &
     }
 }
 
-fn load_text(plan: &Plan) -> String {
+fn load_text(plan: &Plan, slices_per_block: usize) -> String {
     format!(
         "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
         plan.load().connections,
@@ -370,7 +370,7 @@ fn load_text(plan: &Plan) -> String {
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
         plan.slice_ns() / 1_000_000,
-        plan.slices_per_block(),
+        slices_per_block,
         latency::load_text(plan)
     )
 }

@@ -68,12 +68,18 @@ impl Rounds {
         self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
     }
 
+    /// Rounds of a block that was not cut off. A run that chose their number says it by its blocks.
+    pub(crate) fn planned(&self, plan: &Plan) -> usize {
+        let most = self.whole.values().max().copied();
+        most.filter(|_| plan.blocks().spread.is_some()).unwrap_or(plan.slices_per_block())
+    }
+
     pub(crate) fn issues(&self, plan: &Plan, reference_blocks: usize) -> Vec<RunIssue> {
         let (dropped, blocks) = (&self.dropped, self.dropped.blocks_disturbed);
         let mut issues = Vec::new();
         issues.extend((dropped.rounds > 0).then(|| RunIssue::RoundsDropped(dropped.clone())));
         issues.extend((blocks > 0).then_some(RunIssue::BlocksDisturbed { blocks }));
-        let cut = self.whole.values().filter(|whole| **whole < plan.slices_per_block()).count();
+        let cut = self.whole.values().filter(|whole| **whole < self.planned(plan)).count();
         let begun = self.whole.len();
         issues.extend((cut > 0 && reference_blocks > 0).then_some(RunIssue::BlocksCut { cut, begun }));
         issues

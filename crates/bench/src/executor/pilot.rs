@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Length of a window of a warm-up curve.
-const WINDOW_NS: u64 = 250_000_000;
+const WINDOW_NS: u64 = 150_000_000;
 /// Length of a window of the reference beside it.
 const BESIDE_NS: u64 = 50_000_000;
 /// A pilot whose windows are discarded goes on for this multiple of the longest time.

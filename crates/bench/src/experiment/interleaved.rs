@@ -48,7 +48,8 @@ pub struct ScheduleSetting {
     pub budget: Duration,
     #[serde(with = "unsigned_duration::friendly::compact::required")]
     pub slice: Duration,
-    pub slices_per_block: usize,
+    /// Absent if the run chooses it by what slices and starts cost.
+    pub slices_per_block: Option<usize>,
     /// Load before the first slice of a fresh process; not recorded.
     #[serde(with = "unsigned_duration::friendly::compact::required")]
     pub warm_up: Duration,
@@ -121,7 +122,7 @@ impl Experiment {
         // "threads" stands in two tables: the table's own line tells them apart.
         for (place, key, value, range) in [
             ("[service]", "threads", file.service.threads, 1..=1024),
-            ("slices-per-block", "slices-per-block", file.schedule.slices_per_block, 1..=1000),
+            ("slices-per-block", "slices-per-block", file.schedule.slices_per_block.unwrap_or(1), 1..=1000),
             ("blocks-min", "blocks-min", file.schedule.blocks_min, 1..=1000),
             ("blocks-max", "blocks-max", file.schedule.blocks_max, file.schedule.blocks_min..=1000),
         ] {
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(experiment.loads, LoadSetting::each(&[16, 64, 256], 1).unwrap());
         let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
         let plan = crate::plan::Plan::interleaved(&experiment, &[], 1, pinning);
-        assert_eq!((plan.points.len(), plan.measured_ns()), (3, 3 * 8 * 100_000_000));
+        assert_eq!(plan.points.iter().map(|point| point.rounds).collect::<Vec<_>>(), [8; 3]);
         let lists =
             [("[]", "has 0 numbers"), ("[64, 64]", "twice"), ("[0]", "must be 1 to"), ("\"64\"", "a list")];
         for (list, problem) in lists {
@@ -200,9 +201,9 @@ mod tests {
         );
         assert!(
             error("blocks-max       = 40", "blocks-max = 2")
-                .contains("\"blocks-max\" is 2; it must be 12 to 1000")
+                .contains("\"blocks-max\" is 2; it must be 6 to 1000")
         );
-        assert!(error("slice            = \"100ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
+        assert!(error("slice            = \"50ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
         assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
         assert!(
             error("\"5m\"", "\"-5m\"").contains("quick.toml:"),

@@ -4,20 +4,25 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
+use super::{
+    Plan,
+    division::{BlockCosts, Spread},
+};
 
 /// Streams of randomness from here on divide rows into groups; those below order blocks.
 const CYCLES: u64 = 1 << 32;
-/// What a pilot takes at the least: most services are steady by then.
-const PILOT_NS: u64 = 3_000_000_000;
+/// What a pilot takes beside the start: twelve windows with the reference's beside them, and a few more.
+const PILOT_NS: u64 = 3_200_000_000;
+/// What a fresh process is warmed up for on average, if a pilot is to find it.
+const WARM_UP_NS: u64 = 700_000_000;
 /// Most blocks of one process. Powers of two, so that processes of two such services end together.
 pub(crate) const BLOCKS_PER_START_MAX: usize = 4;
-/// What a start takes beside its warm-up, if no pilot has measured it.
-pub(crate) const START_NS: u64 = 600_000_000;
+/// What a start takes beside its warm-up, if no pilot has measured it. Compiled services take 50 ms, scripts and JVMs up to 1 s.
+pub(crate) const START_NS: u64 = 300_000_000;
 /// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
 pub(crate) const GROUP_MAX: usize = 12;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Blocks {
     pub min: usize,
     pub max: usize,
@@ -30,6 +35,9 @@ pub struct Blocks {
     pub group_max: usize,
     /// Most blocks of one process, if it is slow to warm up; 1 if each block has fresh ones.
     pub per_start_max: usize,
+    /// From which the number of slices is chosen, after the pilots; absent if the plan fixes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
 }
 
 impl Blocks {
@@ -40,6 +48,7 @@ impl Blocks {
         warm_up_ns_max: None,
         group_max: usize::MAX,
         per_start_max: 1,
+        spread: None,
     };
 }
 
@@ -69,14 +78,23 @@ impl Plan {
         reference.into_iter().chain(mine).collect()
     }
 
-    /// Time for which one row is measured in a block.
-    pub(crate) fn measured_ns(&self) -> u64 {
-        self.points.iter().map(|point| point.load.duration_ns() * point.rounds as u64).sum()
+    /// What a block costs, before anything is known of the services; without the pilots, which are part of the budget.
+    pub(super) fn costs_expected(&self) -> BlockCosts {
+        let rows = self.group(0).len();
+        let warm_up_ns = match self.blocks().warm_up_ns_max {
+            Some(longest) => self.warm_up_ns().max(WARM_UP_NS.min(longest)),
+            None => self.warm_up_ns(),
+        };
+        BlockCosts {
+            rows,
+            starts_ns: (warm_up_ns + START_NS) * rows as u64,
+            left_ns: self.blocks().budget_ns.saturating_sub(self.pilots_ns_expected()),
+        }
     }
 
     /// A guess, before anything is known of the services.
     pub fn block_ns_expected(&self) -> u64 {
-        (self.measured_ns() + self.warm_up_ns() + START_NS) * self.group(0).len() as u64
+        self.block_ns(&self.costs_expected(), self.slices_per_block())
     }
 
     /// Time that a run may still take which has measured `done` blocks in `elapsed_ns`, if a block takes `block_ns`:
@@ -88,15 +106,23 @@ impl Plan {
         budget_ns.min(blocks_ns(self.blocks().max)).max(blocks_ns(self.blocks().min))
     }
 
+    fn pilots_ns_expected(&self) -> u64 {
+        let pilots = self.members().filter(|row| !self.is_twin(&self.rows[*row].label)).count() as u64;
+        if self.blocks().warm_up_ns_max.is_some() { pilots * (PILOT_NS + START_NS) } else { 0 }
+    }
+
     pub(super) fn blocks_ns_expected(&self) -> u64 {
-        let pilots = if self.blocks().warm_up_ns_max.is_some() { self.members().count() as u64 } else { 0 };
-        let pilots_ns = pilots * (PILOT_NS + START_NS);
-        (self.left_ns(0, pilots_ns, self.block_ns_expected())).saturating_add(pilots_ns)
+        let (pilots_ns, block_ns) = (self.pilots_ns_expected(), self.block_ns_expected());
+        match self.until.planned() {
+            // Blocks of a budget are counted: the last one ends before it.
+            None => pilots_ns
+                .saturating_add(block_ns.saturating_mul((self.blocks_expected() * self.groups()) as u64)),
+            Some(_) => self.left_ns(0, pilots_ns, block_ns).saturating_add(pilots_ns),
+        }
     }
 
     /// How many blocks of each row fit into the budget, if the guess holds.
     pub fn blocks_expected(&self) -> usize {
-        let fit = self.blocks().budget_ns / (self.block_ns_expected() * self.groups() as u64).max(1);
-        (fit as usize).clamp(self.blocks().min, self.blocks().max)
+        self.division_expected().blocks
     }
 }

@@ -5,7 +5,8 @@ use tare_host::cpus::Pinning;
 use tare_service::catalogue::Row;
 
 use super::{
-    BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until,
+    BLOCKS_PER_START_MAX, Blocks, GROUP_MAX, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Spread,
+    Until,
 };
 use crate::experiment::{Experiment, LatencySetting, LoadSetting, Rate};
 
@@ -18,7 +19,7 @@ impl Plan {
         let open = experiment.latency.iter().flat_map(|latency| open_loops(latency, &points[0]));
         let open: Vec<Point> = open.collect();
         points.splice(1..1, open);
-        Plan {
+        let plan = Plan {
             experiment: experiment.name.clone(),
             title: experiment.title.clone(),
             question: experiment.question.clone(),
@@ -33,12 +34,14 @@ impl Plan {
                 warm_up_ns_max: schedule.warm_up_max.map(ns),
                 group_max: GROUP_MAX,
                 per_start_max: BLOCKS_PER_START_MAX,
+                spread: None,
             }),
             until: Until::Budget,
             rows: rows.iter().map(PlannedRow::new).collect(),
             points,
             publication: Publication::default(),
-        }
+        };
+        if schedule.slices_per_block.is_some() { plan } else { plan.with_spread(Spread::DEFAULT) }
     }
 
     /// Load on a fresh process before its first sample.
@@ -54,7 +57,7 @@ fn closed_loop(experiment: &Experiment, load: &LoadSetting, rows: usize) -> Poin
         part: load.label(),
         contract: experiment.contract.clone(),
         requests: Vec::new(),
-        rounds: schedule.slices_per_block,
+        rounds: schedule.slices_per_block.unwrap_or(1),
         load: LoadSpec::Closed { connections, threads, duration_ns: ns(schedule.slice), think_ns: None },
         published: None,
         warm_up_ns: ns(schedule.warm_up),

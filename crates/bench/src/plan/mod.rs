@@ -3,6 +3,7 @@
 //! search for capacity and a published benchmark differ in its values.
 
 mod blocks;
+mod division;
 mod interleaved;
 mod load;
 mod loads;
@@ -21,6 +22,8 @@ use tare_service::settings::ServiceSettings;
 pub use blocks::Blocks;
 pub(crate) use blocks::START_NS;
 use blocks::{BLOCKS_PER_START_MAX, GROUP_MAX};
+pub use division::Spread;
+pub(crate) use division::{BlockCosts, Division};
 pub(crate) use load::Deadlines;
 pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
@@ -62,7 +65,7 @@ pub struct Plan {
 }
 
 /// How samples follow one another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// Blocks: a process of each row, then short slices of all rows at all points in random order.

@@ -83,7 +83,7 @@ impl SearchSetting {
             schedule: ScheduleSetting {
                 budget: Duration::ZERO,
                 slice: CLOSED_SLICE,
-                slices_per_block: CLOSED_SLICES,
+                slices_per_block: Some(CLOSED_SLICES),
                 warm_up: self.warm_up,
                 warm_up_max: Some(self.warm_up_max).filter(|longest| *longest > self.warm_up),
                 blocks_min: self.starts,

@@ -71,10 +71,11 @@ fn every_kind_is_read_as_it_was_stored() {
 #[test]
 fn an_experiment_file_becomes_points_and_blocks() {
     let plan = Plan::interleaved(&quick(), &[], 7, pinning());
-    assert_eq!((plan.points.len(), plan.slices_per_block(), plan.slice_ns()), (1, 8, SECOND_NS / 10));
+    assert_eq!((plan.points.len(), plan.slice_ns()), (1, SECOND_NS / 20));
     assert_eq!((plan.reference(), plan.contract(), plan.seed), ("raw-socket", "hello", 7));
     let blocks = plan.blocks();
-    assert_eq!((blocks.min, blocks.max, blocks.budget_ns), (12, 40, 300 * SECOND_NS));
+    assert_eq!((blocks.min, blocks.max, blocks.budget_ns), (6, 40, 300 * SECOND_NS));
+    assert_eq!(blocks.spread, Some(Spread::DEFAULT), "slices are chosen");
     assert!(!plan.is_sequential() && plan.publication == Publication::default());
 }
 
@@ -180,11 +181,12 @@ fn a_budget_has_room_for_blocks_between_the_fewest_and_the_most() {
     let with = |budget_s: u64| {
         in_blocks(fixture::plan(&["a", "b"]), |blocks| blocks.budget_ns = budget_s * SECOND_NS)
     };
-    // A block takes 2 x (0.1 + 0.6) = 1.4 s.
-    assert_eq!([0, 28, 60].map(|budget_s| with(budget_s).blocks_expected()), [12, 20, 40]);
-    assert_eq!(with(28).expected_ns(), 28 * SECOND_NS);
-    let pilots = in_blocks(with(28), |blocks| blocks.warm_up_ns_max = Some(SECOND_NS));
-    assert_eq!(pilots.expected_ns(), 28 * SECOND_NS, "pilots are part of the budget");
+    // A block takes 2 x (0.104 + 0.3) = 0.808 s.
+    assert_eq!([0, 28, 60].map(|budget_s| with(budget_s).blocks_expected()), [12, 33, 40]);
+    assert_eq!(with(28).expected_ns(), 33 * 808_000_000);
+    // Pilots of 7 s are part of the budget, and 23 blocks of 2.208 s with longer warm-ups.
+    let pilots = in_blocks(with(60), |blocks| blocks.warm_up_ns_max = Some(SECOND_NS));
+    assert_eq!((pilots.blocks_expected(), pilots.expected_ns()), (23, 7 * SECOND_NS + 23 * 2_208_000_000));
 }
 
 #[test]

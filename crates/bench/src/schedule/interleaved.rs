@@ -11,9 +11,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Capacity, Executor, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule, Watch, blocks_per_start,
+    division,
 };
 use crate::{
-    plan::Plan,
+    plan::{BlockCosts, Division, Plan},
     record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
 };
 
@@ -33,6 +34,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
         past,
         capacity: BTreeMap::new(),
         began_ns,
+        division: plan.division_expected(),
     }
     .run()
 }
@@ -51,6 +53,8 @@ struct Runner<'a, E, J, W, D> {
     began_ns: u64,
     /// Time of the blocks that are over.
     blocks_ns: u64,
+    /// A guess until the pilots are over. Then it is a function of what they found, and the same when the run is resumed.
+    division: Division,
 }
 
 impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
@@ -67,6 +71,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     fn blocks(&mut self) -> io::Result<Ending> {
         self.pilots()?;
+        let pilots_ns = if self.past.blocks > 0 { self.past.pilots_ns } else { self.elapsed_ns() };
+        let left_ns = self.plan.blocks().budget_ns.saturating_sub(pilots_ns);
+        self.division = division(self.plan, |row| self.start(row), left_ns);
         loop {
             if let Some(reason) = self.ending() {
                 return Ok(reason);
@@ -127,7 +134,10 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             return self.blocks_ns / self.past.blocks as u64;
         }
         let group = self.plan.group(self.past.blocks);
-        group.iter().map(|row| self.start(*row).ns_per_block(self.plan) + self.plan.measured_ns()).sum()
+        let starts =
+            group.iter().map(|row| self.start(*row).ns_per_block(self.plan, self.blocks_per_start(*row)));
+        let costs = BlockCosts { rows: group.len(), starts_ns: starts.sum(), left_ns: 0 };
+        self.plan.block_ns(&costs, self.division.slices)
     }
 
     fn ending(&mut self) -> Option<Ending> {
@@ -200,7 +210,11 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     /// are kept for several blocks end together.
     fn lasts_beyond(&self, row: usize, block: usize) -> bool {
         let next = block / self.plan.groups() + 1;
-        !next.is_multiple_of(blocks_per_start(self.plan, self.start(row)))
+        !next.is_multiple_of(self.blocks_per_start(row))
+    }
+
+    fn blocks_per_start(&self, row: usize) -> usize {
+        blocks_per_start(self.plan, self.division, self.start(row))
     }
 
     /// A fresh process, or the one that was kept, warm again.
@@ -231,7 +245,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         let plan = self.plan;
         let mut pairs: Vec<(usize, usize)> =
             order.iter().flat_map(|row| plan.closed_loops().map(move |point| (*row, point))).collect();
-        for round in 0..plan.slices_per_block() {
+        for round in 0..self.division.slices {
             pairs.shuffle(random);
             for &(row, point) in &pairs {
                 let draw = rand::Rng::next_u64(random);

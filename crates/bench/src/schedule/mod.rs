@@ -11,7 +11,7 @@ use std::{io, time::Duration};
 
 use resume::ResumeState;
 pub use sequential::order;
-use starts::{StartCost, blocks_per_start};
+use starts::{StartCost, blocks_per_start, division};
 
 use crate::{
     experiment::Rate,

@@ -3,7 +3,7 @@
 //! independent, and not a block (see `tare_stats::two_level`).
 
 use crate::{
-    plan::{Plan, START_NS, Until},
+    plan::{BlockCosts, Division, Plan, START_NS, Until},
     record::Pilot,
 };
 
@@ -39,9 +39,9 @@ impl StartCost {
         }
     }
 
-    /// What it adds to each block, on average, beside the slices.
-    pub(super) fn ns_per_block(self, plan: &Plan) -> u64 {
-        let blocks = blocks_per_start(plan, self) as u64;
+    /// What it adds to each block, on average, beside the slices, if a process lasts for `blocks` of them.
+    pub(super) fn ns_per_block(self, plan: &Plan, blocks: usize) -> u64 {
+        let blocks = blocks as u64;
         (self.start_ns + self.warm_up_ns + (blocks - 1) * plan.warm_up_ns()) / blocks
     }
 }
@@ -50,17 +50,36 @@ impl StartCost {
 /// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
 ///
 /// One block where looks decide when the run ends: they are planned in blocks that are independent.
-pub(super) fn blocks_per_start(plan: &Plan, start: StartCost) -> usize {
+pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost) -> usize {
     if !matches!(plan.until, Until::Budget | Until::Search(_)) {
         return 1;
     }
-    let block_ns = plan.measured_ns() + plan.warm_up_ns();
+    let costs = BlockCosts { rows: 1, starts_ns: plan.warm_up_ns(), left_ns: 0 };
+    let block_ns = plan.block_ns(&costs, division.slices);
     let best = ((start.start_ns + start.warm_up_ns) as f64 / block_ns.max(1) as f64).sqrt();
     let power = 2_usize.pow(best.max(1.0).log2().round() as u32);
-    let most = plan.blocks_expected() / STARTS_MIN;
+    let most = division.blocks / STARTS_MIN;
     let allowed =
         std::iter::successors(Some(1), |blocks| Some(blocks * 2)).take_while(|blocks| *blocks <= most);
     power.min(plan.blocks().per_start_max).min(allowed.last().unwrap_or(1))
+}
+
+/// How a run is divided in which a row takes so much to start, with so much time left for its blocks. First as if each block had
+/// fresh processes, which says how many blocks there are for a process to last; then with those that do.
+pub(super) fn division(plan: &Plan, start: impl Fn(usize) -> StartCost, left_ns: u64) -> Division {
+    let group = plan.group(0);
+    let of = |per_start: &dyn Fn(StartCost) -> usize| {
+        let starts = plan.members().map(|row| start(row).ns_per_block(plan, per_start(start(row))));
+        // Of several groups the reference is in each, and the others' mean is as good as any.
+        let members = plan.members().count().max(1) as u64;
+        let starts_ns = starts.sum::<u64>() * group.len() as u64 / members;
+        plan.division(&BlockCosts { rows: group.len(), starts_ns, left_ns })
+    };
+    let fresh = of(&|_| 1);
+    match plan.blocks().spread {
+        Some(_) => of(&|start| blocks_per_start(plan, fresh, start)),
+        None => fresh,
+    }
 }
 
 #[cfg(test)]
@@ -81,21 +100,22 @@ mod tests {
 
     #[test]
     fn dear_starts_last_for_several_blocks() {
-        let of = |seconds| blocks_per_start(&plan(), start(seconds));
+        let division = plan().division_expected();
+        let of = |seconds| blocks_per_start(&plan(), division, start(seconds));
         assert_eq!([0.5, 1.0, 3.0, 8.0, 30.0, 600.0].map(of), [1, 1, 2, 2, 4, 4]);
     }
 
     #[test]
     fn a_start_is_shared_by_its_blocks() {
-        assert_eq!(start(0.5).ns_per_block(&plan()), 1_100_000_000);
-        assert_eq!(start(30.0).ns_per_block(&plan()), (30_600_000_000 + 3 * 500_000_000) / 4);
+        assert_eq!(start(0.5).ns_per_block(&plan(), 1), 500_000_000 + START_NS);
+        assert_eq!(start(30.0).ns_per_block(&plan(), 4), (30_000_000_000 + START_NS + 3 * 500_000_000) / 4);
     }
 
     #[test]
     fn there_are_starts_enough_to_tell_how_they_differ() {
         let of = |most| {
             let plan = fixture::in_blocks(plan(), |blocks| (blocks.min, blocks.max) = (1, most));
-            blocks_per_start(&plan, start(30.0))
+            blocks_per_start(&plan, plan.division_expected(), start(30.0))
         };
         assert_eq!([40, 16, 15, 8, 7, 1].map(of), [4, 4, 2, 2, 1, 1]);
     }
@@ -103,7 +123,6 @@ mod tests {
     #[test]
     fn looks_are_planned_in_fresh_blocks() {
         let plan = Plan { until: fixture::compared().plan.until, ..plan() };
-        assert_eq!(blocks_per_start(&plan, start(30.0)), 1);
-        assert_eq!(start(30.0).ns_per_block(&plan), 30_600_000_000);
+        assert_eq!(blocks_per_start(&plan, plan.division_expected(), start(30.0)), 1);
     }
 }

@@ -136,6 +136,40 @@ impl Watch for () {
     fn on_record(&mut self, _record: &Record, _left: Duration) {}
 }
 
+/// Rounds of each block that is stored.
+fn rounds_of(records: &[Record]) -> BTreeMap<usize, usize> {
+    let mut rounds = BTreeMap::new();
+    for sample in records.iter().filter_map(Record::sample) {
+        let most = rounds.entry(sample.block).or_insert(0);
+        *most = (*most).max(sample.round + 1);
+    }
+    rounds
+}
+
+#[test]
+fn slices_are_chosen_after_the_pilots_and_stay_when_a_run_is_resumed() {
+    let plan = in_blocks(plan(3, 5), |blocks| {
+        (blocks.min, blocks.max, blocks.budget_ns) = (6, 40, 120_000_000_000);
+        (blocks.warm_up_ns_max, blocks.spread) = (Some(3_000_000_000), Some(crate::plan::Spread::DEFAULT));
+    });
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BudgetSpent);
+    let rounds = rounds_of(&journal.records);
+    let (chosen, blocks) = (rounds[&0], rounds.len());
+    assert!(chosen != plan.slices_per_block() && chosen > 8, "{rounds:?}");
+    assert!(blocks >= 6 && rounds.values().all(|rounds| *rounds == chosen), "{rounds:?}");
+    let cut =
+        journal.records.iter().position(|record| matches!(record, Record::Block(Block { block: 2, .. })));
+    let past = &journal.records[..cut.unwrap()];
+    let (mut fake, mut rest) = (Fake::new(), Memory::default());
+    resume(&plan, &mut fake, &mut rest, past).unwrap();
+    assert!(
+        rounds_of(&rest.records).values().all(|rounds| *rounds == chosen),
+        "{:?}",
+        rounds_of(&rest.records)
+    );
+}
+
 /// The last row is the first once more.
 fn with_twin(plan: Plan) -> Plan {
     let (first, last) = (plan.rows[0].service.clone(), plan.rows.len() - 1);

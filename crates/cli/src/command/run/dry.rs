@@ -66,7 +66,7 @@ fn interleaved(plan: &Plan) -> String {
         plan.points[0].service_settings.delay_ms,
         site(plan),
         plan.warm_up_ns() / 1_000_000,
-        plan.slices_per_block(),
+        slices(plan),
         plan.slice_ns() / 1_000_000,
         plan.blocks().min,
         plan.blocks().max,
@@ -74,6 +74,11 @@ fn interleaved(plan: &Plan) -> String {
         time(plan.blocks().budget_ns),
         expected(plan),
     )
+}
+
+fn slices(plan: &Plan) -> String {
+    let chosen = if plan.blocks().spread.is_some() { "about " } else { "" };
+    format!("{chosen}{}", plan.slices_per_block())
 }
 
 fn sequential(plan: &Plan) -> String {

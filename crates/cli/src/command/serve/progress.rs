@@ -115,6 +115,7 @@ impl JournalProgress {
     fn round(&self, slice: &Sample) -> String {
         let (closed, label) = (self.plan.slices_per_block(), self.label(slice.row));
         match slice.load.offered_per_second {
+            None if self.plan.blocks().spread.is_some() => format!("round {}: {label}", slice.round + 1),
             None => format!("round {} of {closed}: {label}", slice.round + 1),
             Some(per_second) => format!("{label} at {per_second:.0} requests/s"),
         }

@@ -1,0 +1,203 @@
+//! How a run is divided into blocks and slices: pure arithmetic, from what a slice and a start cost and how much each spreads.
+
+use serde::{Deserialize, Serialize};
+
+use super::Plan;
+
+/// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in `record/quick`.
+const SLICE_MORE_NS: u64 = 4_000_000;
+/// With fewer slices a block is mostly starts; with more it outlasts what comes and goes on the machine.
+const SLICES: std::ops::RangeInclusive<usize> = 8..=100;
+/// Blocks are chosen so that they fill this part of the time: what they take is a guess.
+const FILLED: f64 = 0.97;
+/// A start that hardly spreads would ask for a single one.
+const START_MIN: f64 = 0.01;
+
+/// Standard deviations of ln(row / reference), in one block: of a slice, and of a start beyond its slices.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    pub slice: f64,
+    pub start: f64,
+    /// Blocks of stored runs that it was estimated from; none if it is the default.
+    pub blocks: usize,
+}
+
+impl Spread {
+    /// Of `record/quick`, twelve services on a machine of two virtual CPUs with other tenants.
+    pub const DEFAULT: Spread = Spread { slice: 0.22, start: 0.03, blocks: 0 };
+
+    /// Standard deviation of a block with this number of slices.
+    pub fn of_block(self, slices: usize) -> f64 {
+        (self.start.powi(2) + self.slice.powi(2) / slices.max(1) as f64).sqrt()
+    }
+}
+
+/// What is known of the time of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockCosts {
+    /// Rows of a block.
+    pub rows: usize,
+    /// What the starts of a block take, all rows together.
+    pub starts_ns: u64,
+    /// What is left for blocks.
+    pub left_ns: u64,
+}
+
+/// Slices of each row in a block, and how many blocks there may be of each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Division {
+    pub slices: usize,
+    pub blocks: usize,
+}
+
+impl Plan {
+    /// One slice of one row under every load, with what is around it.
+    pub(crate) fn slices_ns(&self) -> u64 {
+        let of = |point: usize| self.points[point].load.duration_ns() + SLICE_MORE_NS;
+        self.closed_loops().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// The open loops of one row in a block.
+    fn open_ns(&self) -> u64 {
+        let of = |(point, _): (usize, _)| {
+            let point: &super::Point = &self.points[point];
+            (point.load.duration_ns() + SLICE_MORE_NS) * point.rounds as u64
+        };
+        self.rates().map(of).sum()
+    }
+
+    /// How long a block with this number of slices lasts.
+    pub(crate) fn block_ns(&self, costs: &BlockCosts, slices: usize) -> u64 {
+        costs.starts_ns + costs.rows as u64 * (slices as u64 * self.slices_ns() + self.open_ns())
+    }
+
+    /// How blocks are divided if they cost so much. If the plan fixes the slices, those; else the number that gives the least
+    /// variance for the time: sqrt(cost of a start / cost of a slice) x spread of a slice / spread of a start (Kalibera and Jones
+    /// 2013). If the fewest blocks would not fit, they are shorter; and what is left beyond whole blocks goes into slices.
+    pub(crate) fn division(&self, costs: &BlockCosts) -> Division {
+        let (least, most) = (self.blocks().min, self.blocks().max);
+        let fit = |slices| {
+            let cycle_ns = self.block_ns(costs, slices).saturating_mul(self.groups() as u64).max(1);
+            ((costs.left_ns as f64 * FILLED / cycle_ns as f64) as usize).clamp(least, most)
+        };
+        let Some(spread) = self.blocks().spread else {
+            let slices = self.slices_per_block();
+            return Division { slices, blocks: fit(slices) };
+        };
+        let start_ns = costs.starts_ns as f64 / costs.rows.max(1) as f64;
+        let best =
+            (start_ns / self.slices_ns().max(1) as f64).sqrt() * spread.slice / spread.start.max(START_MIN);
+        let best = (best.round() as usize).clamp(*SLICES.start(), *SLICES.end());
+        let blocks = fit(best);
+        let slices = if blocks < most { self.filling(costs, blocks) } else { best };
+        Division { slices, blocks }
+    }
+
+    /// Slices with which this number of blocks fills the time.
+    fn filling(&self, costs: &BlockCosts, blocks: usize) -> usize {
+        let block_ns = (costs.left_ns as f64 * FILLED) as u64 / (blocks * self.groups()).max(1) as u64;
+        let slices_ns = block_ns.saturating_sub(self.block_ns(costs, 0));
+        let all_ns = costs.rows as u64 * self.slices_ns();
+        ((slices_ns / all_ns.max(1)) as usize).clamp(*SLICES.start(), *SLICES.end())
+    }
+
+    /// The same before anything is known of the services.
+    pub(crate) fn division_expected(&self) -> Division {
+        self.division(&self.costs_expected())
+    }
+
+    /// With what is known of it: how much its slices and starts spread.
+    #[must_use]
+    pub fn with_spread(mut self, spread: Spread) -> Plan {
+        if let super::Order::Interleaved(blocks) = &mut self.order {
+            blocks.spread = Some(spread);
+        }
+        let slices = self.division_expected().slices;
+        let closed: Vec<usize> = self.closed_loops().collect();
+        closed.into_iter().for_each(|point| self.points[point].rounds = slices);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, in_blocks};
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    /// Twelve rows in slices of 50 ms, whose number is chosen.
+    fn plan() -> Plan {
+        let labels: Vec<String> = (0..12).map(|row| row.to_string()).collect();
+        let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
+        let plan = fixture::at_points(plan, |point| {
+            if let crate::plan::LoadSpec::Closed { duration_ns, .. } = &mut point.load {
+                *duration_ns = 50_000_000;
+            }
+        });
+        in_blocks(plan, |blocks| (blocks.min, blocks.spread) = (6, Some(Spread::DEFAULT)))
+    }
+
+    fn costs(start_s: f64, left_s: u64) -> BlockCosts {
+        let starts_ns = (12.0 * start_s * 1e9) as u64;
+        BlockCosts { rows: 12, starts_ns, left_ns: left_s * SECOND_NS }
+    }
+
+    fn division(start_s: f64, left_s: u64) -> (usize, usize) {
+        let Division { slices, blocks } = plan().division(&costs(start_s, left_s));
+        (slices, blocks)
+    }
+
+    #[test]
+    fn slices_are_as_many_as_starts_are_dear() {
+        // sqrt(0.8 s / 54 ms) x 22% / 3% = 28, and sqrt(0.2 / 0.054) x 22 / 3 = 14; there is time for all forty blocks.
+        assert_eq!([division(0.8, 5_000), division(0.2, 5_000)], [(28, 40), (14, 40)]);
+    }
+
+    #[test]
+    fn the_time_is_filled_and_the_fewest_blocks_always_fit_as_far_as_they_can() {
+        // A block of 28 slices takes 9.6 + 18.1 s: of 250 s eight, and what is left over makes them 31 slices.
+        assert_eq!(division(0.8, 250), (31, 8));
+        // Six of them take 166 s: in 140 s they are shorter.
+        assert_eq!(division(0.8, 140), (20, 6));
+        assert_eq!(division(0.8, 20), (8, 6), "and no shorter than this");
+        for left_s in 100..900 {
+            let costs = costs(0.8, left_s);
+            let Division { slices, blocks } = plan().division(&costs);
+            let share = (plan().block_ns(&costs, slices) * blocks as u64) as f64 / costs.left_ns as f64;
+            assert!((0.9..=FILLED).contains(&share), "{left_s} s: {slices} x {blocks}, {share}");
+        }
+    }
+
+    #[test]
+    fn what_an_experiment_fixes_stays() {
+        let plan = fixture::at_points(plan(), |point| point.rounds = 5);
+        let plan = in_blocks(plan, |blocks| blocks.spread = None);
+        let all = [140, 250, 5_000].map(|left_s| plan.division(&costs(0.8, left_s)).slices);
+        assert_eq!(all, [5; 3]);
+    }
+
+    #[test]
+    fn the_number_chosen_is_that_of_the_least_variance_for_the_time() {
+        let spread = Spread::DEFAULT;
+        let costs = costs(0.8, 5_000);
+        let best = plan().division(&costs).slices;
+        let price = |slices: usize| spread.of_block(slices).powi(2) * plan().block_ns(&costs, slices) as f64;
+        let least = (8..=100).min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap();
+        assert!(least.abs_diff(best) <= 1, "{least} and {best}");
+    }
+
+    /// The start-ups and warm-ups that the pilots of `record/quick` found, the disturbed one apart, and pilots of 3.5 s.
+    #[test]
+    fn quick_spends_more_than_half_of_five_minutes_in_slices() {
+        let warm_ups_s = [0.25, 0.5, 0.25, 1.5, 0.5, 0.5, 1.0, 2.0, 0.5, 0.25, 0.5, 1.5, 0.25];
+        let starts_s = [0.05, 0.03, 0.05, 0.04, 0.08, 0.08, 0.2, 0.37, 0.35, 0.71, 0.03, 0.04, 0.05];
+        let starts_ns = (warm_ups_s.iter().chain(&starts_s).sum::<f64>() * 1e9) as u64;
+        let left_ns = (300 - 42) * SECOND_NS;
+        let costs = BlockCosts { rows: 13, starts_ns, left_ns };
+        let Division { slices, blocks } = plan().division(&costs);
+        let measured_s = (13 * slices * blocks) as f64 * 0.05;
+        assert!(blocks >= 6);
+        assert!(measured_s / 300.0 > 0.5, "{slices} slices, {measured_s} s");
+    }
+}
