@@ -1,6 +1,6 @@
 //! A figure with its interval: of a level, of a ratio, of a makespan, wherever one is shown or compared.
 
-use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate};
 
 /// A figure from values of independent units: blocks, starts, rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,10 +83,10 @@ impl From<&RatioEstimate> for Estimate {
     }
 }
 
-/// On the scale of logarithms: from six values by the signed-rank interval; with fewer Student's, which assumes more.
+/// On the scale of logarithms.
 pub(crate) fn of_logarithms(values: &[f64]) -> Option<tare_stats::Estimate> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()
+    tare_stats::interval(&logs, DEFAULT_CONFIDENCE).ok()
 }
 
 /// The place of the value in the middle; of two the lower.

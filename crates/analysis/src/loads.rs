@@ -16,7 +16,7 @@ use crate::{
     interleaved::{
         self, Report, RowReport, State,
         blocks::{Blocks, blocks_of},
-        compute::relate,
+        relation::relate,
         rounds::Rounds,
     },
 };
@@ -91,7 +91,7 @@ fn ratios(plan: &Plan, rows: [&RowReport; 2], [here, first]: [&Blocks; 2]) -> To
     let looks = plan.until.planned();
     let ratio = |metric, figure: fn(&RowReport) -> Option<f64>| {
         let are_valid = rows.iter().all(|row| figure(row).is_some());
-        are_valid.then(|| relate(here, first, metric, looks.as_ref(), &mut Vec::new())).flatten()
+        are_valid.then(|| relate(here, first, metric, looks.as_ref())).flatten()
     };
     ToFirst {
         throughput: ratio(Metric::Throughput, |row| row.requests_per_second),

@@ -36,7 +36,6 @@
 //! run use [`crate::two_sample`], and within one run [`crate::equivalence`].
 
 use crate::error::{EstimateError, check_level, check_sample};
-use crate::signed_rank;
 use crate::summary;
 use crate::two_sample;
 
@@ -179,7 +178,7 @@ pub fn least_n(alpha: f64) -> Option<usize> {
 /// The median of all differences of a value after and a value before.
 fn shift(before: &[f64], after: &[f64]) -> f64 {
     // Both have values, and all are finite.
-    two_sample::differences(before, after).map_or(f64::NAN, |differences| signed_rank::middle(&differences))
+    two_sample::differences(before, after).map_or(f64::NAN, |differences| two_sample::middle(&differences))
 }
 
 #[cfg(test)]

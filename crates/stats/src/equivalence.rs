@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn without_an_interval_nothing_is_excluded() {
-        let few = crate::interval(&[-0.7, -0.6], 0.95).unwrap().into();
+        let few = crate::interval(&[-0.7], 0.95).unwrap().into();
         let found = gate(&few, 0.03, Better::Higher).unwrap();
         assert_eq!((found.verdict, found.regression_most), (Verdict::Inconclusive, None));
     }

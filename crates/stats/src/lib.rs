@@ -8,7 +8,8 @@
 //! One ratio, from all blocks of a run that ended by its budget:
 //! - [`ratio`]: how many times the subject is the reference, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD.
-//! - [`signed_rank`]: the method under both: Hodges-Lehmann estimate, signed-rank interval, exact null distribution.
+//! - [`contrast`]: the method under both: the mean of the differences, Student's t, and what the other rows of a run say about
+//!   its noise.
 //! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
 //!
 //! A run that is evaluated while it is in progress:
@@ -45,8 +46,11 @@
 
 mod better;
 pub mod change_points;
+pub mod contrast;
 pub mod equivalence;
 mod error;
+mod estimate;
+mod gamma;
 pub mod holm;
 mod kendall;
 mod normal;
@@ -54,7 +58,6 @@ pub mod ranking;
 pub mod ratio;
 pub mod sequential;
 mod serial;
-pub mod signed_rank;
 mod student;
 pub mod summary;
 pub mod two_level;
@@ -62,10 +65,12 @@ pub mod two_sample;
 pub mod warning;
 
 pub use better::Better;
+pub use contrast::{Contrast, Prior, interval};
 pub use error::{EstimateError, Series};
+pub use estimate::{Estimate, Interval};
 pub use ratio::{RatioEstimate, log_ratios};
 pub use sequential::Looks;
-pub use signed_rank::{Estimate, Interval, hodges_lehmann, interval};
+pub use summary::hodges_lehmann;
 pub use warning::Warning;
 
 /// The confidence used where the caller names none.

@@ -6,7 +6,7 @@
 //! Percentiles need no method of their own. A block's p99 is one value of that block, however many requests it was read
 //! from, and blocks are what is independent: so the p99 of two services are compared like any other figure. (An interval
 //! from the order statistics of the requests would take thousands of requests of one process for thousands of
-//! independent draws.) The same holds for the level of one service: [`crate::signed_rank::interval`] of the logarithms.
+//! independent draws.) The same holds for the level of one service: [`crate::interval`] of the logarithms.
 //!
 //! ```
 //! // p99 in microseconds, one value a block; in the third block another tenant stalled both.
@@ -18,13 +18,13 @@
 //!
 //! // The subject's own p99, by itself: far wider, for the third block does not cancel.
 //! let logs = subject.map(f64::ln);
-//! let own = tare_stats::signed_rank::interval(&logs, 0.95)?.interval.unwrap();
-//! assert!(own.low.exp() > 390.0 && own.high.exp() > 900.0);
+//! let own = tare_stats::interval(&logs, 0.95)?.interval.unwrap();
+//! assert!(own.high.exp() / own.low.exp() > 2.0);
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 
 use crate::error::{EstimateError, Series};
-use crate::signed_rank::Estimate;
+use crate::estimate::Estimate;
 use crate::warning::Warning;
 
 /// The ratio of subject to reference. All ratios are plain numbers: 0.5 is half the reference.
@@ -32,7 +32,7 @@ use crate::warning::Warning;
 /// Swapping the series gives the reciprocal ratio and interval. Two identical series give 1 with the interval [1, 1].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioEstimate {
-    /// exp of the Hodges-Lehmann estimate of the paired log-ratios.
+    /// exp of the mean of the paired log-ratios: the geometric mean of the ratios.
     pub ratio: f64,
     /// Lower end of the interval, which it holds; `None` where there are too few blocks for one.
     pub low: Option<f64>,
@@ -122,11 +122,11 @@ mod tests {
 
     #[test]
     fn too_few_blocks_give_a_ratio_without_an_interval() {
-        let found = paired_log_ratio(&[2.0, 4.0], &[1.0, 2.0]).unwrap();
+        let found = paired_log_ratio(&[2.0], &[1.0]).unwrap();
         assert!((found.ratio - 2.0).abs() < 1e-12);
         assert_eq!((found.low, found.high, found.confidence_attained), (None, None, None));
         assert_eq!(found.holds(1.0), None);
-        assert!(found.warnings.contains(&Warning::TooFewBlocks { n: 2, needed: 6 }));
+        assert!(found.warnings.contains(&Warning::TooFewBlocks { n: 1, needed: 2 }));
     }
 
     #[test]

@@ -46,6 +46,22 @@ pub fn mad(values: &[f64]) -> Result<f64, EstimateError> {
     median(&distances)
 }
 
+/// The Hodges-Lehmann estimate of the centre: the median of the means of all pairs, each value with itself among them.
+///
+/// NaN where `values` is empty or holds a NaN. Takes memory and time for n(n+1)/2 values: for hundreds of blocks, not for a
+/// million requests.
+///
+/// Source: J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank tests", Annals of Mathematical
+/// Statistics 34 (1963).
+#[must_use]
+pub fn hodges_lehmann(values: &[f64]) -> f64 {
+    let with = |(place, one): (usize, &f64)| {
+        values[place..].iter().map(|other| f64::midpoint(*one, *other)).collect()
+    };
+    let means: Vec<f64> = values.iter().enumerate().flat_map::<Vec<f64>, _>(with).collect();
+    median(&means).unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

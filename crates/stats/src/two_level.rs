@@ -3,16 +3,12 @@
 //!
 //! What is drawn once per process (where memory lies, what a JIT compiled) is the same for all its slices, so a thousand
 //! slices of one start are one observation of it (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time",
-//! ISMM 2013). From six starts on [`crate::signed_rank::interval`] of the starts' means assumes less; this is for two to
-//! five, where no method can do without assuming that the starts are normal.
+//! ISMM 2013).
 //!
 //! Of two services that are compared block by block either may have kept its process from one block to the next:
 //! [`by_start`] finds the parts of such a run that have no process in common, which are its independent ones.
 
-use crate::error::{EstimateError, check_confidence, check_sample};
-use crate::signed_rank::{self, Estimate, Interval};
-use crate::student;
-use crate::warning::Warning;
+use crate::error::{EstimateError, check_sample};
 
 /// Where the variation of a figure comes from. In the unit of the values, squared.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,70 +81,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The mean of the starts' means, with an interval of at least `confidence` from Student's t with one degree of freedom
-/// less than there are starts.
-///
-/// Its variance is that of the starts' means, or what the slices alone would make of it where that is more: with two or
-/// three starts the means lie close together by chance now and then, and the interval would claim more than one start can
-/// tell. So it is never narrower than t allows for the starts, however many the slices. Simulated coverage at 95%, with 8
-/// slices a start: 95.0 to 98.2% where starts vary three times as much as slices, 95.2% or more where they vary as much,
-/// 98.4% or more where hardly. Assumes that starts are independent and normal. `n` is the number of starts.
-///
-/// # Errors
-/// No starts, a start without slices, a value that is not finite, a confidence that is not between 0 and 1. A single
-/// start is no error: it has an estimate, no interval, and [`Warning::TooFewBlocks`].
-pub fn interval<V: AsRef<[f64]>>(starts: &[V], confidence: f64) -> Result<Estimate, EstimateError> {
-    check_confidence(confidence)?;
-    if starts.is_empty() {
-        return Err(EstimateError::Empty);
-    }
-    if let [only] = starts {
-        check_sample(only.as_ref())?;
-        let warnings = vec![Warning::TooFewBlocks { n: 1, needed: 2 }];
-        return Ok(Estimate { point: mean(only.as_ref()), interval: None, n: 1, warnings });
-    }
-    let (point, error) = centre(starts)?;
-    let reach = student::two_sided_quantile(confidence, starts.len() - 1) * error;
-    let interval = Interval { low: point - reach, high: point + reach, attained: confidence };
-    Ok(Estimate { point, interval: Some(interval), n: starts.len(), warnings: Vec::new() })
-}
-
-/// Of values that are all independent, however many: by signed ranks where there are enough for them, which assumes no
-/// distribution, and below that each as a start of its own.
-///
-/// # Errors
-/// As [`interval`].
-pub fn interval_of_values(values: &[f64], confidence: f64) -> Result<Estimate, EstimateError> {
-    check_confidence(confidence)?;
-    match signed_rank::least_n(confidence) {
-        Some(enough) if values.len() >= enough => signed_rank::interval(values, confidence),
-        _ => interval(&values.chunks(1).collect::<Vec<_>>(), confidence),
-    }
-}
-
-/// The mean of the starts' means, and its standard error. Expects two starts or more.
-fn centre<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, f64), EstimateError> {
-    let (between, slice, share) = parts(starts)?;
-    let centre = Sums::of(starts)?.mean;
-    Ok((centre, (between.max(slice.unwrap_or(0.0) * share) / starts.len() as f64).sqrt()))
-}
-
-/// Two-sided p-value of "the centre is 0": the probability of an estimate as far off as that of [`interval`], or farther.
-///
-/// # Errors
-/// Those of [`interval`]. A single start has no p-value below 1.
-pub fn p_value<V: AsRef<[f64]>>(starts: &[V]) -> Result<f64, EstimateError> {
-    if starts.is_empty() {
-        return Err(EstimateError::Empty);
-    }
-    if let [only] = starts {
-        check_sample(only.as_ref())?;
-        return Ok(1.0);
-    }
-    let (centre, error) = centre(starts)?;
-    Ok(if centre == 0.0 { 1.0 } else { student::two_sided_p(centre / error, starts.len() - 1) })
-}
-
 /// Differences of two series, in the order of their blocks, parted into starts. Which process stood behind a block, `one`
 /// and `other` tell by a number for each; a new part begins only where both have another process than the block before, so
 /// that no process is in two parts. Series of which every block has fresh processes have a part for each block.
@@ -182,16 +114,10 @@ pub fn are_shared<V: AsRef<[f64]>>(starts: &[V]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Contrast, Warning, contrast::interval_of_starts as interval};
 
-    #[test]
-    fn values_are_ranked_from_six_on() {
-        let values = [1.0, 2.0, 4.0, 3.0, 5.0, 7.0];
-        let found = |n: usize| interval_of_values(&values[..n], 0.95).unwrap().interval;
-        let starts = values.map(|value| [value]);
-        assert_eq!([found(1), found(5)], [None, interval(&starts[..5], 0.95).unwrap().interval]);
-        assert_eq!(found(6), signed_rank::interval(&values, 0.95).unwrap().interval);
-        assert_eq!(interval_of_values(&[], 0.95), Err(EstimateError::Empty));
-        assert!(interval_of_values(&values, 1.0).is_err());
+    fn p_of<V: AsRef<[f64]>>(starts: &[V]) -> Result<f64, EstimateError> {
+        Ok(Contrast::of(starts)?.p_value())
     }
 
     /// numpy 2.4.6 and scipy 1.17.1:
@@ -233,13 +159,13 @@ mod tests {
     #[test]
     fn the_p_value_agrees_with_scipy() {
         let starts = [[1.0, 1.2, 1.1, 0.9], [1.5, 1.4, 1.7, 1.6], [1.1, 1.3, 1.2, 1.0]];
-        let p = p_value(&starts).unwrap();
+        let p = p_of(&starts).unwrap();
         assert!((p - 0.014606940285446537).abs() < 1e-9, "{p}");
         // The interval at a confidence of 1 - p ends at 0.
         assert!(interval(&starts, 1.0 - p).unwrap().interval.unwrap().low.abs() < 1e-9);
-        assert_eq!(p_value(&[[1.0, 2.0]]), Ok(1.0), "a single start");
-        assert_eq!(p_value(&[[0.0, 0.0], [0.0, 0.0]]), Ok(1.0));
-        assert_eq!(p_value::<[f64; 1]>(&[]), Err(EstimateError::Empty));
+        assert_eq!(p_of(&[[1.0, 2.0]]), Ok(1.0), "a single start");
+        assert_eq!(p_of(&[[0.0, 0.0], [0.0, 0.0]]), Ok(1.0));
+        assert_eq!(p_of::<[f64; 1]>(&[]), Err(EstimateError::Empty));
     }
 
     #[test]

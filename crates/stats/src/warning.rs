@@ -1,7 +1,7 @@
 //! What is doubtful about a sample. A warning is a value that travels with the estimate; its text names the remedy.
 //!
-//! Knows the values in their order and nothing of what made them. No warning removes or alters a value: the estimates
-//! are robust, and blocks are never dropped by their outcome.
+//! Knows the values in their order and nothing of what made them. No warning removes or alters a value: blocks are never
+//! dropped by their outcome.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub(crate) const DRIFT_P_MAX: f64 = 0.01;
 /// Blocks that resemble their neighbours are reported where the test's p-value is at most this.
 ///
 /// False alarms of this and of drift together, by 10,000 simulations: 0.6% of samples with n = 8, 1.5% with n = 12, 1.9%
-/// with n = 40. What it finds: [`crate::signed_rank`].
+/// with n = 40. What it finds: [`crate::contrast`].
 pub(crate) const SERIAL_P_MAX: f64 = 0.01;
 
 /// Ties are reported where at least this share of the values equals another value.
@@ -58,13 +58,6 @@ pub enum Warning {
         /// One-sided p-value of Bartels' test.
         p: f64,
     },
-    /// There are too few blocks to separate any two of this number of services.
-    TooFewToSeparate {
-        /// Number of blocks there are.
-        n: usize,
-        /// Number of blocks it takes at the least.
-        needed: usize,
-    },
     /// One block lies far from the others.
     Outlier {
         /// Which block.
@@ -72,7 +65,7 @@ pub enum Warning {
         /// How far it lies from the median, in (plain) MADs.
         mads: f64,
     },
-    /// Many values are equal: the interval is wider than it need be, or the metric is too coarse.
+    /// Many values are equal: the metric is too coarse.
     Ties {
         /// How many values equal another one.
         tied: usize,
@@ -101,28 +94,23 @@ impl fmt::Display for Warning {
                 "blocks resemble their neighbours (rank correlation {correlation:.2}, Bartels p = {p:.4}): the interval is \
                  too narrow; look for other work on the machine that lasts for several blocks, and make blocks longer"
             ),
-            Warning::TooFewToSeparate { n, needed } => write!(
-                f,
-                "{n} {} too few to separate any two of the services, which takes {needed}: give a larger budget, \
-                 or compare fewer services",
-                if *n == 1 { "block is" } else { "blocks are" }
-            ),
             Warning::Outlier { index, mads } => write!(
                 f,
                 "block {index} (counted from 0) lies {mads:.0} MADs from the median: see what else ran then; \
-                 the estimate bears it, so do not drop it, but run more blocks if the interval is too wide"
+                 it is in the interval, which is wider for it; do not drop it, but run more blocks"
             ),
             Warning::Ties { tied, n } => write!(
                 f,
-                "{tied} of {n} values equal another: the interval is wider than it need be; record the metric in a \
-                 finer unit, or measure longer slices"
+                "{tied} of {n} values equal another: the metric is too coarse for an interval; record it in a finer unit, \
+                 or measure longer slices"
             ),
         }
     }
 }
 
 /// Every doubt that the values alone can raise, in this order: drift, resemblance, outliers, ties. Expects finite values.
-pub(crate) fn inspect(values: &[f64]) -> Vec<Warning> {
+#[must_use]
+pub fn inspect(values: &[f64]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let drift = drift(values);
     // A trend makes neighbours alike too: one cause, one warning.
@@ -222,11 +210,6 @@ mod tests {
                 Warning::Autocorrelated { correlation: 0.61, p: 0.0021 },
                 "0.61, Bartels p = 0.0021",
                 "blocks longer",
-            ),
-            (
-                Warning::TooFewToSeparate { n: 6, needed: 11 },
-                "6 blocks are too few to separate",
-                "fewer services",
             ),
             (Warning::Ties { tied: 4, n: 9 }, "4 of 9 values equal another", "finer unit"),
         ];

@@ -3,12 +3,12 @@
 
 mod models;
 
-use models::{INDEPENDENT, Model, normal, smaller_sums};
+use models::{INDEPENDENT, Model, normal};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::change_points::{EXACT_MAX, changes};
-use tare_stats::signed_rank::p_value;
-use tare_stats::{Better, Looks, RatioEstimate, equivalence, interval, ranking, two_level};
+use tare_stats::sequential::Look;
+use tare_stats::{Better, Contrast, Looks, RatioEstimate, contrast, equivalence, interval, ranking};
 
 fn rng() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(0x7a5e)
@@ -23,62 +23,11 @@ fn at_most(count: usize) -> f64 {
     0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt()
 }
 
-/// The exact figures up to the third look, from the chance of every vector of signs in the order of the sizes:
-/// ```python
-/// def overall(looks, cut):
-///     prob = np.ones(1); out = []; stopped = 0.0
-///     for n in range(1, looks[-1] + 1):
-///         new = np.zeros(2 ** n); v = np.arange(2 ** (n - 1))
-///         for j in range(n):  # the new size comes at place j, with either sign
-///             moved = (v & ((1 << j) - 1)) | ((v >> j) << (j + 1))
-///             new[moved] += prob / (2 * n); new[moved | (1 << j)] += prob / (2 * n)
-///         prob = new
-///         if n in looks:
-///             v = np.arange(2 ** n); w = sum(((v >> k) & 1) * (k + 1) for k in range(n))
-///             stop = np.minimum(w, n * (n + 1) // 2 - w) < cut[looks.index(n)]
-///             stopped += prob[stop].sum(); prob[stop] = 0; out.append(stopped)
-///     return out
-/// overall([10, 15, 20], [1, 14, 36])
-/// ```
-#[test]
-fn the_standard_looks_err_in_at_most_one_run_of_twenty() {
-    const COUNT: usize = 100_000;
-    const EXACT: [f64; 3] = [0.001953125, 0.006746285127632786, 0.01165764484771721];
-    let looks = Looks::standard();
-    let (mut rng, mut stopped) = (rng(), [0_usize; 5]);
-    for _ in 0..COUNT {
-        let sums = smaller_sums([10, 15, 20, 30, 40], &mut rng);
-        let first = looks.all().iter().zip(sums).position(|(look, sum)| usize::from(sum) < look.depth);
-        (first.unwrap_or(5)..5).for_each(|look| stopped[look] += 1);
-    }
-    let shares = stopped.map(|stopped| stopped as f64 / COUNT as f64);
-    for (found, exact) in shares.iter().zip(EXACT) {
-        let error = (exact * (1.0 - exact) / COUNT as f64).sqrt();
-        assert!((found - exact).abs() < 4.0 * error, "{shares:?}");
-    }
-    assert!(shares[4] > 0.045 && shares[4] < at_most(COUNT), "{shares:?}");
-}
-
-#[test]
-fn the_first_look_that_separates_is_what_the_sums_of_ranks_say() {
-    let (mut rng, looks) = (rng(), Looks::standard());
-    for round in 0..200 {
-        let shift = f64::from(round % 10) / 10.0;
-        let diffs: Vec<f64> = Model::T3.blocks(40, &mut rng).iter().map(|value| value + shift).collect();
-        let separated =
-            |&&look: &&usize| p_value(&diffs[..look]).unwrap() <= looks.reached(look).unwrap().level();
-        let expected = [10, 15, 20, 30, 40].iter().find(separated).copied();
-        let leaves_out_0 =
-            |&&look: &&usize| !looks.estimate(&diffs[..look]).unwrap().interval.unwrap().holds(0.0);
-        assert_eq!([10, 15, 20, 30, 40].iter().find(leaves_out_0).copied(), expected);
-    }
-}
-
 /// All intervals shown in a run hold the truth at once in 95% of runs.
 #[test]
 fn the_intervals_shown_at_the_looks_hold_together() {
     const COUNT: usize = 600;
-    let looks = Looks::standard();
+    let looks = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
     for (name, model) in INDEPENDENT {
         let mut rng = rng();
         let missed = share(COUNT, || {
@@ -96,39 +45,33 @@ fn the_plain_interval_does_not_bear_being_watched() {
     let mut rng = rng();
     let alarms = share(200, || {
         let diffs = Model::Normal.blocks(40, &mut rng);
-        (6..=40).any(|n| p_value(&diffs[..n]).unwrap() <= 0.05)
+        (6..=40).any(|n| Contrast::of_values(&diffs[..n]).unwrap().p_value() <= 0.05)
     });
     assert!(alarms > 0.15, "{alarms}");
 }
 
 #[test]
 fn eight_identical_services_are_rarely_separated() {
-    const COUNT: usize = 60;
-    let standard = Looks::standard();
-    let planned = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
+    const COUNT: usize = 100;
+    let planned = Looks::planned(&[6, 12, 20, 30, 40], 0.05).unwrap();
     for (name, model) in INDEPENDENT {
         let mut rng = rng();
-        let (mut once, mut at_standard, mut at_planned) = (0, 0, 0);
+        let (mut once, mut at_planned) = (0, 0);
         for _ in 0..COUNT {
             let services: Vec<Vec<f64>> =
                 (0..8).map(|_| model.blocks(40, &mut rng).iter().map(|log| log.exp()).collect()).collect();
-            let least = |n: usize| {
-                let so_far: Vec<&[f64]> = services.iter().map(|values| &values[..n]).collect();
+            let least = |look: &Look| {
+                let so_far: Vec<&[f64]> = services.iter().map(|values| &values[..look.n]).collect();
                 let found = ranking::rank(&so_far, Better::Higher, 0.05).unwrap();
                 found.pairs.iter().map(|pair| pair.p_adjusted).fold(1.0, f64::min)
             };
-            // Adjusted p-values are free of alpha, so one ranking a look serves all three.
-            let least = [10, 15, 20, 30, 40].map(least);
-            let looked = |looks: &Looks| looks.all().iter().zip(least).any(|(look, p)| p <= look.level());
-            once += usize::from(least[4] <= 0.05);
-            at_standard += usize::from(looked(&standard));
-            at_planned += usize::from(looked(&planned));
+            // Adjusted p-values are free of alpha, so one ranking a look serves both.
+            let least: Vec<f64> = planned.all().iter().map(least).collect();
+            once += usize::from(least[0] <= 0.05);
+            at_planned += usize::from(planned.all().iter().zip(least).any(|(look, p)| p <= look.spent));
         }
-        for count in [once, at_standard, at_planned] {
-            assert!(
-                count as f64 <= at_most(COUNT) * COUNT as f64,
-                "{name}: {once} {at_standard} {at_planned}"
-            );
+        for count in [once, at_planned] {
+            assert!(count as f64 <= at_most(COUNT) * COUNT as f64, "{name}: {once} {at_planned}");
         }
     }
 }
@@ -205,7 +148,7 @@ fn few_starts_with_many_slices_do_not_claim_too_much() {
                     (0..8).map(|_| level + normal(&mut rng)).collect::<Vec<f64>>()
                 };
                 let values: Vec<Vec<f64>> = (0..starts).map(start).collect();
-                !two_level::interval(&values, 0.95).unwrap().interval.unwrap().holds(0.0)
+                !contrast::interval_of_starts(&values, 0.95).unwrap().interval.unwrap().holds(0.0)
             });
             assert!(missed <= at_most(COUNT), "{starts} starts, {sd}: {missed}");
         }

@@ -1,61 +1,12 @@
 //! Figures of other people's programs that ours must reproduce.
 //!
-//! Made with Python 3.11.7, SciPy 1.17.1 and NumPy 2.4.6 (R was not at hand), by the code beside each test. The
-//! intervals were made another way than ours: not from Walsh averages, but by inverting `scipy.stats.wilcoxon`, that is
-//! by bisection for the values that its exact test does not reject. That finds an end to about 1e-13 (it printed
-//! 0.1749999999999 where 0.175 stands here); the ends are Walsh averages of decimals, so they are given rounded.
+//! Made with Python 3.11.7, SciPy 1.17.1 and NumPy 2.4.6 (R was not at hand), by the code beside each test.
 
-use tare_stats::signed_rank::NullDistribution;
 use tare_stats::{RatioEstimate, Warning, hodges_lehmann, interval, log_ratios, summary};
 
 fn assert_close(found: f64, expected: f64, what: &str) {
     let tolerance = 1e-11_f64.max(1e-12 * expected.abs());
     assert!((found - expected).abs() <= tolerance, "{what}: {found} instead of {expected}");
-}
-
-/// ```python
-/// def cdf(n, w):  # any differences with ranks 1..n and W+ = w
-///     s = -np.ones(n); left = w
-///     for k in range(n, 0, -1):
-///         if k <= left: s[k-1] = 1; left -= k
-///     return stats.wilcoxon(s * np.arange(1, n+1), alternative='less', method='exact').pvalue
-/// ```
-#[test]
-fn null_distribution_agrees_with_scipy() {
-    let cases = [
-        (1, 0, 0.5),
-        (5, 0, 0.03125),
-        (5, 7, 0.5),
-        (6, 0, 0.015625),
-        (8, 3, 0.01953125),
-        (10, 8, 0.0244140625),
-        (12, 13, 0.021240234375),
-        (20, 52, 0.02422046661376953),
-        (30, 137, 0.024855060502886772),
-        (50, 434, 0.024723203400300875),
-        (50, 600, 0.3616293385384459),
-        (60, 690, 0.04931442483830081),
-    ];
-    for (n, w, expected) in cases {
-        let null = NullDistribution::signed_rank(n);
-        let found = null.cdf(w);
-        assert!((found - expected).abs() <= 1e-14 * expected, "P(W <= {w}), n = {n}: {found}");
-    }
-}
-
-/// `stats.norm.cdf((w + .5 - n*(n+1)/4) / (n*(n+1)*(2*n+1)/24)**.5)`, and what `wilcoxon(method='exact')` says.
-#[test]
-fn beyond_the_exact_range_agrees_with_scipys_normal_and_nearly_with_its_exact_values() {
-    let cases = [
-        (101, 2000, 0.025713997335028584, 0.025574622901862975),
-        (150, 4600, 0.02315447778885833, 0.02304751524967482),
-        (200, 10000, 0.47591915689539926, 0.47597313384480766),
-    ];
-    for (n, w, approximate, exact) in cases {
-        let null = NullDistribution::signed_rank(n);
-        assert_close(null.cdf(w), approximate, "normal approximation");
-        assert!((null.cdf(w) - exact).abs() < 0.0002, "n = {n}: {} instead of {exact}", null.cdf(w));
-    }
 }
 
 /// Depression scores of M. Hollander and D. A. Wolfe (1973), page 29: the example of R's `wilcox.test`.
@@ -86,45 +37,38 @@ const FORTY: [f64; 40] = [
     0.06063, -0.00851, 0.02407, 0.00204, -0.0115, 0.00496, 0.03379,
 ];
 
-/// ```python
-/// def ci(x, conf):
-///     p = lambda t: stats.wilcoxon(x - t, method='exact').pvalue
-///     def edge(inside, outside):
-///         for _ in range(200):
-///             m = (inside + outside) / 2
-///             if p(m + 1e-13) > 1 - conf: inside = m
-///             else: outside = m
-///         return inside
-///     c = np.median([(a + b) / 2 for i, a in enumerate(x) for b in x[i:]])
-///     return edge(c, x.min() - 1), c, edge(c, x.max() + 1)
-/// ```
+/// `stats.t.interval(conf, len(x) - 1, x.mean(), stats.sem(x))`
 #[test]
-fn intervals_agree_with_scipys_exact_test_inverted() {
-    let cases: [(&str, &[f64], f64, [f64; 3]); 14] = [
-        ("hollander-wolfe", &hollander_wolfe(), 0.90, [0.175, 0.46, 0.726]),
-        ("hollander-wolfe", &hollander_wolfe(), 0.95, [0.01, 0.46, 0.786]),
-        ("hollander-wolfe", &hollander_wolfe(), 0.99, [-0.1135, 0.46, 0.987]),
-        ("six", &SIX, 0.90, [0.02281, 0.03828, 0.05407]),
-        ("six", &SIX, 0.95, [0.02021, 0.03828, 0.05794]),
-        ("ten", &TEN, 0.90, [-0.149705, -0.132, -0.10281]),
-        ("ten", &TEN, 0.95, [-0.15005, -0.132, -0.099625]),
-        ("ten", &TEN, 0.99, [-0.15439, -0.132, -0.09277]),
-        ("t3", &T3_20, 0.90, [-0.03057, -0.011035, -0.000415]),
-        ("t3", &T3_20, 0.95, [-0.035635, -0.011035, 0.000785]),
-        ("t3", &T3_20, 0.99, [-0.045565, -0.011035, 0.005345]),
-        ("forty", &FORTY, 0.90, [-0.000965, 0.008075, 0.01617]),
-        ("forty", &FORTY, 0.95, [-0.002325, 0.008075, 0.01782]),
-        ("forty", &FORTY, 0.99, [-0.005645, 0.008075, 0.02134]),
+fn intervals_agree_with_scipy() {
+    let cases: [(&str, &[f64], f64, [f64; 3]); 9] = [
+        (
+            "hollander-wolfe",
+            &hollander_wolfe(),
+            0.90,
+            [0.16730279135896436, 0.43188888888888893, 0.6964749864188133],
+        ),
+        (
+            "hollander-wolfe",
+            &hollander_wolfe(),
+            0.99,
+            [-0.045532947912731936, 0.43188888888888893, 0.9093107256905097],
+        ),
+        ("six", &SIX, 0.95, [0.021980343170264673, 0.038274999999999997, 0.054569656829735316]),
+        ("six", &SIX, 0.99, [0.012715655693346643, 0.038274999999999997, 0.06383434430665336]),
+        ("ten", &TEN, 0.95, [-0.15221907995601017, -0.127916, -0.10361292004398984]),
+        ("t3", &T3_20, 0.90, [-0.034846467856052, -0.019279000000000004, -0.003711532143948027]),
+        ("t3", &T3_20, 0.95, [-0.03812259863617236, -0.019279000000000004, -0.000435401363827647]),
+        ("forty", &FORTY, 0.95, [-0.00352193786636721, 0.00745825, 0.01843843786636721]),
+        ("forty", &FORTY, 0.99, [-0.007241670381457023, 0.00745825, 0.022158170381457024]),
     ];
     for (name, diffs, confidence, [low, point, high]) in cases {
         let what = format!("{name} at {confidence}");
         let estimate = interval(diffs, confidence).unwrap();
         let found = estimate.interval.unwrap_or_else(|| panic!("{what}: no interval"));
         assert_close(estimate.point, point, &what);
-        assert_close(hodges_lehmann(diffs), point, &what);
         assert_close(found.low, low, &what);
         assert_close(found.high, high, &what);
-        assert!(found.attained >= confidence - 1e-12, "{what}: {}", found.attained);
+        assert_eq!(found.attained.to_bits(), confidence.to_bits());
     }
 }
 
@@ -134,11 +78,17 @@ fn a_ratio_is_the_exponential_of_the_interval() {
     let subject = TEN.map(|difference| 1000.0 * difference.exp());
     let found = interval(&log_ratios(&subject, &[1000.0; 10]).unwrap(), 0.95).unwrap();
     let found = RatioEstimate::from(found);
-    assert_close(found.ratio, (-0.132_f64).exp(), "ratio");
-    assert_close(found.low.unwrap(), (-0.15005_f64).exp(), "low");
-    assert_close(found.high.unwrap(), (-0.099625_f64).exp(), "high");
-    // 1 - 2 * P(W+ <= 8) of the first test.
-    assert_close(found.confidence_attained.unwrap(), 1.0 - 2.0 * 0.0244140625, "confidence");
+    assert_close(found.ratio, (-0.127916_f64).exp(), "ratio");
+    assert_close(found.low.unwrap(), (-0.15221907995601017_f64).exp(), "low");
+    assert_close(found.high.unwrap(), (-0.10361292004398984_f64).exp(), "high");
+}
+
+/// `np.median([(a + b) / 2 for i, a in enumerate(x) for b in x[i:]])`
+#[test]
+fn the_hodges_lehmann_estimate_agrees_with_numpy() {
+    for (values, expected) in [(&TEN[..], -0.132), (&T3_20[..], -0.011035), (&FORTY[..], 0.008075)] {
+        assert_close(hodges_lehmann(values), expected, "centre");
+    }
 }
 
 /// `np.median(x)`, `np.quantile(x, p)` (linear, which is type 7), `stats.median_abs_deviation(x)`.
@@ -154,15 +104,10 @@ fn summaries_agree_with_numpy_and_scipy() {
 
 /// One that is too short has no interval, and a warning that says so.
 #[test]
-fn a_sample_has_an_interval_of_its_own() {
-    let level = interval(&SIX, 0.95).unwrap();
-    let found = level.interval.unwrap();
-    assert_close(found.low, 0.02021, "low");
-    assert_close(found.high, 0.05794, "high");
-    assert_close(found.attained, 0.96875, "attained");
-    let short = interval(&SIX, 0.99).unwrap();
+fn a_single_value_has_no_interval() {
+    let short = interval(&SIX[..1], 0.99).unwrap();
     assert_eq!(
         (short.interval, &short.warnings[..]),
-        (None, &[Warning::TooFewBlocks { n: 6, needed: 8 }][..])
+        (None, &[Warning::TooFewBlocks { n: 1, needed: 2 }][..])
     );
 }

@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tare_stats::change_points::changes;
 use tare_stats::equivalence::{Verdict, gate};
-use tare_stats::signed_rank::p_value;
 use tare_stats::{
-    Better, Estimate, Looks, RatioEstimate, holm, interval, log_ratios, ranking, two_level, two_sample,
+    Better, Contrast, Estimate, Looks, Prior, RatioEstimate, contrast, holm, interval, log_ratios, ranking,
+    two_sample,
 };
 
 fn sample() -> impl Strategy<Value = Vec<f64>> {
@@ -34,7 +34,7 @@ fn mirrored(before: &Estimate, after: &Estimate) -> bool {
 proptest! {
     #[test]
     fn the_test_rejects_what_the_interval_leaves_out(values in sample(), confidence in 0.5..0.999_f64) {
-        let p = p_value(&values).unwrap();
+        let p = Contrast::of_values(&values).unwrap().p_value();
         let holds = interval(&values, confidence).unwrap().interval.is_none_or(|found| found.holds(0.0));
         // Apart from confidences that are attained to the last digit.
         prop_assume!((p - (1.0 - confidence)).abs() > 1e-9);
@@ -42,9 +42,27 @@ proptest! {
     }
 
     #[test]
+    fn a_moderated_contrast_keeps_its_point_and_lies_between(
+        values in vec(vec(-10.0..10.0_f64, 2..9), 5..12),
+    ) {
+        let own: Vec<Contrast> = values.iter().map(|values| Contrast::of_values(values).unwrap()).collect();
+        let prior = Prior::of(&own);
+        let errors = |contrasts: &[Contrast]| contrasts.iter().map(|one| one.error() * (one.starts as f64).sqrt()).collect::<Vec<f64>>();
+        let moderated: Vec<Contrast> = own.iter().map(|one| one.moderated(prior.as_ref())).collect();
+        for (one, moderated) in own.iter().zip(&moderated) {
+            prop_assert!(one.point == moderated.point && one.starts == moderated.starts);
+        }
+        // All are drawn towards one value: none leaves the range of all.
+        let range = |of: &[f64]| of.iter().fold((f64::MAX, 0.0_f64), |(low, high), one| (low.min(*one), high.max(*one)));
+        let ((low, high), (low_after, high_after)) = (range(&errors(&own)), range(&errors(&moderated)));
+        let width = |(low, high): (f64, f64)| high - low;
+        prop_assert!(width((low_after, high_after)) <= width((low, high)) + 1e-9);
+    }
+
+    #[test]
     fn looks_treat_both_sides_alike(values in sample()) {
         let turned: Vec<f64> = values.iter().map(|value| -value).collect();
-        let looks = Looks::standard();
+        let looks = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
         let (there, back) = (looks.estimate(&values).unwrap(), looks.estimate(&turned).unwrap());
         prop_assert!(mirrored(&there, &back));
     }
@@ -52,7 +70,7 @@ proptest! {
     #[test]
     fn scaling_changes_no_decision(values in sample(), scale in 0.001..1000.0_f64) {
         let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
-        let looks = Looks::standard();
+        let looks = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
         let side = |values: &[f64]| {
             let found = looks.estimate(values).unwrap().interval;
             found.map(|found| (found.low > 0.0, found.high < 0.0))
@@ -62,7 +80,7 @@ proptest! {
 
     #[test]
     fn an_interval_that_bears_watching_is_never_narrower(values in vec(-1.0..1.0_f64, 10..45)) {
-        let looks = Looks::standard();
+        let looks = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
         let shown = looks.estimate(&values).unwrap();
         let once = interval(&values[..shown.n], 0.95).unwrap().interval.unwrap();
         let shown = shown.interval.unwrap();
@@ -73,7 +91,8 @@ proptest! {
     fn planned_looks_keep_to_alpha(steps in vec(1..20_usize, 1..7), alpha in 0.001..0.5_f64) {
         let blocks: Vec<usize> = steps.iter().scan(0, |n, step| { *n += step; Some(*n) }).collect();
         let looks = Looks::planned(&blocks, alpha).unwrap();
-        prop_assert!(looks.all().iter().map(|look| look.level()).sum::<f64>() <= alpha * (1.0 + 1e-9));
+        prop_assert!(looks.all().iter().map(|look| look.spent).sum::<f64>() <= alpha * (1.0 + 1e-9));
+        prop_assert!(looks.all().iter().all(|look| look.spent * 0.99 <= look.level && look.level <= alpha * 1.01));
     }
 
     #[test]
@@ -137,7 +156,7 @@ proptest! {
     #[test]
     fn starts_in_another_order_say_the_same(starts in vec(vec(-10.0..10.0_f64, 1..6), 1..6)) {
         let turned: Vec<Vec<f64>> = starts.iter().rev().cloned().collect();
-        let (there, back) = (two_level::interval(&starts, 0.95).unwrap(), two_level::interval(&turned, 0.95).unwrap());
+        let (there, back) = (contrast::interval_of_starts(&starts, 0.95).unwrap(), contrast::interval_of_starts(&turned, 0.95).unwrap());
         prop_assert!(close(there.point, back.point) && there.interval.is_some() == (starts.len() > 1));
         if let (Some(there), Some(back)) = (there.interval, back.interval) {
             prop_assert!((there.low - back.low).abs() < 1e-6 && (there.high - back.high).abs() < 1e-6);

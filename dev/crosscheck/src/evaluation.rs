@@ -2,7 +2,7 @@
 //! difference whose reason is known and seen, or a disagreement.
 
 use tare_bench::metric::Metric;
-use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary};
 
 use super::{
     Shape,
@@ -76,11 +76,11 @@ fn is_narrow(estimate: Option<&RatioEstimate>) -> bool {
     ends.is_some_and(|(low, high)| low >= 1.0 / FAR && high <= FAR)
 }
 
-/// The paired ratio: by signed ranks where there are rounds enough, else by Student's t. Absent if a value has no
+/// The paired ratio. Absent if a value has no
 /// logarithm: a median that a tool rounds to 0 ms.
 fn estimate(theirs: &[f64], ours: &[f64]) -> Option<RatioEstimate> {
     let logs = log_ratios(theirs, ours).ok()?;
-    Some(two_level::interval_of_values(&logs, DEFAULT_CONFIDENCE).ok()?.into())
+    Some(tare_stats::interval(&logs, DEFAULT_CONFIDENCE).ok()?.into())
 }
 
 #[cfg(test)]

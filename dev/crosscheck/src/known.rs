@@ -377,7 +377,7 @@ mod tests {
             ratio,
             low: Some(ratio * 0.999),
             high: Some(ratio * 1.001),
-            ..tare_stats::two_level::interval_of_values(&[0.0, 0.0, 0.0, 0.0], 0.95).unwrap().into()
+            ..tare_stats::interval(&[0.0, 0.0, 0.0, 0.0], 0.95).unwrap().into()
         };
         let value = |sample| finding::value(metric, sample).unwrap_or(1.0);
         let (theirs, ours) = (value(&pair.theirs), value(&pair.ours));

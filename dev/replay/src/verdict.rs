@@ -43,7 +43,7 @@ pub fn evaluate(values: &[Vec<f64>], metric: Metric) -> Result<Verdict, Estimate
 }
 
 fn at_standard_looks(diffs: &[f64]) -> Result<Option<usize>, EstimateError> {
-    let looks = Looks::standard();
+    let looks = Looks::planned(&LOOKS, ALPHA)?;
     for look in looks.all().iter().filter(|look| look.n <= diffs.len()) {
         let found = looks.estimate(&diffs[..look.n])?.interval;
         if found.is_some_and(|interval| !interval.holds(0.0)) {
@@ -56,10 +56,10 @@ fn at_standard_looks(diffs: &[f64]) -> Result<Option<usize>, EstimateError> {
 fn at_planned_looks(values: &[Vec<f64>], metric: Metric) -> Result<Option<usize>, EstimateError> {
     for look in Looks::planned(&LOOKS, ALPHA)?.all() {
         let so_far: Vec<&[f64]> = values.iter().filter_map(|values| values.get(..look.n)).collect();
-        if look.level() == 0.0 || so_far.len() < values.len() {
+        if so_far.len() < values.len() {
             continue;
         }
-        let ranking = ranking::rank(&so_far, metric.better(), look.level())?;
+        let ranking = ranking::rank(&so_far, metric.better(), look.spent)?;
         if ranking.pairs.iter().any(|pair| pair.separated) {
             return Ok(Some(look.n));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tare_stats::{DEFAULT_CONFIDENCE, signed_rank, summary};
+use tare_stats::summary;
 
 use crate::{
     estimate::{Estimate, of_logarithms},
@@ -124,7 +124,7 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
         load: load_text(plan),
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
         ending: ended.map(|(reason, _)| reason),
-        findings: issues(plan, kept, &rows).into_iter().map(Finding::of_run).collect(),
+        findings: issues(plan, kept).into_iter().map(Finding::of_run).collect(),
         rows,
     }
 }
@@ -251,13 +251,9 @@ fn load_text(plan: &Plan) -> String {
     )
 }
 
-fn issues(plan: &Plan, kept: &StoredRun, rows: &[SloRow]) -> Vec<RunIssue> {
+fn issues(plan: &Plan, kept: &StoredRun) -> Vec<RunIssue> {
     let mut issues: Vec<RunIssue> = notes::damaged(&kept.damage).collect();
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     issues.extend(notes::unfinished(kept));
-    let few = rows.iter().filter(|row| row.state == State::Measured).map(|row| row.starts).min();
-    let needed = signed_rank::least_n(DEFAULT_CONFIDENCE).unwrap_or(0);
-    let few = few.filter(|few| (2..needed).contains(few));
-    issues.extend(few.map(|starts| RunIssue::FewStarts { starts, needed }));
     issues
 }

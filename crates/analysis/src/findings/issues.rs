@@ -225,10 +225,6 @@ pub enum RunIssue {
         twin: String,
         reason: String,
     },
-    FewStarts {
-        starts: usize,
-        needed: usize,
-    },
     Scaled {
         scale: f64,
     },

@@ -128,9 +128,6 @@ impl fmt::Display for RunIssue {
             Is::TwinFailed { twin, reason } => {
                 format!("the twin of the reference, {twin}, has no figures: {reason}")
             }
-            Is::FewStarts { starts, needed } => format!(
-                "{starts} starts: the interval assumes a normal distribution; with {needed} it need not (`--starts {needed}`)"
-            ),
             Is::Scaled { scale } => format!(
                 "run at scale {scale}: times, numbers of messages and of connections are that part of the published ones"
             ),

@@ -14,7 +14,7 @@ use tare_bench::{
     plan::{Plan, PlannedRow},
 };
 use tare_host::environment::Environment;
-use tare_stats::{DEFAULT_CONFIDENCE, log_ratios, signed_rank, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, contrast, log_ratios, summary, two_level};
 
 #[derive(Debug)]
 pub struct NamedRun {
@@ -199,11 +199,7 @@ fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
 impl RowRatios {
     /// As the run's own table makes it.
     pub fn of_reference(&self) -> Option<Estimate> {
-        let estimate = match self.is_shared() {
-            true => two_level::interval(&self.starts, DEFAULT_CONFIDENCE),
-            false => signed_rank::interval(&self.blocks(), DEFAULT_CONFIDENCE),
-        };
-        Some(Estimate::exp(&estimate.ok()?))
+        Some(Estimate::exp(&contrast::interval_of_starts(&self.starts, DEFAULT_CONFIDENCE).ok()?))
     }
 
     /// One value a block, in their order.

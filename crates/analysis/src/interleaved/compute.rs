@@ -1,19 +1,17 @@
 //! Records in, figures out.
 
-use crate::estimate::Estimate;
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
 };
 
-use tare_stats::{
-    DEFAULT_CONFIDENCE, Looks, RatioEstimate, Warning, log_ratios, signed_rank, summary, two_level,
-};
+use tare_stats::{Looks, summary};
 
 use super::{
     Report, RowReport, State,
     blocks::{Block, Blocks, blocks_of},
     latency, notes,
+    relation::relate_to_reference,
     rounds::Rounds,
     starts,
     tiers::Tiers,
@@ -22,14 +20,13 @@ use super::{
 use crate::accounting::CpuAccounting;
 use crate::behaviour::{
     answers::{self, Window},
-    cost, memory,
+    memory,
 };
 use crate::faults::{self, Fault};
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use crate::validity::{RowLimits, Shares};
 use tare_bench::{
     folder::StoredRun,
-    metric::Metric,
     plan::Plan,
     record::{Record, ending},
     sample::{Failure, Sample},
@@ -61,11 +58,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         let blocks = blocks_of(&kept.records, &rounds, row);
         rows.push((row_report(kept, row, &blocks, failures.get(&row), limits), blocks));
     }
-    for (row, blocks) in
-        rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != plan.reference())
-    {
-        relate_to_reference(row, blocks, &reference, looks);
-    }
+    relate_to_reference(&mut rows, plan.reference(), &reference, looks);
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
     let twin = Twin::take(plan, &mut rows);
     let tiers = Tiers::of(plan, &rows, looks);
@@ -240,7 +233,7 @@ fn unclean_stops(row: &str, blocks: &Blocks) -> Vec<Finding> {
 }
 
 impl RowReport {
-    fn add(&mut self, issues: impl IntoIterator<Item = RowIssue>) {
+    pub(super) fn add(&mut self, issues: impl IntoIterator<Item = RowIssue>) {
         let label = &self.label;
         self.findings.extend(issues.into_iter().map(|issue| Finding::of_row(label, issue)));
     }
@@ -311,41 +304,6 @@ fn impossible_cost(blocks: &Blocks) -> Option<RowIssue> {
     let costs: Vec<f64> = blocks.values().map(Block::counted_cpu_ns_per_request).collect();
     let cpu_ns_per_request = summary::median(&costs).ok().filter(|cost_ns| *cost_ns > 0.0)?;
     Some(RowIssue::ImpossibleCost { cpu_ns_per_request })
-}
-
-fn relate_to_reference(report: &mut RowReport, blocks: &Blocks, reference: &Blocks, looks: Option<&Looks>) {
-    let mut issues = Vec::new();
-    let mut to_reference = |metric| relate(blocks, reference, metric, looks, &mut issues);
-    report.ratio = to_reference(Metric::Throughput);
-    report.cpu_ratio = to_reference(Metric::Cpu);
-    report.add(issues);
-    report.add(cost::step(&starts::courses(blocks, reference)).map(RowIssue::CostStep));
-}
-
-/// The ratio over the blocks in which both were measured.
-pub(crate) fn relate(
-    blocks: &Blocks,
-    reference: &Blocks,
-    metric: Metric,
-    looks: Option<&Looks>,
-    issues: &mut Vec<RowIssue>,
-) -> Option<Estimate> {
-    let pairs = blocks.iter().filter_map(|(number, block)| Some((block, reference.get(number)?)));
-    let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
-    let values = |of: &[&Block]| of.iter().map(|block| block.value(metric)).collect::<Vec<f64>>();
-    let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
-    let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
-    let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
-    let estimate = match looks {
-        Some(looks) => looks.estimate(&logs),
-        None if two_level::are_shared(&starts) => two_level::interval(&starts, DEFAULT_CONFIDENCE),
-        None => signed_rank::interval(&logs, DEFAULT_CONFIDENCE),
-    };
-    let estimate = RatioEstimate::from(estimate.ok()?);
-    // That there are too few blocks is true of every row at once: one finding of the run covers it.
-    let own = estimate.warnings.iter().filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
-    issues.extend(own.map(|warning| RowIssue::Sample { metric: Some(metric), warning: *warning }));
-    Some(Estimate::from(&estimate))
 }
 
 /// Without a reference's throughput there is nothing to relate a throughput to.

@@ -5,6 +5,7 @@ pub(crate) mod blocks;
 pub(crate) mod compute;
 mod latency;
 pub(crate) mod notes;
+pub(crate) mod relation;
 pub(crate) mod rounds;
 pub mod slices;
 mod starts;

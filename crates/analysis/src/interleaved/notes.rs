@@ -1,6 +1,6 @@
 //! What a reader must know of a run as a whole to believe its table.
 
-use tare_stats::{DEFAULT_CONFIDENCE, Looks, signed_rank};
+use tare_stats::{Looks, contrast::LEAST_STARTS};
 
 use super::rounds::Rounds;
 use crate::findings::RunIssue;
@@ -60,8 +60,8 @@ pub(super) fn of_run(
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     issues.extend(unfinished(kept));
     let least = match looks {
-        Some(looks) => looks.all().iter().find(|look| look.depth > 0).map(|look| look.n),
-        None => signed_rank::least_n(DEFAULT_CONFIDENCE),
+        Some(looks) => looks.first().map(|look| look.n),
+        None => Some(LEAST_STARTS),
     };
     let needed = least.filter(|needed| (1..*needed).contains(&reference_blocks));
     issues.extend(needed.map(|needed| RunIssue::TooFewBlocks { blocks: reference_blocks, needed }));

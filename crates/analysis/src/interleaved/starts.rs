@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tare_stats::{DEFAULT_CONFIDENCE, signed_rank};
+use tare_stats::DEFAULT_CONFIDENCE;
 
 use crate::findings::{KeptProcesses, RowIssue, RunIssue};
 
@@ -49,7 +49,7 @@ const WARMING_SHARE_MIN: f64 = 0.05;
 pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
     let fresh = blocks.iter().filter(|(number, block)| block.process == **number);
     let falls: Vec<f64> = fresh.filter_map(|(_, block)| fall(block)).collect();
-    let found = signed_rank::interval(&falls, DEFAULT_CONFIDENCE).ok()?;
+    let found = tare_stats::interval(&falls, DEFAULT_CONFIDENCE).ok()?;
     let interval = found.interval?;
     let more_share = found.point.abs().exp_m1();
     if (interval.low..=interval.high).contains(&0.0) || more_share <= WARMING_SHARE_MIN {

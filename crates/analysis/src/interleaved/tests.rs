@@ -226,20 +226,20 @@ fn each_row_has_its_figures_or_its_reason() {
 #[test]
 fn too_few_blocks_are_said_once() {
     let mut kept = kept();
-    let fourth = kept
+    let second = kept
         .records
         .iter()
-        .position(|record| matches!(record, Record::Block(Block { block: 3, .. })))
+        .position(|record| matches!(record, Record::Block(Block { block: 1, .. })))
         .unwrap();
-    kept.records.truncate(fourth);
+    kept.records.truncate(second);
     let report = compute(&kept);
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().low, None);
-    let too_few = Finding::of_run(RunIssue::TooFewBlocks { blocks: 3, needed: 6 });
+    let too_few = Finding::of_run(RunIssue::TooFewBlocks { blocks: 1, needed: 2 });
     assert_eq!(report.findings.iter().filter(|found| **found == too_few).count(), 1, "{:?}", report.findings);
     let half = &find(&report, "half").findings;
     assert!(!half.iter().any(|found| found.to_string().contains("too few")), "{half:?}");
     let tiers = report.tiers.as_ref().unwrap();
-    assert!(tiers.lines()[0].starts_with("no tiers yet: 3 blocks are too few to separate any two"));
+    assert!(tiers.lines()[0].starts_with("no tiers yet: 1 block is too few for an interval"));
     assert!(!tiers.are_known() && find(&report, "half").tier.is_none());
 }
 

@@ -10,9 +10,8 @@
 use std::collections::BTreeMap;
 
 use tare_stats::{
-    Better, EstimateError, Looks, Warning, log_ratios,
-    ranking::{self, Ranking},
-    signed_rank, two_level,
+    Better, EstimateError, Looks, Warning,
+    ranking::{self, Pair, Ranking},
 };
 
 use super::{
@@ -92,25 +91,21 @@ impl<'a> Table<'a> {
             None => ranking::rank_by_start(&self.values, &self.processes, better, ALPHA),
         }
     }
+}
 
-    /// The greatest difference of two rows that is not excluded. Each pair has its share of the error, so that all pairs hold
-    /// together, whichever are shown: those that are not separated are no sample of all.
-    fn differ_most(&self, one: usize, other: usize, looks: Option<&Looks>) -> Option<f64> {
-        let pairs = self.values.len() * (self.values.len() - 1) / 2;
-        let alpha = looks.map_or(ALPHA, Looks::alpha) / pairs as f64;
-        let logs = log_ratios(&self.values[one], &self.values[other]).ok()?;
-        let starts = two_level::by_start(&logs, &self.processes[one], &self.processes[other]).ok()?;
-        let estimate = match looks {
-            Some(looks) => {
-                let blocks: Vec<usize> = looks.all().iter().map(|look| look.n).collect();
-                Looks::planned(&blocks, alpha).and_then(|looks| looks.estimate(&logs))
-            }
-            None if two_level::are_shared(&starts) => two_level::interval(&starts, 1.0 - alpha),
-            None => signed_rank::interval(&logs, 1.0 - alpha),
-        };
-        let interval = estimate.ok()?.interval?;
-        Some(interval.high.max(-interval.low).exp_m1())
-    }
+/// The greatest difference of two rows that is not excluded. Each pair has its share of the error, so that all pairs hold
+/// together, whichever are shown: those that are not separated are no sample of all.
+fn differ_most(pair: &Pair, of: &Ranking, looks: Option<&Looks>) -> Option<f64> {
+    let share = |alpha: f64| alpha / of.pairs.len() as f64;
+    let level = match looks {
+        Some(looks) => {
+            let blocks: Vec<usize> = looks.all().iter().map(|look| look.n).collect();
+            Looks::planned(&blocks, share(looks.alpha())).ok()?.reached(of.n)?.level
+        }
+        None => share(ALPHA),
+    };
+    let interval = pair.contrast.interval(1.0 - level).ok()??;
+    Some(interval.high.max(-interval.low).exp_m1())
 }
 
 impl Tiers {
@@ -210,7 +205,7 @@ fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Ve
     let pair = |(one, next): (usize, usize)| AdjacentPair {
         row: table.labels[one].to_owned(),
         next: table.labels[next].to_owned(),
-        differ_most: table.differ_most(one, next, looks),
+        differ_most: ranking.pair(one, next).and_then(|pair| differ_most(pair, ranking, looks)),
     };
     let mut found: Vec<AdjacentPair> = sides.map(pair).collect();
     let most = |pair: &AdjacentPair| pair.differ_most.unwrap_or(f64::INFINITY);

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(blocks_needed(1.0), Some(12), "the same");
         assert_eq!(blocks_needed(0.5), Some(12), "half");
         assert_eq!(blocks_needed(1.5), Some(12), "better");
-        assert_eq!(blocks_needed(0.9725), None, "worse, by about delta: neither is proved");
+        assert_eq!(blocks_needed(0.97), None, "worse, by about delta: neither is proved");
     }
 
     #[test]

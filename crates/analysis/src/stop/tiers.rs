@@ -65,9 +65,8 @@ impl TiersRule {
         for look in separate.all().iter().filter(|look| look.n <= blocks) {
             status.look = Some(look.n);
             let so_far: Vec<&[f64]> = values.iter().map(|values| &values[..look.n]).collect();
-            let ranking =
-                (look.level() > 0.0).then(|| rank(&so_far, self.tiers.metric.better(), look.level()));
-            for pair in ranking.and_then(Result::ok).iter().flat_map(|ranking| &ranking.pairs) {
+            let ranking = rank(&so_far, self.tiers.metric.better(), look.spent);
+            for pair in ranking.iter().flat_map(|ranking| &ranking.pairs) {
                 let name = (labels[pair.a].clone(), labels[pair.b].clone());
                 if pair.separated {
                     status.separated.insert(name.clone());

@@ -133,7 +133,6 @@ fn windows_with_a_late_generator_are_tried_again() {
     let row = &report.rows[0];
     assert_eq!((row.windows, row.starts), (42, 3));
     assert!(row.discarded >= 7, "{}", row.discarded);
-    assert!(report.findings.iter().any(|found| found.code() == "few-starts"), "{:?}", report.findings);
 
     let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 1);
     let report = capacity::compute(&slo, &kept);

@@ -122,10 +122,10 @@ mod tests {
     fn the_error_is_divided_among_the_metrics_that_decide() {
         let metrics = vec![Metric::Throughput, Metric::Cpu];
         let gate = Gate { candidate: "b".into(), delta: 0.03, metrics, looks: looks(40), alpha: ALPHA };
-        let spent = |metric| -> f64 { gate.looks_at(metric).all().iter().map(|look| look.level()).sum() };
+        let spent = |metric| -> f64 { gate.looks_at(metric).all().iter().map(|look| look.spent).sum() };
         assert!((0.02..=0.025).contains(&spent(Metric::Cpu)), "{}", spent(Metric::Cpu));
         assert!((0.04..=0.05).contains(&spent(Metric::Rss)), "{}", spent(Metric::Rss));
-        assert!(gate.looks_at(Metric::Cpu).all()[0].depth > 0, "the first look can decide");
+        assert!(gate.looks_at(Metric::Cpu).all()[0].level > 0.0, "the first look can decide");
     }
 
     #[test]

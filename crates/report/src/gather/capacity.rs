@@ -483,7 +483,7 @@ mod tests {
             .collect();
         let reason = "no rate held that was tried, down to a hundredth of its closed loop";
         let expected = [
-            ("quick", Verdict::Pass, "holds 8.30 k/s, of 5.00 k/s that were asked for"),
+            ("quick", Verdict::Pass, "holds 8.29 k/s, of 5.00 k/s that were asked for"),
             ("slow", Verdict::Fail, "holds 3.11 k/s, of 5.00 k/s that were asked for"),
             ("hopeless", Verdict::Fail, reason),
         ];

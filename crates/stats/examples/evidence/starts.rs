@@ -2,7 +2,7 @@
 
 use crate::models::normal;
 use crate::{percent, rng, scaled};
-use tare_stats::two_level;
+use tare_stats::contrast;
 
 pub fn main(times: f64) {
     let count = scaled(10_000, times);
@@ -19,7 +19,7 @@ pub fn main(times: f64) {
                         (0..8).map(|_| start + normal(&mut rng)).collect()
                     })
                     .collect();
-                two_level::interval(&values, 0.95).unwrap().interval.unwrap().holds(0.0)
+                contrast::interval_of_starts(&values, 0.95).unwrap().interval.unwrap().holds(0.0)
             })
         });
         println!("{starts} starts, 0 / 0.3 / 1 / 3: {covered:.1?}");

@@ -5,7 +5,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What the blocks of a run have in common with those of a bad day. Each is symmetric about 0.
+/// What the blocks of a run have in common with those of a bad day. Each has a mean of 0.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
     Normal,
@@ -18,6 +18,8 @@ pub enum Model {
     /// A machine that drifts: its speed is AR(1) with this correlation from slice to slice, with three times the spread of the
     /// slices' own noise. Both services have eight slices a block side by side, in an order drawn for each round.
     Machine(f64),
+    /// What only ever makes slower, log-normal, in the subject alone: skew, with a mean of 0.
+    OneSided,
     /// Blocks resemble the one before with this correlation: what pairing did not cancel drifts.
     Drift(f64),
 }
@@ -51,6 +53,7 @@ impl Model {
             }
             Model::Contaminated => normal(rng) * if rng.random::<f64>() < 0.1 { 10.0 } else { 1.0 },
             Model::Process => process(rng) - process(rng),
+            Model::OneSided => (0.8 * normal(rng)).exp() - 0.32_f64.exp(),
             Model::Machine(rho) => machine(rho, before, rng),
             Model::Drift(rho) => autoregress(rho, before, rng),
         }
@@ -75,25 +78,4 @@ fn machine(rho: f64, speed: &mut f64, rng: &mut ChaCha8Rng) -> f64 {
 fn process(rng: &mut ChaCha8Rng) -> f64 {
     let layout = if rng.random::<f64>() < 0.3 { 2.0 } else { 0.0 };
     layout + (0..8).map(|_| normal(rng)).sum::<f64>() / 8.0
-}
-
-/// The smaller of W+ and W- after each of `looks` blocks, where neither service is ahead. Signs are then fair coins that
-/// know nothing of the ranks, so random bits do: the high ones order the sizes, the lowest is the sign. No distribution is
-/// assumed.
-pub fn smaller_sums<const LOOKS: usize>(looks: [usize; LOOKS], rng: &mut ChaCha8Rng) -> [u16; LOOKS] {
-    let mut sorted = [0_u64; 64];
-    let (mut smaller, mut look) = ([0; LOOKS], 0);
-    for n in 1..=looks[LOOKS - 1] {
-        let value = rng.random::<u64>();
-        let at = sorted[..n - 1].partition_point(|other| *other < value);
-        sorted.copy_within(at..n - 1, at + 1);
-        sorted[at] = value;
-        if n == looks[look] {
-            let plus: u64 = sorted[..n].iter().zip(1..).map(|(value, rank)| (value & 1) * rank).sum();
-            let all = (n * (n + 1) / 2) as u64;
-            smaller[look] = plus.min(all - plus) as u16;
-            look += 1;
-        }
-    }
-    smaller
 }

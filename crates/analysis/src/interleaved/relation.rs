@@ -1,0 +1,89 @@
+//! Rows related to another one, block by block. The noise of each relation is judged by its own blocks and, in a run without
+//! looks, by those of the other rows too.
+
+use tare_stats::{
+    Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, Warning, log_ratios, two_level, warning,
+};
+
+use super::{
+    RowReport, State,
+    blocks::{Block, Blocks},
+    starts,
+};
+use crate::{behaviour::cost, estimate::Estimate, findings::RowIssue};
+use tare_bench::metric::Metric;
+
+/// The log ratios of the blocks in which both rows were measured.
+struct Relation {
+    logs: Vec<f64>,
+    contrast: Contrast,
+}
+
+impl Relation {
+    fn of(blocks: &Blocks, base: &Blocks, metric: Metric) -> Option<Relation> {
+        let pairs = blocks.iter().filter_map(|(number, block)| Some((block, base.get(number)?)));
+        let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
+        let values = |of: &[&Block]| of.iter().map(|block| block.value(metric)).collect::<Vec<f64>>();
+        let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
+        let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
+        let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
+        Some(Relation { contrast: Contrast::of(&starts).ok()?, logs })
+    }
+
+    fn estimate(&self, looks: Option<&Looks>, prior: Option<&Prior>) -> Option<RatioEstimate> {
+        let estimate = match looks {
+            Some(looks) => looks.estimate(&self.logs).ok()?,
+            None => {
+                let mut estimate = self.contrast.moderated(prior).estimate(DEFAULT_CONFIDENCE).ok()?;
+                estimate.warnings.extend(warning::inspect(&self.logs));
+                estimate
+            }
+        };
+        Some(RatioEstimate::from(estimate))
+    }
+}
+
+/// The ratio of one row to another.
+pub(crate) fn relate(
+    blocks: &Blocks,
+    base: &Blocks,
+    metric: Metric,
+    looks: Option<&Looks>,
+) -> Option<Estimate> {
+    Some(Estimate::from(&Relation::of(blocks, base, metric)?.estimate(looks, None)?))
+}
+
+/// Fills in what each measured row is of the reference.
+pub(super) fn relate_to_reference(
+    rows: &mut [(RowReport, Blocks)],
+    label: &str,
+    reference: &Blocks,
+    looks: Option<&Looks>,
+) {
+    for metric in [Metric::Throughput, Metric::Cpu] {
+        let relation = |(row, blocks): &(RowReport, Blocks)| {
+            let is_related = row.state == State::Measured && row.label != label;
+            is_related.then(|| Relation::of(blocks, reference, metric)).flatten()
+        };
+        let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
+        let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));
+        for ((row, _), relation) in rows.iter_mut().zip(relations) {
+            let found = relation.and_then(|relation| relation.estimate(looks, prior.as_ref()));
+            let warnings = found.iter().flat_map(|found| found.warnings.clone());
+            // That there are too few blocks is true of every row at once: one finding of the run covers it.
+            let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
+            row.add(
+                own.map(|warning| RowIssue::Sample { metric: Some(metric), warning }).collect::<Vec<_>>(),
+            );
+            let ratio = found.as_ref().map(Estimate::from);
+            match metric {
+                Metric::Throughput => row.ratio = ratio,
+                _ => row.cpu_ratio = ratio,
+            }
+        }
+    }
+    for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != label)
+    {
+        row.add(cost::step(&starts::courses(blocks, reference)).map(RowIssue::CostStep));
+    }
+}
