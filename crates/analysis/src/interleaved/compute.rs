@@ -10,7 +10,7 @@ use tare_stats::{Looks, summary};
 use super::{
     Report, RowReport, State,
     blocks::{Block, Blocks, blocks_of},
-    latency, notes,
+    equal_rate, latency, notes,
     relation::relate_to_reference,
     rounds::Rounds,
     starts,
@@ -59,6 +59,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         rows.push((row_report(kept, row, &blocks, failures.get(&row), limits), blocks));
     }
     relate_to_reference(&mut rows, plan.reference(), &reference, looks);
+    equal_rate::fill_in(&mut rows, plan, &reference, looks);
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
     let twin = Twin::take(plan, &mut rows);
     let tiers = Tiers::of(plan, &rows, looks);

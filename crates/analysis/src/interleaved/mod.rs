@@ -3,6 +3,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod compute;
+mod equal_rate;
 mod latency;
 pub(crate) mod notes;
 pub(crate) mod relation;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
+pub use equal_rate::CostAtRate;
 pub use tiers::{AdjacentPair, Place, Tiers};
 pub use twin::Twin;
 
@@ -112,6 +114,8 @@ pub struct RowReport {
     pub latency_ns_p99: Option<f64>,
     /// Latency in the open loops, in the order of the plan's rates.
     pub latency_open: Vec<OpenLatency>,
+    /// What a request costs at the rates that are the same for all rows.
+    pub cost_at_rates: Vec<CostAtRate>,
     /// Peak resident memory; the median of the blocks.
     pub rss_bytes_peak: Option<f64>,
     /// From `exec` to the first right answer; the median of the blocks.

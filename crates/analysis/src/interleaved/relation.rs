@@ -20,10 +20,11 @@ struct Relation {
 }
 
 impl Relation {
-    fn of(blocks: &Blocks, base: &Blocks, metric: Metric) -> Option<Relation> {
+    fn of(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks, base: &Blocks) -> Option<Relation> {
         let pairs = blocks.iter().filter_map(|(number, block)| Some((block, base.get(number)?)));
-        let (subject, base): (Vec<&Block>, Vec<&Block>) = pairs.unzip();
-        let values = |of: &[&Block]| of.iter().map(|block| block.value(metric)).collect::<Vec<f64>>();
+        let have_values = pairs.filter(|(block, base)| value(block).is_some() && value(base).is_some());
+        let (subject, base): (Vec<&Block>, Vec<&Block>) = have_values.unzip();
+        let values = |of: &[&Block]| of.iter().filter_map(|block| value(block)).collect::<Vec<f64>>();
         let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
         let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
         let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
@@ -50,7 +51,17 @@ pub(crate) fn relate(
     metric: Metric,
     looks: Option<&Looks>,
 ) -> Option<Estimate> {
-    Some(Estimate::from(&Relation::of(blocks, base, metric)?.estimate(looks, None)?))
+    relate_by(|block| Some(block.value(metric)), blocks, base, looks)
+}
+
+/// The same of any value of a block, in the blocks that have it.
+pub(super) fn relate_by(
+    value: impl Fn(&Block) -> Option<f64>,
+    blocks: &Blocks,
+    base: &Blocks,
+    looks: Option<&Looks>,
+) -> Option<Estimate> {
+    Some(Estimate::from(&Relation::of(value, blocks, base)?.estimate(looks, None)?))
 }
 
 /// Fills in what each measured row is of the reference.
@@ -63,7 +74,8 @@ pub(super) fn relate_to_reference(
     for metric in [Metric::Throughput, Metric::Cpu] {
         let relation = |(row, blocks): &(RowReport, Blocks)| {
             let is_related = row.state == State::Measured && row.label != label;
-            is_related.then(|| Relation::of(blocks, reference, metric)).flatten()
+            let value = |block: &Block| Some(block.value(metric));
+            is_related.then(|| Relation::of(value, blocks, reference)).flatten()
         };
         let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
         let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));

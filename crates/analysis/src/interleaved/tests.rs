@@ -363,6 +363,36 @@ fn latency_that_is_the_generators_own_is_not_shown() {
     assert!(doubt.starts_with("latency at 500/s: late: in half of the slices"), "{doubt}");
 }
 
+/// Woken for each request both pay 5 µs more, which is more of what the cheaper one costs.
+#[test]
+fn the_cost_at_an_equal_rate_is_related_to_the_references() {
+    let mut kept = kept();
+    let rates = [Rate::PerSecond(500.0), Rate::OfCapacity(0.5)];
+    kept.header.plan = fixture::with_rates(kept.header.plan, &rates, 1);
+    let open = |record: &Record| {
+        let Record::Stopped(stopped) = record else { return Vec::new() };
+        let costs = [(0, 10_000), (HALF, 15_000)];
+        let cost = costs.into_iter().filter(|(row, _)| *row == stopped.row);
+        let slices = cost.flat_map(|cost| [1, 2].map(|point| (cost, point)));
+        let record = |((row, cpu_ns), point)| {
+            let mut slice = Sample { block: stopped.block, point, row, ..slice_of(50, 20) };
+            slice.load.offered_per_second = Some(500.0);
+            slice.host.server_cpu_ns = cpu_ns * slice.load.answered;
+            Record::Sample(Box::new(slice))
+        };
+        slices.map(record).collect()
+    };
+    kept.records =
+        kept.records.iter().flat_map(|record| [open(record), vec![record.clone()]].concat()).collect();
+    let report = compute(&kept);
+    let [own, half] = ["raw-socket", "half"].map(|row| find(&report, row).cost_at_rates.clone());
+    assert_eq!((own.len(), half.len()), (1, 1), "a share of its own capacity is no rate for all: {half:?}");
+    assert_eq!((own[0].rate.as_str(), own[0].cpu_ratio), ("500/s", None));
+    assert!((own[0].cpu_ns_per_request.value - 10_000.0).abs() < 1e-6);
+    let ratio = half[0].cpu_ratio.unwrap();
+    assert!((ratio.value - 1.5).abs() < 1e-9 && ratio.n == 8, "{ratio:?}");
+}
+
 #[test]
 fn the_accounting_closes_and_softirq_is_shown() {
     let mut kept = kept();

@@ -80,6 +80,7 @@ fn a_run_as_a_document() {
     let all = [
         "tiers",
         "cost",
+        "equal-rate",
         "latency",
         "load",
         "slices",
@@ -141,7 +142,14 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
     let named: Vec<&str> = absent.table.as_ref().unwrap().values("what").filter_map(Value::text).collect();
     assert_eq!(
         named,
-        ["Latency against load", "Warm-up", "Footprint", "Bytes on the wire", "CPU accounting"]
+        [
+            "Cost at equal rates",
+            "Latency against load",
+            "Warm-up",
+            "Footprint",
+            "Bytes on the wire",
+            "CPU accounting"
+        ]
     );
     assert_eq!(missing(&document), Vec::<&str>::new());
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod cost;
+mod equal_rate;
 mod latency;
 pub(crate) mod loads;
 mod ratios;
@@ -47,6 +48,7 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let sections = vec![
         tiers::section(kept, report),
         cost::section(report),
+        equal_rate::section(report),
         latency::curves(report, &curves),
         latency::against_load(report).brief(),
         slices::section(kept, report),

@@ -99,6 +99,7 @@ fn facets<'a>(contract: &'a str) -> Columns<'a, TierRow<'a>> {
 fn figures<'a>(reference: &'a str) -> Columns<'a, TierRow<'a>> {
     let of = |row: &TierRow<'a>| row.report;
     ratios::cpu(of, reference)
+        .and(ratios::cpu_at_rate(of))
         .and(ratios::throughput(of, reference).with(Column::bar))
         .ns("latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
         .priority(35)

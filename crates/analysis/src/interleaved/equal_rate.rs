@@ -1,0 +1,55 @@
+//! What a request costs at a rate that is the same for all rows. At saturation requests come in batches as large as the server
+//! is slow; at an equal rate every service is asked alike, and pays for being woken.
+
+use tare_bench::{experiment::Rate, metric, plan::Plan};
+use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
+
+use super::{
+    RowReport, State,
+    blocks::{Block, Blocks},
+    relation::relate_by,
+};
+use crate::{estimate::Estimate, validity::COST_NS_MIN};
+
+/// The cost of one row at one rate.
+#[derive(Debug, Clone)]
+pub struct CostAtRate {
+    /// As the experiment names it: `5000/s`.
+    pub rate: String,
+    pub cpu_ns_per_request: Estimate,
+    /// As a multiple of the reference's at the same rate; absent of the reference itself.
+    pub cpu_ratio: Option<Estimate>,
+}
+
+/// Fills in what each measured row costs at the rates that are equal for all.
+pub(super) fn fill_in(
+    rows: &mut [(RowReport, Blocks)],
+    plan: &Plan,
+    reference: &Blocks,
+    looks: Option<&Looks>,
+) {
+    let equal: Vec<(usize, Rate)> =
+        plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_))).collect();
+    for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured) {
+        let is_reference = row.label == plan.reference();
+        let at = |(point, rate): &(usize, Rate)| {
+            let cost = |block: &Block| cost(block, *point);
+            let logs: Vec<f64> = blocks.values().filter_map(cost).map(f64::ln).collect();
+            let own = interval(&logs, DEFAULT_CONFIDENCE).ok()?;
+            Some(CostAtRate {
+                rate: rate.label(),
+                cpu_ns_per_request: Estimate::exp(&own),
+                cpu_ratio: (!is_reference).then(|| relate_by(cost, blocks, reference, looks)).flatten(),
+            })
+        };
+        row.cost_at_rates = equal.iter().filter_map(at).collect();
+    }
+}
+
+/// Over all slices of a block at that rate; absent without a request, and if it cannot be that of a service.
+fn cost(block: &Block, point: usize) -> Option<f64> {
+    let slices = || block.open.iter().filter(|slice| slice.point == point);
+    let cpu_ns: u64 = slices().map(|slice| slice.host.server_cpu_ns).sum();
+    let answered: u64 = slices().map(|slice| slice.load.answered).sum();
+    metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered as f64)).filter(|ns| *ns >= COST_NS_MIN)
+}
