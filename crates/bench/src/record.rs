@@ -5,7 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::{Placement, Sample};
+use crate::sample::{LoadResult, Placement, Sample};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -44,7 +44,7 @@ pub struct Block {
 }
 
 /// How a fresh process warmed up under load: a curve, and where it becomes flat.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pilot {
     pub row: usize,
@@ -64,6 +64,9 @@ pub struct Pilot {
     pub start_ns: u64,
     /// From where on it is steady; absent if it was not within the time that it had.
     pub steady_after_ns: Option<u64>,
+    /// The first load that was answered wrongly; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_aside: Option<Box<LoadResult>>,
 }
 
 /// The reference beside a pilot; empty without one.
@@ -83,7 +86,7 @@ pub struct Started {
     pub start_up_ns: u64,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Stopped {
     pub block: usize,
@@ -100,6 +103,9 @@ pub struct Stopped {
     /// Where its threads could run after its last slice, and how urgently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// The first load outside of its slices that was answered wrongly: while it was warmed up, or its connections were primed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_aside: Option<Box<LoadResult>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +159,16 @@ impl Record {
     pub fn sample(&self) -> Option<&Sample> {
         match self {
             Record::Sample(sample) => Some(sample),
+            _ => None,
+        }
+    }
+
+    /// What a row answered, if it says so: in a slice or a whole load, and wrong answers beside them.
+    pub fn answers_of(&self, row: usize) -> Option<&LoadResult> {
+        match self {
+            Record::Sample(sample) if sample.row == row => Some(&sample.load),
+            Record::Pilot(pilot) if pilot.row == row => pilot.wrong_aside.as_deref(),
+            Record::Stopped(stopped) if stopped.row == row => stopped.wrong_aside.as_deref(),
             _ => None,
         }
     }

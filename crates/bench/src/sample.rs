@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tare_host::{
     cpus::CpuAccounting,
-    process::{Priority, ThreadGroup},
+    process::{PortOwner, Priority, ThreadGroup},
 };
 pub use tare_load::{Failure, Failures};
 use tare_load::{Histogram, Measures, RunReport};
@@ -129,8 +129,11 @@ pub struct LoadResult {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostUsage {
-    /// CPU time of the service's processes.
+    /// CPU time of the service's processes; 0 if another process serves.
     pub server_cpu_ns: u64,
+    /// What listens on the service's port and is none of its processes: then nothing is known of its CPU time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served_by: Option<PortOwner>,
     /// The part of it in user mode and in the kernel, in ticks of 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_by_mode: Option<CpuByMode>,
@@ -169,7 +172,7 @@ pub struct CpuByMode {
 }
 
 /// One process from its start to its stop.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProcessFacts {
     /// From `exec` to the first right answer.
@@ -182,6 +185,9 @@ pub struct ProcessFacts {
     /// Where its threads could run after the load, and how urgently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// The first load before it that was answered wrongly, while it was warmed up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_aside: Option<Box<LoadResult>>,
 }
 
 /// The threads of a service as they were, frozen.
@@ -291,7 +297,8 @@ impl Sample {
 
     /// CPU time of the service for each right answer.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        (self.load.answered > 0).then(|| self.host.server_cpu_ns as f64 / self.load.answered as f64)
+        (self.load.answered > 0 && self.host.served_by.is_none())
+            .then(|| self.host.server_cpu_ns as f64 / self.load.answered as f64)
     }
 }
 

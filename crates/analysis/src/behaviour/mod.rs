@@ -4,3 +4,4 @@
 pub mod answers;
 pub(crate) mod cost;
 pub(crate) mod memory;
+pub(crate) mod thaw;

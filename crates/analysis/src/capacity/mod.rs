@@ -133,8 +133,7 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
 /// the rate, like an answer that is late. An answer of the right status is right or wrong at any rate.
 fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
     let is_wrong = |failure: Failure| failure.is_wrong_answer() && failure != Failure::Status;
-    let samples = kept.records.iter().filter_map(Record::sample).filter(|sample| sample.row == row);
-    detect::wrong_answers(samples, is_wrong)
+    detect::wrong_answers(kept.records.iter().filter_map(|record| record.answers_of(row)), is_wrong)
 }
 
 fn slo_row(

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tare_bench::sample::{Failure, Placement, Sample};
+use tare_bench::sample::{Failure, LoadResult, Placement, Sample};
 use tare_host::cpus::Pinning;
 use tare_stats::summary;
 
@@ -74,11 +74,11 @@ pub(crate) fn not_server_bound(shares: &Shares, delay_ms: u64, limits: &RowLimit
 
 /// Wrong answers of a row, of which the first one is enough; `is_wrong` says what is one.
 pub(crate) fn wrong_answers<'a>(
-    samples: impl IntoIterator<Item = &'a Sample>,
+    loads: impl IntoIterator<Item = &'a LoadResult>,
     is_wrong: impl Fn(Failure) -> bool,
 ) -> Option<RowIssue> {
     let (mut sent, mut by_class, mut first) = (0, BTreeMap::new(), None);
-    for load in samples.into_iter().map(|sample| &sample.load) {
+    for load in loads {
         sent += load.sent;
         let of_connections = load.connection_failed.iter().map(|found| (found, "connection "));
         let all = load.failed.iter().map(|found| (found, "")).chain(of_connections);
@@ -127,11 +127,13 @@ pub(crate) fn of_whole_load(
     threads: usize,
     saturates: bool,
 ) -> Option<RowIssue> {
-    let saturated = || match saturates && sample.load.elapsed_ns > 0 {
+    let is_counted = sample.load.elapsed_ns > 0 && sample.host.served_by.is_none();
+    let saturated = || match saturates && is_counted {
         true => throughput(&Shares::of(&[sample], pinning, threads), &RowLimits::default()),
         false => None,
     };
-    wrong_answers([sample], Failure::is_wrong_answer)
+    let aside = sample.host.process.as_ref().and_then(|facts| facts.wrong_aside.as_deref());
+    wrong_answers([&sample.load].into_iter().chain(aside), Failure::is_wrong_answer)
         .or_else(|| late_load(sample))
         .or_else(|| inconsistent([sample]))
         .or_else(|| link_bound(sample))
@@ -175,7 +177,7 @@ fn failing_load(sample: &Sample) -> Option<RowIssue> {
 mod tests {
     use super::*;
     use crate::validity::{BUSY_SHARE, SERVER_BOUND_SHARE};
-    use tare_bench::sample::{HostUsage, LinkUsage, LoadResult};
+    use tare_bench::sample::{HostUsage, LinkUsage};
 
     fn shares(server: f64, generator: f64) -> Shares {
         Shares { server, generator, ..Shares::default() }
@@ -242,7 +244,7 @@ mod tests {
                 Sample { load, ..Sample::default() }
             };
             let slices = [of(&[(Failure::Reset, 3)], Some("reset")), of(&[(class, 1)], Some("the one"))];
-            let found = wrong_answers(&slices, Failure::is_wrong_answer);
+            let found = wrong_answers(slices.iter().map(|slice| &slice.load), Failure::is_wrong_answer);
             assert_eq!(found.is_some(), class.is_wrong_answer(), "{class}");
             let Some(RowIssue::WrongAnswers { wrong, sent, by_class, first }) = found else { continue };
             assert_eq!((wrong, sent, first.as_deref()), (1, 2_000_000, Some("the one")));

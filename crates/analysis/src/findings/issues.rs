@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::IntoStaticStr;
 use tare_bench::metric::Metric;
-use tare_host::process::Priority;
+use tare_host::process::{PortOwner, Priority};
 use tare_stats::Warning;
 
 use super::Severity;
@@ -15,6 +15,7 @@ use crate::{
         answers::{LateAnswers, Stalls},
         cost::CostStep,
         memory::MemoryGrowth,
+        thaw::ClosedAtThaw,
     },
     validity::Dropped,
 };
@@ -61,6 +62,8 @@ pub enum RowIssue {
     ImpossibleCost {
         cpu_ns_per_request: f64,
     },
+    /// Another process listens on its port, so its CPU time is not known.
+    ServedByOther(PortOwner),
     /// The generator was at its limit, and the service was not.
     GeneratorBound {
         generator_share: f64,
@@ -95,6 +98,7 @@ pub enum RowIssue {
         by_class: BTreeMap<String, u64>,
         first: Option<String>,
     },
+    ClosedAtThaw(ClosedAtThaw),
     /// Some, and not too many.
     SomeFailed {
         failed: u64,
@@ -240,6 +244,11 @@ pub enum RunIssue {
         row: String,
         threads: usize,
     },
+    /// Of a sequential experiment, whose cells have no findings of their own.
+    ServedByOther {
+        row: String,
+        owner: PortOwner,
+    },
     SlowLink(SlowLink),
 }
 
@@ -273,6 +282,7 @@ impl RowIssue {
         match self {
             RowIssue::NotServerBound { .. }
             | RowIssue::ImpossibleCost { .. }
+            | RowIssue::ServedByOther(_)
             | RowIssue::LoadBound { .. }
             | RowIssue::SomeFailed { .. }
             | RowIssue::LowerBounds

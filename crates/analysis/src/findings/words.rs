@@ -9,7 +9,7 @@ use crate::{
     validity::{Dropped, FAILURE_SHARE_MAX},
 };
 use tare_bench::metric::Metric;
-use tare_host::process::Priority;
+use tare_host::process::{PortOwner, Priority};
 use tare_stats::Warning;
 
 pub(super) fn prefix(scope: &Scope) -> String {
@@ -43,6 +43,7 @@ impl fmt::Display for RowIssue {
                  not started by its command, such as those of a container engine",
                 time(*cpu_ns_per_request)
             ),
+            Is::ServedByOther(owner) => served_by_other(owner),
             Is::GeneratorBound { generator_share, server_share } => {
                 let (generator, server) = (whole(*generator_share), whole(*server_share));
                 format!(
@@ -58,6 +59,7 @@ impl fmt::Display for RowIssue {
                 wrong_answers((*wrong, *sent), by_class, first.as_ref())
             }
             Is::Failing { failed, sent, by_class, first } => failing((*failed, *sent), by_class, first.as_ref()),
+            Is::ClosedAtThaw(closed) => closed.to_string(),
             Is::SomeFailed { failed, sent, first } => {
                 format!("{failed} of {sent} requests failed{}", the_first(first.as_ref()))
             }
@@ -138,6 +140,7 @@ impl fmt::Display for RunIssue {
                 format!("the generator's {threads} threads, as published, shared {}", several(*cpus, "CPU"))
             }
             Is::OtherThreads { row, threads } => format!("{row} ran with THREADS={threads} at every point"),
+            Is::ServedByOther { row, owner } => format!("{row}: {}", served_by_other(owner)),
             Is::SlowLink(link) => slow_link(link),
         })
     }
@@ -193,6 +196,17 @@ fn other_priority(which: (u64, u64, &str), given: Priority, found: Priority) -> 
         some_threads(which),
         of(found),
         of(given)
+    )
+}
+
+fn served_by_other(owner: &PortOwner) -> String {
+    let listens = match &owner.process {
+        Some(process) => format!("{process} listens on its port and was"),
+        None => "what listens on its port is no process that Tare sees, and was".to_owned(),
+    };
+    format!(
+        "no CPU time: {listens} not started by its command, as a container engine's: neither is its CPU time counted nor is it \
+         frozen; let `command` start the service itself"
     )
 }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::accounting::CpuAccounting;
 use crate::behaviour::{
     answers::{self, Window},
-    memory,
+    memory, thaw,
 };
 use crate::faults::{self, Fault};
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
@@ -124,7 +124,7 @@ fn row_report(
         Some(issue) if row.excluded.is_none() && failure.is_none() && !faults::is_active(Fault::Validity) => {
             State::Invalid(Finding::of_row(&row.label, issue))
         }
-        _ => state(row, blocks, failure, (sent, &failed), limits),
+        _ => state(row, blocks, failure, (sent, &failed), kept.header.plan.load().connections, limits),
     };
     let mut report = RowReport {
         state,
@@ -150,10 +150,10 @@ fn row_report(
     report
 }
 
-/// Those of blocks that are not complete too: one is enough, wherever it was seen.
+/// Those of blocks that are not complete, of the pilot and of warm-ups too: one is enough, wherever it was seen.
 pub(crate) fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
-    let samples = kept.records.iter().filter_map(Record::sample).filter(|sample| sample.row == row);
-    detect::wrong_answers(samples, Failure::is_wrong_answer)
+    let loads = kept.records.iter().filter_map(|record| record.answers_of(row));
+    detect::wrong_answers(loads, Failure::is_wrong_answer)
 }
 
 fn totals(blocks: &Blocks) -> (u64, BTreeMap<String, u64>) {
@@ -180,6 +180,7 @@ fn state(
     blocks: &Blocks,
     failure: Option<&String>,
     (sent, failed): (u64, &BTreeMap<String, u64>),
+    connections: usize,
     limits: &RowLimits,
 ) -> State {
     if let Some(reason) = &row.excluded {
@@ -197,9 +198,12 @@ fn state(
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.as_ref());
     let counts = || blocks.values().flat_map(|block| block.slices.iter().copied());
     let invalid = |issue| State::Invalid(Finding::of_row(&row.label, issue));
-    if let Some(issue) =
-        detect::failing(sent, failed, first, limits).or_else(|| detect::inconsistent(counts()))
-    {
+    let failing = || {
+        let issue = detect::failing(sent, failed, first, limits)?;
+        let closed = thaw::closed(blocks.values().flat_map(Block::all), connections);
+        Some(closed.map_or(issue, RowIssue::ClosedAtThaw))
+    };
+    if let Some(issue) = failing().or_else(|| detect::inconsistent(counts())) {
         return invalid(issue);
     }
     if blocks.values().any(|block| block.sum(|slice| slice.load.answered) == 0.0) {
@@ -282,7 +286,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
     if report.cpu_ns_per_request.is_none() {
-        report.add(impossible_cost(blocks));
+        report.add(served_by_other(blocks).or_else(|| impossible_cost(blocks)));
         report.server_cpu_share = None;
         return;
     }
@@ -298,6 +302,14 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     if report.throughput_finding.is_none() {
         report.add(detect::not_server_bound(&shares, plan.points[0].service_settings.delay_ms, limits));
     }
+}
+
+fn served_by_other(blocks: &Blocks) -> Option<RowIssue> {
+    blocks
+        .values()
+        .flat_map(Block::all)
+        .find_map(|slice| slice.host.served_by.clone())
+        .map(RowIssue::ServedByOther)
 }
 
 /// Of a row without CPU time: that it had some, which cannot be.

@@ -11,7 +11,7 @@ use crate::{
 };
 use tare_bench::{
     folder::StoredRun,
-    plan::{LoadSpec, Plan, Point},
+    plan::{LoadSpec, Plan, PlannedRow, Point},
     record::{Record, ending},
     sample::{LinkUsage, LoadResult, Outcome, Sample},
 };
@@ -188,6 +188,17 @@ fn slow_link(kept: &StoredRun) -> Option<RunIssue> {
     }))
 }
 
+/// Each row once.
+fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
+    let of_row = |(place, row): (usize, &PlannedRow)| {
+        let owner = samples(kept)
+            .filter(|sample| sample.row == place)
+            .find_map(|sample| sample.host.served_by.clone());
+        Some(RunIssue::ServedByOther { row: row.label.clone(), owner: owner? })
+    };
+    kept.header.plan.rows.iter().enumerate().filter_map(of_row).collect()
+}
+
 fn issues(kept: &StoredRun) -> Vec<RunIssue> {
     let plan = &kept.header.plan;
     let measured = samples(kept).filter(|sample| sample.is_measured());
@@ -207,6 +218,7 @@ fn issues(kept: &StoredRun) -> Vec<RunIssue> {
     issues.extend((threads > cpus).then_some(RunIssue::GeneratorShared { threads, cpus }));
     let others = plan.rows.iter().filter_map(|row| Some((row.label.clone(), row.threads?)));
     issues.extend(others.map(|(row, threads)| RunIssue::OtherThreads { row, threads }));
+    issues.extend(served_by_others(kept));
     issues.extend(slow_link(kept));
     issues.extend(damaged(&kept.damage));
     issues

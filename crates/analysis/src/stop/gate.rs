@@ -33,6 +33,10 @@ impl GateRule {
         }
     }
 
+    fn rows(&self) -> std::ops::Range<usize> {
+        0..self.kept.header.plan.rows.len()
+    }
+
     /// Between two looks there is nothing to be learnt; a row that is out, or wrong, leaves nothing to compare.
     fn is_look(&self) -> bool {
         let Until::Gate(gate) = &self.kept.header.plan.until else { return false };
@@ -47,7 +51,8 @@ impl GateRule {
 impl StopRule for GateRule {
     fn on_record(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
-        self.has_wrong_answers |= record.sample().is_some_and(|sample| sample.load.wrong_answers() > 0);
+        self.has_wrong_answers |=
+            self.rows().any(|row| record.answers_of(row).is_some_and(|load| load.wrong_answers() > 0));
         self.kept.records.push(record.clone());
     }
 
@@ -68,7 +73,7 @@ impl StopRule for GateRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_bench::{fixture, record::Failed};
+    use tare_bench::{fixture, record::Failed, sample::LoadResult};
 
     /// Blocks until it is decided.
     fn blocks_needed(ratio: f64) -> Option<usize> {
@@ -107,6 +112,23 @@ mod tests {
         assert!(is_over(Failure::Mismatch, 0));
         assert!(is_over(Failure::Mismatch, 1), "under a load that does not decide");
         assert!(!is_over(Failure::Reset, 0));
+    }
+
+    #[test]
+    fn a_wrong_answer_beside_the_slices_ends_it_too() {
+        let mut stop_rule = GateRule::new(&fixture::compared());
+        let failed = [(tare_bench::sample::Failure::Mismatch, 1)].into_iter().collect();
+        let aside = LoadResult { sent: 1_000, failed, ..LoadResult::default() };
+        for mut record in fixture::block(0, &[1.0, 1.0]) {
+            if let Record::Stopped(stopped) = &mut record {
+                stopped.wrong_aside = Some(Box::new(aside.clone()));
+            }
+            stop_rule.on_record(&record);
+        }
+        assert!(stop_rule.is_decided());
+        let found = comparison::compute(&stop_rule.kept).unwrap();
+        assert_eq!(found.verdict, Verdict::Invalid);
+        assert!(found.reason.contains(": wrong answers: 1 of "), "{}", found.reason);
     }
 
     #[test]

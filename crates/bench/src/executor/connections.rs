@@ -50,12 +50,13 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// One request over each connection. What fails here counts for nothing: what is wrong with the service is so in the window.
+    /// One request over each connection. An answer that is missing here counts for nothing, a wrong one does.
     fn prime(&self, running: &mut Running) -> Result<(), RowFailure> {
         let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         for _ in 0..PASSES_MAX {
             let report = running.generator.run(&once, &self.interrupt).map_err(failure)?;
+            running.not_measured(&report);
             if !lost_connections(&report) {
                 break;
             }

@@ -24,6 +24,10 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How long a service that no longer answers is observed, to see whether it does anything.
 const OBSERVATION: Duration = Duration::from_millis(300);
 
+/// When a process ends that gave no answer since it was thawed: Tare may have had a part in it, and its author must know.
+const AT_THAW: &str = "when Tare thawed it, after which epoll_wait, and recv and accept with a time limit, fail with EINTR: a server \
+                       must try again";
+
 /// What the machine had spent before a load.
 struct Before {
     server_cpu_ns: u64,
@@ -52,7 +56,7 @@ impl Bench<'_> {
         let report = self.run_load(running, &load, &mut watch)?;
         let reading = self.reading();
         running.asked_ns = Monotonic.now_ns();
-        self.alive(running, "during the load")?;
+        self.alive(running, if report.total.tally.answered == 0 { AT_THAW } else { "during the load" })?;
         let hung = watch.hung(&report).map(|hung| observe(&running.ready.process, hung));
         running.ready.process.freeze().map_err(failure)?;
         report.total.tally.reconcile().map_err(failure)?;
@@ -141,6 +145,10 @@ impl Bench<'_> {
             ..HostUsage::default()
         };
         host.foreign_cpu_ns = accounting.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
+        if let Some(other) = &running.served_by {
+            host.served_by = Some(other.clone());
+            (host.server_cpu_ns, host.foreign_cpu_ns) = (0, None);
+        }
         Ok(host)
     }
 }

@@ -59,6 +59,7 @@ impl Bench<'_> {
             pilot.steady_after_ns = steady_after(&windows).map(|windows| windows as u64 * WINDOW_NS);
         }
         let loaded_ns = Monotonic.now_ns();
+        pilot.wrong_aside = running.wrong_aside.take();
         end(running);
         pilot.start_ns = launched_ns + Monotonic.now_ns() - loaded_ns;
         reference.into_iter().for_each(end);

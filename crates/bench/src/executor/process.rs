@@ -4,9 +4,9 @@ use std::{fs, io, path::Path, time::Duration};
 
 use tare_host::{
     link::Link,
-    process::{Priority, Stopped as End, Throttle},
+    process::{PortOwner, Priority, Stopped as End, Throttle},
 };
-use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route};
+use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
     drive,
@@ -20,7 +20,7 @@ use super::{Bench, failure};
 use crate::{
     folder,
     record::{Latency, Stopped},
-    sample::Placement,
+    sample::{LoadResult, Placement},
     schedule::{Executor, RowFailure, Slot},
 };
 
@@ -45,6 +45,20 @@ pub(super) struct Running {
     pub latency: Vec<Measures>,
     /// It no longer answers: nothing is asked of it any more.
     pub is_hung: bool,
+    /// The first load outside of its samples that was answered wrongly.
+    pub wrong_aside: Option<Box<LoadResult>>,
+    /// What serves in its place.
+    pub served_by: Option<PortOwner>,
+}
+
+impl Running {
+    /// Takes a load of which nothing is measured. What is missing in it counts for nothing, but what is wrong is wrong.
+    pub(super) fn not_measured(&mut self, report: &RunReport) {
+        if self.wrong_aside.is_none() {
+            let load = LoadResult::of(report, &[]);
+            self.wrong_aside = (load.wrong_answers() > 0).then(|| Box::new(load));
+        }
+    }
 }
 
 impl Bench<'_> {
@@ -83,8 +97,19 @@ impl Bench<'_> {
         let throttle = Throttle::of(ready.process.pid());
         let latency = vec![Measures::default(); plan.points.len()];
         let asked_ns = Monotonic.now_ns();
-        let mut running =
-            Running { slot, link, ready, throttle, generator, asked_ns, latency, is_hung: false };
+        let served_by = at_the_service(link.as_ref(), || ready.process.other_listener())?;
+        let mut running = Running {
+            slot,
+            link,
+            ready,
+            throttle,
+            generator,
+            asked_ns,
+            latency,
+            is_hung: false,
+            wrong_aside: None,
+            served_by,
+        };
         self.open(&mut running, slot.point)?;
         Ok(running)
     }
@@ -129,6 +154,7 @@ impl Bench<'_> {
             context_switches: Some(process.context_switches()),
             latency: running.latency.iter().map(latency).collect(),
             placement,
+            wrong_aside: running.wrong_aside.take(),
             ..Stopped::default()
         };
         if !self.plan.is_sequential() {

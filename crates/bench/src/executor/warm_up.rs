@@ -24,6 +24,7 @@ impl Bench<'_> {
         let load = Load { schedule: Schedule::SATURATE, stop, waiting: self.waiting(running), ..load };
         let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
         running.asked_ns = Monotonic.now_ns();
+        running.not_measured(&report);
         if report.total.tally.answered == 0 && self.plan.rows[running.slot.row].known_failure.is_none() {
             self.ask_once_more(running)?;
         }

@@ -78,6 +78,7 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
         rss_bytes_peak: stopped.rss_bytes_peak,
         unclean_stop: stopped.unclean_stop,
         placement: stopped.placement,
+        wrong_aside: stopped.wrong_aside,
     };
     Ok(Sample { host: crate::sample::HostUsage { process: Some(process), ..sample.host }, ..sample })
 }

@@ -17,7 +17,10 @@ use crate::support::{
 const CONNECTIONS: &str = "8";
 
 /// A service, and what the row of `tare run` must say.
-const IN_A_RUN: [(&str, &str); 4] = [
+const IN_A_RUN: [(&str, &str); 7] = [
+    ("closes-at-thaw", "closed at thaw: "),
+    ("dies-at-thaw", "exit status 1 when Tare thawed it, "),
+    ("wrong-at-first", "wrong answers: "),
     ("wrong-in-1500", "wrong answers: "),
     ("leaks", "its memory only grew: "),
     ("late-in-500", "late answers: up to "),
@@ -30,7 +33,15 @@ const STALLING: &str = "stalling";
 const ATTEMPTS: usize = 2;
 
 fn workspace() -> Workspace {
-    let services = ["honest", "wrong-in-1500", "leaks", "late-in-500"];
+    let services = [
+        "honest",
+        "closes-at-thaw",
+        "dies-at-thaw",
+        "wrong-at-first",
+        "wrong-in-1500",
+        "leaks",
+        "late-in-500",
+    ];
     let workspace =
         Workspace::new(&services.map(|mode| (mode, if mode == "honest" { "correct" } else { mode })));
     let command = [env!("CARGO_BIN_EXE_tare"), "raw-socket", "--misbehave", "stall=200ms/2s"];
@@ -42,6 +53,7 @@ fn workspace() -> Workspace {
     let text = experiment(&rows, 3)
         .replace("connections = 1", &format!("connections = {CONNECTIONS}"))
         .replace("30ms", "100ms")
+        .replace("50ms", "300ms")
         .replace("slices-per-block = 2", "slices-per-block = 8");
     workspace.write("experiments/tiny.toml", &text);
     workspace
@@ -73,6 +85,11 @@ fn a_run_names_the_faults_that_its_figures_do_not_show() {
                 "{label} is said of a healthy service: {ended}"
             );
         }
+        assert_eq!(
+            row(&report, "wrong-at-first")["errors"],
+            0,
+            "wrong while it was warmed up, and not later"
+        );
         let missing: Vec<(&str, &str)> =
             IN_A_RUN.into_iter().filter(|(label, part)| !words(&report, label).contains(part)).collect();
         if missing.is_empty() {

@@ -1,6 +1,7 @@
 //! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; relating it to requests
 //! is left to the caller.
 
+use super::port::{self, PortOwner};
 use super::procfs;
 use super::service::Service;
 use std::{io, time::Duration};
@@ -58,6 +59,12 @@ impl Service {
 
     pub fn threads(&self) -> usize {
         self.pids().into_iter().map(|pid| procfs::threads(pid).len()).sum()
+    }
+
+    /// The process that listens on its port, if that is none of its own: one that its command did not start, and whose CPU time is
+    /// not counted. Absent too if that cannot be seen.
+    pub fn other_listener(&self) -> Option<PortOwner> {
+        port::other_listener(self.port?, &self.pids())
     }
 
     pub fn pids(&self) -> Vec<u32> {

@@ -1,13 +1,16 @@
 //! TCP ports of this machine: finds a free one, and the process that listens on one. It knows nothing of services.
 
 use super::procfs::{self, Process};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicU16, Ordering};
 
 /// The process that listens on a port, as far as it is visible.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PortOwner {
     /// Absent if the process belongs to another user.
     pub process: Option<Process>,
@@ -54,44 +57,63 @@ pub fn port_in_use(port: u16) -> Option<PortOwner> {
     if can_listen(port) {
         return None;
     }
-    // Of this thread, since /proc/self shows the network namespace of the main thread, which may be another one.
-    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/thread-self/net/{table}")));
-    if tables[0].is_err() {
-        return Some(PortOwner { process: None });
-    }
-    let inode = tables.iter().flatten().find_map(|table| listener_inode(table, port))?;
+    let Some(tables) = tables() else { return Some(PortOwner { process: None }) };
+    let inode = tables.iter().flat_map(|table| listener_inodes(table, port)).next()?;
     Some(PortOwner { process: holder(&inode) })
+}
+
+/// The process that listens on this port if it is none of `own`, as far as it is visible: a container engine's, or that of another
+/// user. Absent if it cannot be known, such as of processes that hide their files.
+pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
+    let inodes: Vec<String> = tables()?.iter().flat_map(|table| listener_inodes(table, port)).collect();
+    for pid in own {
+        let sockets = sockets(*pid).ok()?;
+        if inodes.iter().any(|inode| sockets.contains(inode)) {
+            return None;
+        }
+    }
+    Some(PortOwner { process: inodes.iter().find_map(|inode| holder(inode)) })
+}
+
+/// Of this thread, since /proc/self shows the network namespace of the main thread, which may be another one.
+fn tables() -> Option<Vec<String>> {
+    let table = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
+    Some([table("tcp").ok()?].into_iter().chain(table("tcp6")).collect())
 }
 
 fn can_listen(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// The inode of the socket that listens on the port where a connection to 127.0.0.1 would reach it.
-fn listener_inode(table: &str, port: u16) -> Option<String> {
+/// The inodes of the sockets that listen on the port where a connection to 127.0.0.1 would reach them.
+fn listener_inodes(table: &str, port: u16) -> Vec<String> {
     /// TCP_LISTEN of the kernel.
     const LISTEN: &str = "0A";
     /// 127.0.0.1, every address, and the same two as IPv6 writes them.
     const REACHED: [&str; 4] =
         ["0100007F", "00000000", "00000000000000000000000000000000", "0000000000000000FFFF00000100007F"];
-    table.lines().skip(1).find_map(|line| {
+    let inode = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let (address, number) = fields.get(1)?.split_once(':')?;
         let here = u16::from_str_radix(number, 16).ok()? == port && REACHED.contains(&address);
         (here && *fields.get(3)? == LISTEN).then(|| fields.get(9).map(ToString::to_string))?
-    })
+    };
+    table.lines().skip(1).filter_map(inode).collect()
 }
 
 /// The process that holds the socket of this inode open.
 fn holder(inode: &str) -> Option<Process> {
-    let socket = format!("socket:[{inode}]");
-    let holds = |&pid: &u32| {
-        let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        files
-            .flatten()
-            .any(|file| fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == socket.as_str()))
-    };
+    let holds = |pid: &u32| sockets(*pid).is_ok_and(|sockets| sockets.iter().any(|found| found == inode));
     procfs::all_pids().into_iter().find(holds).and_then(Process::of)
+}
+
+/// The inodes of the sockets that a process holds open.
+fn sockets(pid: u32) -> io::Result<Vec<String>> {
+    let inode = |file: fs::DirEntry| {
+        let link = fs::read_link(file.path()).ok()?;
+        Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+    };
+    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(inode).collect())
 }
 
 #[cfg(test)]
@@ -116,6 +138,28 @@ mod tests {
         }
     }
 
+    /// As that of a container engine, beside the process that a command started.
+    #[test]
+    fn a_listener_of_another_process_is_told_from_ones_own() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut command = std::process::Command::new("sleep");
+        let mut child = command.arg("60").spawn().unwrap();
+        let own = std::process::id();
+        assert_eq!(other_listener(port, &[child.id(), own]), None, "one of them is enough");
+        let found = other_listener(port, &[child.id()]).unwrap();
+        assert_eq!(found.process.map(|process| process.pid), Some(own));
+        drop(listener);
+        // What reaches a service without a listener, such as the kernel's address translation, has no process.
+        assert_eq!(other_listener(port, &[child.id()]), Some(PortOwner { process: None }));
+        child.kill().unwrap();
+        assert_eq!(
+            other_listener(port, &[child.wait().map(|_| child.id()).unwrap()]),
+            None,
+            "not to be known"
+        );
+    }
+
     #[test]
     fn a_port_that_was_used_and_closed_is_free_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -133,9 +177,9 @@ mod tests {
             0: 0200000A:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1\n\
             1: 0100007F:1F91 00000000:0000 01 00000000:00000000 00:00000000 00000000 0 0 222 1\n\
             2: 0100007F:1F92 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 333 1\n";
-        assert_eq!(listener_inode(table, 8080), None);
-        assert_eq!(listener_inode(table, 8081), None);
-        assert_eq!(listener_inode(table, 8082).as_deref(), Some("333"));
+        assert_eq!(listener_inodes(table, 8080), [] as [&str; 0]);
+        assert_eq!(listener_inodes(table, 8081), [] as [&str; 0]);
+        assert_eq!(listener_inodes(table, 8082), ["333"]);
     }
 
     /// One row of `/proc/net/tcp` or `tcp6`.
@@ -147,11 +191,11 @@ mod tests {
     fn every_address_that_reaches_the_loopback_counts() {
         for address in ["0100007F", "00000000", &"0".repeat(32), "0000000000000000FFFF00000100007F"] {
             let table = format!("  sl\n{}{}", row("0200000A", 80, "0A", 1), row(address, 80, "0A", 2));
-            assert_eq!(listener_inode(&table, 80).as_deref(), Some("2"), "{address}");
+            assert_eq!(listener_inodes(&table, 80), ["2"], "{address}");
         }
         // ::1 is not reached by a connection to 127.0.0.1.
         let other = format!("  sl\n{}", row("00000000000000000000000001000000", 80, "0A", 2));
-        assert_eq!(listener_inode(&other, 80), None);
+        assert_eq!(listener_inodes(&other, 80), [] as [&str; 0]);
     }
 
     #[test]
@@ -167,14 +211,15 @@ mod tests {
             let others: Vec<u16> = others.into_iter().filter(|other| *other != port).collect();
             let rows: String = others.iter().map(|other| row("00000000", *other, "0A", 1)).collect();
             let connected = row("0100007F", port, "01", 2);
-            prop_assert_eq!(listener_inode(&format!("  sl\n{rows}{connected}"), port), None);
+            let without = format!("  sl\n{rows}{connected}");
+            prop_assert!(listener_inodes(&without, port).is_empty());
             let table = format!("  sl\n{connected}{rows}{}", row("0100007F", port, "0A", 3));
-            prop_assert_eq!(listener_inode(&table, port), Some("3".to_owned()));
+            prop_assert_eq!(listener_inodes(&table, port), ["3"]);
         }
 
         #[test]
         fn no_table_is_too_much(table in "(sl|[0-9A-F]{4,8}|:| |0A|\n){0,60}") {
-            let _any = listener_inode(&table, 80);
+            let _any = listener_inodes(&table, 80);
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct Service {
     pub(super) group: Group,
     child: Child,
     exec_at: Instant,
-    port: Option<u16>,
+    pub(super) port: Option<u16>,
     stderr: PathBuf,
     watchdog: Watchdog,
     gone: bool,

@@ -191,6 +191,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
         latency: [3, 1, 2].map(|times| Some(latency(base * times))).to_vec(),
         unclean_stop: None,
         placement: None,
+        wrong_aside: None,
     }
 }
 

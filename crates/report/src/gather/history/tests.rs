@@ -93,6 +93,7 @@ fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
         latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
         unclean_stop: None,
         placement: None,
+        wrong_aside: None,
     };
     let started = Started { block, row, start_up_ns: 3_000_000 };
     [Record::Started(started), Record::Sample(Box::new(slice)), Record::Stopped(stopped)]

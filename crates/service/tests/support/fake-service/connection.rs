@@ -15,9 +15,12 @@ const CRASHES_AT: u64 = 1500;
 const CRASH_STATUS: i32 = 3;
 const CLOSES_AT: u64 = 5000;
 const CLOSES_SILENTLY_AT: u64 = 1000;
+const READ_MAX: Duration = Duration::from_secs(60);
+const FIRST: u64 = 50;
+const FEW: u64 = 4;
 const LATE_EVERY: u64 = 500;
 const LATE_BY: Duration = Duration::from_millis(50);
-const LEAKED_BYTES: usize = 1024;
+const LEAKED_BYTES: usize = 4096;
 const COMPILED_AFTER: Duration = Duration::from_secs(10);
 const CROWD: u64 = 32;
 const WORN_BY: u64 = 30;
@@ -122,6 +125,10 @@ impl Server {
 
     fn serve_all(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
+        if matches!(self.mode, Mode::ClosesAtThaw | Mode::DiesAtThaw) {
+            // Without a time limit the kernel restarts the read after a thaw.
+            stream.set_read_timeout(Some(READ_MAX))?;
+        }
         let mut answered = 0;
         let (mut bytes, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
         loop {
@@ -141,9 +148,14 @@ impl Server {
                     bytes.clear();
                     stream.write_all(&Response::text(400, "no body").write(Framing::default()))?;
                 }
-                Parsed::Partial => match stream.read(&mut chunk)? {
-                    0 => return Ok(()),
-                    length => bytes.extend(&chunk[..length]),
+                Parsed::Partial => match stream.read(&mut chunk) {
+                    Ok(0) => return Ok(()),
+                    Ok(length) => bytes.extend(&chunk[..length]),
+                    Err(error) if self.mode == Mode::DiesAtThaw => {
+                        eprintln!("read: {error}");
+                        std::process::exit(1);
+                    }
+                    Err(error) => return Err(error),
                 },
                 Parsed::Malformed => {
                     let framing = Framing { close: true, ..Framing::default() };
@@ -182,6 +194,9 @@ impl Server {
         match self.mode {
             Mode::WrongIn1000 if number.is_multiple_of(1000) => response.body.reverse(),
             Mode::WrongIn1500 if number.is_multiple_of(1500) => response.body.reverse(),
+            Mode::WrongAtFirst if number <= FIRST && self.open.load(Ordering::SeqCst) > FEW => {
+                response.body.reverse();
+            }
             Mode::Races => {
                 *locked(&self.last_body) = response.body;
                 std::thread::yield_now();

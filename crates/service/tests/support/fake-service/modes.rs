@@ -56,11 +56,14 @@ modes! {
     LowersPriority      "lowers-priority"        "sets its nice value to 7"
     WrongIn1000         "wrong-in-1000"          "sends another body of the same length each 1000th time"
     WrongIn1500         "wrong-in-1500"          "the same each 1500th time"
+    WrongAtFirst        "wrong-at-first"         "sends another body while it has had at most 50 requests and has more than 4 connections"
     LateIn500           "late-in-500"            "sends each 500th answer 50 ms late"
-    Leaks               "leaks"                  "keeps 1 KiB of memory for each request"
+    Leaks               "leaks"                  "keeps 4 KiB of memory for each request"
     CompilesLate        "compiles-late"          "spends 100 µs of CPU on every answer until it is 10 s old"
     Races               "races"                  "answers what another connection has just asked for, if they meet"
     ClosesAt1000        "closes-at-1000"         "closes a connection after 1000 answers, and says nothing"
+    ClosesAtThaw        "closes-at-thaw"         "takes an interrupted read for an error of the connection"
+    DiesAtThaw          "dies-at-thaw"           "ends with status 1 when a read is interrupted"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 
