@@ -8,6 +8,7 @@ pub mod capacity;
 pub mod checks;
 pub mod comparison;
 pub mod estimate;
+pub mod expected;
 pub mod faults;
 pub mod figures;
 pub mod findings;

@@ -50,6 +50,7 @@ pub mod contrast;
 pub mod equivalence;
 mod error;
 mod estimate;
+pub mod expected;
 mod gamma;
 pub mod holm;
 mod kendall;

@@ -185,6 +185,7 @@ fn until(run: &NamedRun) -> String {
     use tare_bench::plan::until::Until;
     match run.plan().until {
         Until::Budget => "its budget",
+        Until::Precision(_) => "the width of its intervals",
         Until::Gate(_) => "a verdict on a candidate",
         Until::Tiers(_) => "its tiers",
         Until::Search(_) => "its searches",

@@ -9,6 +9,7 @@ pub(crate) mod notes;
 pub(crate) mod relation;
 pub(crate) mod rounds;
 pub mod slices;
+mod spread;
 mod starts;
 mod tiers;
 mod twin;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
 pub use equal_rate::CostAtRate;
+pub use spread::spread;
 pub use tiers::{AdjacentPair, Place, Tiers};
 pub use twin::Twin;
 

@@ -6,7 +6,7 @@ use super::rounds::Rounds;
 use crate::findings::RunIssue;
 use tare_bench::{
     folder::StoredRun,
-    plan::Plan,
+    plan::{Plan, Until},
     record::{Ending, Record, ending},
 };
 use tare_host::cpus::Pinning;
@@ -77,6 +77,8 @@ fn looked_at(kept: &StoredRun, looks: Option<&Looks>) -> Option<RunIssue> {
         Some(looks) => {
             Some(RunIssue::InterimAnalyses { blocks: looks.all().iter().map(|look| look.n).collect() })
         }
+        // How wide an interval is says little of where it lies.
+        None if matches!(kept.header.plan.until, Until::Precision(_)) => None,
         None => kept.records.iter().any(is_decided).then_some(RunIssue::UnplannedLooks),
     }
 }

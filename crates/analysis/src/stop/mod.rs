@@ -2,9 +2,11 @@
 //! blocks that the plan lists: a run that is resumed or replayed gets the same answer.
 
 mod gate;
+mod precision;
 mod tiers;
 
 use gate::GateRule;
+use precision::PrecisionRule;
 use tiers::TiersRule;
 
 use tare_bench::{
@@ -24,6 +26,7 @@ impl PlannedRule<'_> {
     pub fn of(header: &Header) -> PlannedRule<'_> {
         PlannedRule(match &header.plan.until {
             Until::Budget => Box::new(()),
+            Until::Precision(precision) => Box::new(PrecisionRule::new(header, *precision)),
             Until::Gate(_) => Box::new(GateRule::new(header)),
             Until::Tiers(tiers) => Box::new(TiersRule::new(&header.plan, tiers)),
             // Its searches set the rates, and take as many windows as the plan has.

@@ -106,7 +106,7 @@ impl Plan {
         budget_ns.min(blocks_ns(self.blocks().max)).max(blocks_ns(self.blocks().min))
     }
 
-    fn pilots_ns_expected(&self) -> u64 {
+    pub(crate) fn pilots_ns_expected(&self) -> u64 {
         let pilots = self.members().filter(|row| !self.is_twin(&self.rows[*row].label)).count() as u64;
         if self.blocks().warm_up_ns_max.is_some() { pilots * (PILOT_NS + START_NS) } else { 0 }
     }

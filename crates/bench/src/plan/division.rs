@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
+use super::{Plan, Until};
 
 /// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in `record/quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
@@ -89,7 +89,9 @@ impl Plan {
             (start_ns / self.slices_ns().max(1) as f64).sqrt() * spread.slice / spread.start.max(START_MIN);
         let best = (best.round() as usize).clamp(*SLICES.start(), *SLICES.end());
         let blocks = fit(best);
-        let slices = if blocks < most { self.filling(costs, blocks) } else { best };
+        // A run that may end sooner has no use for longer blocks.
+        let filling = if blocks < most { self.filling(costs, blocks) } else { best };
+        let slices = if self.until == Until::Budget { filling } else { filling.min(best) };
         Division { slices, blocks }
     }
 

@@ -25,6 +25,8 @@ pub enum Until {
     Gate(Gate),
     /// All pairs of rows are separated, or shown to be equivalent.
     Tiers(Tiers),
+    /// The figures are precise enough.
+    Precision(Precision),
     /// Every search for a capacity has found it.
     Search(SloPlan),
 }
@@ -53,6 +55,12 @@ pub struct Tiers {
     pub looks: Vec<usize>,
     /// Error probability over all looks and all pairs: once for "differ", once for "as good as equal".
     pub alpha: f64,
+}
+
+/// The mean of the half intervals of CPU time per request, related to the reference, is below this share.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Precision {
+    pub half_width: f64,
 }
 
 /// Looks at a run of at most this many blocks: 12, 16, 20, 30 and 40 of 40.
@@ -88,7 +96,7 @@ impl Until {
     /// What it decides, and its looks with their error; absent if no result has a say.
     fn question(&self) -> Option<(&'static str, f64, &[usize], f64)> {
         match self {
-            Until::Budget | Until::Search(_) => None,
+            Until::Budget | Until::Precision(_) | Until::Search(_) => None,
             Until::Gate(gate) => Some(("the comparison is decided", gate.delta, &gate.looks, gate.alpha)),
             Until::Tiers(tiers) => Some(("the tiers are clear", tiers.delta, &tiers.looks, tiers.alpha)),
         }
@@ -101,6 +109,12 @@ impl Until {
 
     /// For a reader of a plan.
     pub fn text(&self) -> Option<String> {
+        if let Until::Precision(Precision { half_width }) = self {
+            let width = percent(*half_width);
+            return Some(format!(
+                "half intervals of CPU time per request are {width} on average, after any block"
+            ));
+        }
         let (what, delta, looks, _) = self.question()?;
         let looks: Vec<String> = looks.iter().map(usize::to_string).collect();
         Some(format!("{what}, within {}; looks after {} blocks", percent(delta), looks.join(", ")))
@@ -135,7 +149,9 @@ mod tests {
         let gate = Gate { candidate, delta: 0.03, metrics, looks: vec![12, 40], alpha: ALPHA };
         let text = Until::Gate(gate.clone()).text();
         assert_eq!(text.as_deref(), Some("the comparison is decided, within 3%; looks after 12, 40 blocks"));
-        for until in [Until::Budget, Until::Tiers(tiers), Until::Gate(gate)] {
+        let precision = Until::Precision(Precision { half_width: 0.02 });
+        assert!(precision.planned().is_none() && precision.text().unwrap().contains("2% on average"));
+        for until in [Until::Budget, precision, Until::Tiers(tiers), Until::Gate(gate)] {
             let text = serde_json::to_string(&until).unwrap();
             assert_eq!(serde_json::from_str::<Until>(&text).unwrap(), until, "{text}");
         }

@@ -14,7 +14,7 @@ use super::{
     division,
 };
 use crate::{
-    plan::{BlockCosts, Division, Plan},
+    plan::{BlockCosts, Division, Plan, Until},
     record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
 };
 
@@ -312,8 +312,23 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.keep(Record::Failed(Failed { block, row, reason }))
     }
 
+    /// A run that chose its blocks has as many.
+    fn left_ns(&self) -> u64 {
+        let (plan, block_ns) = (self.plan, self.block_ns());
+        if plan.blocks().spread.is_none() || plan.until != Until::Budget {
+            return plan.left_ns(self.past.blocks, self.elapsed_ns(), block_ns);
+        }
+        let left = (self.division.blocks * plan.groups()).saturating_sub(self.past.blocks) as u64;
+        let of_block_ns = self.elapsed_ns().saturating_sub(self.past.pilots_ns + self.blocks_ns);
+        let blocks_ns = left.saturating_mul(block_ns);
+        match self.past.pilots_ns {
+            0 => blocks_ns.saturating_add(plan.pilots_ns_expected().saturating_sub(self.elapsed_ns())),
+            _ => blocks_ns.saturating_sub(of_block_ns),
+        }
+    }
+
     fn keep(&mut self, record: Record) -> io::Result<()> {
-        let left_ns = self.plan.left_ns(self.past.blocks, self.elapsed_ns(), self.block_ns());
+        let left_ns = self.left_ns();
         self.parts.keep(&record, Duration::from_nanos(left_ns))
     }
 }

@@ -3,12 +3,12 @@
 //! independent, and not a block (see `tare_stats::two_level`).
 
 use crate::{
-    plan::{BlockCosts, Division, Plan, START_NS, Until},
+    plan::{BlockCosts, Division, Plan, START_NS},
     record::Pilot,
 };
 
 /// The budget must have room for this many starts: fewer do not show how much they differ.
-const STARTS_MIN: usize = 4;
+const STARTS_MIN: usize = 3;
 /// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
 /// the first slices of three in eight services cost 7 to 16% more than their last.
 const WARM_UP_TIMES: u64 = 2;
@@ -51,7 +51,7 @@ impl StartCost {
 ///
 /// One block where looks decide when the run ends: they are planned in blocks that are independent.
 pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost) -> usize {
-    if !matches!(plan.until, Until::Budget | Until::Search(_)) {
+    if plan.until.planned().is_some() {
         return 1;
     }
     let costs = BlockCosts { rows: 1, starts_ns: plan.warm_up_ns(), left_ns: 0 };
@@ -117,7 +117,7 @@ mod tests {
             let plan = fixture::in_blocks(plan(), |blocks| (blocks.min, blocks.max) = (1, most));
             blocks_per_start(&plan, plan.division_expected(), start(30.0))
         };
-        assert_eq!([40, 16, 15, 8, 7, 1].map(of), [4, 4, 2, 2, 1, 1]);
+        assert_eq!([40, 12, 11, 6, 5, 1].map(of), [4, 4, 2, 2, 1, 1]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tare_bench::{
 };
 use tare_host::cpus::Pinning;
 
+use super::known;
 use crate::{
     output::{Format, print_either},
     progress::duration,
@@ -56,7 +57,7 @@ fn interleaved(plan: &Plan) -> String {
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{under_each}, in random \
          order\n\
          blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{until}\
-         measuring   {} in all\n\
+         {}measuring   {} in all\n\
          before      every service is built if it changed, and verified: some seconds if nothing changed\n",
         head(plan),
         plan.contract(),
@@ -72,6 +73,7 @@ fn interleaved(plan: &Plan) -> String {
         plan.blocks().max,
         time(plan.block_ns_expected()),
         time(plan.blocks().budget_ns),
+        [known::needed(plan), known::expected(plan)].into_iter().flatten().collect::<String>(),
         expected(plan),
     )
 }
@@ -121,8 +123,11 @@ pub(super) fn expected(plan: &Plan) -> String {
     if let Some(slo) = plan.slo() {
         return format!("about {}", duration(Duration::from_nanos(search_ns(plan, slo))));
     }
-    let bound =
-        if matches!(plan.until, Until::Gate(_) | Until::Tiers(_)) { "at most about" } else { "about" };
+    let bound = if matches!(plan.until, Until::Gate(_) | Until::Tiers(_) | Until::Precision(_)) {
+        "at most about"
+    } else {
+        "about"
+    };
     format!("{bound} {}", duration(Duration::from_nanos(plan.expected_ns())))
 }
 

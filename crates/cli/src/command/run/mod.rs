@@ -2,6 +2,7 @@
 
 mod about;
 mod dry;
+mod known;
 mod published;
 mod session;
 mod until;
@@ -15,7 +16,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use tare_bench::{
     experiment::{Experiment, ExperimentFile, LoadSetting},
     folder::{self, StoredRun},
-    plan::{Plan, PlannedRow},
+    plan::{Plan, PlannedRow, Until, until::Precision},
 };
 use tare_host::cpus::{self, Pinning};
 use tare_report::Document;
@@ -48,6 +49,7 @@ Examples:
   tare run experiments/quick.toml                                the table of the README
   tare run experiments/quick.toml --services hyper,group:go      some of its services
   tare run experiments/quick.toml --budget 10m --until tiers     stop once every pair is decided
+  tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
   tare run experiments/quick.toml --connections 16,64,256        a table for each load, and a curve
   tare run experiments/quick.toml --dry-run                      print the plan and its duration
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
@@ -62,7 +64,7 @@ pub(crate) struct Args {
     /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
         conflicts_with_all = ["experiment", "services", "reference", "no_twin", "budget", "connections", "seed", "out", "dry_run", "until",
-            "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
+            "precision",            "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, groups such as `group:go`, folders such as `./mine` (with a slash), or `NAME@2` for a second
     /// row of the same service. A published experiment has fixed rows: choose among them by service
@@ -87,6 +89,10 @@ pub(crate) struct Args {
     /// With `--until tiers`: the difference up to which two rows count as equal [default: 3%]
     #[arg(long, value_parser = words::delta)]
     delta: Option<f64>,
+    /// Stop once the half intervals of CPU time per request, related to the reference, are this narrow on average over the rows,
+    /// such as `2%`. The budget ends the run in any case: give one that is large enough
+    #[arg(long, value_name = "SHARE", value_parser = words::delta, conflicts_with = "until")]
+    precision: Option<f64>,
     #[command(flatten)]
     start: start::StartOptions,
     #[command(flatten)]
@@ -115,6 +121,7 @@ impl Args {
             ("--connections", !self.connections.is_empty()),
             ("--until", self.until != until::Asked::Budget),
             ("--delta", self.delta.is_some()),
+            ("--precision", self.precision.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
@@ -203,6 +210,10 @@ fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Re
         plan = plan.with_twin(&twin.label);
     }
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
+    if let Some(half_width) = args.precision {
+        plan.until = Until::Precision(Precision { half_width });
+    }
+    let plan = known::with_spread(plan, &workspace.root);
     measure(&workspace, &args.start, plan, rows)
 }
 

@@ -316,7 +316,7 @@ impl<'a> Model<'a> {
         let about = if plan.blocks().min == plan.blocks().max { "" } else { "about " };
         let block = format!("block {} of {about}{}, {what}", self.block + 1, self.blocks);
         let looks: &[usize] = match &plan.until {
-            Until::Budget | Until::Search(_) => &[],
+            Until::Budget | Until::Precision(_) | Until::Search(_) => &[],
             Until::Gate(gate) => &gate.looks,
             Until::Tiers(tiers) => &tiers.looks,
         };

@@ -1,0 +1,138 @@
+//! How much slices and starts of a stored run spread: what the next run of the same experiment is divided by.
+
+use std::collections::BTreeMap;
+
+use tare_bench::{
+    folder::StoredRun,
+    metric::{self, Metric},
+    plan::Spread,
+    sample::Sample,
+};
+use tare_stats::log_ratios;
+
+use super::{
+    blocks::{Block, Blocks, blocks_of},
+    rounds::Rounds,
+};
+
+/// With fewer blocks they hardly show how they differ.
+const BLOCKS_MIN: usize = 4;
+
+/// Of CPU time per request related to the reference's, as means over the other rows; absent if no row has blocks enough.
+pub fn spread(kept: &StoredRun) -> Option<Spread> {
+    let plan = &kept.header.plan;
+    let rounds = Rounds::of(plan, &kept.records);
+    let blocks = |row| blocks_of(&kept.records, &rounds, row);
+    let reference = blocks(plan.rows.iter().position(|row| row.label == plan.reference())?);
+    let others = (0..plan.rows.len()).filter(|row| plan.rows[*row].label != plan.reference());
+    let found: Vec<Variances> = others.filter_map(|row| Variances::of(&blocks(row), &reference)).collect();
+    let mean = |of: fn(&Variances) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
+    (!found.is_empty()).then(|| Spread {
+        slice: mean(|row| row.slice).sqrt(),
+        // What is below 0 by chance in some rows is above it in others.
+        start: mean(|row| row.block - row.slice / row.slices).max(0.0).sqrt(),
+        blocks: reference.len(),
+    })
+}
+
+/// Of one row.
+struct Variances {
+    slice: f64,
+    block: f64,
+    /// Slices of a block, on average.
+    slices: f64,
+}
+
+impl Variances {
+    fn of(row: &Blocks, reference: &Blocks) -> Option<Variances> {
+        let both: Vec<(&Block, &Block)> =
+            row.iter().filter_map(|(number, block)| Some((block, reference.get(number)?))).collect();
+        let value = |block: &Block| metric::figure(block.value(Metric::Cpu));
+        let of_blocks: Vec<(f64, f64)> =
+            both.iter().filter_map(|(own, base)| Some((value(own)?, value(base)?))).collect();
+        let (own, base): (Vec<f64>, Vec<f64>) = of_blocks.into_iter().unzip();
+        let logs = log_ratios(&own, &base).ok().filter(|logs| logs.len() >= BLOCKS_MIN)?;
+        let slices: Vec<Vec<f64>> = both.iter().map(|(own, base)| ratios(own, base)).collect();
+        let within: Vec<f64> = slices.iter().filter_map(|ratios| variance(ratios)).collect();
+        let count: usize = slices.iter().map(Vec::len).sum();
+        Some(Variances {
+            slice: within.iter().sum::<f64>() / within.len().max(1) as f64,
+            block: variance(&logs)?,
+            slices: count as f64 / slices.len() as f64,
+        })
+    }
+}
+
+/// Of the slices of each round: logarithms of one by the other.
+fn ratios(own: &Block, base: &Block) -> Vec<f64> {
+    let base: BTreeMap<usize, f64> =
+        base.slices.iter().filter_map(|slice| Some((slice.round, cost(slice)?))).collect();
+    let ratio = |slice: &&Sample| Some((cost(slice)? / base.get(&slice.round)?).ln());
+    own.slices.iter().filter_map(ratio).collect()
+}
+
+fn cost(slice: &Sample) -> Option<f64> {
+    slice.cpu_ns_per_request().filter(|cost| *cost > 0.0)
+}
+
+fn variance(values: &[f64]) -> Option<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    (values.len() >= 2).then(|| squares / (values.len() - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use tare_bench::{
+        fixture::{self, compared},
+        record::{Block, Record},
+        sample::Sample,
+    };
+
+    use super::*;
+
+    /// A deviation with mean 0 and standard deviation 1.
+    fn draw(random: &mut ChaCha8Rng) -> f64 {
+        (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
+    }
+
+    /// Four rows whose slices of 16 a block cost 10% more or less, and whose processes 4%; the first is the reference.
+    fn stored(blocks: usize) -> StoredRun {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mut header = compared();
+        header.plan = fixture::at_points(fixture::plan(&["a", "b", "c", "d"]), |point| point.rounds = 16);
+        let mut records = Vec::new();
+        for block in 0..blocks {
+            records.push(Record::Block(Block { block, order: (0..4).collect(), elapsed_ns: 0 }));
+            let levels: Vec<f64> = (0..4).map(|_| 0.04 * draw(&mut random)).collect();
+            for round in 0..16 {
+                for (row, level) in levels.iter().enumerate() {
+                    let answered = (10_000.0 * (level + 0.1 * draw(&mut random)).exp()) as u64;
+                    records.push(Record::Sample(Box::new(Sample {
+                        block,
+                        round,
+                        row,
+                        ..fixture::slice(answered)
+                    })));
+                }
+            }
+        }
+        StoredRun { header, records, damage: Vec::new(), in_progress: false }
+    }
+
+    /// Of a ratio, whose variances are twice those of a row. 200 blocks: their standard deviation has an error of 5%.
+    #[test]
+    fn the_parts_of_the_variance_are_found() {
+        let found = spread(&stored(200)).unwrap();
+        let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.12;
+        assert!(near(found.slice, 0.1 * 2_f64.sqrt()) && near(found.start, 0.04 * 2_f64.sqrt()), "{found:?}");
+        assert_eq!(found.blocks, 200);
+    }
+
+    #[test]
+    fn three_blocks_say_nothing() {
+        assert_eq!(spread(&stored(3)), None);
+    }
+}
