@@ -1,0 +1,124 @@
+//! One process of a service, loaded in slices, and what happens to it between them.
+
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow, ensure};
+use tare_host::{
+    cpus::Pinning,
+    process::{Service as Process, Supervisor},
+};
+use tare_load::{Connections, Generator, Load, Schedule, Stop, Waiting};
+use tare_service::{
+    catalogue::Service,
+    contract::Contract,
+    drive::{self, RESPONSE_TIMEOUT},
+    launch::{self, Settings},
+    probe::Readiness,
+    prove::GRACE,
+    settings::ServiceSettings,
+};
+
+const CONNECTIONS: usize = 64;
+/// How long answers may take after the end of a slice.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// What happens to a service between two slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Regime {
+    /// Nothing: the next one follows at once.
+    Continuous,
+    /// It is idle, and may run.
+    Idle,
+    /// It is frozen, as in an interleaved experiment.
+    Frozen,
+}
+
+impl Regime {
+    pub(crate) const ALL: [Regime; 3] = [Regime::Continuous, Regime::Idle, Regime::Frozen];
+}
+
+impl fmt::Display for Regime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Regime::Continuous => "continuous",
+            Regime::Idle => "idle gaps",
+            Regime::Frozen => "frozen gaps",
+        })
+    }
+}
+
+/// How each process is measured.
+pub(crate) struct Trial<'a> {
+    pub(crate) service: &'a Service,
+    pub(crate) contract: &'a Contract,
+    pub(crate) pinning: &'a Pinning,
+    pub(crate) slices: usize,
+    pub(crate) slice: Duration,
+    pub(crate) gap: Duration,
+    pub(crate) folder: &'a Path,
+    pub(crate) supervisor: &'a Supervisor,
+    pub(crate) interrupt: &'a Arc<AtomicBool>,
+}
+
+impl Trial<'_> {
+    /// CPU time of a request in the second half of the slices of a fresh process. CPU time between slices is not counted.
+    pub(crate) fn cost_ns(&self, regime: Regime) -> anyhow::Result<f64> {
+        let settings = Settings {
+            contract: self.contract,
+            service_settings: &ServiceSettings { threads: 1, delay_ms: 0 },
+            cpus: &self.pinning.server,
+            seed: 1,
+            readiness: Readiness::AnswersRightly,
+            port: None,
+        };
+        let ready = launch::launch(self.service, &settings, self.supervisor, self.folder, "service")?;
+        let connections = Connections { total: CONNECTIONS, threads: 1 };
+        let mut generator =
+            drive::generator(self.contract, ready.address, connections, &self.pinning.generator, 1)?;
+        let found = self.load(regime, &ready.process, &mut generator);
+        generator.close();
+        ready.process.stop(GRACE);
+        found
+    }
+
+    fn load(&self, regime: Regime, process: &Process, generator: &mut Generator) -> anyhow::Result<f64> {
+        let load = Load {
+            waiting: Waiting::Poll,
+            ..Load::new(Schedule::SATURATE, Stop::after(self.slice, DRAIN), RESPONSE_TIMEOUT)
+        };
+        let (mut cpu_ns, mut answered) = (0, 0);
+        for slice in 0..self.slices {
+            let before_ns = process.cpu_ns().context("CPU time")?;
+            let report = generator.run(&load, self.interrupt)?;
+            if slice >= self.slices / 2 {
+                cpu_ns += process.cpu_ns().context("CPU time")?.saturating_sub(before_ns);
+                answered += report.total.tally.answered;
+            }
+            if let Some(sample) = &report.first_failure {
+                return Err(anyhow!("wrong under load: {}", drive::describe(sample)));
+            }
+            self.pause(regime, process)?;
+        }
+        ensure!(answered > 0, "no answer");
+        Ok(cpu_ns as f64 / answered as f64)
+    }
+
+    fn pause(&self, regime: Regime, process: &Process) -> anyhow::Result<()> {
+        match regime {
+            Regime::Continuous => {}
+            Regime::Idle => thread::sleep(self.gap),
+            Regime::Frozen => {
+                process.freeze()?;
+                thread::sleep(self.gap);
+                process.thaw()?;
+            }
+        }
+        Ok(())
+    }
+}
