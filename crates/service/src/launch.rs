@@ -115,7 +115,7 @@ fn start(
     env.push((PADDING.to_owned(), padding(settings.seed)));
     let launch = Launch {
         name: service.id.clone(),
-        command: service.command_for(&settings.contract.name),
+        command: service.command_for(&settings.contract.name, port),
         dir: service.place.to_path_buf(),
         env,
         cpus: settings.cpus.to_vec(),

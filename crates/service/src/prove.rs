@@ -23,7 +23,7 @@ pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
     verify::Options {
         style_is_reference: service.style == catalogue::Style::RawSocket,
-        closes_connections: !service.keeps_connections,
+        closes_connections: !service.run.keeps_connections,
         known_failures: service.known_failures.iter().filter_map(known_failure).collect(),
         ..verify::Options::new(seed)
     }

@@ -7,10 +7,11 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Ended, PROGRAM, USUAL, Workspace, alone, experiment, free_port, manifest, row, within, wrong_of,
+    Ended, PROGRAM, USUAL, Workspace, alone, experiment, free_port, manifest, row, send, within, wrong_of,
 };
 
 /// A closed loop of eight connections, since the fake service has a thread for each of them.
@@ -169,6 +170,20 @@ const IN_A_LOAD: [(&str, &str, &str); 4] = [
     ("races", "-c 8 -d 2s --contract rest --only label", "mismatch"),
     ("compiles-late", "-c 1 -d 24s", " s the rate rose by "),
 ];
+
+#[test]
+fn a_load_names_a_stall() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[]);
+    let port = free_port().to_string();
+    let server = workspace.start(&["raw-socket", "--port", &port, "--misbehave", "stall=200ms/2s"]);
+    assert!(within(USUAL, || TcpStream::connect(format!("127.0.0.1:{port}")).is_ok()));
+    let url = format!("http://127.0.0.1:{port}/");
+    let ended = workspace.tare(&["load", &url, "-c", "8", "-d", "7s"]);
+    send(server.pid(), Signal::TERM);
+    server.end().expect(0);
+    assert!(ended.stdout.contains("stalls: no answer on any connection for up to "), "{ended}");
+}
 
 #[test]
 fn a_load_names_them_too() {

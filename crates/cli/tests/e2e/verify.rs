@@ -108,11 +108,30 @@ fn the_end_is_a_check_of_its_own_and_hides_no_other() {
 #[test]
 fn slowness_and_honest_closing_are_no_failures() {
     let workspace = Workspace::new(&[("late", "slow-start")]);
-    let closing = manifest("closing", "closes-after-response")
-        + "[[variant]]\nname = \"open\"\ntitle = \"says so\"\nkeeps-connections = false\n";
-    workspace.service("closing", &closing);
-    let ended = workspace.tare(&["verify", "late", "closing:open", "--contract", "hello"]).expect(0);
-    assert!(ended.stdout.contains("\n2 passed, 0 failed, "));
+    let closing = manifest("closing", "closes-after-response");
+    let says_so = "[[variant]]\nname = \"open\"\ntitle = \"says so\"\nkeeps-connections = false\n";
+    workspace.service("closing", &format!("{closing}{says_so}"));
+    workspace.service(
+        "open",
+        &format!("{}keeps-connections = false\n", closing.replace("\"closing\"", "\"open\"")),
+    );
+    let ended = workspace.tare(&["verify", "late", "closing:open", "open", "--contract", "hello"]).expect(0);
+    assert!(ended.stdout.contains("\n3 passed, 0 failed, "));
+}
+
+#[test]
+fn a_named_service_is_verified_without_its_variants_which_are_named() {
+    let workspace = Workspace::new(&[]);
+    let other = "[[variant]]\nname = \"other\"\ntitle = \"alike\"\n";
+    // It gets its port from a word of its command alone.
+    let by_word =
+        manifest("honest", "correct").replace("command       = [", "command = [\"env\", \"PORT={port}\", ");
+    workspace.service("honest", &format!("{by_word}{other}"));
+    let left_out = "left out honest:other: a variant is verified by its own name";
+    let verify =
+        |words: &str| workspace.tare(&["verify", words, "--contract", "hello"]).expect(0).stderr.clone();
+    assert!(verify("honest").contains(left_out));
+    assert!(!verify("honest,honest:other").contains(left_out) && !verify("honest:other").contains(left_out));
 }
 
 #[test]

@@ -56,9 +56,6 @@ pub struct Service {
     /// Other rows from the same build; none once each is a service of its own.
     #[serde(default, rename = "variant")]
     pub variants: Vec<Variant>,
-    /// False for a service that announces and closes each connection after one answer.
-    #[serde(skip, default = "yes")]
-    pub keeps_connections: bool,
     /// The folder that holds its manifest and its sources.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -117,7 +114,7 @@ pub struct Requirement {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Program and arguments; runs in the service's folder.
+    /// Program and arguments; runs in the service's folder. `{port}` in a word is the port.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
     /// It brings packages from a registry. Such steps run one at a time, so that what comes over the network is theirs.
@@ -141,6 +138,9 @@ pub struct Run {
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// False for a service that announces and closes each connection after one answer.
+    #[serde(default = "yes")]
+    pub keeps_connections: bool,
 }
 
 /// `[[setting]]`: something that is not the framework's default.
@@ -196,9 +196,8 @@ pub struct Variant {
     /// Adds to the variables of `[run]`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// False for a service that announces and closes each connection after one answer.
-    #[serde(default = "yes")]
-    pub keeps_connections: bool,
+    /// Replaces that of `[run]`.
+    pub keeps_connections: Option<bool>,
 }
 
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PackageUrl<'static>>, D::Error> {

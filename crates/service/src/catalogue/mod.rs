@@ -26,13 +26,17 @@ use crate::document::{self, DocumentError};
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
 
+/// In a word of a command: for a program that does not read `PORT`.
+const PORT_PLACEHOLDER: &str = "{port}";
+
 impl Service {
     /// The command that serves `contract`. Most services serve all of their contracts at once. An outside program may
     /// not, if two contracts want different answers to one request, and the built-in reference has only one response: these
     /// get an argument that names the contract.
-    pub(crate) fn command_for(&self, contract: &str) -> Vec<String> {
+    pub(crate) fn command_for(&self, contract: &str, port: u16) -> Vec<String> {
         let arguments = self.run.arguments.get(contract).into_iter().flatten();
-        self.run.command.iter().chain(arguments).cloned().collect()
+        let words = self.run.command.iter().chain(arguments);
+        words.map(|word| word.replace(PORT_PLACEHOLDER, &port.to_string())).collect()
     }
 
     pub fn at(&self, place: Place) -> Service {
@@ -200,8 +204,9 @@ fn spread(mut service: Service, folder: &Path) -> Vec<Service> {
         let mut run = service.run.clone();
         run.command = variant.command.unwrap_or(run.command);
         run.env.extend(variant.env);
+        run.keeps_connections = variant.keeps_connections.unwrap_or(run.keeps_connections);
         let (id, title) = (format!("{}:{}", service.name, variant.name), Some(variant.title));
-        Service { id, title, run, keeps_connections: variant.keeps_connections, ..service.clone() }
+        Service { id, title, run, ..service.clone() }
     }));
     services
 }
@@ -214,6 +219,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         arguments: raw_socket.contracts.iter().map(argument).collect(),
         ready_timeout: Duration::from_secs(5),
         env: BTreeMap::new(),
+        keeps_connections: true,
     };
     Service {
         id: RAW_SOCKET.to_owned(),
@@ -225,7 +231,6 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         style: Style::RawSocket,
         version: Version { command: vec![tare, "raw-socket".to_owned(), "--version".to_owned()] },
         run,
-        keeps_connections: true,
         folder: root.to_owned(),
         build_root: root.to_owned(),
         place: Place::new(root.to_owned()),

@@ -54,7 +54,17 @@ fn variants_become_services_that_share_the_folder() {
     let slow = catalogue.get("mux:slow").unwrap();
     assert_eq!(slow.name, "mux");
     assert_eq!(slow.run.env.keys().collect::<Vec<_>>(), ["A", "B"]);
-    assert!(!slow.keeps_connections);
+    let keeps = |catalogue: &Catalogue, id: &str| catalogue.get(id).unwrap().run.keeps_connections;
+    assert_eq!((keeps(&catalogue, "mux"), keeps(&catalogue, "mux:slow")), (true, false));
+    let own = MANIFEST
+        .replace("keeps-connections = false\n", "")
+        .replace("[[variant]]", "keeps-connections = false\n[[variant]]");
+    let catalogue = load(&own).unwrap();
+    assert_eq!(
+        (keeps(&catalogue, "mux"), keeps(&catalogue, "mux:slow")),
+        (false, false),
+        "a variant inherits it"
+    );
 }
 
 #[test]
@@ -68,14 +78,17 @@ fn a_licence_without_an_identifier_has_a_name_of_its_own() {
 #[test]
 fn a_contract_may_need_arguments() {
     let catalogue = load(MANIFEST).unwrap();
-    let command = |id: &str, contract: &str| catalogue.get(id).unwrap().command_for(contract).join(" ");
+    let command = |id: &str, contract: &str| catalogue.get(id).unwrap().command_for(contract, 8080).join(" ");
     assert_eq!(command("mux", "hello"), "./build/service");
     for id in ["mux", "mux:slow"] {
         assert_eq!(command(id, "rest"), "./build/service --rest");
     }
+    let catalogue = load(&MANIFEST.replace("\"--rest\"", "\"--listen\", \"127.0.0.1:{port}\"")).unwrap();
+    let command = catalogue.get("mux").unwrap().command_for("rest", 8081).join(" ");
+    assert_eq!(command, "./build/service --listen 127.0.0.1:8081");
     let contracts = vec!["hello".to_owned()];
     let reference = built_in_raw_socket(Path::new("."), RawSocket { program: "tare".into(), contracts });
-    assert_eq!(reference.command_for("hello").join(" "), "tare raw-socket --contract hello");
+    assert_eq!(reference.command_for("hello", 8080).join(" "), "tare raw-socket --contract hello");
 }
 
 #[test]

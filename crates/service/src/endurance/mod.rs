@@ -114,7 +114,7 @@ impl EnduranceTrial<'_> {
             Stage::BadInput if self.contract.bad.is_empty() => {
                 Some("the contract has no [[bad]] request".to_owned())
             }
-            Stage::LongConnection if !self.service.keeps_connections => {
+            Stage::LongConnection if !self.service.run.keeps_connections => {
                 Some("the manifest says that it closes each connection".to_owned())
             }
             Stage::LongConnection => self.known_failure(stage).map(|why| format!("known failure: {why}")),
@@ -133,7 +133,7 @@ impl EnduranceTrial<'_> {
 
     /// Whether the service may not close a connection.
     fn must_keep(&self) -> bool {
-        self.service.keeps_connections && self.known_failure(Stage::LongConnection).is_none()
+        self.service.run.keeps_connections && self.known_failure(Stage::LongConnection).is_none()
     }
 
     /// What is wrong with the service after a stage, if anything is.

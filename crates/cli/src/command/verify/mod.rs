@@ -90,6 +90,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.services.is_empty() {
         leave_out_known_failures(&mut rows);
     }
+    name_other_variants(&workspace, &rows, &args.services);
     for name in &args.contract {
         workspace.contract(name)?;
     }
@@ -122,6 +123,23 @@ fn leave_out_known_failures(rows: &mut Vec<Row>) {
         }
     }
     rows.retain(|row| row.service.mistake.is_none());
+}
+
+/// A service that is named is one row: its variants are others, and a proof of the one is none of them.
+fn name_other_variants(workspace: &Workspace, rows: &[Row], words: &[String]) {
+    let is_several = |word: &str| word == "all" || word.starts_with("group:");
+    if words.iter().flat_map(|words| words.split(',')).any(is_several) {
+        return;
+    }
+    let is_named = |id: &str| rows.iter().any(|row| row.service.id == id);
+    let others = workspace.catalogue.services.iter().filter(|service| service.id != service.name);
+    for other in others.filter(|other| is_named(&other.name) && !is_named(&other.id)) {
+        anstream::eprintln!(
+            "{} {}: a variant is verified by its own name",
+            paint("33", "left out"),
+            other.id
+        );
+    }
 }
 
 /// A proof of nothing is refused: each contract that is asked for must be declared by one of `rows`, and each service that
