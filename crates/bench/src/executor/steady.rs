@@ -19,6 +19,8 @@ const TOLERANCE: f64 = 0.05;
 const BESIDE_WINDOWS: usize = 2;
 /// It must have been steady for as long as it took to become so, and for this many windows.
 const STEADY_WINDOWS_MIN: usize = 12;
+/// If others took more than three quarters of this many windows, they will take the next ones too.
+const HOPELESS_WINDOWS: usize = 24;
 
 /// A window of a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,9 +45,18 @@ impl PilotWindow {
 
 /// The number of windows after which a service is steady, by those that count.
 pub(super) fn steady_after(windows: &[PilotWindow]) -> Option<usize> {
-    let sound: Vec<usize> = (0..windows.len()).filter(|place| !windows[*place].is_taken).collect();
+    let mut sound: Vec<usize> = (0..windows.len()).filter(|place| !windows[*place].is_taken).collect();
+    if is_hopeless(windows, sound.len()) {
+        sound = (0..windows.len()).collect();
+    }
     let costs: Vec<f64> = sound.iter().map(|place| relative_cost(windows, *place)).collect();
     steady_from(&costs).map(|from| sound[from])
+}
+
+/// On a machine that is never left alone all windows count: what makes both dearer cancels in the cost relative to the reference,
+/// and to wait for a sound one would take the time of the run.
+fn is_hopeless(windows: &[PilotWindow], sound: usize) -> bool {
+    windows.len() >= HOPELESS_WINDOWS && 4 * sound < windows.len()
 }
 
 /// Divided by what the reference costs at that time, by the median of its neighbouring windows, since one window of it is short.
@@ -212,6 +223,18 @@ mod tests {
         assert_eq!(steady_after(&windows(&costs, |_| 1.0, |_| true)), None);
         let few = windows(&costs, |_| 1.0, |place| place % 4 > 0);
         assert_eq!(steady_after(&few), None, "ten windows are too few");
+    }
+
+    #[test]
+    fn a_machine_that_is_never_left_alone_is_measured_by_the_reference() {
+        let costs = curve(40, |i| if i < 8.0 { 20.0 } else { 10.0 });
+        let disturbed = |place: usize| if place % 7 < 4 { 2.0 } else { 1.5 };
+        let found = windows(&costs, disturbed, |_| true);
+        assert_eq!((steady_after(&found[..23]), steady_after(&found)), (None, Some(8)));
+        let alone: Vec<PilotWindow> =
+            found.iter().map(|window| PilotWindow { beside: None, ..*window }).collect();
+        let from = steady_after(&alone).unwrap();
+        assert!((8..=12).contains(&from), "{from}: of the reference itself, by the floor");
     }
 
     #[test]
