@@ -1,8 +1,11 @@
 //! How often verdicts err, by stored runs and by simulation: the figures of the methodology.
 //!
-//! `cargo run --release -p tare-analysis --example verdicts -- [single-round]`, all of them without a name.
+//! `cargo run --release -p tare-analysis --example verdicts -- [capacity|single-round]`, all of them without a name.
 //! Seeds are fixed. Smaller versions are among the tests.
 
+mod capacity;
+#[path = "../../tests/support/queue.rs"]
+mod queue;
 #[path = "../../tests/support/rounds.rs"]
 mod rounds;
 mod single_round;
@@ -11,7 +14,7 @@ type Part = fn();
 
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
-    let parts: [(&str, Part); 1] = [("single-round", single_round::main)];
+    let parts: [(&str, Part); 2] = [("capacity", capacity::main), ("single-round", single_round::main)];
     for (_, run) in parts.iter().filter(|(part, _)| name.is_empty() || name == *part) {
         run();
     }

@@ -1,15 +1,18 @@
 //! From the records of a search to its figures. The unit is the fresh start: one search is one observation.
 
+mod interval;
+
 use std::collections::BTreeMap;
 
 use tare_stats::summary;
 
 use crate::{
-    estimate::{Estimate, of_logarithms},
+    estimate::Estimate,
     findings::{Finding, RowIssue, RunIssue, detect},
     interleaved::{State, notes},
     verdict::Verdict,
 };
+pub use interval::{bias, estimate};
 use tare_bench::{
     folder::StoredRun,
     plan::{Plan, PlannedRow},
@@ -71,8 +74,9 @@ pub enum Bound {
 }
 
 impl SloRow {
-    /// Whether the SLO holds at `per_second`, if that was asked: all of the interval must be at least as high, and it does
-    /// not where all of it is lower or no rate held. Else whether there are figures; that no rate holds is one too.
+    /// Whether the SLO holds at `per_second`, if that was asked: all of the interval, its bias in it, must be at least as high,
+    /// and it does not where all of it is lower or no rate held. Else whether there are figures; that no rate holds is one
+    /// too.
     pub fn verdict(&self, per_second: Option<f64>) -> Verdict {
         let (State::Measured, Some(per_second)) = (&self.state, per_second) else {
             return self.state.verdict();
@@ -80,7 +84,7 @@ impl SloRow {
         let Some(capacity) = &self.capacity else { return Verdict::Fail };
         match (capacity.low, capacity.high) {
             (Some(low), _) if low >= per_second => Verdict::Pass,
-            (_, Some(high)) if high < per_second && self.bound != Some(Bound::AtLeast) => Verdict::Fail,
+            (_, Some(high)) if high < per_second => Verdict::Fail,
             _ => Verdict::Inconclusive,
         }
     }
@@ -111,9 +115,10 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     }
     let ended = ending(&kept.records);
     let starts = |place: usize| searches.of(place).collect::<Vec<&SearchStart>>();
+    let limit_ns = slo.slo.limits_ns().into_iter().max().unwrap_or(0);
     let of_row = |(place, row)| {
         let wrong = wrong_answers(kept, place);
-        slo_row(slo, row, &starts(place), failures.get(&place), wrong)
+        slo_row(slo, row, &starts(place), failures.get(&place), wrong, (limit_ns, window_ns(plan)))
     };
     let mut rows: Vec<SloRow> = plan.rows.iter().enumerate().map(of_row).collect();
     let rank = |row: &SloRow| row.capacity.as_ref().map_or(0.0, |level| level.value);
@@ -142,6 +147,7 @@ fn slo_row(
     starts: &[&SearchStart],
     failure: Option<&String>,
     wrong: Option<RowIssue>,
+    times: (u64, u64),
 ) -> SloRow {
     let is_over = |start: &&SearchStart| start.search.as_ref().is_some_and(|search| search.is_over());
     let starts: Vec<&SearchStart> = starts.iter().copied().filter(is_over).collect();
@@ -159,7 +165,7 @@ fn slo_row(
         ..SloRow::default()
     };
     if report.state == State::Measured {
-        let mut issues = fill_in(&mut report, &found);
+        let mut issues = fill_in(&mut report, &found, times);
         issues.extend(too_short(slo, &found));
         report.findings = issues.into_iter().map(|issue| Finding::of_row(&row.label, issue)).collect();
     }
@@ -188,7 +194,11 @@ fn state(
 }
 
 /// Returns the findings about it.
-fn fill_in(report: &mut SloRow, found: &[(&SearchStart, Found)]) -> Vec<RowIssue> {
+fn fill_in(
+    report: &mut SloRow,
+    found: &[(&SearchStart, Found)],
+    (limit_ns, window_ns): (u64, u64),
+) -> Vec<RowIssue> {
     let mut issues = Vec::new();
     let count = |is: fn(&Found) -> bool| found.iter().filter(|(_, found)| is(found)).count();
     let below = count(|found| matches!(found, Found::Below(_)));
@@ -199,13 +209,17 @@ fn fill_in(report: &mut SloRow, found: &[(&SearchStart, Found)]) -> Vec<RowIssue
         report.bound = Some(Bound::Below);
         return issues;
     }
-    let rates: Vec<f64> = found.iter().filter_map(|(_, found)| found.per_second()).collect();
-    let shares: Vec<f64> = rates.iter().zip(&closed).map(|(rate, closed)| rate / closed).collect();
-    let capacity = of_logarithms(&rates);
-    let warnings = capacity.iter().flat_map(|found| &found.warnings);
-    issues.extend(warnings.map(|warning| RowIssue::Sample { metric: None, warning: *warning }));
-    report.capacity = capacity.as_ref().map(Estimate::exp);
-    report.share = Estimate::of(&shares);
+    let by = |relative: bool, bias| {
+        let per = closed.iter().map(move |closed| if relative { *closed } else { 1.0 });
+        interval::estimate(found.iter().map(|(_, found)| found).zip(per), bias)
+    };
+    let Some((share, _)) = by(true, 0.0) else { return issues };
+    let bias = interval::bias(limit_ns, window_ns, share.value);
+    report.share = by(true, bias).map(|(share, _)| share);
+    if let Some((capacity, warnings)) = by(false, bias) {
+        issues.extend(warnings.into_iter().map(|warning| RowIssue::Sample { metric: None, warning }));
+        report.capacity = Some(capacity);
+    }
     report.latency_ns_p99 = summary::median(&found.iter().filter_map(p99_there).collect::<Vec<_>>()).ok();
     if at_least > 0 {
         report.bound = Some(Bound::AtLeast);
@@ -237,8 +251,12 @@ fn too_short(slo: &SloPlan, found: &[(&SearchStart, Found)]) -> Option<RowIssue>
     (due < needed as f64).then_some(RowIssue::ShortWindow { due, needed })
 }
 
+/// Length of a window of the open loop.
+fn window_ns(plan: &Plan) -> u64 {
+    plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns())
+}
+
 fn load_text(plan: &Plan) -> String {
-    let window_ns = plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns());
     format!(
         "open loop with Poisson arrivals, up to {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; \
          windows of {} ms",
@@ -246,7 +264,7 @@ fn load_text(plan: &Plan) -> String {
         plan.load().threads,
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
-        window_ns / 1_000_000
+        window_ns(plan) / 1_000_000
     )
 }
 

@@ -103,9 +103,8 @@ fn answer(report: &SloReport) -> String {
 }
 
 /// Whether all of the one's interval is above all that the other may hold.
-fn is_above(one: &Estimate, (row, other): &(&SloRow, &Estimate)) -> bool {
-    let most = other.high.filter(|_| row.bound != Some(Bound::AtLeast));
-    one.low.zip(most).is_some_and(|(low, high)| low > high)
+fn is_above(one: &Estimate, (_, other): &(&SloRow, &Estimate)) -> bool {
+    one.low.zip(other.high).is_some_and(|(low, high)| low > high)
 }
 
 fn nothing(report: &SloReport) -> String {
@@ -133,8 +132,10 @@ fn counted(row: &SloRow, count: usize) -> Option<usize> {
 
 /// A line for each service.
 pub(crate) fn section(report: &SloReport) -> Section {
-    let lead =
-        format!("The highest rate at which {} holds, with its 95% interval over fresh starts.", report.slo);
+    let lead = format!(
+        "The highest rate at which {} holds, with its 95% interval over fresh starts. The lower end allows for the bias of a search.",
+        report.slo
+    );
     let table = levels().and(searched()).table("Services by capacity", report.rows.iter().cloned());
     let section = Section::new("capacity", "Capacity", &lead, table);
     let best = report.rows.iter().find_map(|row| Some((row, row.capacity.as_ref()?)));
@@ -447,7 +448,7 @@ mod tests {
     #[test]
     fn a_service_that_holds_nothing_is_told_beside_one_that_holds_all() {
         let found = told(&searched(&[("hopeless", 0.0), ("endless", 1e9)], 6));
-        let expected = "Under p99=10ms, errors=0.1%: endless holds up to at least 11.0 k/s (11.0 k/s to 11.0 k/s); \
+        let expected = "Under p99=10ms, errors=0.1%: endless holds up to at least 11.0 k/s; \
                         no rate holds for hopeless.";
         assert_eq!(found.answer, expected);
         let hopeless = told(&searched(&[("hopeless", 0.0)], 2)).answer;
