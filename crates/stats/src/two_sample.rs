@@ -261,6 +261,19 @@ fn centre<V: AsRef<[f64]>>(before: &[V], after: &[V]) -> Result<(f64, Option<f64
     Ok((point, Some((part(&one, before.len()) + part(&other, after.len())).sqrt())))
 }
 
+/// Two-sided p-value of "this difference is one like those": of `alike`, differences between two groups behind which is
+/// nothing but chance, such as those of programs that did not change between two runs. They are taken to be normal about 0
+/// with one spread, so this is Student's t with as many degrees of freedom; 1 where there are none.
+#[must_use]
+pub fn among_p(difference: f64, alike: &[f64]) -> f64 {
+    let square = alike.iter().map(|one| one * one).sum::<f64>() / alike.len() as f64;
+    match alike.len() {
+        0 => 1.0,
+        _ if difference == 0.0 => 1.0,
+        freedom => student::two_sided_p(difference / square.sqrt(), freedom),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,6 +342,15 @@ mod tests {
             between(&[group(1.0), group(2.0)], &[group(4.0), group(5.0)], 0.95).unwrap().interval
         };
         assert_eq!(of(2), of(500));
+    }
+
+    /// scipy: `2 * stats.t.sf(3 / np.sqrt((1 + 1 + 4 + 4) / 4), 4)`.
+    #[test]
+    fn a_difference_is_held_against_those_of_what_did_not_change() {
+        assert!((among_p(3.0, &[1.0, -1.0, 2.0, -2.0]) - 0.13063511375366063).abs() < 1e-12);
+        assert_eq!((among_p(3.0, &[]), among_p(0.0, &[0.0])), (1.0, 1.0));
+        // One row that did not change is hardly a measure.
+        assert!(among_p(10.0, &[1.0]) > 0.05 && among_p(20.0, &[1.0]) < 0.05);
     }
 
     #[test]

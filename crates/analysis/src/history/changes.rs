@@ -5,7 +5,7 @@ use tare_stats::change_points;
 
 use super::{effects::DECIDES, scope::RunSet};
 
-/// Error probability of the changes of one row and metric.
+/// The probability that some row without a change is said to have one, over all rows and metrics of a report.
 const ALPHA: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -22,38 +22,57 @@ pub struct Change {
     pub p: f64,
 }
 
-/// Fewest runs in which a change can show.
-pub fn needed() -> usize {
-    change_points::least_n(ALPHA).unwrap_or(change_points::EXACT_MAX)
+/// Fewest runs in which a change can show, by the number of rows and metrics that are asked about.
+pub fn needed(scope: &RunSet) -> usize {
+    let asked = histories(scope).len().max(1) as f64;
+    change_points::least_n(ALPHA / asked).unwrap_or(change_points::EXACT_MAX)
 }
 
 /// All changes, row by row. Runs of two machines are no history.
 pub fn changes(scope: &RunSet) -> Vec<Change> {
-    if !scope.is_one_machine || scope.runs.len() < needed() {
+    if !scope.is_one_machine {
         return Vec::new();
     }
-    let all = scope.labels().into_iter().flat_map(|row| DECIDES.map(|metric| of(scope, &row, metric)));
-    all.flatten().collect()
+    let histories = histories(scope);
+    let levels: Vec<&[f64]> = histories.iter().map(|one| one.levels.as_slice()).collect();
+    let found = change_points::changes_of_all(&levels, ALPHA).unwrap_or_default();
+    histories.iter().zip(&found).flat_map(|(one, found)| one.changes(scope, found)).collect()
 }
 
-/// What a run says is the middle of its log ratios.
-fn of(scope: &RunSet, label: &str, metric: Metric) -> Vec<Change> {
-    let samples = (0..scope.runs.len()).map(|run| (run, scope.ratios(run, label, metric)));
-    let levels =
-        samples.filter_map(|(run, sample)| Some((run, tare_stats::hodges_lehmann(&sample.ok()?.units()))));
-    let (runs, history): (Vec<usize>, Vec<f64>) = levels.unzip();
-    let found = change_points::changes(&history, ALPHA).unwrap_or_default();
-    let end = |index: usize| found.get(index).map_or(history.len(), |change| change.at);
-    let build = |at: usize| scope.runs[runs[at]].build(label);
-    let change = |(index, change): (usize, &change_points::Change)| Change {
-        row: label.to_owned(),
-        metric,
-        run: runs[change.at],
-        ratio: change.shift.exp(),
-        before: change.at - index.checked_sub(1).map_or(0, end),
-        after: end(index + 1) - change.at,
-        same_build: build(change.at).is_some_and(|now| build(change.at - 1) == Some(now)),
-        p: change.p,
+/// One row and metric, in the runs that have it: the middle of its log ratios.
+struct LevelHistory {
+    row: String,
+    metric: Metric,
+    runs: Vec<usize>,
+    levels: Vec<f64>,
+}
+
+fn histories(scope: &RunSet) -> Vec<LevelHistory> {
+    let each = scope.labels().into_iter().flat_map(|row| DECIDES.map(|metric| (row.clone(), metric)));
+    let of = |(row, metric): (String, Metric)| {
+        let samples = (0..scope.runs.len()).map(|run| (run, scope.ratios(run, &row, metric)));
+        let levels = samples
+            .filter_map(|(run, sample)| Some((run, tare_stats::hodges_lehmann(&sample.ok()?.units()))));
+        let (runs, levels): (Vec<usize>, Vec<f64>) = levels.unzip();
+        LevelHistory { row, metric, runs, levels }
     };
-    found.iter().enumerate().map(change).collect()
+    each.map(of).filter(|history| history.runs.len() > 1).collect()
+}
+
+impl LevelHistory {
+    fn changes(&self, scope: &RunSet, found: &[change_points::Change]) -> Vec<Change> {
+        let end = |index: usize| found.get(index).map_or(self.levels.len(), |change| change.at);
+        let build = |at: usize| scope.runs[self.runs[at]].build(&self.row);
+        let change = |(index, change): (usize, &change_points::Change)| Change {
+            row: self.row.clone(),
+            metric: self.metric,
+            run: self.runs[change.at],
+            ratio: change.shift.exp(),
+            before: change.at - index.checked_sub(1).map_or(0, end),
+            after: end(index + 1) - change.at,
+            same_build: build(change.at).is_some_and(|now| build(change.at - 1) == Some(now)),
+            p: change.p,
+        };
+        found.iter().enumerate().map(change).collect()
+    }
 }

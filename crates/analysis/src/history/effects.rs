@@ -51,8 +51,10 @@ pub enum EffectVerdict {
     Worse,
     /// It differs, and is the same program.
     Moved,
-    /// It differs, by no more than programs that are the same.
+    /// It differs, by no more than programs that are the same may.
     Within,
+    /// The two runs differ. What runs differ by themselves is not known, so this is no news of the program.
+    Differ,
     /// The data do not tell.
     NotShown,
     Beside,
@@ -68,7 +70,8 @@ impl Effect {
             (EffectVerdict::Better, _) => "cheaper",
             (EffectVerdict::Worse, _) => "dearer",
             (EffectVerdict::Moved, _) => "moved, same build",
-            (EffectVerdict::Within, _) => "no more than same builds",
+            (EffectVerdict::Within, _) => "not beyond same builds",
+            (EffectVerdict::Differ, _) => "these runs differ",
             (EffectVerdict::NotShown, _) => "not shown",
             (EffectVerdict::Beside, _) => "beside",
             (EffectVerdict::NotCompared, _) => "not compared",
@@ -100,19 +103,76 @@ pub fn effects(scope: &RunSet) -> Vec<Effect> {
         .iter()
         .flat_map(|row| metrics(row).map(|metric| effect(scope, row, metric)).collect::<Vec<_>>())
         .collect();
+    let beyond = beyond(scope, &all);
     adjust(&mut all);
-    for effect in &mut all {
-        effect.verdict = verdict(effect, scope);
+    for (effect, beyond) in all.iter_mut().zip(beyond) {
+        effect.verdict = verdict(effect, scope, beyond);
         let is_found = matches!(effect.verdict, EffectVerdict::Better | EffectVerdict::Worse);
         if is_found && effect.same_build == Some(true) && scope.is_one_machine {
             effect.reason = "the build is the same: the last run stands apart from the others".to_owned();
         }
-    }
-    // On two machines a program that is the same moves all the same: it says nothing of what runs differ by.
-    if scope.is_one_machine {
-        compare_with_same_builds(&mut all);
+        if let Some(reason) = beyond.reason(effect.verdict) {
+            effect.reason = reason;
+        }
     }
     all
+}
+
+/// What is known of an effect besides its blocks: whether it is greater than what two runs differ by themselves.
+#[derive(Debug, Clone, Copy)]
+struct Beyond {
+    /// Differences of which it is known that nothing changed.
+    alike: usize,
+    /// Whether this one is greater than theirs, at 5% over all that are asked about.
+    is_greater: bool,
+}
+
+impl Beyond {
+    fn reason(self, verdict: EffectVerdict) -> Option<String> {
+        match verdict {
+            EffectVerdict::Differ => {
+                Some("one run of each: what two runs of one program differ by is not known".to_owned())
+            }
+            EffectVerdict::Within => Some(format!(
+                "not separated from what did not change and moved all the same ({})",
+                crate::figures::several(self.alike, "difference")
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// Of each effect, in their order. Of two runs of one machine what runs differ by themselves is known from the programs that are
+/// the same in both, and from the reference's twin. On two machines a program that is the same moves all the same.
+fn beyond(scope: &RunSet, all: &[Effect]) -> Vec<Beyond> {
+    let is_known = scope.is_one_machine && !scope.by_runs();
+    let alike = DECIDES.map(|metric| if is_known { alike(scope, all, metric) } else { Vec::new() });
+    let of = |metric: Metric| DECIDES.iter().position(|one| *one == metric).map(|at| &alike[at]);
+    let is_asked = |effect: &Effect| effect.same_build != Some(true) && effect.p.is_some();
+    let p = |effect: &Effect| {
+        let among = two_sample::among_p(effect.log()?, of(effect.metric)?);
+        effect.p.filter(|_| is_asked(effect)).map(|p| p.max(among))
+    };
+    let each: Vec<Option<f64>> = all.iter().map(p).collect();
+    let mut adjusted = holm::adjust(&each.iter().flatten().copied().collect::<Vec<f64>>()).into_iter();
+    let known = |effect: &Effect| of(effect.metric).map_or(0, Vec::len);
+    let is_greater =
+        |p: &Option<f64>| p.is_some().then(|| adjusted.next()).flatten().is_some_and(|p| p <= ALPHA);
+    let greater: Vec<bool> = each.iter().map(is_greater).collect();
+    all.iter().zip(greater).map(|(effect, is_greater)| Beyond { alike: known(effect), is_greater }).collect()
+}
+
+/// Differences between two runs that no program made: of rows whose build is the same, and of the reference and its twin, which
+/// are the same program in each run. A ratio within one run has half the variance of a difference between two.
+fn alike(scope: &RunSet, all: &[Effect], metric: Metric) -> Vec<f64> {
+    let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
+    let twin = |run: usize| {
+        let plan = scope.runs[run].plan();
+        let label = plan.twin.as_deref().filter(|label| plan.is_twin(label))?;
+        let ratios = scope.ratios(run, label, metric).ok()?;
+        Some(std::f64::consts::SQRT_2 * tare_stats::hodges_lehmann(&ratios.units()))
+    };
+    same.filter_map(Effect::log).chain((0..scope.runs.len()).filter_map(twin)).collect()
 }
 
 fn effect(scope: &RunSet, label: &str, metric: Metric) -> Effect {
@@ -226,33 +286,22 @@ fn adjust(all: &mut [Effect]) {
     }
 }
 
-fn verdict(effect: &Effect, scope: &RunSet) -> EffectVerdict {
-    let decides = DECIDES.contains(&effect.metric);
-    // On two machines a program need not be the same to the byte, nor weigh the same against the reference.
-    let has_moved = effect.same_build == Some(true) && scope.is_one_machine && !scope.by_runs();
-    match (&effect.ratio, effect.p) {
-        (None, _) => EffectVerdict::NotCompared,
-        (Some(_), _) if !decides => EffectVerdict::Beside,
-        (Some(_), p) if p.is_none_or(|p| p > ALPHA) => EffectVerdict::NotShown,
-        (Some(_), _) if has_moved => EffectVerdict::Moved,
-        (Some(ratio), _) if (ratio.value > 1.0) == (effect.metric == Metric::Throughput) => {
-            EffectVerdict::Better
-        }
-        (Some(_), _) => EffectVerdict::Worse,
+fn verdict(effect: &Effect, scope: &RunSet, beyond: Beyond) -> EffectVerdict {
+    let Some(ratio) = &effect.ratio else { return EffectVerdict::NotCompared };
+    if !DECIDES.contains(&effect.metric) {
+        return EffectVerdict::Beside;
     }
-}
-
-/// What programs move by that have not changed is what two runs differ by themselves.
-fn compare_with_same_builds(all: &mut [Effect]) {
-    for metric in DECIDES {
-        let Some((floor, row)) = floor(all, metric) else { continue };
-        for effect in all.iter_mut().filter(|effect| effect.metric == metric) {
-            let is_found = matches!(effect.verdict, EffectVerdict::Better | EffectVerdict::Worse);
-            if is_found && effect.unit != "runs" && effect.log().is_some_and(|log| log.abs() <= floor) {
-                effect.verdict = EffectVerdict::Within;
-                effect.reason = format!("{row}, which is the same build, moved as much");
-            }
-        }
+    if effect.p.is_none_or(|p| p > ALPHA) {
+        return EffectVerdict::NotShown;
+    }
+    let is_higher = (ratio.value > 1.0) == (effect.metric == Metric::Throughput);
+    // On two machines a program need not be the same to the byte, nor weigh the same against the reference.
+    match scope.by_runs() {
+        false if effect.same_build == Some(true) && scope.is_one_machine => EffectVerdict::Moved,
+        false if beyond.alike == 0 => EffectVerdict::Differ,
+        false if !beyond.is_greater => EffectVerdict::Within,
+        _ if is_higher => EffectVerdict::Better,
+        _ => EffectVerdict::Worse,
     }
 }
 

@@ -93,7 +93,8 @@ impl NamedRun {
     }
 
     pub fn row(&self, label: &str) -> Option<&RowReport> {
-        self.report.rows.iter().find(|row| row.label == label)
+        let twin = self.report.twin.iter().map(|twin| &twin.row);
+        self.report.rows.iter().chain(twin).find(|row| row.label == label)
     }
 
     pub fn status(&self) -> Status {
@@ -142,7 +143,40 @@ impl NamedRun {
             return Err("it is what the others are related to".to_owned());
         }
         self.has(reference, metric)?;
-        self.parted(label, reference, &own, &self.series(reference, metric))
+        let other = self.series(reference, metric);
+        match metric {
+            Metric::P99 => self.of_processes(label, reference, &own, &other),
+            _ => self.parted(label, reference, &own, &other),
+        }
+    }
+
+    /// Of a figure that a process has for its whole life: what a kept process answered in all of its blocks is related to what
+    /// the other answered in the same blocks. A value for each part of the run that has no process in common with the rest.
+    fn of_processes(
+        &self,
+        label: &str,
+        base: &str,
+        one: &BTreeMap<usize, f64>,
+        other: &BTreeMap<usize, f64>,
+    ) -> Result<RowRatios, String> {
+        let blocks =
+            |label: &str| self.measured.get(label).map(|row| row.processes.keys().copied().collect());
+        let [own, others]: [Vec<usize>; 2] = [label, base].map(|label| blocks(label).unwrap_or_default());
+        let both: Vec<usize> = own.into_iter().filter(|block| others.contains(block)).collect();
+        let numbers: Vec<f64> = both.iter().map(|block| *block as f64).collect();
+        let parts =
+            two_level::by_start(&numbers, &self.processes(label, &both), &self.processes(base, &both));
+        let mean = |values: &BTreeMap<usize, f64>, blocks: &[f64]| {
+            let logs = blocks.iter().filter_map(|block| Some(values.get(&(*block as usize))?.ln()));
+            let logs: Vec<f64> = logs.collect();
+            (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+        };
+        let parts = parts.map_err(|error| error.to_string())?;
+        let starts = parts.iter().filter_map(|blocks| Some(vec![mean(one, blocks)? - mean(other, blocks)?]));
+        match starts.collect::<Vec<_>>() {
+            starts if starts.is_empty() => Err(format!("{label}: no block has this figure")),
+            starts => Ok(RowRatios { starts }),
+        }
     }
 
     /// Logarithms of one by the other, in the blocks that both have, parted into what has no process in common.

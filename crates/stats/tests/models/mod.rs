@@ -79,3 +79,25 @@ fn process(rng: &mut ChaCha8Rng) -> f64 {
     let layout = if rng.random::<f64>() < 0.3 { 2.0 } else { 0.0 };
     layout + (0..8).map(|_| normal(rng)).sum::<f64>() / 8.0
 }
+
+/// Runs of this number of rows by two metrics, which no run is ahead in. Metrics of one row have a correlation, and so do the
+/// rows of one run, which share a reference.
+pub fn family(rows: usize, runs: usize, metrics: f64, shared: f64, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
+    let mut common = || (0..runs).map(|_| normal(rng)).collect::<Vec<f64>>();
+    let of_run = [common(), common()];
+    let mut all = Vec::new();
+    for _ in 0..rows {
+        let own: Vec<f64> = common();
+        let other = common();
+        let both = own
+            .iter()
+            .zip(&other)
+            .map(|(one, other)| metrics * one + (1.0 - metrics * metrics).sqrt() * other);
+        let both: Vec<f64> = both.collect();
+        for (own, of_run) in [own, both].iter().zip(&of_run) {
+            let mix = own.iter().zip(of_run);
+            all.push(mix.map(|(own, run)| shared.sqrt() * run + (1.0 - shared).sqrt() * own).collect());
+        }
+    }
+    all
+}

@@ -32,7 +32,7 @@ pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> Stri
     let between = between(scope);
     let mut parts = Vec::new();
     for metric in DECIDES {
-        for verdict in [EffectVerdict::Worse, EffectVerdict::Better] {
+        for verdict in [EffectVerdict::Worse, EffectVerdict::Better, EffectVerdict::Differ] {
             parts.extend(part(&compared, metric, verdict));
         }
     }
@@ -110,7 +110,12 @@ fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<
     found.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
     let word = found.first()?.word();
     let named = listed(found.iter().map(|effect| named(effect)), found.len());
-    Some(format!("{} became {word}: {named}", found.len()))
+    Some(match verdict {
+        EffectVerdict::Differ => {
+            format!("these runs differ in {} of {}: {named}", metric.name(), found.len())
+        }
+        _ => format!("{} became {word}: {named}", found.len()),
+    })
 }
 
 fn named(effect: &Effect) -> String {

@@ -176,10 +176,10 @@ pub(crate) fn changes(scope: &RunSet, found: &[Change]) -> Vec<Section> {
     if !scope.by_runs() {
         return Vec::new();
     }
-    let (id, title, needed, count) = ("changes", "Change points", needed(), scope.runs.len());
+    let (id, title, needed, count) = ("changes", "Change points", needed(scope), scope.runs.len());
     let lead = format!(
-        "Where the level of a row changed in the order of time: Pettitt's test on what each run says, at 5% for each row and \
-         metric, so that about one in twenty of them shows a change that is none. It takes {needed} runs."
+        "Where the level of a row changed in the order of time, at 5% over all rows, throughput and CPU/request together \
+         (Holm). With these rows it takes {needed} runs."
     );
     let none = |note: String| Section::without(id, title, &lead).note(note);
     let section = match () {
@@ -190,7 +190,7 @@ pub(crate) fn changes(scope: &RunSet, found: &[Change]) -> Vec<Section> {
         () => Section::new(id, title, &lead, changes_table(scope, found)),
     };
     let section = match (&section.table, found) {
-        (Some(_), []) => section.note("no level changed"),
+        (Some(_), []) => section.note("no change of level is shown"),
         (Some(_), found) if found.iter().any(|change| change.same_build) => section.note(
             "a level that changed while the build did not is that of the machine, or of what the build does not hold; the \
              environment of each run may say which",

@@ -105,8 +105,10 @@ const RAW_SOCKET: Row = ("raw-socket", 1.0, "0.1.0+p");
 /// Two runs of one machine, which was slower the second time; `fast` lost 4% with a new build.
 fn pair() -> Vec<NamedRun> {
     let gone = ("gone", 0.7, "2.0+a");
-    let before = run(1, 1.0, &[RAW_SOCKET, STEADY, ("fast", 0.9, "1.0+a"), gone], 12);
-    let after = run(2, 0.8, &[RAW_SOCKET, STEADY, ("fast", 0.864, "1.1+b"), ("new", 0.6, "1.0+a")], 12);
+    let [calm, still] = [("calm", 0.75, "1.0+a"), ("still", 0.65, "1.0+a")];
+    let before = run(1, 1.0, &[RAW_SOCKET, STEADY, ("fast", 0.9, "1.0+a"), gone, calm, still], 12);
+    let new = ("new", 0.6, "1.0+a");
+    let after = run(2, 0.8, &[RAW_SOCKET, STEADY, ("fast", 0.864, "1.1+b"), new, calm, still], 12);
     vec![before, after]
 }
 
@@ -213,13 +215,37 @@ fn what_moves_without_a_change_says_how_much_runs_differ() {
     let document =
         of(vec![run(1, 1.0, &rows(0.8, 0.5, "1.0+a"), 12), run(2, 1.0, &rows(0.76, 0.49, "1.1+b"), 12)]);
     assert_eq!(verdict(&document, "same", "throughput"), "moved, same build");
-    assert_eq!(verdict(&document, "other", "throughput"), "no more than same builds");
+    assert_eq!(verdict(&document, "other", "throughput"), "not beyond same builds");
     assert!(
         document.answer.contains("2 moved as services do whose build is the same"),
         "{}",
         document.answer
     );
     assert!(document.notes.iter().any(|note| note.contains("(same): so much comes from the runs")));
+}
+
+/// Two runs of new builds do not show what runs differ by themselves; the reference's twin does.
+#[test]
+fn new_builds_in_one_run_each_make_runs_differ_and_no_service_slower() {
+    let rows = |level: f64, build| [RAW_SOCKET, ("fast", level, build), ("again", 1.0, "0.1.0+p")];
+    let pair = |twin: Option<&str>| {
+        let run = |day, level, build| {
+            let rows = rows(level, build);
+            let mut kept = run(day, 1.0, if twin.is_some() { &rows } else { &rows[..2] }, 12).kept;
+            kept.header.plan.twin = twin.map(str::to_owned);
+            let service = kept.header.plan.rows[0].service.clone();
+            kept.header.plan.rows[2..].iter_mut().for_each(|row| row.service = service.clone());
+            NamedRun::of(format!("runs/day{day:02}"), kept)
+        };
+        of(vec![run(1, 0.9, "1.0+a"), run(2, 0.8, "1.1+b")])
+    };
+    let alone = pair(None);
+    assert_eq!(verdict(&alone, "fast", "throughput"), "these runs differ");
+    let expected = "Of the one service these runs differ in throughput of 1: fast -11.";
+    assert!(alone.answer.starts_with(expected), "{}", alone.answer);
+    let twinned = pair(Some("again"));
+    assert_eq!(verdict(&twinned, "fast", "throughput"), "slower");
+    assert!(table(&twinned, "effects").values("row").all(|row| row.text() != Some("again")));
 }
 
 /// What a run is made to differ in, what is said of it.
@@ -286,7 +312,7 @@ fn two_machines_are_compared_by_their_references_alone() {
     runs[1].kept.header.environment.cpu = "another CPU".to_owned();
     let document = of(runs);
     assert!(document.notes[0].starts_with("the runs are of two machines: only ratios to the reference"));
-    assert_eq!(verdict(&document, "fast", "throughput"), "slower");
+    assert_eq!(verdict(&document, "fast", "throughput"), "these runs differ");
     assert_eq!(verdict(&document, "fast", "peak RSS"), "not compared");
     // What moved there by most is no measure of what runs differ by, its own build being the same.
     let mut runs = vec![
@@ -295,7 +321,7 @@ fn two_machines_are_compared_by_their_references_alone() {
     ];
     runs[1].kept.header.environment.cpu = "another CPU".to_owned();
     let document = of(runs);
-    assert_eq!(verdict(&document, "same", "throughput"), "slower");
+    assert_eq!(verdict(&document, "same", "throughput"), "these runs differ");
     assert!(document.notes.iter().all(|note| !note.contains("of the same build")), "{:?}", document.notes);
     let mut runs =
         vec![run(1, 1.0, &[RAW_SOCKET], 6), run(2, 1.0, &[RAW_SOCKET], 6), run(3, 1.0, &[RAW_SOCKET], 6)];
@@ -389,6 +415,38 @@ fn starts_count_where_a_process_was_kept() {
     assert_eq!(verdict(&document, "fast", "throughput"), "slower");
 }
 
+/// The p99 of a process that was kept for four blocks is of all four: it is held against the reference's of the same blocks.
+#[test]
+fn the_p99_of_a_kept_process_is_related_to_all_of_its_blocks() {
+    let pair = pair().into_iter().map(|run| {
+        let mut kept = run.kept;
+        let is_of_fast = |row: usize| kept.header.plan.rows[row].label == "fast";
+        let of_fast: Vec<bool> = (0..kept.header.plan.rows.len()).map(is_of_fast).collect();
+        kept.records.retain(|record| match record {
+            Record::Started(started) => !of_fast[started.row] || started.block % 4 == 0,
+            Record::Stopped(stopped) => !of_fast[stopped.row] || stopped.block % 4 == 3,
+            _ => true,
+        });
+        // The reference was four times as slow in every first block of a process, and not in the last.
+        for record in &mut kept.records {
+            if let Record::Stopped(stopped) = record
+                && stopped.row == 0
+                && stopped.block % 4 == 0
+            {
+                stopped.latency.iter_mut().flatten().for_each(|latency| latency.p99_ns *= 16);
+            }
+        }
+        NamedRun::of(run.place, kept)
+    });
+    let runs: Vec<NamedRun> = pair.collect();
+    let document = of(runs);
+    let of_fast = |key| cell(&document, "effects", &[("row", "fast"), ("metric", "p99")], key);
+    assert_eq!(of_fast("n_before"), Value::Number(3.0), "three processes");
+    // The geometric mean of 16, 1, 1, 1 is 2.
+    let of_reference = of_fast("before_of_reference").number().unwrap();
+    assert!((of_reference * 0.9 * 2.0 - 1.0).abs() < 0.1, "{of_reference}");
+}
+
 #[test]
 fn too_few_blocks_have_an_effect_and_no_interval() {
     let document = of(vec![run(1, 1.0, &[RAW_SOCKET, STEADY], 3), run(2, 1.0, &[RAW_SOCKET, STEADY], 3)]);
@@ -402,7 +460,7 @@ fn too_few_blocks_have_an_effect_and_no_interval() {
 }
 
 /// `fast` loses 4% with the build of the seventh run.
-fn ten() -> Vec<NamedRun> {
+fn twelve() -> Vec<NamedRun> {
     let rows = |day: u64| {
         let (level, build) = if day < 7 { (0.9, "1.0+a") } else { (0.864, "1.1+b") };
         // Runs differ by themselves, by a quarter of a percent.
@@ -413,23 +471,23 @@ fn ten() -> Vec<NamedRun> {
         ]
     };
     let speed = |day: u64| 1.0 + 0.2 * wobble(98, day as usize, 0);
-    let mut runs: Vec<NamedRun> = (1..=10).map(|day| run(day, speed(day), &rows(day), 8)).collect();
+    let mut runs: Vec<NamedRun> = (1..=12).map(|day| run(day, speed(day), &rows(day), 8)).collect();
     runs.rotate_left(3);
     runs
 }
 
 #[test]
 fn a_history_of_runs() {
-    let document = of(ten());
+    let document = of(twelve());
     check(&document);
     assert_snapshot!(shown(&document));
 }
 
 #[test]
 fn a_history_is_in_the_order_of_time_and_names_the_build_that_changed() {
-    let document = of(ten());
+    let document = of(twelve());
     let of_fast = |key| cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], key);
-    assert_eq!((of_fast("before"), of_fast("after")), (Value::from("#1 .. #6"), Value::from("#7 .. #10")));
+    assert_eq!((of_fast("before"), of_fast("after")), (Value::from("#1 .. #6"), Value::from("#7 .. #12")));
     assert_eq!(
         (of_fast("unit"), of_fast("verdict")),
         (Value::from("runs"), Value::Word("slower", Tone::Bad))
@@ -447,7 +505,7 @@ fn a_short_history_says_how_many_runs_it_takes() {
     let changes = document.sections.iter().find(|section| section.id == "changes").unwrap();
     assert_eq!(
         changes.notes,
-        ["3 runs are too few: a change shows among 8 at the least, however great it is"]
+        ["3 runs are too few: a change shows among 10 at the least, however great it is"]
     );
     let last = cell(&document, "effects", &[("row", "steady"), ("metric", "throughput")], "after");
     assert_eq!(last, Value::from("#3"), "where no build changed the last run stands against the others");
