@@ -70,7 +70,7 @@ pub struct RowReport {
     pub style: Style,
     pub version: Option<String>,
     pub state: State,
-    /// Its tier, from 1: rows of one tier are not separated from its first.
+    /// Its tier, from 1: rows of one tier are not separated from its first, which says nothing of its others. No table shows it.
     pub tier: Option<usize>,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,

@@ -239,7 +239,7 @@ fn too_few_blocks_are_said_once() {
     let half = &find(&report, "half").findings;
     assert!(!half.iter().any(|found| found.to_string().contains("too few")), "{half:?}");
     let tiers = report.tiers.as_ref().unwrap();
-    assert!(tiers.lines()[0].starts_with("no tiers yet: 1 block is too few for an interval"));
+    assert!(tiers.lines()[0].starts_with("no ranks yet: 1 block is too few for an interval"));
     assert!(!tiers.are_known() && find(&report, "half").tier.is_none());
 }
 

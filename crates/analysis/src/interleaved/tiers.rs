@@ -40,6 +40,8 @@ pub struct Tiers {
     /// Blocks that all of them have; of several groups, cycles.
     pub blocks: usize,
     pub rows: Vec<Place>,
+    /// All pairs that are.
+    separated: Vec<[String; 2]>,
     /// Rows that stand side by side and are not separated, those first that may be furthest apart.
     pub not_separated: Vec<AdjacentPair>,
     /// Findings about all of it.
@@ -49,7 +51,7 @@ pub struct Tiers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub row: String,
-    /// Counted from 1: rows of one tier are not separated from its first.
+    /// Counted from 1: rows of one tier are not separated from its first, which says nothing of its others. No table shows it.
     pub tier: usize,
     /// The best rank that it may have.
     pub rank_best: usize,
@@ -132,6 +134,7 @@ impl Tiers {
                 .zip(&ranking.places)
                 .map(|(rank, place)| Place::of(rank, place, &table.labels))
                 .collect(),
+            separated: separated_pairs(&ranking, &table.labels),
             not_separated,
             warnings: ranking.warnings.clone(),
         })
@@ -147,14 +150,27 @@ impl Tiers {
         self.warnings.is_empty()
     }
 
-    /// For below the table: first what tiers mean, or why there are none.
+    /// Whether these two rows are, in either order. Ranks alone do not say: those of a noisy row reach into those of others, which
+    /// may be separated from each other.
+    pub fn are_separated(&self, one: &str, other: &str) -> bool {
+        self.separated.iter().any(|pair| pair.iter().all(|row| row == one || row == other))
+    }
+
+    /// `63 of 66 pairs`.
+    pub fn extent(&self) -> String {
+        let pairs = self.rows.len() * self.rows.len().saturating_sub(1) / 2;
+        format!("{} of {pairs} pairs", self.separated.len())
+    }
+
+    /// For below the table: first what the ranks are, or why there are none.
     pub fn lines(&self) -> Vec<String> {
         let by = self.by;
         if !self.are_known() {
-            return self.warnings.iter().map(|warning| format!("no tiers yet: {warning}")).collect();
+            return self.warnings.iter().map(|warning| format!("no ranks yet: {warning}")).collect();
         }
         let held = format!(
-            "tiers by {by}: rows of one tier are not separated from its first ({:.0}% for all pairs together)",
+            "ranks by {by}: the best and the worst that a row may have; {} of rows are separated ({:.0}% for all pairs together)",
+            self.extent(),
             (1.0 - self.alpha) * 100.0
         );
         let pairs = self.not_separated.iter().take(PAIRS_MAX).map(AdjacentPair::text);
@@ -197,6 +213,11 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) 
         Some((number / groups, (own / base, block.process)))
     };
     blocks.iter().filter_map(figure).collect()
+}
+
+fn separated_pairs(ranking: &Ranking, labels: &[&str]) -> Vec<[String; 2]> {
+    let separated = ranking.pairs.iter().filter(|pair| pair.separated);
+    separated.map(|pair| [pair.a, pair.b].map(|place| labels[place].to_owned())).collect()
 }
 
 fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Vec<AdjacentPair> {

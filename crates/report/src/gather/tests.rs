@@ -262,19 +262,19 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     insta::assert_snapshot!(answers.join("\n"));
 }
 
-/// Few blocks and a single service have no tiers, so nothing is called so.
+/// Few blocks and a single service have no ranks, so nothing is called so.
 #[test]
-fn a_heading_names_tiers_only_where_there_are_some() {
+fn a_heading_names_ranks_only_where_they_are_known() {
     let heading = |change: fn(&mut StoredRun)| {
         let mut kept = kept(8);
         change(&mut kept);
         let section = sound(folder(&kept).path()).sections.swap_remove(0);
         let table = section.table.unwrap();
         let is_shown = |key: &str| table.columns.iter().any(|column| column.key == key && !column.hidden);
-        (section.id, section.title, is_shown("tier"), is_shown("ranks"))
+        (section.id, section.title, is_shown("ranks"))
     };
-    let told = |title: &str, ranked| ("tiers".to_owned(), title.to_owned(), ranked, ranked);
-    assert_eq!(heading(|_| {}), told("Tiers", true));
+    let told = |title: &str, ranked| ("tiers".to_owned(), title.to_owned(), ranked);
+    assert_eq!(heading(|_| {}), told("Ranks", true));
     assert_eq!(heading(few_blocks), told("Services", false));
     assert_eq!(heading(|kept| only(kept, &["raw-socket"])), told("Services", false));
     assert_eq!(heading(|kept| only(kept, &["dying"])), told("Services", false));

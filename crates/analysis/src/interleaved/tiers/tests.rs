@@ -46,6 +46,28 @@ fn what_cannot_be_separated_is_one_tier() {
     assert!(0.004 < most && most < 0.1, "{most}");
 }
 
+/// A noisy row between two quiet ones is separated from neither, and hides nothing: the two are separated from each other.
+#[test]
+fn a_noisy_row_hides_no_separation() {
+    let mut kept = kept_with(&[("raw-socket", 1.0), ("asio", 1.03), ("hyper", 0.98)], 12);
+    for record in &mut kept.records {
+        if let Record::Sample(slice) = record
+            && slice.row == 1
+        {
+            let percent = [86, 121, 93, 109, 84, 117][slice.block % 6];
+            slice.host.server_cpu_ns = slice.host.server_cpu_ns * percent / 100;
+        }
+    }
+    let report = compute(&kept);
+    let ranks: Vec<(&str, [usize; 2])> =
+        report.rows.iter().map(|row| (row.label.as_str(), row.ranks.unwrap())).collect();
+    assert_eq!(ranks, [("asio", [1, 3]), ("raw-socket", [1, 2]), ("hyper", [2, 3])]);
+    let tiers = report.tiers.unwrap();
+    assert!(tiers.are_separated("hyper", "raw-socket") && tiers.are_separated("raw-socket", "hyper"));
+    assert!(!tiers.are_separated("hyper", "asio") && !tiers.are_separated("asio", "raw-socket"));
+    assert!(tiers.lines()[0].contains("1 of 3 pairs of rows are separated"), "{:?}", tiers.lines());
+}
+
 #[test]
 fn tiers_are_said_in_words() {
     let report = compute(&kept_with(&ROWS, 12));

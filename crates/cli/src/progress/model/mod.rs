@@ -45,7 +45,7 @@ pub(crate) struct Model<'a> {
     elapsed_before: Duration,
     left: Duration,
     known: Interim,
-    /// Rows whose tier is another than a block ago.
+    /// Rows whose ranks are others than a block ago.
     moved: BTreeSet<usize>,
 }
 
@@ -160,13 +160,13 @@ impl<'a> Model<'a> {
     pub(crate) fn compute(&mut self) {
         let point = if let Phase::Sample(slot, _) = self.phase { slot.point } else { 0 };
         let mut known = interim(&self.stored, point);
-        let tiers = |table: &Table| -> BTreeMap<usize, Value> {
-            let place = table.place("tier");
-            let tier = |row: &Vec<Value>| Some((self.row_of(row)?, row.get(place?)?.clone()));
-            table.rows.iter().filter_map(tier).collect()
+        let ranks = |table: &Table| -> BTreeMap<usize, Value> {
+            let place = table.place("ranks");
+            let of = |row: &Vec<Value>| Some((self.row_of(row)?, row.get(place?)?.clone()));
+            table.rows.iter().filter_map(of).collect()
         };
-        let before = tiers(&self.known.table);
-        let moved = tiers(&known.table).into_iter().filter(|(row, tier)| before.get(row) != Some(tier));
+        let before = ranks(&self.known.table);
+        let moved = ranks(&known.table).into_iter().filter(|(row, ranks)| before.get(row) != Some(ranks));
         self.moved = moved.map(|(row, _)| row).collect();
         // What is new stands first.
         known.remarks.sort_by_key(|remark| self.known.remarks.contains(remark));

@@ -149,7 +149,7 @@ fn the_table_is_that_of_the_end() {
     assert_eq!(view.interest, [Interest::InBlock, Interest::Now, Interest::InBlock]);
     let shown = |key: &str| view.table.values(key).cloned().collect::<Vec<_>>();
     let whole = interim(&model.stored, 0).table;
-    for key in ["label", "throughput_ratio", "throughput_ratio_low", "tier"] {
+    for key in ["label", "throughput_ratio", "throughput_ratio_low", "ranks"] {
         assert_eq!(shown(key), whole.values(key).cloned().collect::<Vec<_>>(), "{key}");
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct View {
 pub(crate) enum Interest {
     #[default]
     None,
-    /// Its tier is another than a block ago.
+    /// Its ranks are others than a block ago.
     Moved,
     Reference,
     InBlock,

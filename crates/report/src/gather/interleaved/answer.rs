@@ -115,14 +115,15 @@ fn first(tiers: &Tiers, report: &Report) -> String {
         _ => ("Cheapest", "CPU per request"),
     };
     let reference = report.reference.as_str();
-    let of_tier = |tier: usize| -> Vec<&str> {
-        tiers.rows.iter().filter(|place| place.tier == tier).map(|place| place.row.as_str()).collect()
-    };
-    let top = of_tier(1);
+    // Of the rows that no other is shown to be ahead of, no two are separated: one of them would be behind.
+    let of_best = |best: usize| tiers.rows.iter().filter(move |place| place.rank_best == best);
+    let top: Vec<&str> = of_best(1).map(|place| place.row.as_str()).collect();
     // The reference does nothing, so it is no news that it is first: the news is who comes nearest.
     let (lead, named) = match top.as_slice() {
         [only] if *only == reference => {
-            let next = of_tier(2);
+            // The reference is the only row ahead of each, so of these no two are separated either.
+            let behind = |row: &&str| tiers.are_separated(row, reference);
+            let next: Vec<&str> = of_best(2).map(|place| place.row.as_str()).filter(behind).collect();
             if next.is_empty() {
                 return format!("{best}: {reference}");
             }
@@ -185,7 +186,6 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
 
 /// How much of an order there is.
 fn extent(tiers: &Tiers, report: &Report) -> String {
-    let count = tiers.rows.iter().map(|place| place.tier).max().unwrap_or(0);
     let by = match tiers.by {
         Metric::Throughput => " by throughput",
         _ => "",
@@ -194,5 +194,5 @@ fn extent(tiers: &Tiers, report: &Report) -> String {
         0 => String::new(),
         more => format!(", {more} without figures"),
     };
-    format!("{} over {}{by}{without}", several(count, "tier"), several(tiers.rows.len(), "service"))
+    format!("{} of services are separated{by}{without}", tiers.extent())
 }

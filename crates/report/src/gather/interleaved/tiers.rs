@@ -1,14 +1,14 @@
 //! The main table: every row that was asked for, those without figures with their reason.
 
-use tare_analysis::interleaved::{Report, RowReport, State};
-use tare_bench::{folder::StoredRun, plan::PlannedRow};
+use tare_analysis::interleaved::{Report, RowReport, State, Twin};
+use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
 use super::ratios;
 use crate::{
     document::{Chart, Column, Section, Shape, Unit},
     gather::{
         columns::{Columns, state},
-        words::{joined, span},
+        words::{joined, span, with_interval},
     },
 };
 
@@ -18,17 +18,18 @@ struct TierRow<'a> {
     planned: Option<&'a PlannedRow>,
 }
 
-const TIERS_LEAD: &str = "One row a service. Rows of one tier are not separated from the first of it: the data support no finer order.";
+const RANKS_LEAD: &str =
+    "One row a service, with the best and the worst rank that it may have: the data support no finer order.";
 
 const UNRANKED_LEAD: &str = "One row a service, in the order of what was measured. That is no ranking: which rows can be separated \
                              apart is not known.";
 
 const ALONE_LEAD: &str = "One row a service.";
 
-/// Heading, lead and caption: of tiers only if there are some.
+/// Heading, lead and caption: of ranks only if they are known.
 fn heading(report: &Report) -> [&'static str; 3] {
     match &report.tiers {
-        Some(tiers) if tiers.are_known() => ["Tiers", TIERS_LEAD, "Services, best first"],
+        Some(tiers) if tiers.are_known() => ["Ranks", RANKS_LEAD, "Services, best first"],
         _ if report.rows.iter().filter(|row| row.state == State::Measured).count() > 1 => {
             ["Services", UNRANKED_LEAD, "Services"]
         }
@@ -47,23 +48,36 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     let of_tiers = report.tiers.as_ref().and_then(|tiers| tiers.lines().into_iter().next());
     let section = match of_tiers {
         Some(line) => section.note(line),
-        None => section.note("no tiers: fewer than two rows have figures"),
+        None => section.note("no ranks: fewer than two rows have figures"),
     };
-    match &report.tiers {
+    let section = match &report.tiers {
         Some(tiers) if tiers.are_known() && tiers.not_separated.is_empty() => {
             section.note("all adjacent rows are separated")
         }
         _ => section,
-    }
+    };
+    report.twin.as_ref().and_then(seen_by).into_iter().fold(section, Section::note)
+}
+
+/// What the run could have seen, by what it saw of the reference under its second name.
+fn seen_by(twin: &Twin) -> Option<String> {
+    let by = match twin.by {
+        Metric::Throughput => "throughput",
+        _ => "CPU per request",
+    };
+    let least = Unit::Share.show(twin.resolution()?);
+    let found = with_interval(twin.estimate.as_ref()?, Unit::Times);
+    Some(format!(
+        "this run could have seen {least} between two rows as noisy as the reference, as a pair alone: its twin {} has {found} of its {by}",
+        twin.row.label
+    ))
 }
 
 fn identity<'a>() -> Columns<'a, TierRow<'a>> {
     Columns::new()
         .text("label", "service", |row: &TierRow| row.report.label.clone())
-        .count("tier", "tier", |row| row.report.tier)
+        .text("ranks", "rank", |row| row.report.ranks.map(ranks))
         .priority(90)
-        .text("ranks", "ranks", |row| row.report.ranks.map(ranks))
-        .priority(5)
         .help("the best and the worst rank that it may have")
         .count("rank_best", "best rank", |row| row.report.ranks.map(|ranks| ranks[0]))
         .hidden()
@@ -79,7 +93,7 @@ fn identity<'a>() -> Columns<'a, TierRow<'a>> {
 }
 
 fn ranks([best, worst]: [usize; 2]) -> String {
-    if best == worst { best.to_string() } else { format!("{best} to {worst}") }
+    if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
 /// What rows are filtered by. Few read licence and contract there, so they are in the data only.
@@ -197,4 +211,21 @@ fn bars(report: &Report, title: &str, ratio: Figure<'_>, own: Figure<'_>) -> Opt
         None => (own.0, format!("{title}: {}.", of(own)?)),
     };
     Some(Chart::new(Shape::Bars, key, "label", &alt).title(title).n("blocks"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_analysis::estimate::Estimate;
+
+    #[test]
+    fn a_twin_says_what_a_run_could_have_seen_and_only_with_an_interval() {
+        let ends = Estimate { low: Some(0.99), high: Some(1.03), ..Estimate::known(1.01) };
+        let row = RowReport { label: "raw-socket@2".to_owned(), ..RowReport::default() };
+        let twin = Twin { row, by: Metric::Cpu, estimate: Some(ends), separated: false };
+        let said = seen_by(&twin).unwrap();
+        assert!(said.starts_with("this run could have seen 2.0% between two rows"), "{said}");
+        assert!(said.ends_with("raw-socket@2 has 1.01x (0.99 .. 1.03x) of its CPU per request"), "{said}");
+        assert_eq!(seen_by(&Twin { estimate: Some(Estimate::known(1.01)), ..twin }), None);
+    }
 }

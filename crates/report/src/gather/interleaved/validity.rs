@@ -163,7 +163,7 @@ pub(crate) fn accounting(report: &Report) -> Section {
 const PAIRS_LEAD: &str = "Adjacent rows that are not separated. They are not shown to be equal: a difference of the given size \
                           or more is excluded, with 95% for all pairs of rows together.";
 
-/// Pairs that the data cannot tell apart, if there are any. Why there are no tiers, or that all are separated, stands below
+/// Pairs that the data cannot tell apart, if there are any. Why there are no ranks, or that all are separated, stands below
 /// the main table.
 pub(crate) fn pairs(report: &Report) -> Option<Section> {
     let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;

@@ -35,9 +35,9 @@ impl Head<'_> {
 }
 
 pub(crate) struct RowView<'a> {
-    /// Another tier begins with it.
-    pub(crate) tier: bool,
-    /// It is of every second tier.
+    /// It has other ranks than the row before.
+    pub(crate) ranked: bool,
+    /// It is of every second set of ranks.
     pub(crate) band: bool,
     pub(crate) cells: Vec<Cell<'a>>,
     /// Sentences below it, each with the title of its column.
@@ -48,7 +48,7 @@ pub(crate) struct Cell<'a> {
     /// The one that names its row.
     pub(crate) names: bool,
     pub(crate) numeric: bool,
-    /// It is the number of a tier.
+    /// It has ranks.
     pub(crate) chip: bool,
     pub(crate) text: String,
     pub(crate) value: String,
@@ -76,7 +76,10 @@ impl<'a> TableView<'a> {
     pub(crate) fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
         let short = table.rows.len() <= TABLE_ROWS_MAX;
         let mut heads = heads(table);
-        let name = heads.iter().find(|head| head.column.unit == Unit::Text).map(|head| head.place);
+        let name = heads
+            .iter()
+            .find(|head| head.column.unit == Unit::Text && head.column.key != "ranks")
+            .map(|head| head.place);
         let crowded = short && heads.len() >= CROWDED_COLUMNS_MIN;
         let is_below = |head: &Head<'_>| {
             let has_room = !short || !(main || crowded);
@@ -119,15 +122,15 @@ struct Beside {
 }
 
 fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowView<'a>> {
-    let tier = table.place("tier");
+    let ranks = table.place("ranks");
     let scales: Vec<f64> = heads.iter().map(|head| scale(table, head)).collect();
-    let (mut before, mut tiers): (Option<&Value>, usize) = (None, 0);
+    let (mut before, mut sets): (Option<&Value>, usize) = (None, 0);
     let mut rows = Vec::with_capacity(table.rows.len());
     for row in &table.rows {
-        let of_tier = tier.and_then(|place| row.get(place));
+        let own = ranks.and_then(|place| row.get(place));
         let cells = heads.iter().zip(&scales).map(|(head, scale)| {
             let cell = Cell::new(table, row, head, *scale);
-            let chip = Some(head.place) == tier && cell.numeric && !cell.value.is_empty();
+            let chip = Some(head.place) == ranks && !cell.value.is_empty();
             if Some(head.place) != beside.name {
                 return Cell { chip, ..cell };
             }
@@ -138,14 +141,14 @@ fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowVie
             Cell { names: true, below: below.collect(), ..cell }
         });
         let cells = cells.collect();
-        let begins = before.is_some() && before != of_tier;
-        tiers += usize::from(begins);
+        let begins = before.is_some() && before != own;
+        sets += usize::from(begins);
         let said = beside.said.iter().filter_map(|place| {
             let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
             Some((table.columns[*place].title.as_str(), text))
         });
-        rows.push(RowView { tier: begins, band: tiers % 2 == 1, cells, said: said.collect() });
-        before = of_tier;
+        rows.push(RowView { ranked: begins, band: sets % 2 == 1, cells, said: said.collect() });
+        before = own;
     }
     rows
 }

@@ -9,7 +9,7 @@ use tare_analysis::verdict::Question;
 
 fn small() -> Document {
     let columns = vec![
-        Column::new("tier", "Tier", Unit::Count).help("Services of one tier could not be separated."),
+        Column::new("ranks", "Rank", Unit::Text).help("The best and the worst rank that it may have."),
         Column::new("service", "Service", Unit::Text),
         Column::new("language", "Language", Unit::Text).facet(),
         Column::new("of_reference", "Of reference", Unit::Share).bar().interval("low", "high"),
