@@ -141,7 +141,7 @@ fn row_report(
     }
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
-        report.add(some_failed(&report, blocks));
+        report.add(some_failed(&report, blocks, kept.header.plan.load().connections));
         report.add(answers_in_time(kept, blocks));
         report.add(memory::growth(&kept.records, place).map(RowIssue::MemoryGrowth));
         fill_in(&mut report, kept, blocks);
@@ -214,8 +214,11 @@ fn state(
 
 /// Answers that did not come, too few to make the row invalid. Those of connections that the service closed while it was frozen
 /// are not among them: before a window they are replaced.
-fn some_failed(report: &RowReport, blocks: &Blocks) -> Option<RowIssue> {
+fn some_failed(report: &RowReport, blocks: &Blocks, connections: usize) -> Option<RowIssue> {
     let failed: u64 = report.failed.values().sum();
+    if let Some(closed) = thaw::closed(blocks.values().flat_map(Block::all), connections) {
+        return Some(RowIssue::ClosedAtThaw(closed));
+    }
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.clone());
     (failed > 0).then_some(RowIssue::SomeFailed { failed, sent: report.sent, first })
 }

@@ -62,7 +62,7 @@ fn a_wrong_manifest_costs_its_own_service_only() {
     assert!(listed.stdout.contains("\nother ") && !listed.stdout.contains("\nhonest "));
     let ran = workspace.tare(&["run", "experiments/tiny.toml", "--dry-run"]).expect(1);
     assert!(
-        workspace.redact(&ran.stderr).contains(r#"tiny.toml:6: "services": "honest" cannot be used: ROOT"#)
+        workspace.redact(&ran.stderr).contains(r#"tiny.toml:7: "services": "honest" cannot be used: ROOT"#)
     );
 }
 

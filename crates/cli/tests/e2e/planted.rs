@@ -45,7 +45,7 @@ fn workspace() -> Workspace {
     ];
     let workspace =
         Workspace::new(&services.map(|mode| (mode, if mode == "honest" { "correct" } else { mode })));
-    let command = [env!("CARGO_BIN_EXE_tare"), "raw-socket", "--misbehave", "stall=200ms/2s"];
+    let command = [env!("CARGO_BIN_EXE_tare"), "raw-socket", "--misbehave", "stall=200ms/500ms"];
     let own = format!("command       = [\"{}\"]", PROGRAM.to_str().unwrap());
     let stalling = manifest(STALLING, "correct").replace(&own, &format!("command = {command:?}"));
     assert!(stalling.contains("stall="), "{stalling}");

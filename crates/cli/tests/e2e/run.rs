@@ -32,9 +32,15 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
     for file in ["run.json", "about.json", "journal.ndjson", "report.md", "report.json"] {
         assert!(run.join(file).is_file(), "{file}");
     }
+    let records = journal(&run);
     for label in LABELS {
         let histograms = fs::read_dir(run.join("histograms").join(label)).unwrap();
-        assert_eq!(histograms.count(), 6, "{label}");
+        let started = |record: &&Value| record["kind"] == "started" && record["label"] == label;
+        assert_eq!(
+            histograms.count(),
+            records.iter().filter(started).count(),
+            "{label}: one of each process"
+        );
         let folder = run.join("services").join(label);
         for file in ["verify-hello.json", "sent-hello.json"] {
             assert!(folder.join(file).is_file(), "{label}: {file}");
@@ -138,7 +144,7 @@ fn a_run_of_several_loads_measures_each_on_the_same_processes() {
     let words = ["run", "experiments/tiny.toml", "--services", "raw-socket,honest", "--connections", "2,8"];
     let ran = workspace.tare(&words).expect_measured();
     assert!(
-        ran.stdout.contains("\nServices, 8 connections\n") && ran.stdout.contains("\nConnections\n"),
+        ran.stdout.contains("\nRanks, 8 connections\n") && ran.stdout.contains("\nConnections\n"),
         "{ran}"
     );
     let run = workspace.run();

@@ -35,17 +35,17 @@ fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a
 fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
     let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
-    let ran = workspace.tare(&words(&["honest", "raw-socket"], &EASY, &["--at-least", "1"])).expect(0);
+    let ran = workspace.tare(&words(&["honest", "raw-socket"], &EASY, &["--at-least", "1"])).expect(5);
     let run = workspace.root().join("out");
     for file in ["run.json", "journal.ndjson", "report.md", "report.json"] {
         assert!(run.join(file).is_file(), "{file}");
     }
-    let shown = workspace.tare(&["show", "out", "--recompute"]).expect_measured();
+    let shown = workspace.tare(&["show", "out", "--recompute"]).expect(5);
     assert_eq!(shown.stdout, ran.stdout);
     assert_eq!(shown.stderr, "recomputed: the same as out/report.json, to the last digit\n");
-    let markdown = workspace.tare(&["show", "out", "--format", "markdown"]).expect_measured();
+    let markdown = workspace.tare(&["show", "out", "--format", "markdown"]).expect(5);
     assert_eq!(markdown.stdout, fs::read_to_string(run.join("report.md")).unwrap());
-    let report = workspace.tare(&["show", "out", "--json"]).expect_measured().json();
+    let report = workspace.tare(&["show", "out", "--json"]).expect(5).json();
     let honest = row(&report, "honest");
     assert_eq!((state(&report, "honest").as_str(), &honest["starts"]), ("measured", &Value::from(2)));
     for label in ["honest", "raw-socket"] {
