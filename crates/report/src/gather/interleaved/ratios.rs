@@ -45,12 +45,12 @@ pub(crate) fn cpu<'a, T>(
         .help("CPU per request related to the reference's in the same block, with a 95% interval")
 }
 
-/// The ratio of the cost at the first rate that is the same for all.
+/// The ratio of the cost at the first rate that is the same for all. A section of its own shows it; here it is in the data.
 pub(crate) fn cpu_at_rate<'a, T>(row: impl Fn(&T) -> &'a RowReport + Copy + 'a) -> Columns<'a, T> {
     Columns::new()
         .estimate(Unit::Times, "cpu_ratio_at_rate", "CPU at equal rate", move |of| {
             row(of).cost_at_rates.first()?.cpu_ratio
         })
-        .with(|column: Column| column.priority(60).interval_priority(25))
         .help("CPU per request related to the reference's, both at the same rate and not saturated")
+        .all_hidden()
 }
