@@ -138,7 +138,7 @@ fn the_quick_experiment_measures_real_services() {
     assert_eq!(rows.len(), 3);
     for label in ["raw-socket", "hyper", "node-http"] {
         assert_eq!(state(&report, label), "measured", "{label}");
-        assert_eq!(row(&report, label)["blocks"], 12, "{label}");
+        assert_eq!(row(&report, label)["blocks"], 6, "{label}");
     }
     // A generator without optimisation is slower than hyper: its row is measured, but says that its throughput is not
     // its own, and so does the exit status.
