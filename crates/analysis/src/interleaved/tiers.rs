@@ -95,17 +95,17 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The greatest difference of two rows that is not excluded. Each pair has its share of the error, so that all pairs hold
-/// together, whichever are shown: those that are not separated are no sample of all.
-fn differ_most(pair: &Pair, of: &Ranking, looks: Option<&Looks>) -> Option<f64> {
+/// The error of one pair at the latest look. Each pair has its share of the whole, so that all pairs hold together, whichever are
+/// shown: those that are not separated are no sample of all.
+fn level_of_a_pair(of: &Ranking, looks: Option<&Looks>) -> Option<f64> {
     let share = |alpha: f64| alpha / of.pairs.len() as f64;
-    let level = match looks {
-        Some(looks) => {
-            let blocks: Vec<usize> = looks.all().iter().map(|look| look.n).collect();
-            Looks::planned(&blocks, share(looks.alpha())).ok()?.reached(of.n)?.level
-        }
-        None => share(ALPHA),
-    };
+    let Some(looks) = looks else { return Some(share(ALPHA)) };
+    let blocks: Vec<usize> = looks.all().iter().map(|look| look.n).collect();
+    Some(Looks::planned(&blocks, share(looks.alpha())).ok()?.reached(of.n)?.level)
+}
+
+/// The greatest difference of two rows that is not excluded at this level.
+fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
     let interval = pair.contrast.interval(1.0 - level).ok()??;
     Some(interval.high.max(-interval.low).exp_m1())
 }
@@ -223,10 +223,11 @@ fn separated_pairs(ranking: &Ranking, labels: &[&str]) -> Vec<[String; 2]> {
 fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Vec<AdjacentPair> {
     let sides = ranking.places.windows(2).map(|places| (places[0].service, places[1].service));
     let sides = sides.filter(|(one, next)| !ranking.separated(*one, *next));
+    let level = level_of_a_pair(ranking, looks);
     let pair = |(one, next): (usize, usize)| AdjacentPair {
         row: table.labels[one].to_owned(),
         next: table.labels[next].to_owned(),
-        differ_most: ranking.pair(one, next).and_then(|pair| differ_most(pair, ranking, looks)),
+        differ_most: ranking.pair(one, next).and_then(|pair| differ_most(pair, level?)),
     };
     let mut found: Vec<AdjacentPair> = sides.map(pair).collect();
     let most = |pair: &AdjacentPair| pair.differ_most.unwrap_or(f64::INFINITY);
