@@ -68,14 +68,14 @@ fn a_wrong_manifest_costs_its_own_service_only() {
 
 #[test]
 fn mistakes_in_an_experiment() {
-    assert_snapshot!(in_experiment("[\"honest\"]", "[\"honset\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown service "honset"; did you mean "honest"?"#);
-    assert_snapshot!(in_experiment("[\"honest\"]", "[\"group:fkae\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown group "fkae"; did you mean "fake"?"#);
-    assert_snapshot!(in_experiment("[\"honest\"]", "[\"honest\", \"honset@2\"]"), @r#"error: experiments/tiny.toml:6: "services": unknown service "honset"; did you mean "honest"?"#);
+    assert_snapshot!(in_experiment("[\"honest\"]", "[\"honset\"]"), @r#"error: experiments/tiny.toml:7: "services": unknown service "honset"; did you mean "honest"?"#);
+    assert_snapshot!(in_experiment("[\"honest\"]", "[\"group:fkae\"]"), @r#"error: experiments/tiny.toml:7: "services": unknown group "fkae"; did you mean "fake"?"#);
+    assert_snapshot!(in_experiment("[\"honest\"]", "[\"honest\", \"honset@2\"]"), @r#"error: experiments/tiny.toml:7: "services": unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(in_experiment("reference    = \"raw-socket\"", "reference = \"raw-scket\""), @r#"error: experiments/tiny.toml:5: "reference": unknown service "raw-scket"; did you mean "raw-socket"?"#);
     assert_snapshot!(in_experiment("\"hello\"", "\"helo\""), @r#"error: experiments/tiny.toml:4: "contract": unknown contract "helo"; did you mean "hello"?"#);
-    assert_snapshot!(in_experiment("connections", "conections"), @r#"error: experiments/tiny.toml:8: unknown key "conections"; did you mean "connections"?"#);
-    assert_snapshot!(in_experiment("warm-up", "warmup"), @r#"error: experiments/tiny.toml:16: unknown key "warmup"; did you mean "warm-up"?"#);
-    assert_snapshot!(in_experiment("\"30ms\"", "\"1ms\""), @r#"error: experiments/tiny.toml:14: "slice" must be 20ms to 60s"#);
+    assert_snapshot!(in_experiment("connections", "conections"), @r#"error: experiments/tiny.toml:9: unknown key "conections"; did you mean "connections"?"#);
+    assert_snapshot!(in_experiment("warm-up", "warmup"), @r#"error: experiments/tiny.toml:17: unknown key "warmup"; did you mean "warm-up"?"#);
+    assert_snapshot!(in_experiment("\"30ms\"", "\"1ms\""), @r#"error: experiments/tiny.toml:15: "slice" must be 20ms to 60s"#);
     assert_snapshot!(in_experiment("\"1.0\"", "\"1.1\""), @r#"error: experiments/tiny.toml:1: format "1.1" is not one this tare reads: it reads "1.0""#);
 }
 
