@@ -78,7 +78,7 @@ export function tableOf(box, table, id, position) {
     position.page = Math.min(position.page, count - 1);
     const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
     body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
-    // Rules between tiers mean something in the order of the table only.
+    // Rules between sets of ranks mean something in the order of the table only.
     element.classList.toggle("sorted", sorting !== null);
     for (const head of heads) {
       const isIt = Number(head.dataset.place) === sorting?.place;

@@ -6,10 +6,10 @@ use std::cell::Cell;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Every row is in the first tier.
-    OneTier,
-    /// Every row is in a tier of its own.
-    TierEach,
+    /// No pair of rows is separated.
+    NoneSeparated,
+    /// Every pair of rows is.
+    AllSeparated,
     Rounds,
     /// Every row that was measured is valid, and no figure has a doubt.
     Validity,

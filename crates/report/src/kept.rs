@@ -4,7 +4,7 @@
 
 use std::{fs, io, path::Path};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 
 use crate::document::{Document, Table, Unit, Value};
@@ -29,6 +29,7 @@ struct Kept {
 
 #[derive(Deserialize)]
 struct KeptSection {
+    #[serde(deserialize_with = "today")]
     id: String,
     #[serde(default)]
     table: Option<KeptTable>,
@@ -44,6 +45,15 @@ struct KeptTable {
 struct KeptColumn {
     key: String,
     unit: String,
+}
+
+/// The section of the ranks was named `tiers`.
+fn today<'de, D: Deserializer<'de>>(read: D) -> Result<String, D::Error> {
+    let id = String::deserialize(read)?;
+    Ok(match id.strip_prefix("tiers") {
+        Some(load) => format!("ranks{load}"),
+        None => id,
+    })
 }
 
 /// The first figure of the kept document that is another one in this document, which was computed now; absent if all are the
@@ -117,12 +127,16 @@ mod tests {
         let table = now.sections[0].table.as_mut().unwrap();
         let place = table.place("cpu_ns").unwrap();
         table.rows[1][place] = Value::Number(5_214.500_000_1);
-        let expected = "section \"tiers\": row 2, \"cpu_ns\" was 5214.5 and is 5214.5000001";
+        let expected = "section \"ranks\": row 2, \"cpu_ns\" was 5214.5 and is 5214.5000001";
         assert_eq!(told(&now).as_deref(), Some(expected));
         now.sections[0].table.as_mut().unwrap().rows.pop();
-        assert_eq!(told(&now).as_deref(), Some("section \"tiers\": it had 3 rows and has 2"));
+        assert_eq!(told(&now).as_deref(), Some("section \"ranks\": it had 3 rows and has 2"));
+        let path = run.path().join(NAME);
+        let older = fs::read_to_string(&path).unwrap().replace("\"ranks\"", "\"tiers\"");
+        fs::write(&path, older).unwrap();
+        assert_eq!(told(&kept), None, "the name of the section of an older report");
         now.sections.remove(0);
-        assert_eq!(told(&now).as_deref(), Some("section \"tiers\": is there no more"));
+        assert_eq!(told(&now).as_deref(), Some("section \"ranks\": is there no more"));
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn scales(quick: bool) -> [Trial; 2] {
         Trial::new(
             "twins",
             "one program is measured under two names",
-            "both are in one tier, the intervals contain 1, and no request fails",
+            "the two are not separated, the intervals contain 1, and no request fails",
             budget_s,
             action.clone(),
             evaluate::twins,
@@ -91,7 +91,7 @@ fn scales(quick: bool) -> [Trial; 2] {
             &format!(
                 "a third server spends {percent}% more CPU time on each request, calibrated on the thread's CPU clock"
             ),
-            "the comparison is FAIL by CPU per request, with an interval about that increase, and the table has it in a lower tier",
+            "the comparison is FAIL by CPU per request, with an interval about that increase, and the table ranks it lower",
             0,
             action,
             if quick { evaluate::slower_10 } else { evaluate::slower_3 },

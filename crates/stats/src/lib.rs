@@ -16,7 +16,7 @@
 //! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for interleaved experiments.
 //!
 //! A question about more than one ratio:
-//! - [`ranking`]: all pairs of many services, the ranks that each may have, tiers; [`holm`] is the adjustment under it.
+//! - [`ranking`]: all pairs of many services, and the ranks that each may have; [`holm`] is the adjustment under it.
 //! - [`equivalence`]: a gate that passes, fails or says that it cannot tell.
 //!
 //! Runs of different times, which have no block in common:

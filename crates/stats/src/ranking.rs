@@ -1,4 +1,4 @@
-//! The order of many services, as far as the blocks support one: which pairs differ, which ranks each may have, tiers.
+//! The order of many services, as far as the blocks support one: which pairs differ, and which ranks each may have.
 //!
 //! Knows one figure per service and block. All services were measured in the same blocks, so each pair is compared within
 //! the block, and no service is compared by way of a third.
@@ -13,10 +13,8 @@
 //! That the one ahead is the better one is not part of Holm's proof: to call a difference with the wrong sign takes two
 //! services that differ by next to nothing, and is then hardly likelier than to call one where there is none.
 //!
-//! Services of one tier are not equal, nor even all indistinguishable: a tier holds those that are not separated from its
-//! *first* service, so the last of a tier and the first of the next may be indistinguishable, and two of one tier may be
-//! separated ([`Pair::separated`] tells). "Not separated" is hardly transitive, and no grouping can show all of it; the
-//! sets of ranks do. Tiers are a way to print a table.
+//! Services whose sets of ranks overlap are not equal, nor even all indistinguishable: [`Pair::separated`] tells. "Not
+//! separated" is hardly transitive, so there is no grouping of services that shows all of it.
 
 use crate::better::Better;
 use crate::contrast::{Contrast, LEAST_STARTS, Prior};
@@ -53,8 +51,6 @@ pub struct Place {
     pub best: usize,
     /// The worst rank that it may have: the number of services that are not separated from it and worse.
     pub worst: usize,
-    /// Its tier, from 1.
-    pub tier: usize,
 }
 
 /// The order of services, as far as there is one.
@@ -283,19 +279,15 @@ fn scores(pairs: &[Pair], services: usize) -> Vec<f64> {
 }
 
 fn places(ranking: &Ranking, order: &[usize], scores: &[f64], better: Better) -> Vec<Place> {
-    let (mut tier, mut first) = (1, order[0]);
-    let mut place = |&service: &usize| {
-        if ranking.separated(first, service) {
-            (tier, first) = (tier + 1, service);
-        }
+    let place = |&service: &usize| {
         let ahead = |pair: &&Pair| (pair.a == service) == (better.oriented(pair.contrast.point) > 0.0);
         let separated = ranking.pairs.iter().filter(|pair| pair.separated);
         let mine = separated.filter(|pair| pair.a == service || pair.b == service);
         let (worse, better): (Vec<&Pair>, Vec<&Pair>) = mine.partition(ahead);
         let (best, worst) = (1 + better.len(), order.len() - worse.len());
-        Place { service, log_score: scores[service], best, worst, tier }
+        Place { service, log_score: scores[service], best, worst }
     };
-    order.iter().map(&mut place).collect()
+    order.iter().map(place).collect()
 }
 
 #[cfg(test)]
@@ -317,8 +309,8 @@ mod tests {
     fn services_far_apart_have_a_rank_each() {
         let values = measured(&[50.0, 100.0, 75.0], 20, 0.02);
         let found = rank(&values, Better::Higher, 0.05).unwrap();
-        let table: Vec<_> = found.places.iter().map(|p| (p.service, p.best, p.worst, p.tier)).collect();
-        assert_eq!(table, [(1, 1, 1, 1), (2, 2, 2, 2), (0, 3, 3, 3)]);
+        let table: Vec<_> = found.places.iter().map(|p| (p.service, p.best, p.worst)).collect();
+        assert_eq!(table, [(1, 1, 1), (2, 2, 2), (0, 3, 3)]);
         let table: Vec<_> =
             rank(&values, Better::Lower, 0.05).unwrap().places.iter().map(|p| p.service).collect();
         assert_eq!(table, [0, 2, 1]);
@@ -326,16 +318,16 @@ mod tests {
     }
 
     #[test]
-    fn identical_services_share_all_ranks_and_one_tier() {
+    fn identical_services_share_all_ranks() {
         let found =
             rank(&[[3.0, 4.0, 5.0].repeat(5), [3.0, 4.0, 5.0].repeat(5)], Better::Higher, 0.05).unwrap();
-        assert!(found.places.iter().all(|place| (place.best, place.worst, place.tier) == (1, 2, 1)));
+        assert!(found.places.iter().all(|place| (place.best, place.worst) == (1, 2)));
         assert_eq!((found.pairs[0].p, found.pairs[0].separated), (1.0, false));
     }
 
-    /// 0 and 2 are separated, 1 from neither: no grouping is right, and the rule is that the first of a tier decides.
+    /// 0 and 2 are separated, 1 from neither: no grouping is right, and the sets of ranks overlap.
     #[test]
-    fn a_tier_is_decided_by_its_first() {
+    fn not_separated_is_not_transitive() {
         let mut values = measured(&[1.010, 1.0, 0.990], 12, 0.001);
         // The second is the unsteady one.
         for (block, value) in values[1].iter_mut().enumerate() {
@@ -347,27 +339,25 @@ mod tests {
             "{:#?}",
             found.pairs
         );
-        let table: Vec<_> = found.places.iter().map(|p| (p.service, p.best, p.worst, p.tier)).collect();
-        assert_eq!(table, [(0, 1, 2, 1), (1, 1, 3, 1), (2, 2, 3, 2)]);
+        let table: Vec<_> = found.places.iter().map(|p| (p.service, p.best, p.worst)).collect();
+        assert_eq!(table, [(0, 1, 2), (1, 1, 3), (2, 2, 3)]);
     }
 
     #[test]
     fn what_a_look_has_separated_stays_separated() {
         let looks = Looks::planned(&[10, 20, 40], 0.05).unwrap();
-        let tiers = |values: &[Vec<f64>]| {
-            let found = rank_at_looks(values, Better::Higher, &looks).unwrap();
-            found.places.iter().map(|place| place.tier).collect::<Vec<_>>()
-        };
+        let are_separated =
+            |values: &[Vec<f64>]| rank_at_looks(values, Better::Higher, &looks).unwrap().separated(0, 1);
         let mut values = measured(&[100.0, 110.0], 40, 0.01);
-        assert_eq!(tiers(&values.iter().map(|v| v[..9].to_vec()).collect::<Vec<_>>()), [1, 1]);
-        assert_eq!(tiers(&values.iter().map(|v| v[..20].to_vec()).collect::<Vec<_>>()), [1, 2]);
+        assert!(!are_separated(&values.iter().map(|v| v[..9].to_vec()).collect::<Vec<_>>()));
+        assert!(are_separated(&values.iter().map(|v| v[..20].to_vec()).collect::<Vec<_>>()));
         // From then on they are alike, as far as anybody can tell.
         let first = values[0].clone();
         for (block, value) in values[1].iter_mut().enumerate().skip(20) {
             *value = first[block] * if block % 2 == 0 { 0.8 } else { 1.25 };
         }
-        assert_eq!(tiers(&values), [1, 2]);
-        assert_eq!(rank(&values, Better::Higher, 0.001).unwrap().places[1].tier, 1);
+        assert!(are_separated(&values));
+        assert!(!rank(&values, Better::Higher, 0.001).unwrap().separated(0, 1));
         let uneven = [vec![1.0; 20], vec![1.0; 10]];
         assert!(matches!(
             rank_at_looks(&uneven, Better::Higher, &looks),
@@ -400,7 +390,7 @@ mod tests {
         let levels = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
         let found = rank(&measured(&levels, 1, 0.01), Better::Higher, 0.05).unwrap();
         assert_eq!(found.warnings, [Warning::TooFewBlocks { n: 1, needed: 2 }]);
-        assert!(found.places.iter().all(|place| (place.best, place.worst, place.tier) == (1, 8, 1)));
+        assert!(found.places.iter().all(|place| (place.best, place.worst) == (1, 8)));
         let found = rank(&measured(&levels, 6, 0.01), Better::Higher, 0.05).unwrap();
         assert_eq!(found.warnings, []);
         assert!(found.places.iter().all(|place| place.best == place.worst), "{:#?}", found.places);

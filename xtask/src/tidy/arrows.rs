@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_points_up_or_sideways_is_named_with_its_line() {
         for (path, text, own, used) in [
-            ("crates/bench/src/run/plan.rs", "\nuse tare_analysis::Tier;\n", "bench", "analysis"),
+            ("crates/bench/src/run/plan.rs", "\nuse tare_analysis::Row;\n", "bench", "analysis"),
             ("crates/load/src/lib.rs", "\nlet n = tare_stats::mean(&[]);\n", "load", "stats"),
             ("crates/host/Cargo.toml", "[dependencies]\ntare-service.workspace = true\n", "host", "service"),
             ("crates/cli/src/main.rs", "\nuse tare_crosscheck::Shape;\n", "cli", "crosscheck"),

@@ -114,7 +114,7 @@ impl fmt::Display for RunIssue {
             }
             Is::InterimAnalyses { blocks } => interim_analyses(blocks),
             Is::UnplannedLooks => "the run ended because of what was seen in it, and its plan does not say when it was \
-                                   looked at: intervals and tiers claim too much"
+                                   looked at: intervals and ranks claim too much"
                 .to_owned(),
             Is::AfterTheLook { look, later } => {
                 format!("the figures are those of the look after {look} blocks; {later} came after it")
@@ -329,7 +329,7 @@ fn noisy_host(share: f64) -> String {
 fn interim_analyses(blocks: &[usize]) -> String {
     let blocks: Vec<String> = blocks.iter().map(usize::to_string).collect();
     format!(
-        "the results were looked at after {} blocks: intervals and tiers are those of the last look reached, and hold at all \
+        "the results were looked at after {} blocks: intervals and ranks are those of the last look reached, and hold at all \
          looks together",
         blocks.join(", ")
     )

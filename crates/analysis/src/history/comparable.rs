@@ -187,7 +187,7 @@ fn until(run: &NamedRun) -> String {
         Until::Budget => "its budget",
         Until::Precision(_) => "the width of its intervals",
         Until::Gate(_) => "a verdict on a candidate",
-        Until::Tiers(_) => "its tiers",
+        Until::Ranks(_) => "its ranks",
         Until::Search(_) => "its searches",
     }
     .to_owned()

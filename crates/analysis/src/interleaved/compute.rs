@@ -11,10 +11,10 @@ use super::{
     Report, RowReport, State,
     blocks::{Block, Blocks, blocks_of},
     equal_rate, latency, notes,
+    ranks::Ranks,
     relation::relate_to_reference,
     rounds::Rounds,
     starts,
-    tiers::Tiers,
     twin::Twin,
 };
 use crate::accounting::CpuAccounting;
@@ -32,13 +32,13 @@ use tare_bench::{
     sample::{Failure, Sample},
 };
 
-/// The report of a run as far as it got. Where the plan has looks, its intervals and tiers are those of the last one.
+/// The report of a run as far as it got. Where the plan has looks, its intervals and ranks are those of the last one.
 pub fn compute(kept: &StoredRun) -> Report {
     compute_with(kept, kept.header.plan.until.planned().as_ref(), &RowLimits::default())
 }
 
 /// The same with other looks, and other thresholds for rows. A run with interim analyses may have ended because of them: its
-/// intervals and tiers are those of the last of the `looks` that it reached, and hold together with those of the looks before.
+/// intervals and ranks are those of the last of the `looks` that it reached, and hold together with those of the looks before.
 pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
@@ -62,8 +62,8 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     equal_rate::fill_in(&mut rows, plan, &reference, looks);
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
     let twin = Twin::take(plan, &mut rows);
-    let tiers = Tiers::of(plan, &rows, looks);
-    let rows = in_order(rows, plan, tiers.as_ref());
+    let ranks = Ranks::of(plan, &rows, looks);
+    let rows = in_order(rows, plan, ranks.as_ref());
     let interference = notes::interference_share(plan, &kept.records);
     let accounting = CpuAccounting::of(plan, &kept.records);
     let mut findings = notes::of_run(kept, &rounds, interference, reference.len(), looks);
@@ -80,22 +80,21 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
         findings: findings.into_iter().map(Finding::of_run).collect(),
         dropped: rounds.dropped,
         cpu_accounting: accounting,
-        tiers,
+        ranks,
         twin,
         rows,
     }
 }
 
 /// Ranked rows stand in the order of their ranks; the others follow.
-fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, tiers: Option<&Tiers>) -> Vec<RowReport> {
+fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, ranks: Option<&Ranks>) -> Vec<RowReport> {
     let order = |row: &RowReport| rank(row, plan.reference());
     rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
     let mut rows: Vec<RowReport> = rows.into_iter().map(|(row, _)| row).collect();
-    let place = |row: &RowReport| tiers.and_then(|tiers| tiers.place(&row.label));
-    let are_known = tiers.is_some_and(Tiers::are_known);
+    let place = |row: &RowReport| ranks.and_then(|ranks| ranks.place(&row.label));
+    let are_known = ranks.is_some_and(Ranks::are_known);
     for row in &mut rows {
         let place = place(row).map(|(_, place)| place).filter(|_| are_known);
-        row.tier = place.map(|place| place.tier);
         row.ranks = place.map(|place| [place.rank_best, place.rank_worst]);
     }
     rows.sort_by_key(|row| place(row).map_or(usize::MAX, |(index, _)| index));

@@ -6,12 +6,12 @@ pub(crate) mod compute;
 mod equal_rate;
 mod latency;
 pub(crate) mod notes;
+mod ranks;
 pub(crate) mod relation;
 pub(crate) mod rounds;
 pub mod slices;
 mod spread;
 mod starts;
-mod tiers;
 mod twin;
 
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
 pub use equal_rate::CostAtRate;
+pub use ranks::{AdjacentPair, Place, Ranks};
 pub use spread::spread;
-pub use tiers::{AdjacentPair, Place, Tiers};
 pub use twin::Twin;
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
@@ -53,7 +53,7 @@ pub struct Report {
     /// Where the time of the measured CPUs went; absent if no slice has it.
     pub cpu_accounting: Option<CpuAccounting>,
     /// Which rows the data can separate; absent if there are not two with figures.
-    pub tiers: Option<Tiers>,
+    pub ranks: Option<Ranks>,
     /// The reference under its second name; absent if it was measured under one.
     pub twin: Option<Twin>,
     /// Best first; rows without a figure last. The twin is not among them.
@@ -70,8 +70,6 @@ pub struct RowReport {
     pub style: Style,
     pub version: Option<String>,
     pub state: State,
-    /// Its tier, from 1: rows of one tier are not separated from its first, which says nothing of its others. No table shows it.
-    pub tier: Option<usize>,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,
     pub blocks: usize,

@@ -204,10 +204,10 @@ fn figures(report: &Report) -> String {
     };
     let row = |row: &RowReport| {
         format!(
-            "{}: {:?}, tier {:?}, {:?}/s ({:?}), {:?} ns ({:?}), failed {:?}",
+            "{}: {:?}, ranks {:?}, {:?}/s ({:?}), {:?} ns ({:?}), failed {:?}",
             row.label,
             row.state,
-            row.tier,
+            row.ranks,
             row.requests_per_second,
             ratio(&row.ratio),
             row.cpu_ns_per_request,
@@ -238,9 +238,9 @@ fn too_few_blocks_are_said_once() {
     assert_eq!(report.findings.iter().filter(|found| **found == too_few).count(), 1, "{:?}", report.findings);
     let half = &find(&report, "half").findings;
     assert!(!half.iter().any(|found| found.to_string().contains("too few")), "{half:?}");
-    let tiers = report.tiers.as_ref().unwrap();
-    assert!(tiers.lines()[0].starts_with("no ranks yet: 1 block is too few for an interval"));
-    assert!(!tiers.are_known() && find(&report, "half").tier.is_none());
+    let ranks = report.ranks.as_ref().unwrap();
+    assert!(ranks.lines()[0].starts_with("no ranks yet: 1 block is too few for an interval"));
+    assert!(!ranks.are_known() && find(&report, "half").ranks.is_none());
 }
 
 #[test]

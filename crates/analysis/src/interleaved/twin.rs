@@ -74,7 +74,7 @@ mod tests {
     fn the_twin_is_no_row_of_the_table() {
         let report = compute(&twinned(1.0));
         assert!(report.rows.iter().all(|row| row.label != TWIN));
-        assert_eq!(report.tiers.unwrap().rows.len(), 2);
+        assert_eq!(report.ranks.unwrap().rows.len(), 2);
         let twin = report.twin.unwrap();
         assert_eq!((twin.row.label.as_str(), twin.row.blocks, twin.separated), (TWIN, 12, false));
         let (low, high) = twin.estimate.unwrap().interval().unwrap();

@@ -3,11 +3,11 @@
 
 mod gate;
 mod precision;
-mod tiers;
+mod ranks;
 
 use gate::GateRule;
 use precision::PrecisionRule;
-use tiers::TiersRule;
+use ranks::RanksRule;
 
 use tare_bench::{
     experiment::Rate,
@@ -28,7 +28,7 @@ impl PlannedRule<'_> {
             Until::Budget => Box::new(()),
             Until::Precision(precision) => Box::new(PrecisionRule::new(header, *precision)),
             Until::Gate(_) => Box::new(GateRule::new(header)),
-            Until::Tiers(tiers) => Box::new(TiersRule::new(&header.plan, tiers)),
+            Until::Ranks(ranks) => Box::new(RanksRule::new(&header.plan, ranks)),
             // Its searches set the rates, and take as many windows as the plan has.
             Until::Search(slo) => Box::new(Searches::new(slo)),
         })

@@ -57,7 +57,9 @@ fn a_process_that_lasts_makes_no_service_another() {
     let reports: Vec<Report> = (0..500).map(slow).collect();
     let found = reports.iter().filter(|report| separates(ratio(report))).count();
     assert!((10..=32).contains(&found), "{found} of 500 runs separated a service from itself");
-    let is_two = |report: &&Report| report.tiers.as_ref().is_some_and(|tiers| tiers.rows[1].tier == 2);
+    let is_two = |report: &&Report| {
+        report.ranks.as_ref().is_some_and(|ranks| ranks.are_separated("same", "raw-socket"))
+    };
     assert!(reports.iter().filter(is_two).count() <= 32);
 }
 

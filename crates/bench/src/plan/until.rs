@@ -24,7 +24,8 @@ pub enum Until {
     /// A comparison of the reference with one other row is decided.
     Gate(Gate),
     /// All pairs of rows are separated, or shown to be equivalent.
-    Tiers(Tiers),
+    #[serde(alias = "tiers")]
+    Ranks(Ranks),
     /// The figures are precise enough.
     Precision(Precision),
     /// Every search for a capacity has found it.
@@ -47,7 +48,7 @@ pub struct Gate {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tiers {
+pub struct Ranks {
     pub metric: Metric,
     /// Two rows that differ by less than this are as good as equal.
     pub delta: f64,
@@ -98,7 +99,9 @@ impl Until {
         match self {
             Until::Budget | Until::Precision(_) | Until::Search(_) => None,
             Until::Gate(gate) => Some(("the comparison is decided", gate.delta, &gate.looks, gate.alpha)),
-            Until::Tiers(tiers) => Some(("the tiers are clear", tiers.delta, &tiers.looks, tiers.alpha)),
+            Until::Ranks(ranks) => {
+                Some(("every pair of rows is decided", ranks.delta, &ranks.looks, ranks.alpha))
+            }
         }
     }
 
@@ -144,14 +147,14 @@ mod tests {
 
     #[test]
     fn it_is_kept_in_a_plan() {
-        let tiers = Tiers { metric: Metric::Cpu, delta: 0.03, looks: vec![12, 40], alpha: ALPHA };
+        let ranks = Ranks { metric: Metric::Cpu, delta: 0.03, looks: vec![12, 40], alpha: ALPHA };
         let (candidate, metrics) = ("b".to_owned(), vec![Metric::Cpu, Metric::P99]);
         let gate = Gate { candidate, delta: 0.03, metrics, looks: vec![12, 40], alpha: ALPHA };
         let text = Until::Gate(gate.clone()).text();
         assert_eq!(text.as_deref(), Some("the comparison is decided, within 3%; looks after 12, 40 blocks"));
         let precision = Until::Precision(Precision { half_width: 0.02 });
         assert!(precision.planned().is_none() && precision.text().unwrap().contains("2% on average"));
-        for until in [Until::Budget, precision, Until::Tiers(tiers), Until::Gate(gate)] {
+        for until in [Until::Budget, precision, Until::Ranks(ranks), Until::Gate(gate)] {
             let text = serde_json::to_string(&until).unwrap();
             assert_eq!(serde_json::from_str::<Until>(&text).unwrap(), until, "{text}");
         }

@@ -27,7 +27,7 @@ use crate::{
 
 /// Test Tare itself: does it find the known faults of servers that were made for this test?
 ///
-/// One program under two names must end in one tier. A server that needs 3% more CPU time must be found slower. A stall must
+/// One program under two names must not be separated. A server that needs 3% more CPU time must be found slower. A stall must
 /// appear in the latencies as arithmetic predicts. A cache, dropped requests, wrong lengths, a slow close, a throttled server
 /// and a busy host must each be noticed. The result is a certificate, stored in `runs/`.
 #[derive(Debug, clap::Args)]

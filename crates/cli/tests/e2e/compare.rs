@@ -167,7 +167,7 @@ fn a_folder_outside_is_a_service_everywhere() {
     let stamps = stamps.filter(|entry| entry.file_name().to_str().unwrap().starts_with("mine+"));
     assert!(stamps.count() > 0, "its records have a name of their own");
 
-    let words = ["run", "experiments/tiny.toml", "--until", "tiers:cpu", "--services"];
+    let words = ["run", "experiments/tiny.toml", "--until", "ranks:cpu", "--services"];
     let rows = format!("mine,{folder}");
     let ran = workspace
         .tare(&[&words[..], &[&rows, "--reference", "mine", "--json", "--out", "ran"]].concat())

@@ -52,8 +52,8 @@ fn a_run_in_every_form() {
         assert_eq!(names.len(), ids.len() + more, "{names:?}");
         assert!(ids.iter().all(|id| names.contains(&format!("{id}.{end}"))), "{names:?}");
     }
-    let table = report(&["--format", "csv", "--section", "tiers"]).expect(0).stdout.clone();
-    assert_eq!(table, fs::read_to_string(run.join("csv/tiers.csv")).unwrap());
+    let table = report(&["--format", "csv", "--section", "ranks"]).expect(0).stdout.clone();
+    assert_eq!(table, fs::read_to_string(run.join("csv/ranks.csv")).unwrap());
 
     report(&["--format", "hgrm"]).expect(0);
     assert_eq!(names(&run.join("hgrm")), ["honest.hgrm", "raw-socket.hgrm"]);
@@ -98,10 +98,10 @@ fn what_cannot_be_done_is_a_sentence() {
     };
     assert_eq!(
         refused(&["--format", "csv", "--section", "tires"]),
-        "error: the report has no section \"tires\"; did you mean \"tiers\"?\n"
+        "error: the report has no section \"rnaks\"; did you mean \"ranks\"?\n"
     );
     assert_eq!(
-        refused(&["--section", "tiers"]),
+        refused(&["--section", "ranks"]),
         "error: --section: only for --format markdown, csv and parquet\n"
     );
     assert_eq!(

@@ -82,7 +82,7 @@ fn the_accounting_closes(report: &Value) {
     let parts = rows(report, "cpu-accounting");
     let all = parts.iter().find(|row| row["part"] == "all of these").unwrap();
     assert!((all["share"].as_f64().unwrap() - 1.0).abs() < 0.3, "{parts:?}");
-    assert_eq!(rows(report, "tiers").len(), LABELS.len());
+    assert_eq!(rows(report, "ranks").len(), LABELS.len());
 }
 
 /// Sent is answered, failed, and in flight at the end.
@@ -106,7 +106,7 @@ fn a_service_weighs_as_much_as_itself() {
     let services = ["--reference", "honest", "--services", "honest,honest@2"];
     let words = [&["run", "experiments/tiny.toml", "--json"][..], &services].concat();
     let report = workspace.tare(&words).expect_measured().json();
-    assert_eq!(rows(&report, "tiers").len(), 2);
+    assert_eq!(rows(&report, "ranks").len(), 2);
     // With six blocks the interval covers 97%: of 32 right programs one would fail a test that 1 is inside. It is
     // widened by a fifth, so that only an interval that is wholly elsewhere fails: one row favoured by the order, the
     // pinning or a mistake in the pairing; six blocks do not all lean by so much to one side by chance.
@@ -124,7 +124,7 @@ fn the_reference_has_a_twin_that_is_no_row_of_the_table() {
     let with_twin = experiment(&LABELS[..2], 2).replace("twin     = false\n", "");
     workspace.write("experiments/tiny.toml", &with_twin);
     let report = workspace.tare(&["run", "experiments/tiny.toml", "--json"]).expect_measured().json();
-    assert_eq!(rows(&report, "tiers").len(), 2);
+    assert_eq!(rows(&report, "ranks").len(), 2);
     let run = workspace.run();
     let head = parse(&fs::read_to_string(run.join("run.json")).unwrap());
     assert_eq!(head["plan"]["twin"], "raw-socket@2");
@@ -149,7 +149,7 @@ fn a_run_of_several_loads_measures_each_on_the_same_processes() {
     );
     let run = workspace.run();
     let report = parse(&fs::read_to_string(run.join("report.json")).unwrap());
-    for (section, count) in [("tiers", 2), ("tiers-8", 2), ("loads", 4)] {
+    for (section, count) in [("ranks", 2), ("ranks-8", 2), ("loads", 4)] {
         let rows = rows(&report, section);
         assert_eq!(rows.len(), count, "{section}");
         assert!(rows.iter().all(|row| row["cpu_ns_per_request"].as_f64() > Some(0.0)), "{section}: {rows:?}");

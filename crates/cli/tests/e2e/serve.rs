@@ -151,11 +151,11 @@ fn a_run_is_listed_shown_while_it_goes_on_and_told_to_be_over() {
     let report: serde_json::Value =
         serde_json::from_str(&server.get(&format!("{run}/report.json")).body).unwrap();
     assert_eq!((&report["title"], &report["status"]), (&"Tiny".into(), &"interrupted".into()));
-    let table = server.get(&format!("{run}/tiers.csv"));
+    let table = server.get(&format!("{run}/ranks.csv"));
     assert!(table.head.contains("content-type: text/csv") && table.body.contains("honest"), "{}", table.body);
-    let unknown = server.get(&format!("{run}/tier.csv"));
+    let unknown = server.get(&format!("{run}/rank.csv"));
     assert_eq!(
-        (unknown.status, unknown.body.contains("did you mean \"tiers\"?")),
+        (unknown.status, unknown.body.contains("did you mean \"ranks\"?")),
         (404, true),
         "{}",
         unknown.body

@@ -54,7 +54,7 @@ fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
         |id: &str| sections.iter().find(|section| section["id"] == id).unwrap_or_else(|| panic!("no {id}"));
     let page = printed(&["--format", "html", "--out", "-"]);
     let forms = [tare(&["show", run]).stdout, unescaped(&printed(&["--format", "markdown"])), page];
-    let tables = [("tiers", 5), ("tiers-64", 5), ("tiers-256", 5), ("loads", 15), ("slices-256", 560)];
+    let tables = [("ranks", 5), ("ranks-64", 5), ("ranks-256", 5), ("loads", 15), ("slices-256", 560)];
     for (id, rows) in tables {
         assert_eq!(section(id)["table"]["rows"].as_array().unwrap().len(), rows, "{id}");
         assert_eq!(printed(&["--format", "csv", "--section", id]).lines().count(), 1 + rows, "{id}");

@@ -134,7 +134,7 @@ fn the_quick_experiment_measures_real_services() {
     let words = [&["run", "experiments/quick.toml"][..], &services, &kept].concat();
     let ran = start(&real_root(), &words).end();
     let report = ran.json();
-    let rows = rows(&report, "tiers");
+    let rows = rows(&report, "ranks");
     assert_eq!(rows.len(), 3);
     for label in ["raw-socket", "hyper", "node-http"] {
         assert_eq!(state(&report, label), "measured", "{label}");

@@ -86,7 +86,7 @@ pub struct Fact {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Section {
-    /// Stable and unique, such as `tiers`: an anchor of the page, a file name of CSV.
+    /// Stable and unique, such as `ranks`: an anchor of the page, a file name of CSV.
     pub id: String,
     pub title: String,
     /// What is shown and how to read it, in a sentence or two.

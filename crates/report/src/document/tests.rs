@@ -158,13 +158,13 @@ fn table() -> Table {
 #[test]
 fn what_is_wrong_with_a_document_is_told() {
     let chart = Chart::new(Shape::Bars, "ratio", "label", "a has 100%");
-    let good = Section::new("tiers", "Tiers", "", table()).chart(chart.clone());
+    let good = Section::new("ranks", "Ranks", "", table()).chart(chart.clone());
     assert_eq!(document(good).check(), Vec::<String>::new());
     let mut bad = table();
     bad.rows.push(vec![1.0.into(), Value::Number(f64::NAN), "x".into()]);
     bad.columns[1].interval = Some(["gone".to_owned(), "ratio_high".to_owned()]);
     bad.columns[3].key = "ratio_low".to_owned();
-    let bad = Section::new("tiers", "Tiers", "", bad).chart(Chart {
+    let bad = Section::new("ranks", "Ranks", "", bad).chart(Chart {
         x: "label".to_owned(),
         n: Some("n".to_owned()),
         bound: Some("label".to_owned()),
@@ -173,6 +173,6 @@ fn what_is_wrong_with_a_document_is_told() {
         ..chart
     });
     insta::assert_snapshot!(document(bad).check().join("\n"));
-    let silent = document(Section::without("tiers", "Tiers", ""));
-    assert_eq!(silent.check(), ["section \"tiers\": it has no table, and no note that says why"]);
+    let silent = document(Section::without("ranks", "Ranks", ""));
+    assert_eq!(silent.check(), ["section \"ranks\": it has no table, and no note that says why"]);
 }

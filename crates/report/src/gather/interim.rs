@@ -10,7 +10,7 @@ use tare_bench::{
     plan::{Order, Until},
 };
 
-use super::{capacity, comparison, interleaved::tiers, sequential};
+use super::{capacity, comparison, interleaved::ranks, sequential};
 use crate::document::{Section, Table};
 
 /// What is known of a run in progress.
@@ -58,7 +58,7 @@ pub fn interim(stored: &StoredRun, point: usize) -> Interim {
             let rows = found.rows.iter();
             let of_rows =
                 rows.flat_map(|row| row.throughput_finding.iter().chain(&row.findings).map(Finding::scoped));
-            Interim { remarks: noisy.chain(of_rows).collect(), ..of(tiers::section(stored, &found)) }
+            Interim { remarks: noisy.chain(of_rows).collect(), ..of(ranks::section(stored, &found)) }
         }
     }
 }

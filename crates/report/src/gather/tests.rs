@@ -78,7 +78,7 @@ fn a_run_as_a_document() {
     let document = sound(run.path());
     let ids: Vec<&str> = document.sections.iter().map(|section| section.id.as_str()).collect();
     let all = [
-        "tiers",
+        "ranks",
         "cost",
         "equal-rate",
         "latency",
@@ -273,7 +273,7 @@ fn a_heading_names_ranks_only_where_they_are_known() {
         let is_shown = |key: &str| table.columns.iter().any(|column| column.key == key && !column.hidden);
         (section.id, section.title, is_shown("ranks"))
     };
-    let told = |title: &str, ranked| ("tiers".to_owned(), title.to_owned(), ranked);
+    let told = |title: &str, ranked| ("ranks".to_owned(), title.to_owned(), ranked);
     assert_eq!(heading(|_| {}), told("Ranks", true));
     assert_eq!(heading(few_blocks), told("Services", false));
     assert_eq!(heading(|kept| only(kept, &["raw-socket"])), told("Services", false));
@@ -409,7 +409,7 @@ fn a_kept_table_that_differs_is_a_note() {
     keep(&report);
     assert_eq!(
         note().unwrap(),
-        "computed from the records; the report that tare 0.1.0 kept has other figures: section \"tiers\": row 1, \"blocks\" \
+        "computed from the records; the report that tare 0.1.0 kept has other figures: section \"ranks\": row 1, \"blocks\" \
          was 7 and is 8"
     );
     let writer = fs::OpenOptions::new().append(true).open(run.path().join("journal.ndjson")).unwrap();

@@ -82,7 +82,7 @@ mod tests {
     fn a_file_for_each_table_and_one_for_the_columns() {
         let files = csv(&interleaved());
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["columns.csv", "tiers.csv", "slices.csv"]);
+        assert_eq!(names, ["columns.csv", "ranks.csv", "slices.csv"]);
         let text = |file: &File| String::from_utf8(file.bytes.clone()).unwrap();
         assert!(text(&files[1]).lines().count() == 4 && text(&files[1]).ends_with("\r\n"));
         insta::assert_snapshot!(files[..2].iter().map(text).collect::<Vec<_>>().join("\n").replace('\r', ""));

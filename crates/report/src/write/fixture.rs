@@ -39,14 +39,14 @@ pub(crate) fn interleaved() -> Document {
             Check::new("near", Verdict::Inconclusive, "6 blocks do not tell"),
             Check::new("absent", Verdict::LeftOut(Absence::NotOnThisMachine), "go is not installed"),
         ],
-        sections: vec![tiers(), without(), slices(60)],
+        sections: vec![ranks(), without(), slices(60)],
     }
 }
 
-fn tiers() -> Section {
+fn ranks() -> Section {
     let columns = vec![
         Column::new("label", "Service", Unit::Text).facet(),
-        Column::new("tier", "Tier", Unit::Count),
+        Column::new("rank", "Rank", Unit::Count),
         Column::new("per_second", "req/s", Unit::PerSecond),
         Column::new("times", "of reference", Unit::Share)
             .help("Throughput as a share of the reference's, block by block.")
@@ -63,14 +63,14 @@ fn tiers() -> Section {
     ];
     let mut table = Table::new("Services by throughput", columns);
     let share = |value: f64, by: f64| [Value::from(value), (value - by).into(), (value + by).into()];
-    let row = |label: &str, tier: u64, rate: f64, share: [Value; 3], cpu: f64, valid: bool| {
+    let row = |label: &str, rank: u64, rate: f64, share: [Value; 3], cpu: f64, valid: bool| {
         let [times, low, high] = share;
         let state = Value::from("measured");
         let (cpu_times, rss, noise) =
             (Value::from(cpu / 4000.0), Value::from(7_340_032_u64), Value::from(-0.25));
         vec![
             label.into(),
-            tier.into(),
+            rank.into(),
             rate.into(),
             times,
             low,
@@ -91,7 +91,7 @@ fn tiers() -> Section {
     failed[11] = Value::Word("failed: its answer was wrong", Tone::Bad);
     table.rows.push(failed);
     let alt = "Bars of the share of the reference's throughput; the longest is reference, 100%, the shortest fast, 81.2%.";
-    Section::new("tiers", "Tiers", "Which services can be separated.", table)
+    Section::new("ranks", "Ranks", "Which services can be separated.", table)
         .chart(Chart::new(Shape::Bars, "times", "label", alt))
         .note("slow is out: its answer was wrong")
 }

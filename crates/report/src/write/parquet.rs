@@ -176,7 +176,7 @@ mod tests {
     fn a_file_for_each_table_says_what_its_columns_are() {
         let files = parquet(&interleaved()).unwrap();
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["tiers.parquet", "slices.parquet"]);
+        assert_eq!(names, ["ranks.parquet", "slices.parquet"]);
         let reader = reader(files[0].bytes.clone());
         let metadata = reader.metadata().file_metadata();
         let mut schema = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
     fn no_rows_are_a_file_too() {
         let mut table = interleaved().sections.remove(0).table.unwrap();
         table.rows.clear();
-        assert!(rows(of_table(&interleaved(), "tiers", &table).unwrap()).is_empty());
+        assert!(rows(of_table(&interleaved(), "ranks", &table).unwrap()).is_empty());
     }
 
     proptest! {

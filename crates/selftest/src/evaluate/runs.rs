@@ -50,7 +50,7 @@ fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
     }
 }
 
-/// One program under two names: the table must not separate them, neither by tier nor by an interval.
+/// One program under two names: the table must not separate them, neither as a pair nor by an interval.
 pub(crate) fn twins(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let (twin, reference) = (measured(run, TWIN)?, measured(run, RAW_SOCKET)?);
@@ -58,15 +58,15 @@ pub(crate) fn twins(evidence: &Evidence) -> Found {
         return Err(Evaluation::not_seen("there is no ratio of the twin and the reference"));
     };
     let failed: u64 = twin.failed.values().chain(reference.failed.values()).sum();
-    let is_one_tier = twin.tier.is_some() && twin.tier == reference.tier;
+    let is_separated = run.report.ranks.as_ref().is_none_or(|ranks| ranks.are_separated(TWIN, RAW_SOCKET));
     let found = format!(
         "after {} blocks CPU per request is {}, throughput {}; {}; {failed} requests failed",
         cpu.n,
         shown(cpu),
         shown(rate),
-        if is_one_tier { "one tier" } else { "not one tier" }
+        if is_separated { "separated" } else { "not separated" }
     );
-    let is_seen = is_one_tier && holds_1(cpu) && holds_1(rate) && failed == 0;
+    let is_seen = !is_separated && holds_1(cpu) && holds_1(rate) && failed == 0;
     let figures = [figures_of("cpu_ratio", cpu), figures_of("throughput_ratio", rate)].concat();
     Ok(Evaluation::of(is_seen, found, figures))
 }
@@ -83,16 +83,17 @@ pub(crate) fn slower_10(evidence: &Evidence) -> Found {
     slower(run(evidence)?, 0.10)
 }
 
-/// The comparison must show that CPU per request is worse, the table must rank the slower program below, and the interval
+/// The comparison must show that CPU per request is worse, the table must separate the slower program and rank it below, and the interval
 /// must reach into the third around what was added: the calibration is no more exact than that where other programs
 /// change what a request costs.
 fn slower(run: &Analysed, added: f64) -> Found {
-    let (subject, reference) = (measured(run, SUBJECT)?, measured(run, RAW_SOCKET)?);
+    measured(run, SUBJECT)?;
+    measured(run, RAW_SOCKET)?;
     let Some((comparison, cpu)) = run.comparison.as_ref().and_then(cpu_of) else {
         return Err(Evaluation::not_seen("no block was finished"));
     };
     let is_found = matches!(cpu.verdict, Some(Verdict::Worse | Verdict::Fail));
-    let is_below = subject.tier.zip(reference.tier).is_some_and(|(subject, reference)| subject > reference);
+    let is_behind = run.report.ranks.as_ref().is_some_and(|ranks| ranks.is_behind(SUBJECT, RAW_SOCKET));
     let (least, most) = (1.0 + added * 2.0 / 3.0, 1.0 + added * 4.0 / 3.0);
     let ratio = ratio_of(cpu, comparison.blocks);
     let is_about = ratio.low.unwrap_or(0.0) <= most && ratio.high.unwrap_or(f64::INFINITY) >= least;
@@ -101,9 +102,9 @@ fn slower(run: &Analysed, added: f64) -> Found {
         if is_found { "found" } else { "not found" },
         comparison.blocks,
         shown(&ratio),
-        if is_below { "a lower tier" } else { "no lower tier" }
+        if is_behind { "separated, and worse" } else { "not separated, or not worse" }
     );
-    Ok(Evaluation::of(is_found && is_below && is_about, found, figures_of("cpu_ratio", &ratio)))
+    Ok(Evaluation::of(is_found && is_behind && is_about, found, figures_of("cpu_ratio", &ratio)))
 }
 
 /// A weight may be read as this part of it too much or too little, beside what its interval allows.

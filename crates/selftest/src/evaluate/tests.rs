@@ -212,8 +212,8 @@ fn rounds_with_a_spinner_are_left_out_and_no_others() {
 #[test]
 fn a_broken_analysis_is_noticed() {
     let cases: [(Fault, &str, Vec<Record>); 5] = [
-        (Fault::TierEach, "twins", scales(3.0, 0)),
-        (Fault::OneTier, "slower", scales(3.0, 0)),
+        (Fault::AllSeparated, "twins", scales(3.0, 0)),
+        (Fault::NoneSeparated, "slower", scales(3.0, 0)),
         (Fault::Rounds, "spinner", spun(Some(2_000_000), Some(60_000_000))),
         (Fault::Validity, "dropper", one_in(100)),
         (Fault::Validity, "throttled", busy(50_000_000, 40_000_000, 0)),

@@ -29,7 +29,7 @@ use deliver::Content;
 Examples:
   tare report                                     the page of the newest run
   tare report record/quick --format markdown      for a README or a pull request
-  tare report record/quick --format csv --section tiers
+  tare report record/quick --format csv --section ranks
   tare report runs/A runs/B                       two runs compared
   tare report runs/A --format junit --out ci.xml  for a CI server
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Write to this file, or into this folder if the format has several files; `-` is stdout
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Write only the table of this section, such as `tiers`; by default to stdout
+    /// Write only the table of this section, such as `ranks`; by default to stdout
     #[arg(long, value_name = "ID")]
     section: Option<String>,
     /// Print the JSON Schema of `--format json`

@@ -123,7 +123,7 @@ pub(super) fn expected(plan: &Plan) -> String {
     if let Some(slo) = plan.slo() {
         return format!("about {}", duration(Duration::from_nanos(search_ns(plan, slo))));
     }
-    let bound = if matches!(plan.until, Until::Gate(_) | Until::Tiers(_) | Until::Precision(_)) {
+    let bound = if matches!(plan.until, Until::Gate(_) | Until::Ranks(_) | Until::Precision(_)) {
         "at most about"
     } else {
         "about"

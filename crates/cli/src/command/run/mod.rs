@@ -48,7 +48,7 @@ use session::Session;
 Examples:
   tare run experiments/quick.toml                                the table of the README
   tare run experiments/quick.toml --services hyper,group:go      some of its services
-  tare run experiments/quick.toml --budget 10m --until tiers     stop once every pair is decided
+  tare run experiments/quick.toml --budget 10m --until ranks     stop once every pair is decided
   tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
   tare run experiments/quick.toml --connections 16,64,256        a table for each load, and a curve
   tare run experiments/quick.toml --dry-run                      print the plan and its duration
@@ -82,11 +82,11 @@ pub(crate) struct Args {
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     connections: Vec<usize>,
-    /// Stopping rule: `budget`, or `tiers` (by CPU time per request) or `tiers:throughput` to stop once every pair of rows is
+    /// Stopping rule: `budget`, or `ranks` (by CPU time per request) or `ranks:throughput` to stop once every pair of rows is
     /// either distinguished or shown to be equal within `--delta`
     #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
     until: until::Asked,
-    /// With `--until tiers`: the difference up to which two rows count as equal [default: 3%]
+    /// With `--until ranks`: the difference up to which two rows count as equal [default: 3%]
     #[arg(long, value_parser = words::delta)]
     delta: Option<f64>,
     /// Stop once the half intervals of CPU time per request, related to the reference, are this narrow on average over the rows,

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 use tare_bench::plan::{
     Plan,
-    until::{ALPHA, Metric, Tiers, Until, looks},
+    until::{ALPHA, Metric, Ranks, Until, looks},
 };
 use tare_host::spelling::suggestion;
 
@@ -15,29 +15,29 @@ pub(super) const DELTA: f64 = 0.03;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Budget,
-    Tiers(Metric),
+    Ranks(Metric),
 }
 
-/// `budget`, `tiers`, or `tiers:throughput`.
+/// `budget`, `ranks`, or `ranks:throughput`.
 pub(super) fn parse(text: &str) -> Result<Asked, String> {
     match text.split_once(':') {
-        Some(("tiers", metric)) => words::metric(metric).map(Asked::Tiers),
-        None if text == "tiers" => Ok(Asked::Tiers(Metric::Cpu)),
+        Some(("ranks", metric)) => words::metric(metric).map(Asked::Ranks),
+        None if text == "ranks" => Ok(Asked::Ranks(Metric::Cpu)),
         None if text == "budget" => Ok(Asked::Budget),
-        _ => Err(format!("unknown end{}", suggestion(text, ["budget", "tiers", "tiers:throughput"]))),
+        _ => Err(format!("unknown end{}", suggestion(text, ["budget", "ranks", "ranks:throughput"]))),
     }
 }
 
 /// Puts it into the plan, which must be one that can be looked at.
 pub(super) fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result<()> {
-    let Asked::Tiers(metric) = asked else { return Ok(()) };
+    let Asked::Ranks(metric) = asked else { return Ok(()) };
     ensure!(
         plan.groups() == 1,
-        "--until tiers compares rows within a block, and {} rows do not fit into one: choose at most {} by --services",
+        "--until ranks compares rows within a block, and {} rows do not fit into one: choose at most {} by --services",
         plan.rows.len(),
         plan.blocks().group_max
     );
-    plan.until = Until::Tiers(Tiers { metric, delta, looks: looks(plan.blocks().max), alpha: ALPHA });
+    plan.until = Until::Ranks(Ranks { metric, delta, looks: looks(plan.blocks().max), alpha: ALPHA });
     Ok(())
 }
 
@@ -48,9 +48,9 @@ mod tests {
     #[test]
     fn an_end_has_a_name() {
         assert_eq!(parse("budget"), Ok(Asked::Budget));
-        assert_eq!(parse("tiers"), Ok(Asked::Tiers(Metric::Cpu)));
-        assert_eq!(parse("tiers:throughput"), Ok(Asked::Tiers(Metric::Throughput)));
-        assert!(parse("teirs").unwrap_err().ends_with("did you mean \"tiers\"?"));
-        assert!(parse("tiers:cpus").unwrap_err().ends_with("did you mean \"cpu\"?"));
+        assert_eq!(parse("ranks"), Ok(Asked::Ranks(Metric::Cpu)));
+        assert_eq!(parse("ranks:throughput"), Ok(Asked::Ranks(Metric::Throughput)));
+        assert!(parse("rnaks").unwrap_err().ends_with("did you mean \"ranks\"?"));
+        assert!(parse("ranks:cpus").unwrap_err().ends_with("did you mean \"cpu\"?"));
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn drawn(view: &View, columns: u16, lines: u16) -> String {
 
 const COLUMNS: [(&str, Unit, u8); 7] = [
     ("service", Unit::Text, ALWAYS),
-    ("tier", Unit::Count, 20),
+    ("rank", Unit::Count, 20),
     ("req/s", Unit::PerSecond, 90),
     ("of reference", Unit::Share, ALWAYS),
     ("CPU/request", Unit::Nanoseconds, 30),
@@ -19,9 +19,9 @@ const COLUMNS: [(&str, Unit, u8); 7] = [
     ("reason", Unit::Text, ALWAYS),
 ];
 
-fn row(name: &str, tier: u64, share: f64, state: Value) -> [Value; 7] {
+fn row(name: &str, rank: u64, share: f64, state: Value) -> [Value; 7] {
     let rate = 183_000.0 * share;
-    [name.into(), tier.into(), rate.into(), share.into(), 5_210_u64.into(), state, Value::None]
+    [name.into(), rank.into(), rate.into(), share.into(), 5_210_u64.into(), state, Value::None]
 }
 
 fn out(name: &str, reason: &str) -> [Value; 7] {

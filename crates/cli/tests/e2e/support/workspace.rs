@@ -173,7 +173,7 @@ pub fn rows(document: &Value, section: &str) -> Vec<Value> {
 /// A row of the main table of a document.
 #[track_caller]
 pub fn row(document: &Value, label: &str) -> Value {
-    let main = if document["kind"] == "capacity" { "capacity" } else { "tiers" };
+    let main = if document["kind"] == "capacity" { "capacity" } else { "ranks" };
     let rows = rows(document, main);
     let found = rows.iter().find(|row| row["label"] == label).cloned();
     found.unwrap_or_else(|| panic!("no row {label:?}: {rows:?}"))

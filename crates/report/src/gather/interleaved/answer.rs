@@ -3,7 +3,7 @@
 use tare_analysis::{
     findings::{Issue, RowIssue},
     interleaved::{
-        Report, RowReport, State, Tiers,
+        Ranks, Report, RowReport, State,
         figures::{rate, several, time},
     },
     loads::AtLoad,
@@ -22,8 +22,8 @@ pub(crate) fn answer(report: &Report) -> String {
     let said = match measured.as_slice() {
         [] => return nothing(report),
         [only] => alone(only, report),
-        all => match report.tiers.as_ref().filter(|tiers| tiers.are_known()) {
-            Some(tiers) => format!("{}. {}", first(tiers, report), extent(tiers, report)),
+        all => match report.ranks.as_ref().filter(|ranks| ranks.are_known()) {
+            Some(ranks) => format!("{}. {}", first(ranks, report), extent(ranks, report)),
             None => without_order(all, report),
         },
     };
@@ -93,9 +93,9 @@ fn alone(row: &RowReport, report: &Report) -> String {
 
 /// With too few blocks there are figures and no order.
 fn without_order(measured: &[&RowReport], report: &Report) -> String {
-    let why = match &report.tiers {
-        Some(tiers) if tiers.blocks == 1 => "1 block is not enough".to_owned(),
-        Some(tiers) => format!("{} blocks are not enough", tiers.blocks),
+    let why = match &report.ranks {
+        Some(ranks) if ranks.blocks == 1 => "1 block is not enough".to_owned(),
+        Some(ranks) => format!("{} blocks are not enough", ranks.blocks),
         None => "no block has a figure of each".to_owned(),
     };
     let others = measured.iter().filter(|row| row.label != report.reference);
@@ -109,20 +109,20 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
 }
 
 /// Who is first, as far as that is known, and how far that is from the reference.
-fn first(tiers: &Tiers, report: &Report) -> String {
-    let (best, worth) = match tiers.by {
+fn first(ranks: &Ranks, report: &Report) -> String {
+    let (best, worth) = match ranks.by {
         Metric::Throughput => ("Fastest", "throughput"),
         _ => ("Cheapest", "CPU per request"),
     };
     let reference = report.reference.as_str();
     // Of the rows that no other is shown to be ahead of, no two are separated: one of them would be behind.
-    let of_best = |best: usize| tiers.rows.iter().filter(move |place| place.rank_best == best);
+    let of_best = |best: usize| ranks.rows.iter().filter(move |place| place.rank_best == best);
     let top: Vec<&str> = of_best(1).map(|place| place.row.as_str()).collect();
     // The reference does nothing, so it is no news that it is first: the news is who comes nearest.
     let (lead, named) = match top.as_slice() {
         [only] if *only == reference => {
             // The reference is the only row ahead of each, so of these no two are separated either.
-            let behind = |row: &&str| tiers.are_separated(row, reference);
+            let behind = |row: &&str| ranks.are_separated(row, reference);
             let next: Vec<&str> = of_best(2).map(|place| place.row.as_str()).filter(behind).collect();
             if next.is_empty() {
                 return format!("{best}: {reference}");
@@ -131,15 +131,15 @@ fn first(tiers: &Tiers, report: &Report) -> String {
         }
         _ => (format!("{best}: "), top.clone()),
     };
-    let told = |label: &str| match related(report, label, tiers.by) {
-        Some(ratio) => format!("{ratio} of {reference}'s {worth}{}", beside(report, label, tiers.by)),
-        None => unrelated(report, label, tiers.by),
+    let told = |label: &str| match related(report, label, ranks.by) {
+        Some(ratio) => format!("{ratio} of {reference}'s {worth}{}", beside(report, label, ranks.by)),
+        None => unrelated(report, label, ranks.by),
     };
     match named.as_slice() {
         [only] => format!("{lead}{only}, with {}", told(only)),
         tied => {
             let shown = tied.iter().find(|label| **label != reference).unwrap_or(&tied[0]);
-            if tied.len() == tiers.rows.len() {
+            if tied.len() == ranks.rows.len() {
                 let best = best.to_lowercase();
                 return format!("No service is shown to be the {best}; {shown} has {}", told(shown));
             }
@@ -185,14 +185,14 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
 }
 
 /// How much of an order there is.
-fn extent(tiers: &Tiers, report: &Report) -> String {
-    let by = match tiers.by {
+fn extent(ranks: &Ranks, report: &Report) -> String {
+    let by = match ranks.by {
         Metric::Throughput => " by throughput",
         _ => "",
     };
-    let without = match report.rows.len() - tiers.rows.len() {
+    let without = match report.rows.len() - ranks.rows.len() {
         0 => String::new(),
         more => format!(", {more} without figures"),
     };
-    format!("{} of services are separated{by}{without}", tiers.extent())
+    format!("{} of services are separated{by}{without}", ranks.extent())
 }

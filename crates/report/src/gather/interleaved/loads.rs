@@ -8,8 +8,9 @@ use tare_bench::folder::StoredRun;
 
 use super::{
     answer::answer,
+    ranks,
     ratios::{self, throughput_ratio},
-    slices, tiers, validity,
+    slices, validity,
 };
 use crate::{
     document::{Chart, Document, Scale, Section, Shape, Unit},
@@ -40,12 +41,12 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun)
         fact.text = format!("{} connections, interleaved; the first: {}", all, fact.text);
     }
     document.answer = answer_at(loads, &document.answer);
-    let place = document.sections.iter().position(|section| section.id == "tiers").unwrap_or(0);
+    let place = document.sections.iter().position(|section| section.id == "ranks").unwrap_or(0);
     if let Some(section) = document.sections.get_mut(place) {
         *section = of_load(std::mem::take(section), first, "");
     }
     let tables = others.iter().map(|at| {
-        let section = tiers::section(&kept.at_load(at.place), &at.report);
+        let section = ranks::section(&kept.at_load(at.place), &at.report);
         let lead =
             format!("The same services in the same blocks, under another load. {}", answer(&at.report));
         Section { lead, ..of_load(section, at, &suffix(at)).brief() }

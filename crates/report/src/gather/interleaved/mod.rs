@@ -1,14 +1,14 @@
-//! A run of slices in blocks: tiers of services, and what they are made of. A file for each section, or for a few of a kind.
+//! A run of slices in blocks: ranks of services, and what they are made of. A file for each section, or for a few of a kind.
 
 mod answer;
 mod cost;
 mod equal_rate;
 mod latency;
 pub(crate) mod loads;
+pub(crate) mod ranks;
 mod ratios;
 mod slices;
 mod starts;
-pub(crate) mod tiers;
 mod validity;
 mod wire;
 
@@ -46,7 +46,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
 fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(kept, run);
     let sections = vec![
-        tiers::section(kept, report),
+        ranks::section(kept, report),
         cost::section(report),
         equal_rate::section(report),
         latency::curves(report, &curves),

@@ -166,12 +166,12 @@ const PAIRS_LEAD: &str = "Adjacent rows that are not separated. They are not sho
 /// Pairs that the data cannot tell apart, if there are any. Why there are no ranks, or that all are separated, stands below
 /// the main table.
 pub(crate) fn pairs(report: &Report) -> Option<Section> {
-    let tiers = report.tiers.as_ref().filter(|tiers| tiers.are_known() && !tiers.not_separated.is_empty())?;
+    let ranks = report.ranks.as_ref().filter(|ranks| ranks.are_known() && !ranks.not_separated.is_empty())?;
     let columns = Columns::new()
         .text("label", "ahead", |pair: &&AdjacentPair| pair.row.clone())
         .text("label_next", "behind", |pair| pair.next.clone())
         .share("differ_most", "differ by less than", |pair| pair.differ_most)
         .help("of the lesser; none with too few starts");
-    let table = columns.table("Pairs that are not separated, the furthest apart first", &tiers.not_separated);
+    let table = columns.table("Pairs that are not separated, the furthest apart first", &ranks.not_separated);
     Some(Section::new("pairs", "What is not separated", PAIRS_LEAD, table).brief())
 }

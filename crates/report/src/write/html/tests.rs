@@ -38,7 +38,7 @@ fn small() -> Document {
         facts: vec![Fact::code("Reproduce", "tare run 'x'")],
         checks: vec![Check::new("asio", Verdict::Pass, "it has figures")],
         sections: vec![
-            Section::new("tiers", "Tiers", "How to read it.", table).chart(chart),
+            Section::new("ranks", "Ranks", "How to read it.", table).chart(chart),
             Section::without("memory", "Memory", "Nothing.").note("It was not kept."),
         ],
     }

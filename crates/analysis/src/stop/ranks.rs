@@ -8,17 +8,17 @@ use crate::series;
 use tare_bench::{
     plan::{
         Plan,
-        until::{Tiers, planned},
+        until::{Ranks, planned},
     },
     record::Record,
     schedule::StopRule,
 };
 
-/// Ends a run once its tiers are clear.
+/// Ends a run once every pair of rows is decided.
 #[derive(Debug)]
-pub(super) struct TiersRule {
+pub(super) struct RanksRule {
     plan: Plan,
-    tiers: Tiers,
+    ranks: Ranks,
     records: Vec<Record>,
     blocks: usize,
 }
@@ -41,10 +41,10 @@ impl PairwiseStatus {
     }
 }
 
-impl TiersRule {
-    /// For this plan, which asks for `tiers`.
-    pub(crate) fn new(plan: &Plan, tiers: &Tiers) -> TiersRule {
-        TiersRule { plan: plan.clone(), tiers: tiers.clone(), records: Vec::new(), blocks: 0 }
+impl RanksRule {
+    /// For this plan, which asks for `ranks`.
+    pub(crate) fn new(plan: &Plan, ranks: &Ranks) -> RanksRule {
+        RanksRule { plan: plan.clone(), ranks: ranks.clone(), records: Vec::new(), blocks: 0 }
     }
 
     /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
@@ -59,13 +59,13 @@ impl TiersRule {
             open: pairs(&labels),
         };
         let blocks = values.first().map_or(0, Vec::len);
-        let separate = planned(&self.tiers.looks, self.tiers.alpha);
+        let separate = planned(&self.ranks.looks, self.ranks.alpha);
         // Each pair has its share of the error, so that all statements hold together.
-        let equal = planned(&self.tiers.looks, self.tiers.alpha / status.open.len().max(1) as f64);
+        let equal = planned(&self.ranks.looks, self.ranks.alpha / status.open.len().max(1) as f64);
         for look in separate.all().iter().filter(|look| look.n <= blocks) {
             status.look = Some(look.n);
             let so_far: Vec<&[f64]> = values.iter().map(|values| &values[..look.n]).collect();
-            let ranking = rank(&so_far, self.tiers.metric.better(), look.spent);
+            let ranking = rank(&so_far, self.ranks.metric.better(), look.spent);
             for pair in ranking.iter().flat_map(|ranking| &ranking.pairs) {
                 let name = (labels[pair.a].clone(), labels[pair.b].clone());
                 if pair.separated {
@@ -84,7 +84,7 @@ impl TiersRule {
     /// Both one-sided tests at once: the interval lies within delta.
     fn is_equal_within_delta(&self, looks: &tare_stats::Looks, one: &[f64], other: &[f64]) -> bool {
         let found = log_ratios(one, other).and_then(|diffs| looks.estimate(&diffs));
-        let bound = self.tiers.delta.ln_1p();
+        let bound = self.ranks.delta.ln_1p();
         let interval = found.ok().and_then(|found| found.interval);
         interval.is_some_and(|interval| -bound < interval.low && interval.high < bound)
     }
@@ -103,7 +103,7 @@ impl TiersRule {
 
     /// Of each row, in the blocks that all of them have.
     fn values(&self, labels: &[String]) -> Vec<Vec<f64>> {
-        let of = |label: &String| series::of(&self.plan, &self.records, label, self.tiers.metric);
+        let of = |label: &String| series::of(&self.plan, &self.records, label, self.ranks.metric);
         let all: Vec<_> = labels.iter().map(of).collect();
         let common = |block: &&usize| all.iter().all(|row| row.contains_key(*block));
         let blocks: Vec<usize> =
@@ -118,7 +118,7 @@ fn pairs(labels: &[String]) -> BTreeSet<(String, String)> {
     (0..labels.len()).flat_map(after).collect()
 }
 
-impl StopRule for TiersRule {
+impl StopRule for RanksRule {
     fn on_record(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
         // The first load decides.
@@ -126,7 +126,7 @@ impl StopRule for TiersRule {
     }
 
     fn is_decided(&mut self) -> bool {
-        self.tiers.looks.contains(&self.blocks) && self.status().is_clear()
+        self.ranks.looks.contains(&self.blocks) && self.status().is_clear()
     }
 }
 
@@ -139,12 +139,12 @@ mod tests {
         record::Failed,
     };
 
-    fn stop_rule() -> TiersRule {
-        let tiers = Tiers { metric: Metric::Throughput, delta: 0.03, looks: looks(40), alpha: ALPHA };
-        TiersRule::new(&fixture::plan(&["a", "b", "c"]), &tiers)
+    fn stop_rule() -> RanksRule {
+        let ranks = Ranks { metric: Metric::Throughput, delta: 0.03, looks: looks(40), alpha: ALPHA };
+        RanksRule::new(&fixture::plan(&["a", "b", "c"]), &ranks)
     }
 
-    fn after(blocks: usize, levels: &[f64]) -> (TiersRule, Option<usize>) {
+    fn after(blocks: usize, levels: &[f64]) -> (RanksRule, Option<usize>) {
         let mut stop_rule = stop_rule();
         let decided = (1..=blocks).find(|blocks| {
             fixture::block(blocks - 1, levels).iter().for_each(|record| stop_rule.on_record(record));

@@ -8,7 +8,7 @@ use crate::interleaved::{
 use crate::{interleaved::compute::compute_with, validity::RowLimits};
 use tare_bench::{
     folder::StoredRun,
-    plan::until::Tiers as AskedTiers,
+    plan::until::Ranks as AskedRanks,
     record::{Block, Ended, Ending, Record, Started},
 };
 
@@ -16,29 +16,28 @@ fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
     compute_with(kept, looks, &RowLimits::default())
 }
 
-fn tiers_of(kept: &StoredRun) -> Vec<(String, usize)> {
-    let tiers = compute(kept).tiers.unwrap();
-    tiers.rows.iter().map(|place| (place.row.clone(), place.tier)).collect()
+fn ranks_of(ranks: &Ranks) -> Vec<[usize; 2]> {
+    ranks.rows.iter().map(|place| [place.rank_best, place.rank_worst]).collect()
 }
 
 const TWIN: usize = 2;
 const ROWS: [(&str, f64); 4] = [("raw-socket", 1.0), ("slow", 0.5), ("twin", 0.8), ("other", 0.797)];
 
 #[test]
-fn what_cannot_be_separated_is_one_tier() {
-    let kept = kept_with(&ROWS, 12);
-    let found = tiers_of(&kept);
-    assert_eq!(found.iter().map(|(_, tier)| *tier).collect::<Vec<_>>(), [1, 2, 2, 3]);
-    assert_eq!((found[0].0.as_str(), found[3].0.as_str()), ("raw-socket", "slow"));
-    let report = compute(&kept);
+fn what_cannot_be_separated_shares_its_ranks() {
+    let report = compute(&kept_with(&ROWS, 12));
+    let ranks = report.ranks.as_ref().unwrap();
+    assert_eq!(ranks_of(ranks), [[1, 1], [2, 3], [2, 3], [4, 4]]);
+    let ranked: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
+    assert_eq!((ranked[0], ranked[3]), ("raw-socket", "slow"));
+    assert!(ranks.is_behind("slow", "twin") && !ranks.is_behind("twin", "slow"));
+    assert!(!ranks.is_behind("twin", "other") && !ranks.is_behind("other", "twin"));
     let row = find(&report, "twin");
-    assert_eq!((row.tier, row.ranks), (Some(2), Some([2, 3])));
+    assert_eq!(row.ranks, Some([2, 3]));
     let labels: Vec<&str> = report.rows.iter().map(|row| row.label.as_str()).collect();
-    let ranked: Vec<&str> = found.iter().map(|(row, _)| row.as_str()).collect();
     assert_eq!(labels, ranked, "the table stands in the order of the ranks");
-    let tiers = report.tiers.unwrap();
-    assert_eq!((tiers.by, tiers.blocks, tiers.not_separated.len()), (Metric::Cpu, 12, 1));
-    let pair = &tiers.not_separated[0];
+    assert_eq!((ranks.by, ranks.blocks, ranks.not_separated.len()), (Metric::Cpu, 12, 1));
+    let pair = &ranks.not_separated[0];
     let rows = [pair.row.as_str(), pair.next.as_str()];
     assert!(rows.contains(&"twin") && rows.contains(&"other"), "{rows:?}");
     // They are 0.4% apart. The interval of a single pair is narrower than that of all six together.
@@ -62,16 +61,16 @@ fn a_noisy_row_hides_no_separation() {
     let ranks: Vec<(&str, [usize; 2])> =
         report.rows.iter().map(|row| (row.label.as_str(), row.ranks.unwrap())).collect();
     assert_eq!(ranks, [("asio", [1, 3]), ("raw-socket", [1, 2]), ("hyper", [2, 3])]);
-    let tiers = report.tiers.unwrap();
-    assert!(tiers.are_separated("hyper", "raw-socket") && tiers.are_separated("raw-socket", "hyper"));
-    assert!(!tiers.are_separated("hyper", "asio") && !tiers.are_separated("asio", "raw-socket"));
-    assert!(tiers.lines()[0].contains("1 of 3 pairs of rows are separated"), "{:?}", tiers.lines());
+    let ranks = report.ranks.unwrap();
+    assert!(ranks.are_separated("hyper", "raw-socket") && ranks.are_separated("raw-socket", "hyper"));
+    assert!(!ranks.are_separated("hyper", "asio") && !ranks.are_separated("asio", "raw-socket"));
+    assert!(ranks.lines()[0].contains("1 of 3 pairs of rows are separated"), "{:?}", ranks.lines());
 }
 
 #[test]
-fn tiers_are_said_in_words() {
+fn ranks_are_said_in_words() {
     let report = compute(&kept_with(&ROWS, 12));
-    insta::assert_snapshot!(report.tiers.unwrap().lines().join("\n"));
+    insta::assert_snapshot!(report.ranks.unwrap().lines().join("\n"));
 }
 
 #[test]
@@ -86,7 +85,7 @@ fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
     }
     let first = |kept: &StoredRun| {
         let report = compute(kept);
-        (report.tiers.as_ref().unwrap().by, report.rows[0].label.clone())
+        (report.ranks.as_ref().unwrap().by, report.rows[0].label.clone())
     };
     assert_eq!(
         first(&kept),
@@ -94,7 +93,7 @@ fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
         "half the time for eight tenths of the requests"
     );
     let (metric, looks) = (Metric::Throughput, vec![12]);
-    kept.header.plan.until = Until::Tiers(AskedTiers { metric, delta: 0.03, looks, alpha: ALPHA });
+    kept.header.plan.until = Until::Ranks(AskedRanks { metric, delta: 0.03, looks, alpha: ALPHA });
     assert_eq!(first(&kept), (Metric::Throughput, "raw-socket".to_owned()));
     for record in &mut kept.records {
         if let Record::Sample(slice) = record
@@ -155,9 +154,9 @@ fn groups_are_compared_by_their_reference() {
     });
     let report = compute(&kept);
     assert_eq!(find(&report, "twin").blocks, 12);
-    let tiers = report.tiers.unwrap();
-    assert_eq!(tiers.blocks, 12, "cycles");
-    assert_eq!(tiers.rows.iter().map(|place| place.tier).collect::<Vec<_>>(), [1, 2, 2, 3]);
+    let ranks = report.ranks.unwrap();
+    assert_eq!(ranks.blocks, 12, "cycles");
+    assert_eq!(ranks_of(&ranks), [[1, 1], [2, 3], [2, 3], [4, 4]]);
 }
 
 #[test]
@@ -166,12 +165,12 @@ fn looks_cost_blocks() {
     let few = kept_with(&[("raw-socket", 1.0), ("slow", 0.5)], 9);
     let fixed = compute(&few);
     assert!(find(&fixed, "slow").ratio.as_ref().unwrap().low.is_some());
-    assert_eq!(fixed.tiers.unwrap().rows[1].tier, 2);
+    assert!(fixed.ranks.unwrap().are_separated("slow", "raw-socket"));
     let looked = compute_at(&few, Some(&looks));
     assert_eq!(find(&looked, "slow").ratio.as_ref().unwrap().low, None);
-    let tiers = looked.tiers.unwrap();
-    assert_eq!(tiers.rows[1].tier, 1);
-    assert!(matches!(tiers.warnings[0], Warning::TooFewBlocks { needed: 10, .. }), "{:?}", tiers.warnings);
+    let ranks = looked.ranks.unwrap();
+    assert!(!ranks.are_separated("slow", "raw-socket"));
+    assert!(matches!(ranks.warnings[0], Warning::TooFewBlocks { needed: 10, .. }), "{:?}", ranks.warnings);
     let expected = Finding::of_run(RunIssue::InterimAnalyses { blocks: vec![10, 20, 40] });
     assert!(looked.findings.contains(&expected), "{:?}", looked.findings);
 
@@ -187,13 +186,13 @@ fn looks_cost_blocks() {
     let ratio = |report: &Report| find(report, "slow").ratio.unwrap();
     assert_eq!((ratio(&fixed).n, ratio(&looked).n), (25, 20), "blocks after a look wait for the next");
     assert!(width(&ratio(&looked)) > width(&ratio(&fixed)));
-    assert_eq!(looked.tiers.unwrap().rows[1].tier, 2);
+    assert!(looked.ranks.unwrap().are_separated("slow", "raw-socket"));
 }
 
 #[test]
-fn one_row_has_no_tier() {
+fn one_row_has_no_rank() {
     let report = compute(&kept_with(&[("raw-socket", 1.0)], 8));
-    assert_eq!((report.tiers.is_none(), &report.rows[0].state), (true, &State::Measured));
+    assert_eq!((report.ranks.is_none(), &report.rows[0].state), (true, &State::Measured));
 }
 
 /// Of two rows that are truly apart by this much, the bound must hold it in 95% of runs, all three pairs together.

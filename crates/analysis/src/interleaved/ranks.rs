@@ -1,11 +1,10 @@
-//! Which rows the data can separate: tiers, the ranks that each row may have, and how far rows that are not separated may be
-//! apart.
+//! Which rows the data can separate, the ranks that each row may have, and how far rows that are not separated may be apart.
 //!
 //! Of a run with one group the figures of a block are compared with each other. Of one with several they are related to
 //! the reference of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
 //! That assumes that what disturbs a block multiplies all in it alike, so that two rows of different groups may be
 //! compared by their distances to one reference. The groups are drawn anew for each cycle, so that no row gains
-//! by them; the reference's own noise is in every such figure, and makes tiers wider, not wrong.
+//! by them; the reference's own noise is in every such figure, and makes ranks wider, not wrong.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +31,7 @@ const PAIRS_MAX: usize = 3;
 
 /// The order of the rows, as far as there is one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tiers {
+pub struct Ranks {
     /// What the run was asked for, else CPU time, as far as every measured row has it.
     pub by: Metric,
     /// Of any two rows called different wrongly.
@@ -51,8 +50,6 @@ pub struct Tiers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub row: String,
-    /// Counted from 1: rows of one tier are not separated from its first, which says nothing of its others. No table shows it.
-    pub tier: usize,
     /// The best rank that it may have.
     pub rank_best: usize,
     pub rank_worst: usize,
@@ -110,9 +107,9 @@ fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
     Some(interval.high.max(-interval.low).exp_m1())
 }
 
-impl Tiers {
+impl Ranks {
     /// Of the rows that have figures, each with its blocks; absent if fewer than two can be ranked.
-    pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Tiers> {
+    pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
         let measured = || rows.iter().filter(|(row, _)| row.state == State::Measured);
         let by = decides(plan, measured().map(|(row, _)| row));
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
@@ -126,14 +123,11 @@ impl Tiers {
             true => adjacent_pairs(&ranking, &table, looks),
             false => Vec::new(),
         };
-        Some(Tiers {
+        Some(Ranks {
             by,
             alpha: looks.map_or(ALPHA, Looks::alpha),
             blocks: ranking.n,
-            rows: (1..)
-                .zip(&ranking.places)
-                .map(|(rank, place)| Place::of(rank, place, &table.labels))
-                .collect(),
+            rows: ranking.places.iter().map(|place| Place::of(place, &table.labels)).collect(),
             separated: separated_pairs(&ranking, &table.labels),
             not_separated,
             warnings: ranking.warnings.clone(),
@@ -144,8 +138,8 @@ impl Tiers {
         self.rows.iter().enumerate().find(|(_, place)| place.row == label)
     }
 
-    /// Whether there are blocks enough for any two rows to be separated: with fewer all rows are of one tier, whatever they
-    /// are, and a table shows none.
+    /// Whether there are blocks enough for any two rows to be separated: with fewer every row may have every rank, and
+    /// a table shows none.
     pub fn are_known(&self) -> bool {
         self.warnings.is_empty()
     }
@@ -154,6 +148,12 @@ impl Tiers {
     /// may be separated from each other.
     pub fn are_separated(&self, one: &str, other: &str) -> bool {
         self.separated.iter().any(|pair| pair.iter().all(|row| row == one || row == other))
+    }
+
+    /// Whether this row is separated from the other, and worse.
+    pub fn is_behind(&self, row: &str, other: &str) -> bool {
+        let rank = |label: &str| self.place(label).map(|(rank, _)| rank);
+        self.are_separated(row, other) && rank(row) > rank(other)
     }
 
     /// `63 of 66 pairs`.
@@ -179,13 +179,8 @@ impl Tiers {
 }
 
 impl Place {
-    fn of(rank: usize, place: &ranking::Place, labels: &[&str]) -> Place {
-        let tier = match () {
-            () if faults::is_active(Fault::OneTier) => 1,
-            () if faults::is_active(Fault::TierEach) => rank,
-            () => place.tier,
-        };
-        Place { row: labels[place.service].to_owned(), tier, rank_best: place.best, rank_worst: place.worst }
+    fn of(place: &ranking::Place, labels: &[&str]) -> Place {
+        Place { row: labels[place.service].to_owned(), rank_best: place.best, rank_worst: place.worst }
     }
 }
 
@@ -216,7 +211,10 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) 
 }
 
 fn separated_pairs(ranking: &Ranking, labels: &[&str]) -> Vec<[String; 2]> {
-    let separated = ranking.pairs.iter().filter(|pair| pair.separated);
+    let is_separated = |pair: &&Pair| {
+        (pair.separated || faults::is_active(Fault::AllSeparated)) && !faults::is_active(Fault::NoneSeparated)
+    };
+    let separated = ranking.pairs.iter().filter(is_separated);
     separated.map(|pair| [pair.a, pair.b].map(|place| labels[place].to_owned())).collect()
 }
 
@@ -239,7 +237,7 @@ fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Ve
 /// one that is not.
 fn decides<'a>(plan: &Plan, rows: impl Iterator<Item = &'a RowReport> + Clone) -> Metric {
     let asked = match &plan.until {
-        Until::Tiers(tiers) => tiers.metric,
+        Until::Ranks(ranks) => ranks.metric,
         _ => Metric::Cpu,
     };
     let has = |metric: &Metric| match metric {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A row of the report, and what was planned of it.
-struct TierRow<'a> {
+struct RankedRow<'a> {
     report: &'a RowReport,
     planned: Option<&'a PlannedRow>,
 }
@@ -28,8 +28,8 @@ const ALONE_LEAD: &str = "One row a service.";
 
 /// Heading, lead and caption: of ranks only if they are known.
 fn heading(report: &Report) -> [&'static str; 3] {
-    match &report.tiers {
-        Some(tiers) if tiers.are_known() => ["Ranks", RANKS_LEAD, "Services, best first"],
+    match &report.ranks {
+        Some(ranks) if ranks.are_known() => ["Ranks", RANKS_LEAD, "Services, best first"],
         _ if report.rows.iter().filter(|row| row.state == State::Measured).count() > 1 => {
             ["Services", UNRANKED_LEAD, "Services"]
         }
@@ -40,18 +40,18 @@ fn heading(report: &Report) -> [&'static str; 3] {
 pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let planned = |label: &str| plan.rows.iter().find(|row| row.label == label);
-    let rows = report.rows.iter().map(|row| TierRow { report: row, planned: planned(&row.label) });
+    let rows = report.rows.iter().map(|row| RankedRow { report: row, planned: planned(&row.label) });
     let columns = identity().and(figures(&report.reference)).and(facets(plan.contract())).and(extent());
     let [title, lead, caption] = heading(report);
-    let mut section = Section::new("tiers", title, lead, columns.table(caption, rows));
+    let mut section = Section::new("ranks", title, lead, columns.table(caption, rows));
     section.charts.extend(charts(report));
-    let of_tiers = report.tiers.as_ref().and_then(|tiers| tiers.lines().into_iter().next());
-    let section = match of_tiers {
+    let of_ranks = report.ranks.as_ref().and_then(|ranks| ranks.lines().into_iter().next());
+    let section = match of_ranks {
         Some(line) => section.note(line),
         None => section.note("no ranks: fewer than two rows have figures"),
     };
-    let section = match &report.tiers {
-        Some(tiers) if tiers.are_known() && tiers.not_separated.is_empty() => {
+    let section = match &report.ranks {
+        Some(ranks) if ranks.are_known() && ranks.not_separated.is_empty() => {
             section.note("all adjacent rows are separated")
         }
         _ => section,
@@ -73,9 +73,9 @@ fn seen_by(twin: &Twin) -> Option<String> {
     ))
 }
 
-fn identity<'a>() -> Columns<'a, TierRow<'a>> {
+fn identity<'a>() -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .text("label", "service", |row: &TierRow| row.report.label.clone())
+        .text("label", "service", |row: &RankedRow| row.report.label.clone())
         .text("ranks", "rank", |row| row.report.ranks.map(ranks))
         .priority(90)
         .help("the best and the worst rank that it may have")
@@ -97,9 +97,9 @@ fn ranks([best, worst]: [usize; 2]) -> String {
 }
 
 /// What rows are filtered by. Few read licence and contract there, so they are in the data only.
-fn facets<'a>(contract: &'a str) -> Columns<'a, TierRow<'a>> {
+fn facets<'a>(contract: &'a str) -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .facet("language", "language", |row: &TierRow| row.report.language.clone())
+        .facet("language", "language", |row: &RankedRow| row.report.language.clone())
         .priority(8)
         .facet("style", "style", |row| row.report.style.name())
         .priority(6)
@@ -110,8 +110,8 @@ fn facets<'a>(contract: &'a str) -> Columns<'a, TierRow<'a>> {
         .hidden()
 }
 
-fn figures<'a>(reference: &'a str) -> Columns<'a, TierRow<'a>> {
-    let of = |row: &TierRow<'a>| row.report;
+fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
+    let of = |row: &RankedRow<'a>| row.report;
     ratios::cpu(of, reference)
         .and(ratios::cpu_at_rate(of))
         .and(ratios::throughput(of, reference).with(Column::bar))
@@ -129,9 +129,9 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, TierRow<'a>> {
         .and(figures_in_the_data())
 }
 
-fn figures_in_the_data<'a>() -> Columns<'a, TierRow<'a>> {
+fn figures_in_the_data<'a>() -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .ns("cpu_ns_per_request_with_softirq", "CPU/request with softirq", |row: &TierRow| {
+        .ns("cpu_ns_per_request_with_softirq", "CPU/request with softirq", |row: &RankedRow| {
             row.report.cpu_ns_per_request_with_softirq
         })
         .hidden()
@@ -143,9 +143,9 @@ fn figures_in_the_data<'a>() -> Columns<'a, TierRow<'a>> {
         .hidden()
 }
 
-fn extent<'a>() -> Columns<'a, TierRow<'a>> {
+fn extent<'a>() -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .count("errors", "errors", |row: &TierRow| errors(row.report))
+        .count("errors", "errors", |row: &RankedRow| errors(row.report))
         .priority(70)
         .help("wrong and missing answers")
         .text("errors_by_kind", "errors by kind", |row| errors_by_kind(row.report))
