@@ -1,18 +1,58 @@
-//! Ctrl-C and SIGTERM: the first asks a command to stop and print its results so far, the second ends it at once (the
+//! Ctrl-C and SIGTERM: the first asks a command to stop and print its results so far, a second one ends it at once (the
 //! watchdog then kills what is still running).
 
 use std::{
     io,
     os::unix::net::UnixStream,
     sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc,
+        atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering},
     },
 };
 
+use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+/// A further signal within this time is the same request: `timeout` sends one to its command and one to the whole group.
+const SAME_NS: u64 = 100_000_000;
+
+static RECEIVED: AtomicI32 = AtomicI32::new(0);
+static REQUESTS: Requests = Requests { first_ns: AtomicU64::new(0) };
+
+/// When the first signal came; 0 before it.
+#[derive(Debug)]
+struct Requests {
+    first_ns: AtomicU64,
+}
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Request {
+    Stop,
+    /// What the first one asked for.
+    Same,
+    EndAtOnce,
+}
+
+impl Requests {
+    fn add(&self, now_ns: u64) -> Request {
+        match self.first_ns.compare_exchange(0, now_ns.max(1), Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Request::Stop,
+            Err(first_ns) if now_ns.saturating_sub(first_ns) < SAME_NS => Request::Same,
+            Err(_) => Request::EndAtOnce,
+        }
+    }
+}
+
+/// Atomics, a clock and `_exit`, and nothing else: it is called in a signal handler.
+fn receive(signal: i32) {
+    let now = clock_gettime(ClockId::Monotonic);
+    let now_ns = now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned();
+    RECEIVED.store(signal, Ordering::Relaxed);
+    if REQUESTS.add(now_ns) == Request::EndAtOnce {
+        signal_hook::low_level::exit(128 + signal);
+    }
+}
 
 /// Installs the handlers. A signal sets the returned flag.
 ///
@@ -20,11 +60,10 @@ static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 /// The kernel refuses a handler for a signal.
 pub fn listen() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
-    let received = RECEIVED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the second signal finds the flag set and ends the process.
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&flag))?;
-        signal_hook::flag::register_usize(signal, Arc::clone(received), signal as usize)?;
+        // Each call adds a handler: all handlers of one signal run within the time in which signals are the same.
+        // SAFETY: what `receive` does is allowed in a handler (signal-safety(7)), and it does not panic.
+        unsafe { signal_hook::low_level::register(signal, move || receive(signal)) }?;
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }
     Ok(flag)
@@ -44,15 +83,13 @@ pub fn listen_by_socket() -> io::Result<UnixStream> {
 }
 
 pub fn received() -> Option<i32> {
-    let signal = RECEIVED.get()?.load(Ordering::Relaxed);
-    (signal != 0).then_some(signal as i32)
+    let signal = RECEIVED.load(Ordering::Relaxed);
+    (signal != 0).then_some(signal)
 }
 
 /// Forgets the signal that was received: a server that ends on SIGTERM has not been interrupted.
 pub fn forget() {
-    if let Some(received) = RECEIVED.get() {
-        received.store(0, Ordering::Relaxed);
-    }
+    RECEIVED.store(0, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -60,6 +97,19 @@ mod tests {
     use super::*;
 
     use std::{io::Read, time::Duration};
+
+    #[test]
+    fn two_signals_within_a_tenth_of_a_second_are_one() {
+        const MS: u64 = 1_000_000;
+        let asked = |at_ms: &[u64]| {
+            let requests = Requests { first_ns: AtomicU64::new(0) };
+            at_ms.iter().map(|ms| requests.add(ms * MS)).collect::<Vec<_>>()
+        };
+        assert_eq!(asked(&[5_000, 5_000, 5_099]), [Request::Stop, Request::Same, Request::Same]);
+        assert_eq!(asked(&[5_000, 5_001, 5_100]), [Request::Stop, Request::Same, Request::EndAtOnce]);
+        assert_eq!(asked(&[0, 700]), [Request::Stop, Request::EndAtOnce]);
+        assert_eq!(asked(&[5_000, 4_999]), [Request::Stop, Request::Same], "handlers of two threads");
+    }
 
     /// One test, since a signal reaches the whole process.
     #[test]

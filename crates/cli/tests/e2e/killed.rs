@@ -104,6 +104,8 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
     let workspace = workspace();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let (tare, run) = midway(&workspace);
+        // As `timeout` does it, to the command and to its group: the second is no second request.
+        send(tare.pid(), signal);
         send(tare.pid(), signal);
         let ran = tare.end().expect(code);
         assert!(ran.stdout.contains("\nInterrupted: "), "{ran}");
