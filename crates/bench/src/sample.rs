@@ -27,6 +27,22 @@ pub struct Sample {
     /// As far as it came where the outcome is not [`Outcome::Measured`].
     pub load: LoadResult,
     pub host: HostUsage,
+    /// What preceded it on this process, which was warm; absent if nothing did, and in older runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aside: Option<Aside>,
+}
+
+/// Loads of which nothing is measured but how long the service was silent: the warm-up of a process that is kept for several
+/// blocks, and the first requests over connections that were left alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Aside {
+    pub elapsed_ns: u64,
+    /// The longest time in which requests were in flight and none of them came to its end.
+    pub silent_ns_max: u64,
+    /// CPU time that others took on the measured CPUs; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign_cpu_ns: Option<i64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use tare_bench::sample::Sample;
+use tare_bench::{disturbance::TAKEN_SHARE_MAX, sample::Sample};
 use tare_host::cpus::Pinning;
 
 use crate::{
@@ -29,11 +29,12 @@ const LATE_TIMES_MIN: u64 = 10;
 const LATE_MIN: usize = 3;
 const LATE_SHARE_MIN: f64 = 0.1;
 
-/// A part of a closed loop.
+/// A part of a closed loop, or a load before a slice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window {
     /// The longest time without an answer while requests were in flight.
     pub silent_ns: u64,
+    /// 0 of a load before a slice, of which it is not kept.
     pub latency_ns_max: u64,
     pub latency_ns_p50: u64,
     /// CPU time that others took on the measured CPUs: a service may have waited for that long.
@@ -46,6 +47,9 @@ pub struct Stalls {
     pub silent_ns_max: u64,
     pub windows: usize,
     pub of: usize,
+    /// Of the loads before slices.
+    pub before: usize,
+    pub of_before: usize,
 }
 
 /// Windows in which some answer was far later than the others.
@@ -71,6 +75,22 @@ impl Window {
         })
     }
 
+    /// Of the loads before a slice: its warm-up on a process that was warm, and the first requests after a pause. Absent if there
+    /// were none, or others had the machine. How long an answer takes, the slice says: those first requests may all have waited.
+    pub(crate) fn before(slice: &Sample, pinning: &Pinning) -> Option<Window> {
+        let aside = slice.aside?;
+        let taken_ns = aside.foreign_cpu_ns?.max(0).cast_unsigned();
+        let all_ns = aside.elapsed_ns * pinning.all().len() as u64;
+        let window = Window {
+            silent_ns: aside.silent_ns_max,
+            latency_ns_max: 0,
+            latency_ns_p50: slice.load.latency.ns_at(0.5)?,
+            taken_ns,
+        };
+        // By the whole of what is counted, error and all: of a few milliseconds less is not known.
+        (taken_ns as f64 <= TAKEN_SHARE_MAX * all_ns as f64).then_some(window)
+    }
+
     fn is_stalled(&self) -> bool {
         self.silent_ns.saturating_sub(self.taken_ns) >= STALL_NS_MIN
             && self.silent_ns >= STALL_TIMES_MIN * self.latency_ns_p50
@@ -88,16 +108,18 @@ impl Window {
     }
 }
 
-/// That a service answered nothing for a while, more than once.
-pub fn stalls(windows: &[Window]) -> Option<Stalls> {
-    let stalled: Vec<u64> =
-        windows.iter().filter(|window| window.is_stalled()).map(|window| window.silent_ns).collect();
-    let silent_ns_max = *stalled.iter().max()?;
-    (stalled.len() >= STALLED_MIN).then_some(Stalls {
-        silent_ns_max,
-        windows: stalled.len(),
+/// That a service answered nothing for a while, more than once: in windows, and in the loads `before` them.
+pub fn stalls(windows: &[Window], before: &[Window]) -> Option<Stalls> {
+    let stalled = |windows: &[Window]| windows.iter().filter(|window| window.is_stalled()).count();
+    let all = windows.iter().chain(before).filter(|window| window.is_stalled());
+    let found = Stalls {
+        silent_ns_max: all.map(|window| window.silent_ns).max()?,
+        windows: stalled(windows),
         of: windows.len(),
-    })
+        before: stalled(before),
+        of_before: before.len(),
+    };
+    (found.windows + found.before >= STALLED_MIN).then_some(found)
 }
 
 /// That some answers are far later than the others, over and over again.
@@ -116,11 +138,21 @@ pub fn late(windows: &[Window]) -> Option<LateAnswers> {
 impl Stalls {
     /// `windows` are what was looked at: `slices`.
     pub fn text(&self, windows: &str) -> String {
-        let Stalls { silent_ns_max, windows: stalled, of } = self;
+        let Stalls { silent_ns_max, windows: stalled, of, before, of_before } = self;
+        let beside = match before {
+            0 => String::new(),
+            _ => format!(" and in {before} of {of_before} loads before {windows}"),
+        };
+        // Each slice begins with a thaw too, but after a shorter pause.
+        let doubt = match stalled {
+            0 => {
+                "; as no slice has one, a freeze of more than a second may be why: `tare load` shows it without one"
+            }
+            _ => "; a closed loop sends nothing meanwhile, so its percentiles do not show it",
+        };
+        let longest = time(*silent_ns_max as f64);
         format!(
-            "stalls: no answer on any connection for up to {}, in {stalled} of {of} {windows}; a closed loop sends nothing \
-             meanwhile, so its percentiles do not show it",
-            time(*silent_ns_max as f64)
+            "stalls: no answer on any connection for up to {longest}, in {stalled} of {of} {windows}{beside}{doubt}"
         )
     }
 }
@@ -153,7 +185,7 @@ impl fmt::Display for LateAnswers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_bench::sample::{Distribution, HostUsage, LoadResult};
+    use tare_bench::sample::{Aside, Distribution, HostUsage, LoadResult};
 
     const MS: u64 = 1_000_000;
 
@@ -165,7 +197,7 @@ mod tests {
     fn a_service_that_stops_for_200_ms_each_2_s_stalls() {
         let mut windows = vec![window(1, 2); 40];
         windows.extend([window(201, 201), window(150, 151), window(49, 52)]);
-        let found = stalls(&windows).unwrap();
+        let found = stalls(&windows, &[]).unwrap();
         assert_eq!(
             found.to_string(),
             "stalls: no answer on any connection for up to 201 ms, in 2 of 43 slices; a closed loop sends nothing \
@@ -176,11 +208,49 @@ mod tests {
 
     #[test]
     fn one_silence_and_one_that_others_explain_are_none() {
-        assert_eq!(stalls(&[window(201, 201), window(1, 2)]), None);
+        assert_eq!(stalls(&[window(201, 201), window(1, 2)], &[]), None);
         let explained = Window { taken_ns: 60 * MS, ..window(100, 100) };
-        assert_eq!(stalls(&[explained; 9]), None);
+        assert_eq!(stalls(&[explained; 9], &[explained; 9]), None);
         let slow = Window { latency_ns_p50: 50 * MS, ..window(200, 200) };
-        assert_eq!(stalls(&[slow; 9]), None, "it takes that long for each answer");
+        assert_eq!(stalls(&[slow; 9], &[]), None, "it takes that long for each answer");
+    }
+
+    #[test]
+    fn a_stall_before_a_slice_counts_as_one_within() {
+        let found = stalls(&[window(201, 201), window(1, 2)], &[window(180, 0), window(2, 0)]).unwrap();
+        assert_eq!(
+            found.to_string(),
+            "stalls: no answer on any connection for up to 201 ms, in 1 of 2 slices and in 1 of 2 loads before slices; a closed \
+             loop sends nothing meanwhile, so its percentiles do not show it"
+        );
+        let found = stalls(&[window(1, 2); 8], &[window(201, 0); 8]).unwrap();
+        assert_eq!(
+            found.to_string(),
+            "stalls: no answer on any connection for up to 201 ms, in 0 of 8 slices and in 8 of 8 loads before slices; as no slice \
+             has one, a freeze of more than a second may be why: `tare load` shows it without one"
+        );
+        assert_eq!(stalls(&[window(1, 2); 8], &[window(201, 0), window(49, 0)]), None);
+    }
+
+    /// All requests of such a load may wait for the same stall: it is measured by the answers of the slice.
+    #[test]
+    fn a_load_before_a_slice_has_a_window_if_others_left_it_alone() {
+        let pinning = Pinning { server: vec![0], generator: vec![1] };
+        let latency = Distribution {
+            count: 9,
+            quantiles_ns: vec![(0.5, MS), (1.0, 3 * MS)],
+            ..Distribution::default()
+        };
+        let load = LoadResult { latency, ..LoadResult::default() };
+        let after = |foreign_cpu_ns| {
+            let aside = Aside { elapsed_ns: 205 * MS, silent_ns_max: 201 * MS, foreign_cpu_ns };
+            Window::before(&Sample { load: load.clone(), aside: Some(aside), ..Sample::default() }, &pinning)
+        };
+        let taken = |ms: i64| after(Some(ms * MS as i64));
+        assert_eq!(taken(-1), Some(window(201, 0)));
+        assert_eq!(taken(41), Some(Window { taken_ns: 41 * MS, ..window(201, 0) }));
+        assert_eq!((taken(42), after(None)), (None, None));
+        assert_eq!(Window::before(&Sample { load: load.clone(), ..Sample::default() }, &pinning), None);
     }
 
     #[test]

@@ -225,9 +225,10 @@ fn some_failed(report: &RowReport, blocks: &Blocks, connections: usize) -> Optio
 /// Whether it answered nothing for a while, or a few requests far later than the others.
 fn answers_in_time(kept: &StoredRun, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
     let pinning = &kept.header.plan.pinning;
-    let slices = blocks.values().flat_map(|block| &block.slices);
-    let windows: Vec<Window> = slices.filter_map(|slice| Window::of(slice, pinning)).collect();
-    let stalls = answers::stalls(&windows).map(RowIssue::Stalls);
+    let slices = || blocks.values().flat_map(|block| &block.slices);
+    let windows: Vec<Window> = slices().filter_map(|slice| Window::of(slice, pinning)).collect();
+    let before: Vec<Window> = slices().filter_map(|slice| Window::before(slice, pinning)).collect();
+    let stalls = answers::stalls(&windows, &before).map(RowIssue::Stalls);
     stalls.into_iter().chain(answers::late(&windows).map(RowIssue::LateAnswers))
 }
 

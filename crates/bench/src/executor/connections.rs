@@ -55,7 +55,7 @@ impl Bench<'_> {
         let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         for _ in 0..PASSES_MAX {
-            let report = running.generator.run(&once, &self.interrupt).map_err(failure)?;
+            let report = self.load_aside(running, &once)?;
             running.not_measured(&report);
             if !lost_connections(&report) {
                 break;

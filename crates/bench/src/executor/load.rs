@@ -65,7 +65,7 @@ impl Bench<'_> {
         let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(&report, &self.limits_ns) };
         let host = self.spent(running, &before, reading, &report)?;
         let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
-        Ok(Sample { outcome, load, host, ..Sample::default() })
+        Ok(Sample { outcome, load, host, aside: running.aside.take(), ..Sample::default() })
     }
 
     fn load_of(&self, running: &Running, point: usize, per_second: f64) -> Load {

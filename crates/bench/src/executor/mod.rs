@@ -1,5 +1,6 @@
 //! The executor that is real: processes, sockets and the clock of this machine.
 
+mod aside;
 mod connections;
 mod load;
 mod pilot;
@@ -119,6 +120,7 @@ impl Executor for Bench<'_> {
     fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
         let mut running = self.taken(row)?;
         running.ready.process.thaw().map_err(failure)?;
+        running.is_warm = true;
         self.settle(&mut running, warm_up_ns)?;
         self.running.insert(row, running);
         Ok(())

@@ -20,7 +20,7 @@ use super::{Bench, failure};
 use crate::{
     folder,
     record::{Latency, Stopped},
-    sample::{LoadResult, Placement},
+    sample::{Aside, LoadResult, Placement},
     schedule::{Executor, RowFailure, Slot},
 };
 
@@ -49,6 +49,10 @@ pub(super) struct Running {
     pub wrong_aside: Option<Box<LoadResult>>,
     /// What serves in its place.
     pub served_by: Option<PortOwner>,
+    /// It had its first warm-up, in which a silence is no stall: it may still load what it needs.
+    pub is_warm: bool,
+    /// Since its last slice.
+    pub aside: Option<Aside>,
 }
 
 impl Running {
@@ -109,6 +113,8 @@ impl Bench<'_> {
             is_hung: false,
             wrong_aside: None,
             served_by,
+            is_warm: false,
+            aside: None,
         };
         self.open(&mut running, slot.point)?;
         Ok(running)

@@ -22,7 +22,10 @@ impl Bench<'_> {
         let load = self.plan.points[running.slot.point].for_generator(0.0);
         let stop = Stop::after(Duration::from_nanos(window_ns), load.stop.drain);
         let load = Load { schedule: Schedule::SATURATE, stop, waiting: self.waiting(running), ..load };
-        let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
+        let report = match running.is_warm {
+            true => self.load_aside(running, &load)?,
+            false => running.generator.run(&load, &self.interrupt).map_err(failure)?,
+        };
         running.asked_ns = Monotonic.now_ns();
         running.not_measured(&report);
         if report.total.tally.answered == 0 && self.plan.rows[running.slot.row].known_failure.is_none() {

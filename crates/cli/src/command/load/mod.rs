@@ -263,7 +263,7 @@ fn level_steps(rates_per_s: &[f64], interval: Duration) -> impl Iterator<Item = 
 /// In an open loop the percentiles have it.
 fn not_in_time(windows: &[Window], interval: Duration) -> impl Iterator<Item = String> {
     let unit = format!("intervals of {} s", interval.as_secs_f64());
-    let stalls = answers::stalls(windows).map(|found| found.text(&unit));
+    let stalls = answers::stalls(windows, &[]).map(|found| found.text(&unit));
     let late = answers::late(windows).map(|found| found.text(&unit));
     let unless = "unless other programs took its CPU";
     stalls.into_iter().chain(late).map(move |note| format!("{note} ({unless})"))

@@ -1,0 +1,71 @@
+//! Loads on a warm process of which nothing is measured but how long the service was silent. A service stalls when it is its
+//! time, and not only within a slice.
+
+use tare_host::cpus;
+use tare_load::{Load, RunReport};
+
+use super::{Bench, failure, process::Running};
+use crate::{sample::Aside, schedule::RowFailure};
+
+impl Bench<'_> {
+    /// The service is thawed, before and after.
+    pub(super) fn load_aside(&self, running: &mut Running, load: &Load) -> Result<RunReport, RowFailure> {
+        let before = self.cpu_before(running);
+        let report = running.generator.run(load, &self.interrupt).map_err(failure)?;
+        let foreign_cpu_ns = before.and_then(|before| self.foreign_since(running, before, &report));
+        let aside = Aside {
+            elapsed_ns: report.elapsed_ns,
+            silent_ns_max: report.total.silent_ns_max,
+            foreign_cpu_ns,
+        };
+        running.aside = Some(match running.aside {
+            Some(earlier) => earlier.and(aside),
+            None => aside,
+        });
+        Ok(report)
+    }
+
+    fn cpu_before(&self, running: &Running) -> Option<(u64, cpus::Reading)> {
+        let server_cpu_ns = running.ready.process.cpu_ns().ok()?;
+        Some((server_cpu_ns, self.reading()?))
+    }
+
+    /// Nothing is known of the CPU time of another process that serves.
+    fn foreign_since(
+        &self,
+        running: &Running,
+        (server_cpu_ns, before): (u64, cpus::Reading),
+        report: &RunReport,
+    ) -> Option<i64> {
+        let accounting = self.reading()?.since(&before);
+        let server_cpu_ns = running.ready.process.cpu_ns().ok()?.saturating_sub(server_cpu_ns);
+        let own_ns = server_cpu_ns + report.generator_cpu_ns;
+        running.served_by.is_none().then(|| accounting.foreign_ns(&self.plan.pinning, own_ns))
+    }
+}
+
+impl Aside {
+    /// Of two loads, one after the other. What others took of either may explain the silence of both.
+    fn and(self, later: Aside) -> Aside {
+        Aside {
+            elapsed_ns: self.elapsed_ns + later.elapsed_ns,
+            silent_ns_max: self.silent_ns_max.max(later.silent_ns_max),
+            foreign_cpu_ns: self.foreign_cpu_ns.zip(later.foreign_cpu_ns).map(|(one, other)| one + other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_loads_have_the_longer_silence_and_what_others_took_of_both() {
+        let one = Aside { elapsed_ns: 300, silent_ns_max: 20, foreign_cpu_ns: Some(7) };
+        let other = Aside { elapsed_ns: 4, silent_ns_max: 3, foreign_cpu_ns: Some(-2) };
+        let both = Aside { elapsed_ns: 304, silent_ns_max: 20, foreign_cpu_ns: Some(5) };
+        assert_eq!((one.and(other), other.and(one)), (both, both));
+        let unknown = Aside { foreign_cpu_ns: None, ..other };
+        assert_eq!(one.and(unknown).foreign_cpu_ns, None);
+    }
+}
