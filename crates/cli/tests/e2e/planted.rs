@@ -11,7 +11,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Ended, PROGRAM, USUAL, Workspace, alone, experiment, free_port, manifest, row, send, within, wrong_of,
+    Ended, PROGRAM, USUAL, Workspace, alone, experiment, free_port, journal, manifest, row, send, within,
+    wrong_of,
 };
 
 /// A closed loop of eight connections, since the fake service has a thread for each of them.
@@ -29,9 +30,20 @@ const IN_A_RUN: [(&str, &str); 7] = [
 ];
 /// The raw-socket server with a fault of its own.
 const STALLING: &str = "stalling";
+const STALL: &str = "stall=200ms/2s";
 
-/// How often a machine that is busy with others may keep a finding from being one.
-const ATTEMPTS: usize = 2;
+/// How often a machine that is busy with others may keep a finding from being one, or a stall be met by one slice at most: 4.5 of
+/// the 36 are expected to, so that is so in one run of sixteen.
+const ATTEMPTS: usize = 3;
+
+/// A service that is the raw-socket server with a fault.
+fn misbehaving(workspace: &Workspace, label: &str, fault: &str) {
+    let command = [env!("CARGO_BIN_EXE_tare"), "raw-socket", "--misbehave", fault];
+    let own = format!("command       = [\"{}\"]", PROGRAM.to_str().unwrap());
+    let found = manifest(label, "correct").replace(&own, &format!("command = {command:?}"));
+    assert!(found.contains(fault), "{found}");
+    workspace.service(label, &found.replace("\"framework\"", "\"raw-socket\""));
+}
 
 fn workspace() -> Workspace {
     let services = [
@@ -45,17 +57,13 @@ fn workspace() -> Workspace {
     ];
     let workspace =
         Workspace::new(&services.map(|mode| (mode, if mode == "honest" { "correct" } else { mode })));
-    let command = [env!("CARGO_BIN_EXE_tare"), "raw-socket", "--misbehave", "stall=200ms/500ms"];
-    let own = format!("command       = [\"{}\"]", PROGRAM.to_str().unwrap());
-    let stalling = manifest(STALLING, "correct").replace(&own, &format!("command = {command:?}"));
-    assert!(stalling.contains("stall="), "{stalling}");
-    workspace.service(STALLING, &stalling.replace("\"framework\"", "\"raw-socket\""));
+    misbehaving(&workspace, STALLING, STALL);
     let rows = [&["raw-socket", STALLING][..], &services].concat();
     let text = experiment(&rows, 3)
         .replace("connections = 1", &format!("connections = {CONNECTIONS}"))
         .replace("30ms", "100ms")
         .replace("50ms", "300ms")
-        .replace("slices-per-block = 2", "slices-per-block = 8");
+        .replace("slices-per-block = 2", "slices-per-block = 12");
     workspace.write("experiments/tiny.toml", &text);
     workspace
 }
@@ -77,7 +85,7 @@ fn a_run_names_the_faults_that_its_figures_do_not_show() {
     let _alone = alone();
     let workspace = workspace();
     let mut untried = Vec::new();
-    for _ in 0..ATTEMPTS {
+    for attempt in 1..=ATTEMPTS {
         let ended = workspace.tare(&["run", "experiments/tiny.toml", "--json"]);
         let report = ended.json();
         for (label, part) in IN_A_RUN {
@@ -100,8 +108,11 @@ fn a_run_names_the_faults_that_its_figures_do_not_show() {
             .iter()
             .map(|(label, part)| format!("{label}: {part:?} is not in {}", words(&report, label)))
             .collect();
-        let need_quiet = |label: &str| ["late-in-500", STALLING].contains(&label);
-        let is_excused = missing.iter().all(|(label, _)| need_quiet(label)) && is_noisy(&report);
+        let may_be_missed = |label: &str| match label {
+            STALLING => attempt < ATTEMPTS || is_noisy(&report),
+            label => label == "late-in-500" && is_noisy(&report),
+        };
+        let is_excused = missing.iter().all(|(label, _)| may_be_missed(label));
         assert!(is_excused, "{}", told.join("\n"));
         untried = told;
     }
@@ -116,6 +127,68 @@ fn a_comparison_with_one_wrong_answer_in_1500_has_no_other_verdict() {
         workspace.tare(&["compare", "honest", "wrong-in-1500", "--experiment", "experiments/tiny.toml"]);
     assert!(ended.stdout.contains("\nINVALID ") && ended.stdout.contains(": wrong answers: "), "{ended}");
     assert_eq!(ended.code(), Some(4), "{ended}");
+}
+
+/// A runtime that compiles its hot code while its process is kept from one block to the next.
+#[test]
+fn a_run_names_a_level_change_of_a_kept_process() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("jit", "starts-late-and-steps")]);
+    let text = experiment(&["raw-socket", "jit"], 6)
+        .replace("30ms", "60ms")
+        .replace("50ms", "300ms\"\nwarm-up-max      = \"1s")
+        .replace("slices-per-block = 2", "slices-per-block = 12");
+    workspace.write("experiments/tiny.toml", &text);
+    let ended = workspace.tare(&["run", "experiments/tiny.toml", "--json"]);
+    let report = ended.json();
+    let starts = journal(&workspace.run());
+    let starts = starts.iter().filter(|record| record["kind"] == "started" && record["label"] == "jit");
+    assert_eq!(starts.count(), 3, "it is kept for two blocks: {ended}");
+    assert!(words(&report, "jit").contains("level change: its CPU per request "), "{ended}");
+}
+
+/// The answer holds on a machine that is busy with others too, or is none.
+#[test]
+fn a_comparison_names_five_percent_more_cpu() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[]);
+    misbehaving(&workspace, "dearer", "slower=5%");
+    let text = experiment(&[], 40)
+        .replace("connections = 1", &format!("connections = {CONNECTIONS}"))
+        .replace("30ms", "60ms")
+        .replace("50ms", "300ms")
+        .replace("slices-per-block = 2", "slices-per-block = 10");
+    workspace.write("experiments/tiny.toml", &text);
+    let words = "compare raw-socket dearer --contract hello --metric cpu --experiment experiments/tiny.toml";
+    let ended = workspace.tare(&words.split(' ').collect::<Vec<_>>());
+    if ended.code() == Some(5) && ended.stdout.contains("noisy host: ") {
+        eprintln!("not tried, since other programs took the CPUs: {ended}");
+        return;
+    }
+    assert!(matches!(ended.code(), Some(3 | 6)), "{ended}");
+    assert!(
+        ended.line("CPU/request").contains("  fail  ") || ended.line("CPU/request").contains("  worse  "),
+        "{ended}"
+    );
+}
+
+#[test]
+fn endurance_finds_a_date_that_stops_later() {
+    let workspace = Workspace::new(&[("stops", "date-stops")]);
+    let verify =
+        |words: &[&str]| workspace.tare(&[&["verify", "stops", "--contract", "hello"], words].concat());
+    verify(&[]).expect(0);
+    let ended = verify(&["--endure"]).expect(2);
+    assert!(ended.line("  FAIL  crowd").contains("answers over 64 connections"), "{ended}");
+    assert!(
+        ended.stdout.contains("wrong after it: hello: date of ")
+            && ended.stdout.contains("the Date stands still: "),
+        "{ended}"
+    );
+    assert!(
+        ended.stdout.contains("\n  pass  sigterm "),
+        "a Date that stands still breaks nothing else: {ended}"
+    );
 }
 
 /// A mode, a contract, and the stage of `--endure` that fails; another one may fail as well.
@@ -176,7 +249,7 @@ fn a_load_names_a_stall() {
     let _alone = alone();
     let workspace = Workspace::new(&[]);
     let port = free_port().to_string();
-    let server = workspace.start(&["raw-socket", "--port", &port, "--misbehave", "stall=200ms/2s"]);
+    let server = workspace.start(&["raw-socket", "--port", &port, "--misbehave", STALL]);
     assert!(within(USUAL, || TcpStream::connect(format!("127.0.0.1:{port}")).is_ok()));
     let url = format!("http://127.0.0.1:{port}/");
     let ended = workspace.tare(&["load", &url, "-c", "8", "-d", "7s"]);

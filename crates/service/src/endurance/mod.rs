@@ -95,10 +95,12 @@ impl EnduranceTrial<'_> {
         // A service that does not recover has failed, whatever failures are known.
         if let Some(reason) = self.wrong_after(stage) {
             *broken = Some(stage);
-            result.outcome = Outcome::Fail(match result.outcome {
-                Outcome::Fail(earlier) | Outcome::Warn(earlier) => format!("{earlier}; then {reason}"),
-                Outcome::Pass | Outcome::Skipped(_) => reason,
-            });
+            result.fail_too(reason);
+        } else if stage == Stage::Crowd
+            && let Some(reason) = self.wrong_in(&[CheckId::Date], 0)
+        {
+            // What has stopped in any stage stands still after the last one. It takes a second, and breaks nothing else.
+            result.fail_too(format!("wrong after it: {reason}"));
         }
         result
     }

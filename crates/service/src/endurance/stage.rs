@@ -109,6 +109,14 @@ impl StageResult {
     pub(super) fn skipped(stage: Stage, reason: String) -> StageResult {
         StageResult { stage, outcome: Outcome::Skipped(reason), note: None, figures: None }
     }
+
+    /// Beside whatever else was wrong.
+    pub(super) fn fail_too(&mut self, reason: String) {
+        self.outcome = Outcome::Fail(match &self.outcome {
+            Outcome::Fail(earlier) | Outcome::Warn(earlier) => format!("{earlier}; then {reason}"),
+            Outcome::Pass | Outcome::Skipped(_) => reason,
+        });
+    }
 }
 
 #[cfg(test)]

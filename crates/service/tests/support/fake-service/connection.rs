@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 const STALLS_EVERY: u64 = 50;
@@ -22,6 +22,8 @@ const LATE_EVERY: u64 = 500;
 const LATE_BY: Duration = Duration::from_millis(50);
 const LEAKED_BYTES: usize = 4096;
 const COMPILED_AFTER: Duration = Duration::from_secs(10);
+const COMPILED_AFTER_LATE_START: Duration = Duration::from_secs(6);
+const DATE_STOPS_AT: u64 = 5000;
 const CROWD: u64 = 32;
 const WORN_BY: u64 = 30;
 const IDLE_MAX: Duration = Duration::from_millis(1_200);
@@ -38,6 +40,8 @@ pub(crate) struct Server {
     kept: Mutex<Vec<Vec<u8>>>,
     /// What was to be answered last, on whatever connection.
     last_body: Mutex<Vec<u8>>,
+    /// At which it stopped.
+    last_date: OnceLock<String>,
     /// Open connections.
     pub open: AtomicU64,
     refused: AtomicU64,
@@ -74,8 +78,8 @@ fn is_idle(stream: &TcpStream) -> io::Result<bool> {
     Ok(true)
 }
 
-fn date_of_an_hour_ago() -> String {
-    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+fn date(hours_ago: i64) -> String {
+    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(hours_ago);
     then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
@@ -95,6 +99,7 @@ impl Server {
             requests,
             kept: Mutex::default(),
             last_body: Mutex::default(),
+            last_date: OnceLock::new(),
             open,
             refused,
             seats: Mutex::new(threads),
@@ -172,6 +177,7 @@ impl Server {
             Mode::CrashesUnderLoad if number >= CRASHES_AT => std::process::exit(CRASH_STATUS),
             Mode::BurnsCpu => burn(),
             Mode::CompilesLate if self.began.elapsed() < COMPILED_AFTER => burn(),
+            Mode::StartsLateAndSteps if self.began.elapsed() < COMPILED_AFTER_LATE_START => burn(),
             Mode::LateIn500 if number.is_multiple_of(LATE_EVERY) => std::thread::sleep(LATE_BY),
             Mode::Leaks => locked(&self.kept).push(vec![1; LEAKED_BYTES]),
             Mode::Stalls if number.is_multiple_of(STALLS_EVERY) => return Ok(true),
@@ -223,7 +229,9 @@ impl Server {
             promise_one_byte_less: self.mode == Mode::WrongLength,
             date: match self.mode {
                 Mode::FrozenDate => Some("Thu, 01 Jan 2026 00:00:00 GMT".to_owned()),
-                Mode::DateInThePast => Some(date_of_an_hour_ago()),
+                Mode::DateInThePast => Some(date(1)),
+                Mode::DateStops if number < DATE_STOPS_AT => Some(date(0)),
+                Mode::DateStops => Some(self.last_date.get_or_init(|| date(0)).clone()),
                 _ => None,
             },
         };

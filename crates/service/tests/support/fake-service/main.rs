@@ -106,11 +106,14 @@ fn run(settings: Settings, bare: bool) -> ExitCode {
             eprintln!("the fake database is not reachable");
             return ExitCode::FAILURE;
         }
-        Mode::SlowStart => std::thread::sleep(SLOW_START),
+        Mode::SlowStart | Mode::StartsLateAndSteps => std::thread::sleep(SLOW_START),
         Mode::LeavesCpus => leave_cpus(),
         // Anyone may have less.
         Mode::LowersPriority => {
             rustix::process::setpriority_process(None, 7).expect("it is less than before")
+        }
+        Mode::RaisesPriority => {
+            rustix::process::setpriority_process(None, -19).expect("only root may have more")
         }
         Mode::LeaksChild => leave(LEFT_IN_GROUP),
         Mode::LeaksSession => leave(LEFT_IN_SESSION),
