@@ -81,20 +81,20 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Differences of two series, in the order of their blocks, parted into starts. Which process stood behind a block, `one`
-/// and `other` tell by a number for each; a new part begins only where both have another process than the block before, so
-/// that no process is in two parts. Series of which every block has fresh processes have a part for each block.
+/// Differences of two series, or the numbers of their blocks, in the order of the blocks, parted into starts. Which process stood
+/// behind a block, `one` and `other` tell by a number for each; a new part begins only where both have another process than the
+/// block before, so that no process is in two parts. Series of which every block has fresh processes have a part for each block.
 ///
 /// # Errors
 /// Numbers of processes that are not those of the differences.
-pub fn by_start(diffs: &[f64], one: &[usize], other: &[usize]) -> Result<Vec<Vec<f64>>, EstimateError> {
+pub fn by_start<T: Copy>(diffs: &[T], one: &[usize], other: &[usize]) -> Result<Vec<Vec<T>>, EstimateError> {
     for (index, processes) in [one, other].into_iter().enumerate() {
         let (found, expected) = (processes.len(), diffs.len());
         if found != expected {
             return Err(EstimateError::BlocksDiffer { index, found, expected });
         }
     }
-    let mut starts: Vec<Vec<f64>> = Vec::new();
+    let mut starts: Vec<Vec<T>> = Vec::new();
     for (block, diff) in diffs.iter().enumerate() {
         let is_new = |processes: &[usize]| block == 0 || processes[block] != processes[block - 1];
         match starts.last_mut() {

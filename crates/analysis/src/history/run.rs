@@ -14,7 +14,7 @@ use tare_bench::{
     plan::{Plan, PlannedRow},
 };
 use tare_host::environment::Environment;
-use tare_stats::{DEFAULT_CONFIDENCE, contrast, log_ratios, summary, two_level};
+use tare_stats::{DEFAULT_CONFIDENCE, contrast, summary, two_level};
 
 #[derive(Debug)]
 pub struct NamedRun {
@@ -137,65 +137,38 @@ impl NamedRun {
         // Memory does not follow the state of the machine: relating it would add the reference's own noise and take none away.
         if metric == Metric::Rss {
             let ones: BTreeMap<usize, f64> = own.keys().map(|block| (*block, 1.0)).collect();
-            return self.parted(label, label, &own, &ones);
+            return self.parted([label; 2], &shared(&own, &ones), |blocks| by_block(&own, &ones, blocks));
         }
         if label == reference {
             return Err("it is what the others are related to".to_owned());
         }
         self.has(reference, metric)?;
-        let other = self.series(reference, metric);
+        let (rows, other) = ([label, reference], self.series(reference, metric));
         match metric {
-            Metric::P99 => self.of_processes(label, reference, &own, &other),
-            _ => self.parted(label, reference, &own, &other),
+            Metric::P99 => {
+                let [one, base] = rows.map(|label| self.measured.get(label).map(|row| &row.processes));
+                let blocks = one.zip(base).map(|(one, base)| shared(one, base)).unwrap_or_default();
+                self.parted(rows, &blocks, |blocks| by_life(&own, &other, blocks))
+            }
+            _ => self.parted(rows, &shared(&own, &other), |blocks| by_block(&own, &other, blocks)),
         }
     }
 
-    /// Of a figure that a process has for its whole life: what a kept process answered in all of its blocks is related to what
-    /// the other answered in the same blocks. A value for each part of the run that has no process in common with the rest.
-    fn of_processes(
-        &self,
-        label: &str,
-        base: &str,
-        one: &BTreeMap<usize, f64>,
-        other: &BTreeMap<usize, f64>,
-    ) -> Result<RowRatios, String> {
-        let blocks =
-            |label: &str| self.measured.get(label).map(|row| row.processes.keys().copied().collect());
-        let [own, others]: [Vec<usize>; 2] = [label, base].map(|label| blocks(label).unwrap_or_default());
-        let both: Vec<usize> = own.into_iter().filter(|block| others.contains(block)).collect();
-        let numbers: Vec<f64> = both.iter().map(|block| *block as f64).collect();
-        let parts =
-            two_level::by_start(&numbers, &self.processes(label, &both), &self.processes(base, &both));
-        let mean = |values: &BTreeMap<usize, f64>, blocks: &[f64]| {
-            let logs = blocks.iter().filter_map(|block| Some(values.get(&(*block as usize))?.ln()));
-            let logs: Vec<f64> = logs.collect();
-            (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
-        };
-        let parts = parts.map_err(|error| error.to_string())?;
-        let starts = parts.iter().filter_map(|blocks| Some(vec![mean(one, blocks)? - mean(other, blocks)?]));
-        match starts.collect::<Vec<_>>() {
-            starts if starts.is_empty() => Err(format!("{label}: no block has this figure")),
-            starts => Ok(RowRatios { starts }),
-        }
-    }
-
-    /// Logarithms of one by the other, in the blocks that both have, parted into what has no process in common.
+    /// The logarithms that `of` gives for each part of these blocks that has no process in common with the rest.
     fn parted(
         &self,
-        label: &str,
-        base: &str,
-        one: &BTreeMap<usize, f64>,
-        other: &BTreeMap<usize, f64>,
+        rows: [&str; 2],
+        blocks: &[usize],
+        of: impl Fn(&[usize]) -> Vec<f64>,
     ) -> Result<RowRatios, String> {
-        let both: Vec<usize> = one.keys().copied().filter(|block| other.contains_key(block)).collect();
-        let (subject, reference) = series::paired(one, other);
-        let logs = log_ratios(&subject, &reference).map_err(|error| error.to_string())?;
-        let starts = two_level::by_start(&logs, &self.processes(label, &both), &self.processes(base, &both));
-        let starts = starts.map_err(|error| error.to_string())?;
-        if starts.is_empty() {
-            return Err(format!("{label}: no block has this figure"));
+        let [one, other] = rows.map(|label| self.processes(label, blocks));
+        let parts = two_level::by_start(blocks, &one, &other).map_err(|error| error.to_string())?;
+        let starts: Vec<Vec<f64>> =
+            parts.iter().map(|blocks| of(blocks)).filter(|start| !start.is_empty()).collect();
+        match starts.is_empty() {
+            true => Err(format!("{}: no block has this figure", rows[0])),
+            false => Ok(RowRatios { starts }),
         }
-        Ok(RowRatios { starts })
     }
 
     /// The block in which the process of each of these blocks was started.
@@ -215,6 +188,26 @@ impl NamedRun {
             _ => Ok(()),
         }
     }
+}
+
+/// The blocks that both have.
+fn shared<V, W>(one: &BTreeMap<usize, V>, other: &BTreeMap<usize, W>) -> Vec<usize> {
+    one.keys().copied().filter(|block| other.contains_key(block)).collect()
+}
+
+/// Logarithms of one by the other, one a block.
+fn by_block(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[usize]) -> Vec<f64> {
+    blocks.iter().filter_map(|block| Some(one.get(block)?.ln() - other.get(block)?.ln())).collect()
+}
+
+/// Of a figure that a process has for its whole life: what a kept process answered in all of its blocks is related to what the other
+/// answered in the same blocks, which gives one value.
+fn by_life(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[usize]) -> Vec<f64> {
+    let mean = |values: &BTreeMap<usize, f64>| {
+        let logs: Vec<f64> = blocks.iter().filter_map(|block| Some(values.get(block)?.ln())).collect();
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    };
+    mean(one).zip(mean(other)).map(|(one, other)| one - other).into_iter().collect()
 }
 
 /// All rows of a run.
