@@ -87,8 +87,10 @@ impl Window {
             latency_ns_p50: slice.load.latency.ns_at(0.5)?,
             taken_ns,
         };
-        // By the whole of what is counted, error and all: of a few milliseconds less is not known.
-        (taken_ns as f64 <= TAKEN_SHARE_MAX * all_ns as f64).then_some(window)
+        // By the whole of what is counted, error and all. One that is too short for a stall has none, whoever had the CPUs.
+        let is_doubtful =
+            window.silent_ns >= STALL_NS_MIN && taken_ns as f64 > TAKEN_SHARE_MAX * all_ns as f64;
+        (!is_doubtful).then_some(window)
     }
 
     fn is_stalled(&self) -> bool {
@@ -242,14 +244,16 @@ mod tests {
             ..Distribution::default()
         };
         let load = LoadResult { latency, ..LoadResult::default() };
-        let after = |foreign_cpu_ns| {
-            let aside = Aside { elapsed_ns: 205 * MS, silent_ns_max: 201 * MS, foreign_cpu_ns };
+        let after = |silent_ms: u64, foreign_cpu_ns| {
+            let aside =
+                Aside { elapsed_ns: (silent_ms + 4) * MS, silent_ns_max: silent_ms * MS, foreign_cpu_ns };
             Window::before(&Sample { load: load.clone(), aside: Some(aside), ..Sample::default() }, &pinning)
         };
-        let taken = |ms: i64| after(Some(ms * MS as i64));
-        assert_eq!(taken(-1), Some(window(201, 0)));
-        assert_eq!(taken(41), Some(Window { taken_ns: 41 * MS, ..window(201, 0) }));
-        assert_eq!((taken(42), after(None)), (None, None));
+        let taken = |silent_ms: u64, ms: i64| after(silent_ms, Some(ms * MS as i64));
+        assert_eq!(taken(201, -1), Some(window(201, 0)));
+        assert_eq!(taken(201, 41), Some(Window { taken_ns: 41 * MS, ..window(201, 0) }));
+        assert_eq!((taken(201, 42), after(201, None)), (None, None));
+        assert_eq!(taken(2, 8), Some(Window { taken_ns: 8 * MS, ..window(2, 0) }), "too short for a stall");
         assert_eq!(Window::before(&Sample { load: load.clone(), ..Sample::default() }, &pinning), None);
     }
 
