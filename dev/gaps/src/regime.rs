@@ -3,7 +3,10 @@
 use std::{
     fmt,
     path::Path,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -96,6 +99,7 @@ impl Trial<'_> {
         for slice in 0..self.slices {
             let before_ns = process.cpu_ns().context("CPU time")?;
             let report = generator.run(&load, self.interrupt)?;
+            ensure!(!self.interrupt.load(Ordering::Relaxed), "interrupted");
             if slice >= self.slices / 2 {
                 cpu_ns += process.cpu_ns().context("CPU time")?.saturating_sub(before_ns);
                 answered += report.total.tally.answered;

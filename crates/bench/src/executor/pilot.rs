@@ -19,9 +19,9 @@ use crate::{
 };
 
 /// Length of a window of a warm-up curve.
-const WINDOW_NS: u64 = 150_000_000;
+const WINDOW_NS: u64 = 100_000_000;
 /// Length of a window of the reference beside it.
-const BESIDE_NS: u64 = 50_000_000;
+const BESIDE_NS: u64 = 35_000_000;
 /// A pilot whose windows are discarded goes on for this multiple of the longest time.
 const LONGEST_TIMES: u64 = 2;
 /// Requests of their own: no block has this number.

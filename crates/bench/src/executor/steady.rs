@@ -4,8 +4,10 @@
 //! changes (compiled code, filled caches) changes it as well.
 //!
 //! What else runs on the machine only adds to it, for seconds at a time and by half of it. So what is looked at is the
-//! *floor* of the curve, which warming up lowers and neighbours leave where it is; and the tolerance is a share of the floor,
-//! not of the noise: a JVM that is warming up is the noisiest of all, and would be called steady for it.
+//! *floor* of the curve, which warming up lowers and neighbours leave where it is. Two floors are the same within a share that
+//! is as large as the noise of the curve, up to a limit: noise would make pilots of services that are warm at once four times
+//! as long. It is told by how much neighbouring windows differ, since a JVM that is warming up has the widest spread of all, and
+//! would be called steady for it.
 //!
 //! A service that goes to and fro above its floor is warm; how much it does is in the spread of its slices.
 
@@ -13,10 +15,13 @@ use tare_stats::{EstimateError, summary};
 
 /// The floor of some windows is the quantile below which this share of them lies.
 const FLOOR: f64 = 0.2;
-/// Two floors are the same within this share.
+/// Two floors are the same within this share, or within the noise, which is at most the second.
 const TOLERANCE: f64 = 0.05;
+const TOLERANCE_MAX: f64 = 0.1;
 /// The cost of the reference is the median of its windows up to this far away.
 const BESIDE_WINDOWS: usize = 2;
+/// The standard deviation of a normal distribution is this multiple of the median of its absolute values.
+const OF_NORMAL: f64 = 1.4826;
 /// It must have been steady for as long as it took to become so, and for this many windows.
 const STEADY_WINDOWS_MIN: usize = 12;
 /// If others took more than three quarters of this many windows, they will take the next ones too.
@@ -73,15 +78,24 @@ fn relative_cost(windows: &[PilotWindow], place: usize) -> f64 {
 /// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
 /// long as it took to come there, or its floor has moved since: the end may itself be on the way.
 fn steady_from(costs: &[f64]) -> Option<usize> {
-    let level = floor(&costs[costs.len() / 2..]).ok()?;
-    let from = costs.iter().position(|cost| *cost <= level * (1.0 + TOLERANCE))?;
+    let end = &costs[costs.len() / 2..];
+    let level = floor(end).ok()?;
+    let tolerance = noise(end).clamp(TOLERANCE, TOLERANCE_MAX);
+    let from = costs.iter().position(|cost| *cost <= level * (1.0 + tolerance))?;
     let steady = &costs[from..];
     if level <= 0.0 || steady.len() < from.max(STEADY_WINDOWS_MIN) {
         return None;
     }
     let (first, second) = steady.split_at(steady.len() / 2);
     let moved = floor(second).ok()? / floor(first).ok()? - 1.0;
-    (moved.abs() <= TOLERANCE).then_some(from)
+    (moved.abs() <= tolerance).then_some(from)
+}
+
+/// Standard deviation of the windows as a share, by how much neighbours differ: a trend has no part in it (von Neumann 1941), and
+/// single bad windows have little (by the median).
+fn noise(costs: &[f64]) -> f64 {
+    let steps: Vec<f64> = costs.windows(2).map(|pair| (pair[1] / pair[0] - 1.0).abs()).collect();
+    summary::median(&steps).map_or(0.0, |median| OF_NORMAL * median / std::f64::consts::SQRT_2)
 }
 
 fn floor(costs: &[f64]) -> Result<f64, EstimateError> {
@@ -131,6 +145,31 @@ mod tests {
         1659.2, 1017.0, 643.8, 573.6, 415.5, 167.9, 198.4, 135.2, 143.0, 139.5, 119.8, 115.2, 133.7, 110.7,
         117.3, 119.9, 118.2, 103.7, 90.9, 100.2, 90.6, 79.8, 69.8,
     ];
+
+    /// Relative to the reference, in windows of 0.15 s: Go's `net/http` on a shared machine.
+    const NET_HTTP: [f64; 100] = [
+        3.96, 2.63, 2.57, 2.68, 2.98, 2.38, 2.78, 2.36, 2.59, 2.32, 2.67, 2.25, 2.19, 2.44, 2.74, 2.66, 2.05,
+        1.65, 1.70, 1.92, 1.97, 2.02, 2.11, 2.02, 2.34, 1.96, 1.89, 3.14, 2.32, 2.48, 2.64, 2.30, 2.99, 2.35,
+        2.21, 2.29, 2.31, 2.47, 2.28, 2.00, 2.54, 2.40, 2.25, 2.60, 2.60, 2.34, 2.25, 2.64, 2.64, 2.71, 2.80,
+        2.14, 2.44, 2.58, 2.32, 2.24, 2.18, 2.19, 2.19, 2.56, 2.87, 2.53, 2.56, 2.20, 2.25, 2.51, 2.55, 2.53,
+        2.63, 2.51, 2.65, 2.62, 2.59, 2.60, 2.60, 2.52, 2.63, 2.67, 2.59, 2.21, 2.11, 2.13, 2.09, 2.44, 2.30,
+        2.22, 2.27, 2.17, 2.40, 2.80, 2.38, 2.23, 2.06, 2.25, 1.95, 1.95, 2.02, 1.96, 1.94, 1.85,
+    ];
+
+    #[test]
+    fn noise_makes_a_pilot_little_longer() {
+        let first = (1..=100).find_map(|windows| Some((windows, steady_from(&NET_HTTP[..windows])?)));
+        let (windows, from) = first.unwrap();
+        assert!(windows <= 17 && from <= 5, "{windows} windows, steady from {from}");
+        assert!((0.02..0.12).contains(&noise(&NET_HTTP)));
+    }
+
+    #[test]
+    fn a_trend_is_no_noise() {
+        let falling = curve(40, |i| 100.0 - i);
+        assert!(noise(&falling) < 0.02, "{}", noise(&falling));
+        assert_eq!(noise(&[1.0]), 0.0);
+    }
 
     #[test]
     fn what_falls_at_its_end_is_not_steady() {

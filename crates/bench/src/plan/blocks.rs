@@ -12,9 +12,9 @@ use super::{
 /// Streams of randomness from here on divide rows into groups; those below order blocks.
 const CYCLES: u64 = 1 << 32;
 /// What a pilot takes beside the start: twelve windows with the reference's beside them, and a few more.
-const PILOT_NS: u64 = 3_200_000_000;
+const PILOT_NS: u64 = 2_300_000_000;
 /// What a fresh process is warmed up for on average, if a pilot is to find it.
-const WARM_UP_NS: u64 = 700_000_000;
+const WARM_UP_NS: u64 = 500_000_000;
 /// Most blocks of one process. Powers of two, so that processes of two such services end together.
 pub(crate) const BLOCKS_PER_START_MAX: usize = 4;
 /// What a start takes beside its warm-up, if no pilot has measured it. Compiled services take 50 ms, scripts and JVMs up to 1 s.

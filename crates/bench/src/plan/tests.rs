@@ -184,9 +184,9 @@ fn a_budget_has_room_for_blocks_between_the_fewest_and_the_most() {
     // A block takes 2 x (0.104 + 0.3) = 0.808 s.
     assert_eq!([0, 28, 60].map(|budget_s| with(budget_s).blocks_expected()), [12, 33, 40]);
     assert_eq!(with(28).expected_ns(), 33 * 808_000_000);
-    // Pilots of 7 s are part of the budget, and 23 blocks of 2.208 s with longer warm-ups.
+    // Pilots of 5.2 s are part of the budget, and 29 blocks of 1.808 s with longer warm-ups.
     let pilots = in_blocks(with(60), |blocks| blocks.warm_up_ns_max = Some(SECOND_NS));
-    assert_eq!((pilots.blocks_expected(), pilots.expected_ns()), (23, 7 * SECOND_NS + 23 * 2_208_000_000));
+    assert_eq!((pilots.blocks_expected(), pilots.expected_ns()), (29, 5_200_000_000 + 29 * 1_808_000_000));
 }
 
 #[test]

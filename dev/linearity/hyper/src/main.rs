@@ -1,0 +1,66 @@
+//! The service `hyper` under the contract `hello`, computing for a known time in each answer.
+
+use std::env;
+use std::io;
+use std::net::Ipv4Addr;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::runtime;
+use tokio::signal::unix::{SignalKind, signal};
+
+fn main() -> io::Result<()> {
+    let weight_ns: u64 = env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+    let port: u16 = env::var("PORT").ok().and_then(|port| port.parse().ok()).expect("PORT is a port");
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    runtime.block_on(serve(port, Duration::from_nanos(weight_ns)))
+}
+
+/// Computes for this long, by the clock: a loop that was calibrated at rest takes longer where its core's other half is busy.
+/// All services of the experiment read the clock as often for a weight of nothing.
+fn spin(weight: Duration) {
+    let began = Instant::now();
+    while began.elapsed() < weight {}
+}
+
+async fn serve(port: u16, weight: Duration) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    let graceful = GracefulShutdown::new();
+    let mut terminated = pin!(terminate.recv());
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let service = service_fn(move |request| answer(request, weight));
+                let connection = http1::Builder::new().serve_connection(TokioIo::new(accepted?.0), service);
+                tokio::spawn(graceful.watch(connection));
+            }
+            _ = &mut terminated => break,
+        }
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(Duration::from_millis(250), graceful.shutdown()).await;
+    Ok(())
+}
+
+async fn answer(request: Request<Incoming>, weight: Duration) -> hyper::Result<Response<Full<Bytes>>> {
+    spin(weight);
+    let is_hello = matches!(*request.method(), Method::GET | Method::HEAD) && request.uri().path() == "/";
+    let mut response = Response::new(Full::from(if is_hello { "Hello world!" } else { "" }));
+    if is_hello {
+        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(CONTENT_TYPE, plain);
+    } else {
+        *response.status_mut() = StatusCode::NOT_FOUND;
+    }
+    Ok(response)
+}

@@ -1,0 +1,3 @@
+module tare/weighted-net-http
+
+go 1.24
