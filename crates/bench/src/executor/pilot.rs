@@ -10,7 +10,7 @@ use tare_service::prove::GRACE;
 use super::{
     Bench, failure,
     process::Running,
-    steady::{PilotWindow, steady_after},
+    steady::{Patience, PilotWindow, steady_after},
 };
 use crate::{
     disturbance::taker,
@@ -56,8 +56,9 @@ impl Bench<'_> {
                 pilot.beside.add(&counts);
             }
             windows.push(window);
-            pilot.steady_after_ns = steady_after(&windows).map(|windows| windows as u64 * WINDOW_NS);
+            pilot.steady_after_ns = steady_ns(&windows, Patience::Left);
         }
+        pilot.steady_after_ns = pilot.steady_after_ns.or_else(|| steady_ns(&windows, Patience::Over));
         let loaded_ns = Monotonic.now_ns();
         pilot.wrong_aside = running.wrong_aside.take();
         end(running);
@@ -102,6 +103,10 @@ impl Bench<'_> {
             is_taken: taker(report.elapsed_ns, foreign_ns, &accounting, pinning).is_some(),
         })
     }
+}
+
+fn steady_ns(windows: &[PilotWindow], patience: Patience) -> Option<u64> {
+    steady_after(windows, patience).map(|windows| windows as u64 * WINDOW_NS)
 }
 
 fn end(mut running: Running) {

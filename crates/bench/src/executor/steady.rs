@@ -24,6 +24,12 @@ const BESIDE_WINDOWS: usize = 2;
 const OF_NORMAL: f64 = 1.4826;
 /// It must have been steady for as long as it took to become so, and for this many windows.
 const STEADY_WINDOWS_MIN: usize = 12;
+/// A service whose first window cost this multiple of its floor is one that compiles, and such a one rests on plateaus on its way
+/// (code of the first compiler, until the second has its turn).
+const COMPILES_FROM: f64 = 2.0;
+/// So it must have been steady for this multiple of the time, and for this many windows, if there is time for it.
+const PLATEAU_TIMES: usize = 3;
+const PLATEAU_WINDOWS_MIN: usize = 30;
 /// If others took more than three quarters of this many windows, they will take the next ones too.
 const HOPELESS_WINDOWS: usize = 24;
 
@@ -48,14 +54,23 @@ impl PilotWindow {
     }
 }
 
+/// Whether a pilot may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// What rests may rest on a plateau.
+    Left,
+    /// What rests now is taken to be steady.
+    Over,
+}
+
 /// The number of windows after which a service is steady, by those that count.
-pub(super) fn steady_after(windows: &[PilotWindow]) -> Option<usize> {
+pub(super) fn steady_after(windows: &[PilotWindow], patience: Patience) -> Option<usize> {
     let mut sound: Vec<usize> = (0..windows.len()).filter(|place| !windows[*place].is_taken).collect();
     if is_hopeless(windows, sound.len()) {
         sound = (0..windows.len()).collect();
     }
     let costs: Vec<f64> = sound.iter().map(|place| relative_cost(windows, *place)).collect();
-    steady_from(&costs).map(|from| sound[from])
+    steady_from(&costs, patience).map(|from| sound[from])
 }
 
 /// On a machine that is never left alone all windows count: what makes both dearer cancels in the cost relative to the reference,
@@ -77,13 +92,18 @@ fn relative_cost(windows: &[PilotWindow], place: usize) -> f64 {
 
 /// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
 /// long as it took to come there, or its floor has moved since: the end may itself be on the way.
-fn steady_from(costs: &[f64]) -> Option<usize> {
+fn steady_from(costs: &[f64], patience: Patience) -> Option<usize> {
     let end = &costs[costs.len() / 2..];
     let level = floor(end).ok()?;
     let tolerance = noise(end).clamp(TOLERANCE, TOLERANCE_MAX);
     let from = costs.iter().position(|cost| *cost <= level * (1.0 + tolerance))?;
     let steady = &costs[from..];
-    if level <= 0.0 || steady.len() < from.max(STEADY_WINDOWS_MIN) {
+    let compiles = patience == Patience::Left && costs[0] >= COMPILES_FROM * level;
+    let enough = match compiles {
+        true => (PLATEAU_TIMES * from).max(PLATEAU_WINDOWS_MIN),
+        false => from.max(STEADY_WINDOWS_MIN),
+    };
+    if level <= 0.0 || steady.len() < enough {
         return None;
     }
     let (first, second) = steady.split_at(steady.len() / 2);
@@ -106,6 +126,15 @@ fn floor(costs: &[f64]) -> Result<f64, EstimateError> {
 mod tests {
     use super::*;
 
+    /// Without patience, as at the end of a pilot.
+    fn rests_from(costs: &[f64]) -> Option<usize> {
+        steady_from(costs, Patience::Over)
+    }
+
+    fn rested_after(windows: &[PilotWindow]) -> Option<usize> {
+        steady_after(windows, Patience::Over)
+    }
+
     /// A curve with noise of a few per mille, the same for ever.
     fn curve(length: usize, cost: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..length).map(|i| cost(i as f64) * (1.0 + 0.004 * ((i * 7919 % 13) as f64 / 6.0 - 1.0))).collect()
@@ -113,21 +142,21 @@ mod tests {
 
     #[test]
     fn a_flat_curve_is_steady_from_the_start() {
-        assert_eq!(steady_from(&curve(12, |_| 5.0)), Some(0));
-        assert_eq!(steady_from(&curve(11, |_| 5.0)), None, "too short to tell");
-        assert_eq!(steady_from(&[]), None);
-        assert_eq!(steady_from(&[0.0; 40]), None, "no CPU time was seen");
+        assert_eq!(rests_from(&curve(12, |_| 5.0)), Some(0));
+        assert_eq!(rests_from(&curve(11, |_| 5.0)), None, "too short to tell");
+        assert_eq!(rests_from(&[]), None);
+        assert_eq!(rests_from(&[0.0; 40]), None, "no CPU time was seen");
     }
 
     #[test]
     fn a_jit_is_steady_once_it_has_compiled() {
         let warming = |i: f64| 10.0 + 40.0 * (-i / 5.0).exp();
         // 40 exp(-i / 5) is 5% of 10 at i = 22.
-        let from = steady_from(&curve(60, warming)).unwrap();
+        let from = rests_from(&curve(60, warming)).unwrap();
         assert!((20..=23).contains(&from), "{from}");
-        assert_eq!(steady_from(&curve(30, warming)), None, "it has not been there for long");
+        assert_eq!(rests_from(&curve(30, warming)), None, "it has not been there for long");
         let step = |i: f64| if i < 12.0 { 30.0 } else { 10.0 };
-        let from = steady_from(&curve(40, step)).unwrap();
+        let from = rests_from(&curve(40, step)).unwrap();
         assert!((8..=12).contains(&from), "{from}");
     }
 
@@ -158,10 +187,41 @@ mod tests {
 
     #[test]
     fn noise_makes_a_pilot_little_longer() {
-        let first = (1..=100).find_map(|windows| Some((windows, steady_from(&NET_HTTP[..windows])?)));
+        let first = (1..=100).find_map(|windows| Some((windows, rests_from(&NET_HTTP[..windows])?)));
         let (windows, from) = first.unwrap();
         assert!(windows <= 17 && from <= 5, "{windows} windows, steady from {from}");
         assert!((0.02..0.12).contains(&noise(&NET_HTTP)));
+    }
+
+    /// Relative to the reference, in windows of 0.1 s: Spring Boot rests at five times of what it comes to.
+    const SPRING_BOOT_PLATEAU: [f64; 26] = [
+        405.6, 243.1, 263.7, 178.8, 117.6, 92.0, 116.9, 131.5, 91.9, 83.9, 62.4, 50.9, 33.3, 26.4, 22.2,
+        37.2, 36.0, 26.8, 28.8, 26.4, 30.1, 30.5, 30.4, 30.6, 27.5, 25.1,
+    ];
+
+    /// The same of Vert.x, all of its way.
+    const VERTX: [f64; 95] = [
+        213.0, 65.3, 52.5, 43.4, 51.4, 25.7, 15.2, 15.8, 17.3, 11.6, 11.0, 9.1, 8.9, 8.4, 8.8, 7.1, 6.9, 7.7,
+        7.8, 6.7, 6.8, 6.9, 5.5, 5.5, 5.9, 6.2, 5.4, 7.4, 4.8, 4.1, 4.2, 4.1, 4.1, 3.7, 3.7, 3.6, 3.1, 4.0,
+        4.2, 3.3, 2.9, 3.4, 3.1, 2.1, 2.0, 1.6, 1.4, 1.2, 1.5, 1.5, 1.8, 1.7, 1.3, 1.3, 1.5, 1.3, 1.4, 1.2,
+        1.5, 1.3, 1.3, 1.5, 1.9, 1.2, 1.4, 1.4, 1.3, 1.3, 1.6, 1.3, 1.3, 1.4, 1.4, 1.3, 1.3, 1.2, 1.3, 1.3,
+        1.3, 1.3, 1.2, 1.8, 1.3, 1.4, 1.3, 1.2, 1.2, 1.3, 1.3, 1.7, 1.3, 1.4, 1.3, 1.1, 1.3,
+    ];
+
+    #[test]
+    fn a_plateau_of_a_runtime_that_compiles_is_not_its_end() {
+        let is_steady = |costs: &[f64]| steady_from(costs, Patience::Left).is_some();
+        assert!(rests_from(&SPRING_BOOT_PLATEAU).is_some(), "it rests");
+        assert!((1..=SPRING_BOOT_PLATEAU.len()).all(|n| !is_steady(&SPRING_BOOT_PLATEAU[..n])));
+        assert!((1..=VERTX.len()).all(|n| !is_steady(&VERTX[..n])), "it could be on one");
+        let from = rests_from(&VERTX).unwrap();
+        assert!((44..=50).contains(&from), "but has no more time: {from}");
+    }
+
+    #[test]
+    fn what_is_warm_at_once_needs_no_patience() {
+        let flat = curve(12, |_| 5.0);
+        assert_eq!(steady_from(&flat, Patience::Left), Some(0));
     }
 
     #[test]
@@ -173,12 +233,12 @@ mod tests {
 
     #[test]
     fn what_falls_at_its_end_is_not_steady() {
-        assert!((1..=SPRING_BOOT_FALLING.len()).all(|n| steady_from(&SPRING_BOOT_FALLING[..n]).is_none()));
+        assert!((1..=SPRING_BOOT_FALLING.len()).all(|n| rests_from(&SPRING_BOOT_FALLING[..n]).is_none()));
     }
 
     #[test]
     fn a_real_jvm_is_steady_when_it_no_longer_becomes_cheaper() {
-        let first = (1..=80).find_map(|windows| Some((windows, steady_from(&SPRING_BOOT[..windows])?)));
+        let first = (1..=80).find_map(|windows| Some((windows, rests_from(&SPRING_BOOT[..windows])?)));
         let (windows, from) = first.unwrap();
         // It fell to a fortieth in 9.5 s, in steps of 5 to 50% a second; there it was 33 µs, and 32 at the end.
         assert_eq!((from, windows), (38, 76));
@@ -186,9 +246,9 @@ mod tests {
 
     #[test]
     fn what_never_settles_is_never_steady() {
-        assert_eq!(steady_from(&curve(120, |i| 10.0 + i)), None);
-        assert_eq!(steady_from(&curve(120, |i| 1000.0 - 8.0 * i)), None);
-        assert_eq!(steady_from(&curve(120, |i| 1000.0 / (1.0 + i))), None);
+        assert_eq!(rests_from(&curve(120, |i| 10.0 + i)), None);
+        assert_eq!(rests_from(&curve(120, |i| 1000.0 - 8.0 * i)), None);
+        assert_eq!(rests_from(&curve(120, |i| 1000.0 / (1.0 + i))), None);
     }
 
     #[test]
@@ -196,7 +256,7 @@ mod tests {
         let mut costs = curve(40, |_| 10.0);
         costs[11] = 80.0;
         costs[30] = 50.0;
-        assert_eq!(steady_from(&costs), Some(0));
+        assert_eq!(rests_from(&costs), Some(0));
     }
 
     /// aiohttp for 12 s, beside other tenants of the machine. It is at 23 µs whenever they let it.
@@ -208,7 +268,7 @@ mod tests {
 
     #[test]
     fn neighbours_do_not_make_a_service_cold() {
-        let found = |windows| steady_from(&DISTURBED[..windows]);
+        let found = |windows| rests_from(&DISTURBED[..windows]);
         assert_eq!((found(11), found(12)), (None, Some(0)));
         assert!((13..=48).filter_map(found).all(|from| from <= 3));
     }
@@ -238,30 +298,30 @@ mod tests {
             },
         ];
         for neighbour in neighbours {
-            assert_eq!(steady_after(&windows(&costs, neighbour, |_| false)), Some(8));
+            assert_eq!(rested_after(&windows(&costs, neighbour, |_| false)), Some(8));
         }
         let alone = costs
             .iter()
             .enumerate()
             .map(|(place, cost)| PilotWindow::of(1, (cost * neighbours[2](place)) as u64, false));
-        assert_eq!(steady_after(&alone.collect::<Vec<_>>()), None, "it looks as if it had become dearer");
+        assert_eq!(rested_after(&alone.collect::<Vec<_>>()), None, "it looks as if it had become dearer");
     }
 
     #[test]
     fn a_reference_that_is_lost_on_the_way_does_not_change_the_scale() {
         let mut found = windows(&curve(40, |_| 10.0), |_| 1.0, |_| false);
         found[15..].iter_mut().for_each(|window| window.beside = None);
-        assert_eq!(steady_after(&found), Some(0));
+        assert_eq!(rested_after(&found), Some(0));
     }
 
     #[test]
     fn windows_that_others_took_do_not_count() {
         let mut costs = curve(40, |_| 10.0);
         costs[..18].iter_mut().for_each(|cost| *cost *= 0.5);
-        assert_eq!(steady_after(&windows(&costs, |_| 1.0, |place| place < 18)), Some(18));
-        assert_eq!(steady_after(&windows(&costs, |_| 1.0, |_| true)), None);
+        assert_eq!(rested_after(&windows(&costs, |_| 1.0, |place| place < 18)), Some(18));
+        assert_eq!(rested_after(&windows(&costs, |_| 1.0, |_| true)), None);
         let few = windows(&costs, |_| 1.0, |place| place % 4 > 0);
-        assert_eq!(steady_after(&few), None, "ten windows are too few");
+        assert_eq!(rested_after(&few), None, "ten windows are too few");
     }
 
     #[test]
@@ -269,16 +329,16 @@ mod tests {
         let costs = curve(40, |i| if i < 8.0 { 20.0 } else { 10.0 });
         let disturbed = |place: usize| if place % 7 < 4 { 2.0 } else { 1.5 };
         let found = windows(&costs, disturbed, |_| true);
-        assert_eq!((steady_after(&found[..23]), steady_after(&found)), (None, Some(8)));
+        assert_eq!((rested_after(&found[..23]), rested_after(&found)), (None, Some(8)));
         let alone: Vec<PilotWindow> =
             found.iter().map(|window| PilotWindow { beside: None, ..*window }).collect();
-        let from = steady_after(&alone).unwrap();
+        let from = rested_after(&alone).unwrap();
         assert!((8..=12).contains(&from), "{from}: of the reference itself, by the floor");
     }
 
     #[test]
     fn a_machine_that_does_something_else_for_seconds_does_not_matter() {
         let disturbed = |i: f64| if (14.0..26.0).contains(&i) { 15.0 } else { 10.0 };
-        assert_eq!(steady_from(&curve(40, disturbed)), Some(0));
+        assert_eq!(rests_from(&curve(40, disturbed)), Some(0));
     }
 }

@@ -1,0 +1,72 @@
+//! What a row is by itself: the geometric mean over its blocks, with an interval by its processes. And what it is for a reader who
+//! divides: the reference's level times the ratio, so that the quotient of two figures of a table is the ratio beside them.
+
+use tare_stats::{Contrast, DEFAULT_CONFIDENCE, two_level};
+
+use super::{
+    RowReport,
+    blocks::{Block, Blocks},
+};
+use crate::estimate::Estimate;
+
+/// Of the blocks that have the value. Without more than one process there is no interval.
+pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
+    let known = blocks.values().filter_map(|block| Some((value(block).filter(|value| *value > 0.0)?, block)));
+    let (logs, processes): (Vec<f64>, Vec<usize>) =
+        known.map(|(value, block)| (value.ln(), block.process)).unzip();
+    let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
+    let found = Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?;
+    Some(Estimate::exp(&found))
+}
+
+/// Sets the levels of the rows that are related to the reference: as they would be in the reference's blocks. The blocks of a row
+/// need not be all of the reference's, and an estimate of ratios need not be the ratio of two estimates.
+pub(super) fn relate(rows: &mut [(RowReport, Blocks)], reference: &str) {
+    let reference = rows.iter().find(|(row, _)| row.label == reference);
+    let Some((per_second, cpu_ns)) =
+        reference.map(|(row, _)| (row.requests_per_second, row.cpu_ns_per_request))
+    else {
+        return;
+    };
+    let at = |own: Option<Estimate>, of_reference: Option<Estimate>, ratio: Option<Estimate>| {
+        let level = of_reference.zip(ratio).map(|(level, ratio)| level.value * ratio.value);
+        own.map(|own| level.map_or(own, |level| own.over(own.value / level)))
+    };
+    for (row, _) in rows {
+        row.requests_per_second = at(row.requests_per_second, per_second, row.ratio);
+        row.cpu_ns_per_request = at(row.cpu_ns_per_request, cpu_ns, row.cpu_ratio);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use crate::estimate::Estimate;
+
+    #[test]
+    fn the_quotient_of_two_levels_is_the_ratio_and_each_has_an_interval() {
+        let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], 12));
+        let of = |label: &str| report.rows.iter().find(|row| row.label == label).unwrap();
+        let reference = of("raw-socket");
+        let value = |found: Option<Estimate>| found.unwrap().value;
+        for row in [of("half"), of("third")] {
+            let pairs = [
+                (row.requests_per_second, reference.requests_per_second, row.ratio),
+                (row.cpu_ns_per_request, reference.cpu_ns_per_request, row.cpu_ratio),
+            ];
+            for (own, of_reference, ratio) in pairs {
+                let quotient = value(own) / value(of_reference);
+                assert!((quotient / value(ratio) - 1.0).abs() < 1e-12, "{}: {quotient}", row.label);
+                let (low, high) = own.unwrap().interval().unwrap();
+                assert!(low <= value(own) && value(own) <= high);
+            }
+        }
+    }
+
+    #[test]
+    fn one_block_has_no_interval() {
+        let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 1));
+        let found = report.rows[0].requests_per_second.unwrap();
+        assert_eq!((found.interval(), found.n), (None, 1));
+    }
+}
