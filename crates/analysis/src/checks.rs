@@ -52,7 +52,7 @@ pub(crate) fn of_table(report: &Report) -> Vec<Check> {
         if let Some(doubt) = &row.throughput_finding {
             return doubt.to_string();
         }
-        let rate = row.requests_per_second.map_or("-".to_owned(), rate);
+        let rate = row.requests_per_second.map_or("-".to_owned(), |found| rate(found.value));
         let errors: u64 = row.failed.values().sum();
         format!("{rate} requests/s over {} blocks, {errors} errors", row.blocks)
     };

@@ -89,7 +89,7 @@ impl Run<'_> {
 /// A metric has a ratio only if it is valid under both loads.
 fn ratios(plan: &Plan, rows: [&RowReport; 2], [here, first]: [&Blocks; 2]) -> ToFirst {
     let looks = plan.until.planned();
-    let ratio = |metric, figure: fn(&RowReport) -> Option<f64>| {
+    let ratio = |metric, figure: fn(&RowReport) -> Option<Estimate>| {
         let are_valid = rows.iter().all(|row| figure(row).is_some());
         are_valid.then(|| relate(here, first, metric, looks.as_ref())).flatten()
     };

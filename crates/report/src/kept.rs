@@ -97,7 +97,9 @@ fn is_same(kept: &Json, now: &Value) -> bool {
     match now {
         Value::None | Value::Never => kept.is_null(),
         Value::Text(_) | Value::Word(..) => kept.as_str() == now.text(),
-        Value::Number(number) | Value::Ranked(number, _) => kept.as_f64() == Some(*number),
+        Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
+            kept.as_f64() == Some(*number)
+        }
         Value::Flag(flag) => kept.as_bool() == Some(*flag),
     }
 }

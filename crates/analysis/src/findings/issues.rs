@@ -78,6 +78,11 @@ pub enum RowIssue {
     NotServerBound {
         server_share: f64,
     },
+    /// Neither its CPUs nor the reference's were busy: their rates say nothing of how their capacities compare.
+    NeitherSaturated {
+        server_share: f64,
+        reference_share: f64,
+    },
     /// Users who think cannot ask for more.
     LoadBound {
         users: usize,
@@ -281,6 +286,7 @@ impl RowIssue {
     pub(crate) fn severity(&self) -> Severity {
         match self {
             RowIssue::NotServerBound { .. }
+            | RowIssue::NeitherSaturated { .. }
             | RowIssue::ImpossibleCost { .. }
             | RowIssue::ServedByOther(_)
             | RowIssue::LoadBound { .. }

@@ -19,6 +19,7 @@ fn of_rows() -> Vec<RowIssue> {
         RowIssue::LinkBound { unread: 0, busy_share: 0.95 },
         RowIssue::LinkBound { unread: 12, busy_share: 0.5 },
         RowIssue::NotServerBound { server_share: 0.6 },
+        RowIssue::NeitherSaturated { server_share: 0.6, reference_share: 0.8 },
         RowIssue::LeftCpus {
             threads: 3,
             of: 4,
@@ -141,7 +142,7 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 28 + 19, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 29 + 19, "one of each kind is among them: {codes:?}");
 }
 
 #[test]

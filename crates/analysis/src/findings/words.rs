@@ -52,6 +52,9 @@ impl fmt::Display for RowIssue {
             }
             Is::LinkBound { unread, busy_share } => link_bound(*unread, *busy_share),
             Is::NotServerBound { server_share } => not_server_bound(*server_share),
+            Is::NeitherSaturated { server_share, reference_share } => {
+                neither_saturated(*server_share, *reference_share)
+            }
             Is::LoadBound { users, ceiling_per_second, waited_share } => {
                 load_bound(*users, *ceiling_per_second, *waited_share)
             }
@@ -222,6 +225,15 @@ fn not_server_bound(server_share: f64) -> String {
         "not server-bound: the service's CPUs were busy with it for {} of the time, so its capacity is more than its \
          throughput",
         whole(server_share)
+    )
+}
+
+fn neither_saturated(server_share: f64, reference_share: f64) -> String {
+    format!(
+        "no throughput ratio: its CPUs were busy for {} of the time and the reference's for {}, so their rates do not say which \
+         one can do more",
+        whole(server_share),
+        whole(reference_share)
     )
 }
 

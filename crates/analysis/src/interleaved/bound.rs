@@ -54,7 +54,8 @@ pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
             }
         };
         let shares = own.or(row.server_cpu_share).zip(of_reference.or(Some(1.0)));
-        row.ratio_if_busy = row.ratio.zip(shares).map(|(ratio, (own, reference))| ratio.value / own * reference);
+        row.ratio_if_busy =
+            row.ratio.zip(shares).map(|(ratio, (own, reference))| ratio.value / own * reference);
     }
 }
 
@@ -64,4 +65,49 @@ fn unsaturated(row: &RowReport) -> Option<f64> {
         Some(RowIssue::NotServerBound { server_share }) => Some(*server_share),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{RowReport, compute, tests::kept_with};
+    use super::*;
+    use tare_bench::record::Record;
+
+    /// The row `half`, where the CPUs of the two services were busy for these shares of the time.
+    fn half(shares: [f64; 2]) -> RowReport {
+        let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 6);
+        for record in &mut kept.records {
+            if let Record::Sample(slice) = record {
+                slice.host.server_cpu_ns = (slice.load.elapsed_ns as f64 * shares[slice.row]) as u64;
+                slice.host.generator_cpu_ns = slice.load.elapsed_ns / 2;
+            }
+        }
+        compute(&kept).rows.into_iter().find(|row| row.label == "half").unwrap()
+    }
+
+    #[test]
+    fn a_ratio_is_a_figure_where_both_were_saturated() {
+        let both = half([0.99, 0.97]);
+        assert_eq!((both.throughput_bound, both.ratio_if_busy), (Bound::Exact, None));
+    }
+
+    #[test]
+    fn it_is_a_bound_where_one_was_not_with_its_size() {
+        let service = half([0.99, 0.6]);
+        assert_eq!(service.throughput_bound, Bound::AtLeast);
+        let if_busy = service.ratio_if_busy.unwrap();
+        assert!((if_busy / (0.5 / 0.6) - 1.0).abs() < 0.01, "{if_busy}");
+        let reference = half([0.8, 0.99]);
+        assert_eq!(reference.throughput_bound, Bound::AtMost);
+        let if_busy = reference.ratio_if_busy.unwrap();
+        assert!((if_busy / (0.5 * 0.8 / 0.99) - 1.0).abs() < 0.01, "{if_busy}");
+    }
+
+    #[test]
+    fn two_rates_of_services_that_had_time_to_spare_have_no_ratio() {
+        let neither = half([0.8, 0.6]);
+        assert_eq!((neither.ratio, neither.ratio_if_busy), (None, None));
+        assert!(neither.findings.iter().any(|finding| finding.code() == "neither-saturated"), "{neither:?}");
+        assert!(neither.requests_per_second.is_some() && neither.cpu_ratio.is_some());
+    }
 }

@@ -10,7 +10,9 @@ use tare_stats::{Looks, summary};
 use super::{
     Report, RowReport, State,
     blocks::{Block, Blocks, blocks_of},
-    equal_rate, latency, notes,
+    bound, equal_rate, latency,
+    levels::{self, level},
+    notes,
     ranks::Ranks,
     relation::relate_to_reference,
     rounds::Rounds,
@@ -61,6 +63,8 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     relate_to_reference(&mut rows, plan.reference(), &reference, looks);
     equal_rate::fill_in(&mut rows, plan, &reference, looks);
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
+    bound::classify(&mut rows, plan.reference());
+    levels::relate(&mut rows, plan.reference());
     let twin = Twin::take(plan, &mut rows);
     let ranks = Ranks::of(plan, &rows, looks);
     let rows = in_order(rows, plan, ranks.as_ref());
@@ -106,7 +110,8 @@ fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, ranks: Option<&Rank
 fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     let per_cpu_second = |cost: f64| 1.0 / cost;
     let ratio = row.times_cpu(reference).map_or(0.0, per_cpu_second);
-    let rate = row.cpu_ns_per_request.map(per_cpu_second).or(row.requests_per_second);
+    let rate = row.cpu_ns_per_request.map(|cost| per_cpu_second(cost.value));
+    let rate = rate.or(row.requests_per_second.map(|rate| rate.value));
     (row.state == State::Measured, ratio, rate.unwrap_or(0.0))
 }
 
@@ -251,13 +256,15 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     let plan = &kept.header.plan;
     let median = |values: Vec<f64>| summary::median(&values).ok();
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
-    report.requests_per_second = of(&|block| Some(block.requests_per_second()));
-    report.cpu_ns_per_request = of(&|block| Some(block.cpu_ns_per_request())).filter(|cpu| *cpu > 0.0);
-    report.latency_ns_p50 = of(&|block| Some(block.stopped?.latency_at(0)?.p50_ns as f64));
-    report.latency_ns_p99 = of(&|block| Some(block.stopped?.latency_at(0)?.p99_ns as f64));
+    report.requests_per_second = level(|block| Some(block.requests_per_second()), blocks);
+    // Not if most of the blocks have none that can be.
+    let has_cost = of(&|block| Some(block.cpu_ns_per_request())).is_some_and(|cpu| cpu > 0.0);
+    report.cpu_ns_per_request = level(|block| Some(block.cpu_ns_per_request()), blocks).filter(|_| has_cost);
+    report.latency_ns_p50 = level(|block| Some(block.stopped?.latency_at(0)?.p50_ns as f64), blocks);
+    report.latency_ns_p99 = level(|block| Some(block.stopped?.latency_at(0)?.p99_ns as f64), blocks);
     report.latency_open = latency::compute(plan, &report.label, blocks);
-    report.rss_bytes_peak = of(&|block| Some(block.stopped?.rss_bytes_peak? as f64));
-    report.start_up_ns = of(&|block| Some(block.start_up_ns()? as f64));
+    report.rss_bytes_peak = level(|block| Some(block.stopped?.rss_bytes_peak? as f64), blocks);
+    report.start_up_ns = level(|block| Some(block.start_up_ns()? as f64), blocks);
     let answered = |block: &Block| block.sum(|slice| slice.load.answered);
     let bytes = |block: &Block| block.sum(|slice| slice.load.bytes_sent + slice.load.bytes_received);
     report.bytes_per_request = of(&|block| Some(bytes(block) / answered(block)));
@@ -266,11 +273,12 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
         Some(switches as f64 / answered(block))
     });
     if let Some(apart) = kept.header.environment.irq_time_apart {
-        report.cpu_ns_per_request_with_softirq = of(&|block| {
+        let with_softirq = |block: &Block| {
             let softirq_ns = block.softirq_ns().map(|ns| if apart { ns } else { 0.0 })?;
             Some(block.cpu_ns_per_request() + softirq_ns / answered(block))
-        })
-        .filter(|_| report.cpu_ns_per_request.is_some());
+        };
+        report.cpu_ns_per_request_with_softirq =
+            level(with_softirq, blocks).filter(|_| has_cost).map(|found| found.value);
     }
 }
 

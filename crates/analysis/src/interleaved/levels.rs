@@ -15,8 +15,15 @@ pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> O
     let (logs, processes): (Vec<f64>, Vec<usize>) =
         known.map(|(value, block)| (value.ln(), block.process)).unzip();
     let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
-    let found = Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?;
-    Some(Estimate::exp(&found))
+    let found = Estimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
+    // What is the same in all blocks is that, without what logarithms add to it.
+    let mut values = blocks.values().filter_map(&value);
+    let first = values.next()?;
+    if !values.all(|value| value == first) {
+        return Some(found);
+    }
+    let end = |end: Option<f64>| end.map(|_| first);
+    Some(Estimate { value: first, low: end(found.low), high: end(found.high), ..found })
 }
 
 /// Sets the levels of the rows that are related to the reference: as they would be in the reference's blocks. The blocks of a row
@@ -34,7 +41,11 @@ pub(super) fn relate(rows: &mut [(RowReport, Blocks)], reference: &str) {
     };
     for (row, _) in rows {
         row.requests_per_second = at(row.requests_per_second, per_second, row.ratio);
-        row.cpu_ns_per_request = at(row.cpu_ns_per_request, cpu_ns, row.cpu_ratio);
+        let own = row.cpu_ns_per_request;
+        row.cpu_ns_per_request = at(own, cpu_ns, row.cpu_ratio);
+        let moved = row.cpu_ns_per_request.zip(own).map(|(related, own)| related.value / own.value);
+        row.cpu_ns_per_request_with_softirq =
+            row.cpu_ns_per_request_with_softirq.zip(moved).map(|(with, moved)| with * moved);
     }
 }
 

@@ -2,9 +2,11 @@
 //! How it looks is decided in `tare-report`.
 
 pub(crate) mod blocks;
+mod bound;
 pub(crate) mod compute;
 mod equal_rate;
 mod latency;
+mod levels;
 pub(crate) mod notes;
 mod ranks;
 pub(crate) mod relation;
@@ -16,6 +18,7 @@ mod twin;
 
 use std::collections::BTreeMap;
 
+pub use bound::Bound;
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
 pub use equal_rate::CostAtRate;
@@ -78,14 +81,20 @@ pub struct RowReport {
     /// How long it was under load until its CPU per request was steady, as a pilot found; absent if there was no pilot, or
     /// it never was, which is a finding.
     pub steady_after_ns: Option<u64>,
-    /// Answers a second within the window; the median of the blocks.
-    pub requests_per_second: Option<f64>,
+    /// Answers a second within the window; the mean of the blocks (geometric, as that of all levels here). Divided by the
+    /// reference's it gives the ratio.
+    pub requests_per_second: Option<Estimate>,
     /// Why a measured row has no throughput.
     pub throughput_finding: Option<Finding>,
     /// Throughput related to the reference's, paired by block.
     pub ratio: Option<Estimate>,
-    /// CPU time of the service's processes for each answer; the median of the blocks.
-    pub cpu_ns_per_request: Option<f64>,
+    /// What that says of the ratio of the capacities.
+    pub throughput_bound: Bound,
+    /// The ratio if both had been busy all the time, by how busy they were; absent if both were.
+    pub ratio_if_busy: Option<f64>,
+    /// CPU time of the service's processes for each answer; the mean of the blocks. Divided by the reference's it gives the
+    /// ratio.
+    pub cpu_ns_per_request: Option<Estimate>,
     /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
     /// absent if that is not known.
     pub cpu_ns_per_request_with_softirq: Option<f64>,
@@ -108,18 +117,18 @@ pub struct RowReport {
     pub bytes_per_request: Option<f64>,
     /// Of the service's threads, voluntary and forced together; the median of the blocks.
     pub context_switches_per_request: Option<f64>,
-    /// Median of the blocks' medians.
-    pub latency_ns_p50: Option<f64>,
-    /// Median of the blocks' 99th percentiles.
-    pub latency_ns_p99: Option<f64>,
+    /// Mean of the processes' medians.
+    pub latency_ns_p50: Option<Estimate>,
+    /// Mean of the processes' 99th percentiles.
+    pub latency_ns_p99: Option<Estimate>,
     /// Latency in the open loops, in the order of the plan's rates.
     pub latency_open: Vec<OpenLatency>,
     /// What a request costs at the rates that are the same for all rows.
     pub cost_at_rates: Vec<CostAtRate>,
-    /// Peak resident memory; the median of the blocks.
-    pub rss_bytes_peak: Option<f64>,
-    /// From `exec` to the first right answer; the median of the blocks.
-    pub start_up_ns: Option<f64>,
+    /// Peak resident memory; the mean of the processes.
+    pub rss_bytes_peak: Option<Estimate>,
+    /// From `exec` to the first right answer; the mean of the starts.
+    pub start_up_ns: Option<Estimate>,
     /// Requests sent in all complete blocks.
     pub sent: u64,
     /// Wrong and missing answers, by class.

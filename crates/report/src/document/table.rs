@@ -8,6 +8,7 @@ use strum::IntoStaticStr;
 use tare_analysis::{
     figures::{self, Parts, parts},
     findings::Finding,
+    interleaved::Bound,
     verdict::{Question, Tone, Verdict},
 };
 
@@ -87,6 +88,8 @@ pub enum Value {
     Word(&'static str, Tone),
     /// Finite.
     Number(f64),
+    /// An inequality: at least or at most so much.
+    Bounded(f64, Bound),
     /// A number that is the best or the worst of its row.
     Ranked(f64, Rank),
     Flag(bool),
@@ -125,8 +128,12 @@ impl Serialize for Value {
             (Value::Text(text), _) => to.serialize_str(text),
             (Value::Word(word, _), _) => to.serialize_str(word),
             // A count is 6 and not 6.0, which readers with types refuse.
-            (Value::Number(_) | Value::Ranked(..), Some(whole)) => to.serialize_i64(whole),
-            (Value::Number(number) | Value::Ranked(number, _), None) => to.serialize_f64(*number),
+            (Value::Number(_) | Value::Bounded(..) | Value::Ranked(..), Some(whole)) => {
+                to.serialize_i64(whole)
+            }
+            (Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _), None) => {
+                to.serialize_f64(*number)
+            }
             (Value::Flag(flag), _) => to.serialize_bool(*flag),
         }
     }
@@ -255,6 +262,14 @@ impl Unit {
 }
 
 impl Value {
+    /// A finite number, or an inequality.
+    pub(crate) fn bounded(number: f64, bound: Bound) -> Value {
+        match bound {
+            Bound::Exact => Value::Number(number),
+            _ => Value::Bounded(number, bound),
+        }
+    }
+
     /// A verdict as the answer to a question, in its colour.
     pub(crate) fn of_verdict(verdict: Verdict, question: Question) -> Value {
         Value::Word(verdict.word(question), verdict.tone())
@@ -278,6 +293,7 @@ impl Value {
             Value::Text(text) => text.clone(),
             Value::Word(word, _) => (*word).to_owned(),
             Value::Number(number) => unit.show(*number),
+            Value::Bounded(number, bound) => format!("{}{}", bound.sign(), unit.show(*number)),
             Value::Ranked(number, Rank::Best) => format!("* {}", unit.show(*number)),
             Value::Ranked(number, Rank::Worst) => format!("! {}", unit.show(*number)),
             Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
@@ -294,7 +310,7 @@ impl Value {
 
     pub fn number(&self) -> Option<f64> {
         match self {
-            Value::Number(number) | Value::Ranked(number, _) => Some(*number),
+            Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => Some(*number),
             _ => None,
         }
     }

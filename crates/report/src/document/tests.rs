@@ -83,7 +83,9 @@ fn fits(column: &Column, value: &Value) -> bool {
         Value::Never => column.unit.is_numeric(),
         Value::Text(_) | Value::Word(..) => column.unit == Unit::Text,
         Value::Flag(_) => column.unit == Unit::Flag,
-        Value::Number(number) | Value::Ranked(number, _) => number.is_finite() && column.unit.is_numeric(),
+        Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
+            number.is_finite() && column.unit.is_numeric()
+        }
     }
 }
 

@@ -1,6 +1,10 @@
 //! Tables from things: each column is declared once, beside what is read of a thing for it.
 
-use tare_analysis::{estimate::Estimate, interleaved::State, verdict::Question};
+use tare_analysis::{
+    estimate::Estimate,
+    interleaved::{Bound, State},
+    verdict::Question,
+};
 
 use crate::document::{Column, Table, Tone, Unit, Value};
 
@@ -76,11 +80,27 @@ impl<'a, T> Columns<'a, T> {
         title: &str,
         value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
     ) -> Self {
+        self.bounded(unit, key, title, value, |_| Bound::Exact)
+    }
+
+    /// The same of a figure that may be an inequality.
+    pub(crate) fn bounded(
+        self,
+        unit: Unit,
+        key: &str,
+        title: &str,
+        value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+        bound: impl Fn(&T) -> Bound + 'a,
+    ) -> Self {
         let place = self.fields.len();
         let (low, high) = (format!("{key}_low"), format!("{key}_high"));
         let [of_low, of_high] = [value.clone(), value.clone()];
+        let shown = move |thing: &T| {
+            let found = value(thing).map(|found| found.value).filter(|value| value.is_finite());
+            found.map_or(Value::None, |value| Value::bounded(value, bound(thing)))
+        };
         let columns = self
-            .add(unit, key, title, move |thing| value(thing).map(|found| found.value))
+            .add(unit, key, title, shown)
             .with(|column| column.interval(&low, &high))
             .add(unit, &low, &format!("{title} from"), move |thing| of_low(thing)?.low)
             .hidden()

@@ -97,7 +97,9 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
     let (column, value) = (&table.columns[place], &row[place]);
     let raw = cell[3].as_str().ok_or("no raw value")?;
     let is_same = match value {
-        Value::Number(number) | Value::Ranked(number, _) => raw.parse() == Ok(*number),
+        Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
+            raw.parse() == Ok(*number)
+        }
         Value::Text(text) => raw == text,
         Value::Word(word, _) => raw == *word,
         Value::Flag(flag) => raw == flag.to_string(),

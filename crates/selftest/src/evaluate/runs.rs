@@ -162,7 +162,7 @@ pub(crate) fn stall(evidence: &Evidence) -> Found {
         return Err(Evaluation::not_seen("the run has no latency"));
     };
     let ms = |ns: f64| ns / 1e6;
-    let (p90, p99, closed_p99) = (ms(open.p90_ns.value), ms(open.p99_ns.value), ms(closed_ns));
+    let (p90, p99, closed_p99) = (ms(open.p90_ns.value), ms(open.p99_ns.value), ms(closed_ns.value));
     let is_seen = (180.0..=202.0).contains(&p99) && (85.0..=118.0).contains(&p90);
     let found =
         format!("p99 {p99:.1} ms, p90 {p90:.1} ms (a closed loop alone shows a p99 of {closed_p99:.2} ms)");

@@ -81,8 +81,8 @@ fn without(report: &Report) -> Option<String> {
 
 /// There is nothing to compare it with.
 fn alone(row: &RowReport, report: &Report) -> String {
-    let rate = row.requests_per_second.map(|per_second| format!("{} requests/s", rate(per_second)));
-    let cpu = row.cpu_ns_per_request.map(|ns| format!("{} of CPU a request", time(ns)));
+    let rate = row.requests_per_second.map(|found| format!("{} requests/s", rate(found.value)));
+    let cpu = row.cpu_ns_per_request.map(|found| format!("{} of CPU a request", time(found.value)));
     let figures: Vec<String> = rate.into_iter().chain(cpu).collect();
     let figures = if figures.is_empty() { "no valid throughput".to_owned() } else { figures.join(" at ") };
     match without(report) {
@@ -101,7 +101,7 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
     let others = measured.iter().filter(|row| row.label != report.reference);
     let ratios = others.filter_map(|row| Some((row.label.as_str(), row.ratio?.value)));
     let ratios = span(Unit::Share, ratios).map(|span| format!("{span} of {}'s throughput", report.reference));
-    let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?)));
+    let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?.value)));
     let rates = || span(Unit::PerSecond, rates).map(|span| format!("{span} requests/s"));
     let figures = ratios.or_else(rates).map_or(String::new(), |span| format!(". Measured: {span}"));
     let count = several(measured.len(), "service");
@@ -152,7 +152,10 @@ fn first(ranks: &Ranks, report: &Report) -> String {
 fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
     let row = report.rows.iter().find(|row| row.label == label)?;
     match by {
-        Metric::Throughput => row.ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Share)),
+        Metric::Throughput => {
+            let bound = row.throughput_bound.words();
+            row.ratio.as_ref().map(|ratio| format!("{bound}{}", with_interval(ratio, Unit::Share)))
+        }
         _ => row.cpu_ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Times)),
     }
 }
@@ -169,8 +172,10 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
     let figure = match by {
         Metric::Throughput => row
             .and_then(|row| row.requests_per_second)
-            .map(|per_second| format!("{} requests/s", rate(per_second))),
-        _ => row.and_then(|row| row.cpu_ns_per_request).map(|ns| format!("{} of CPU a request", time(ns))),
+            .map(|found| format!("{} requests/s", rate(found.value))),
+        _ => row
+            .and_then(|row| row.cpu_ns_per_request)
+            .map(|found| format!("{} of CPU a request", time(found.value))),
     };
     let reference = report.rows.iter().find(|row| row.label == report.reference);
     let why = match reference {

@@ -58,7 +58,7 @@ fn alt(rows: &[&RowReport], reference: &str, are_related: bool) -> String {
         let costs = spans(Unit::Times, &|row| of(cpu_ratio(row, reference)));
         return format!("Throughput related to {reference}: {rates}; CPU per request: {costs}.");
     }
-    let rates = spans(Unit::PerSecond, &|row| row.requests_per_second);
-    let costs = spans(Unit::Nanoseconds, &|row| row.cpu_ns_per_request);
+    let rates = spans(Unit::PerSecond, &|row| Some(row.requests_per_second?.value));
+    let costs = spans(Unit::Nanoseconds, &|row| Some(row.cpu_ns_per_request?.value));
     format!("Requests a second: {rates}; CPU per request: {costs}.")
 }

@@ -52,7 +52,7 @@ fn columns<'a>() -> Columns<'a, (&'a RowReport, &'a CostAtRate)> {
         .help("CPU time of the service's processes for each answer, at that rate")
         .estimate(Unit::Times, "cpu_ratio_at_rate", "of reference", |(_, cost)| Some(ratio(cost)))
         .help("related to the reference's at the same rate in the same block, with a 95% interval")
-        .ns("cpu_ns_per_request", "saturated", |(row, _)| row.cpu_ns_per_request)
+        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "saturated", |(row, _)| row.cpu_ns_per_request)
         .help("CPU time for each answer when it is saturated, for comparison")
         .count("blocks", "blocks", |(row, _)| row.blocks)
 }

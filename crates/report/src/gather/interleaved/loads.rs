@@ -116,7 +116,7 @@ fn columns<'a>(reference: &'a str, first: usize) -> Columns<'a, UnderLoad<'a>> {
         .and(ratios::cpu(of, reference))
         .and(ratios::throughput(of, reference))
         .and(to_first(first))
-        .ns("latency_ns_p99", "p99", |at| at.row.latency_ns_p99)
+        .estimate(Unit::Nanoseconds, "latency_ns_p99", "p99", |at| at.row.latency_ns_p99)
         .count("blocks", "blocks", |at| at.row.blocks)
         .facet("state", "state", |at| state(&at.row.state))
 }
@@ -151,8 +151,12 @@ fn charts(points: &[UnderLoad], reference: &str) -> Vec<Chart> {
     let ratio = |row: &RowReport| Some(throughput_ratio(row, reference)?.value);
     let charts = [
         line("throughput_ratio", "Throughput of the reference's", Unit::Share, &ratio),
-        line("requests_per_second", "Requests a second", Unit::PerSecond, &|row| row.requests_per_second),
-        line("cpu_ns_per_request", "CPU per request", Unit::Nanoseconds, &|row| row.cpu_ns_per_request),
+        line("requests_per_second", "Requests a second", Unit::PerSecond, &|row| {
+            Some(row.requests_per_second?.value)
+        }),
+        line("cpu_ns_per_request", "CPU per request", Unit::Nanoseconds, &|row| {
+            Some(row.cpu_ns_per_request?.value)
+        }),
     ];
     charts.into_iter().flatten().collect()
 }

@@ -3,7 +3,7 @@
 use tare_analysis::interleaved::{Report, RowReport, State, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
-use super::ratios;
+use super::ratios::{self, beside};
 use crate::{
     document::{Chart, Column, Section, Shape, Unit},
     gather::{
@@ -115,17 +115,20 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
     ratios::cpu(of, reference)
         .and(ratios::cpu_at_rate(of))
         .and(ratios::throughput(of, reference).with(Column::bar))
-        .ns("latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
-        .priority(35)
-        .ns("latency_ns_p99", "p99", |row| row.report.latency_ns_p99)
-        .priority(40)
-        .help("in a closed loop: see latency against load")
-        .bytes("rss_bytes_peak", "RSS", |row| row.report.rss_bytes_peak)
-        .priority(20)
-        .help("peak resident memory")
-        .ns("start_up_ns", "start-up", |row| row.report.start_up_ns)
-        .priority(10)
-        .help("from exec to the first right answer")
+        .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
+        .with(|column| beside(column, 35))
+        .help(
+            "of the answers of one process in a closed loop; the mean of the processes, with a 95% interval",
+        )
+        .estimate(Unit::Nanoseconds, "latency_ns_p99", "p99", |row| row.report.latency_ns_p99)
+        .with(|column| beside(column, 40))
+        .help("the same: see latency against load")
+        .estimate(Unit::Bytes, "rss_bytes_peak", "RSS", |row| row.report.rss_bytes_peak)
+        .with(|column| beside(column, 20))
+        .help("peak resident memory; the mean of the processes, with a 95% interval")
+        .estimate(Unit::Nanoseconds, "start_up_ns", "start-up", |row| row.report.start_up_ns)
+        .with(|column| beside(column, 10))
+        .help("from exec to the first right answer; the mean of the starts, with a 95% interval")
         .and(figures_in_the_data())
 }
 
@@ -187,13 +190,13 @@ fn charts(report: &Report) -> impl Iterator<Item = Chart> {
         report,
         "CPU time per request",
         ("cpu_ratio", Unit::Times, &|row| row.times_cpu(reference)),
-        ("cpu_ns_per_request", Unit::Nanoseconds, &|row| row.cpu_ns_per_request),
+        ("cpu_ns_per_request", Unit::Nanoseconds, &|row| Some(row.cpu_ns_per_request?.value)),
     );
     let throughput = bars(
         report,
         "Throughput",
         ("throughput_ratio", Unit::Share, &|row| row.times_throughput(reference)),
-        ("requests_per_second", Unit::PerSecond, &|row| row.requests_per_second),
+        ("requests_per_second", Unit::PerSecond, &|row| Some(row.requests_per_second?.value)),
     );
     [cost, throughput].into_iter().flatten()
 }

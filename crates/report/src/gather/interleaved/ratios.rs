@@ -16,20 +16,38 @@ pub(crate) fn cpu_ratio(row: &RowReport, reference: &str) -> Option<Estimate> {
     row.cpu_ratio.or_else(|| row.times_cpu(reference).map(Estimate::known))
 }
 
+/// The priority of the interval of a level: a narrow terminal has room for those of the ratios only.
+const OF_LEVEL: u8 = 2;
+
+/// A level with this priority, whose interval stands beside it where there is room.
+pub(crate) fn beside(column: Column, priority: u8) -> Column {
+    column.priority(priority).interval_priority(OF_LEVEL)
+}
+
 /// Requests a second, and then the ratio.
 pub(crate) fn throughput<'a, T>(
     row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
     reference: &'a str,
 ) -> Columns<'a, T> {
     Columns::new()
-        .rate("requests_per_second", "req/s", move |of| row(of).requests_per_second)
-        .priority(80)
-        .help("right answers a second; the median of the blocks")
-        .estimate(Unit::Share, "throughput_ratio", "of reference", move |of| {
-            throughput_ratio(row(of), reference)
-        })
+        .estimate(Unit::PerSecond, "requests_per_second", "req/s", move |of| row(of).requests_per_second)
+        .with(|column| beside(column, 80))
+        .help("right answers a second; the mean of the blocks, with a 95% interval")
+        .bounded(
+            Unit::Share,
+            "throughput_ratio",
+            "of reference",
+            move |of| throughput_ratio(row(of), reference),
+            move |of| row(of).throughput_bound,
+        )
         .with(|column| column.priority(75).interval_priority(30))
-        .help("throughput related to the reference's in the same block, with a 95% interval")
+        .help(
+            "throughput related to the reference's in the same block, with a 95% interval; of their capacities at least (≥) or at \
+             most (≤) that much where one of them was not saturated",
+        )
+        .share("throughput_ratio_if_busy", "if both were busy", move |of| row(of).ratio_if_busy)
+        .priority(28)
+        .help("the ratio if the CPUs of both had been busy all the time, by how busy they were; it has no interval")
 }
 
 /// CPU time for each answer, and then the ratio.
@@ -38,8 +56,9 @@ pub(crate) fn cpu<'a, T>(
     reference: &'a str,
 ) -> Columns<'a, T> {
     Columns::new()
-        .ns("cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
-        .help("CPU time of the service's processes for each answer; the median of the blocks")
+        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
+        .with(|column| column.interval_priority(OF_LEVEL))
+        .help("CPU time of the service's processes for each answer; the mean of the blocks, with a 95% interval")
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", move |of| cpu_ratio(row(of), reference))
         .with(|column: Column| column.interval_priority(85))
         .help("CPU per request related to the reference's in the same block, with a 95% interval")

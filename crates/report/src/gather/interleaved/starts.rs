@@ -113,20 +113,6 @@ struct Spread<'a> {
     values: Vec<u64>,
 }
 
-impl Spread<'_> {
-    /// The report's own median, between the least and the most.
-    fn range(&self, median: Option<f64>) -> Option<Estimate> {
-        let end = |value: Option<&u64>| value.map(|value| *value as f64);
-        Some(Estimate {
-            low: end(self.values.iter().min()),
-            high: end(self.values.iter().max()),
-            ..Estimate::known(median?)
-        })
-    }
-}
-
-const RANGE: &str = "the median, between the least and the most of all: a range, and no confidence interval";
-
 /// A figure that each block or start of a service has.
 struct Measure {
     /// Id, heading and lead of its section.
@@ -137,7 +123,7 @@ struct Measure {
     /// What there are several of: their column.
     of: &'static str,
     each: fn(&BlockFigures) -> Option<u64>,
-    median: fn(&RowReport) -> Option<f64>,
+    level: fn(&RowReport) -> Option<Estimate>,
     /// Caption of the table, title of the chart, and what the chart shows.
     words: [&'static str; 3],
     none: &'static str,
@@ -154,11 +140,14 @@ impl Measure {
     }
 
     fn columns<'a>(&self) -> Columns<'a, Spread<'a>> {
-        let median = self.median;
+        let level = self.level;
+        let end = |end: &str| format!("{}_{end}", self.key);
         Columns::new()
             .text("label", "service", |spread: &Spread| spread.row.label.clone())
-            .estimate(self.unit, self.key, self.title, move |spread| spread.range(median(spread.row)))
-            .help(RANGE)
+            .estimate(self.unit, self.key, self.title, move |spread| level(spread.row))
+            .help("the mean, with a 95% interval")
+            .add(self.unit, &end("min"), "least", |spread| spread.values.iter().min().copied())
+            .add(self.unit, &end("max"), "most", |spread| spread.values.iter().max().copied())
             .count(self.of, self.of, |spread| spread.values.len())
     }
 
@@ -173,7 +162,7 @@ impl Measure {
         let [id, title, lead] = self.heads;
         let spreads = self.spreads(kept, report);
         let figures = spreads.iter().map(|spread| spread.row);
-        let figures = figures.filter_map(|row| Some((row.label.as_str(), (self.median)(row)?)));
+        let figures = figures.filter_map(|row| Some((row.label.as_str(), (self.level)(row)?.value)));
         let Some(span) = span(self.unit, figures) else {
             return Section::without(id, title, lead).note(self.none);
         };
@@ -191,7 +180,7 @@ const MEMORY: Measure = Measure {
     title: "peak RSS",
     of: "blocks",
     each: |block| block.rss_bytes_peak,
-    median: |row| row.rss_bytes_peak,
+    level: |row| row.rss_bytes_peak,
     words: ["Peak memory"; 3],
     none: "no block of a row with figures has its memory",
 };
@@ -208,7 +197,7 @@ const START_UP: Measure = Measure {
     title: "start-up",
     of: "starts",
     each: |block| block.start_up_ns,
-    median: |row| row.start_up_ns,
+    level: |row| row.start_up_ns,
     words: ["Time to the first answer", "Start-up", "Time from exec to the first answer"],
     none: "no start of a row with figures was kept",
 };
