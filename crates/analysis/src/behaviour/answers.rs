@@ -1,7 +1,7 @@
 //! Silences of a whole service, and answers that were far later than the others of the same window. A closed loop sends less while
 //! it waits, so neither is seen in its percentiles.
 //!
-//! The thresholds are those above which none of the 1,152 slices of `record/quick` lies, of twelve healthy services: without the
+//! The thresholds are those above which none of the 1,152 slices of a run of `quick` lies, of twelve healthy services: without the
 //! time that others took, no answer of a slice took 20 ms and five times the slice's median.
 
 use std::fmt;

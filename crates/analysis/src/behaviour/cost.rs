@@ -15,6 +15,9 @@ const SLICES_MIN: usize = 16;
 /// Blocks differ by less without a reason, and blocks are what a process is kept for.
 const SHARE_MIN: f64 = 0.1;
 
+/// A runtime takes the step in most of its processes; what one in ten has is the machine's.
+const PROCESSES_SHARE_MIN: f64 = 1.0 / 3.0;
+
 /// The largest step of a row's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CostStep {
@@ -32,6 +35,9 @@ pub(crate) fn step(courses: &[Vec<f64>]) -> Option<CostStep> {
     let courses: Vec<&Vec<f64>> = courses.iter().filter(|course| course.len() >= SLICES_MIN).collect();
     let found: Vec<CostStep> =
         courses.iter().filter_map(|course| of_process(course, ALPHA / courses.len() as f64)).collect();
+    if (found.len() as f64) < PROCESSES_SHARE_MIN * courses.len() as f64 {
+        return None;
+    }
     let largest = found.iter().max_by(|one, other| one.share.abs().total_cmp(&other.share.abs()))?;
     Some(CostStep { processes: found.len(), of: courses.len(), ..*largest })
 }
@@ -85,6 +91,16 @@ mod tests {
             "level change: its CPU per request related to the reference's fell by 50.0% after 20 of the 32 slices of a process, \
              in 1 of 2 starts: the row's figures are of neither level"
         );
+    }
+
+    #[test]
+    fn what_few_processes_have_is_no_step_of_the_row() {
+        let stepped = |of: usize| {
+            let levels: [&[(usize, f64)]; 2] = [&[(20, 2.0), (12, 1.0)], &[(32, 1.0)]];
+            let courses = (0..9).map(|process| course(levels[usize::from(process >= of)], process as u64));
+            step(&courses.collect::<Vec<_>>()).map(|step| (step.processes, step.of))
+        };
+        assert_eq!([0, 2, 3, 9].map(stepped), [None, None, Some((3, 9)), Some((9, 9))]);
     }
 
     /// At 1% five of 500 would be wrong; the size keeps them from it, since noise of 4% over 32 slices shifts by a tenth in none.

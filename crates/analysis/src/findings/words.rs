@@ -38,17 +38,10 @@ impl fmt::Display for RowIssue {
             Is::MoreThreads { busy_cpus, threads } => format!(
                 "more threads: {busy_cpus:.2} CPUs were busy with it on average, and it was given THREADS={threads}"
             ),
-            Is::ImpossibleCost { cpu_ns_per_request } => format!(
-                "no CPU time: {} of CPU for a request is less than a system call takes, so it works in processes that were \
-                 not started by its command, such as those of a container engine",
-                time(*cpu_ns_per_request)
-            ),
+            Is::ImpossibleCost { cpu_ns_per_request } => impossible_cost(*cpu_ns_per_request),
             Is::ServedByOther(owner) => served_by_other(owner),
             Is::GeneratorBound { generator_share, server_share } => {
-                let (generator, server) = (whole(*generator_share), whole(*server_share));
-                format!(
-                    "generator-bound: the generator was busy {generator} of the time and the service {server}"
-                )
+                generator_bound(*generator_share, *server_share)
             }
             Is::LinkBound { unread, busy_share } => link_bound(*unread, *busy_share),
             Is::NotServerBound { server_share } => not_server_bound(*server_share),
@@ -211,6 +204,19 @@ fn served_by_other(owner: &PortOwner) -> String {
         "no CPU time: {listens} not started by its command, as a container engine's: neither is its CPU time counted nor is it \
          frozen; let `command` start the service itself"
     )
+}
+
+fn impossible_cost(cpu_ns_per_request: f64) -> String {
+    format!(
+        "no CPU time: {} of CPU for a request is less than a system call takes, so it works in processes that were not started by \
+         its command, such as those of a container engine",
+        time(cpu_ns_per_request)
+    )
+}
+
+fn generator_bound(generator_share: f64, server_share: f64) -> String {
+    let (generator, server) = (whole(generator_share), whole(server_share));
+    format!("generator-bound: the generator was busy {generator} of the time and the service {server}")
 }
 
 fn link_bound(unread: u64, busy_share: f64) -> String {

@@ -7,7 +7,7 @@ use crate::findings::RowIssue;
 /// How the ratio of two capacities lies to that of two rates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Bound {
+pub enum RatioBound {
     /// Both were saturated, or nothing else is known: the ratio is a figure.
     #[default]
     Exact,
@@ -17,22 +17,22 @@ pub enum Bound {
     AtMost,
 }
 
-impl Bound {
+impl RatioBound {
     /// The sign before a figure.
     pub fn sign(self) -> &'static str {
         match self {
-            Bound::Exact => "",
-            Bound::AtLeast => "≥ ",
-            Bound::AtMost => "≤ ",
+            RatioBound::Exact => "",
+            RatioBound::AtLeast => "≥ ",
+            RatioBound::AtMost => "≤ ",
         }
     }
 
     /// In a sentence.
     pub fn words(self) -> &'static str {
         match self {
-            Bound::Exact => "",
-            Bound::AtLeast => "at least ",
-            Bound::AtMost => "at most ",
+            RatioBound::Exact => "",
+            RatioBound::AtLeast => "at least ",
+            RatioBound::AtMost => "at most ",
         }
     }
 }
@@ -45,8 +45,8 @@ pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
         let own = unsaturated(row);
         row.throughput_bound = match (own, of_reference) {
             (None, None) => continue,
-            (Some(_), None) => Bound::AtLeast,
-            (None, Some(_)) => Bound::AtMost,
+            (Some(_), None) => RatioBound::AtLeast,
+            (None, Some(_)) => RatioBound::AtMost,
             (Some(server_share), Some(reference_share)) => {
                 row.ratio = None;
                 row.add([RowIssue::NeitherSaturated { server_share, reference_share }]);
@@ -88,17 +88,17 @@ mod tests {
     #[test]
     fn a_ratio_is_a_figure_where_both_were_saturated() {
         let both = half([0.99, 0.97]);
-        assert_eq!((both.throughput_bound, both.ratio_if_busy), (Bound::Exact, None));
+        assert_eq!((both.throughput_bound, both.ratio_if_busy), (RatioBound::Exact, None));
     }
 
     #[test]
     fn it_is_a_bound_where_one_was_not_with_its_size() {
         let service = half([0.99, 0.6]);
-        assert_eq!(service.throughput_bound, Bound::AtLeast);
+        assert_eq!(service.throughput_bound, RatioBound::AtLeast);
         let if_busy = service.ratio_if_busy.unwrap();
         assert!((if_busy / (0.5 / 0.6) - 1.0).abs() < 0.01, "{if_busy}");
         let reference = half([0.8, 0.99]);
-        assert_eq!(reference.throughput_bound, Bound::AtMost);
+        assert_eq!(reference.throughput_bound, RatioBound::AtMost);
         let if_busy = reference.ratio_if_busy.unwrap();
         assert!((if_busy / (0.5 * 0.8 / 0.99) - 1.0).abs() < 0.01, "{if_busy}");
     }

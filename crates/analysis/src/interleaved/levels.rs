@@ -30,22 +30,25 @@ pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> O
 /// need not be all of the reference's, and an estimate of ratios need not be the ratio of two estimates.
 pub(super) fn relate(rows: &mut [(RowReport, Blocks)], reference: &str) {
     let reference = rows.iter().find(|(row, _)| row.label == reference);
-    let Some((per_second, cpu_ns)) =
-        reference.map(|(row, _)| (row.requests_per_second, row.cpu_ns_per_request))
-    else {
-        return;
-    };
+    let Some(reference) = reference.map(|(row, _)| row.clone()) else { return };
     let at = |own: Option<Estimate>, of_reference: Option<Estimate>, ratio: Option<Estimate>| {
         let level = of_reference.zip(ratio).map(|(level, ratio)| level.value * ratio.value);
         own.map(|own| level.map_or(own, |level| own.over(own.value / level)))
     };
     for (row, _) in rows {
-        row.requests_per_second = at(row.requests_per_second, per_second, row.ratio);
+        row.requests_per_second = at(row.requests_per_second, reference.requests_per_second, row.ratio);
         let own = row.cpu_ns_per_request;
-        row.cpu_ns_per_request = at(own, cpu_ns, row.cpu_ratio);
+        row.cpu_ns_per_request = at(own, reference.cpu_ns_per_request, row.cpu_ratio);
         let moved = row.cpu_ns_per_request.zip(own).map(|(related, own)| related.value / own.value);
         row.cpu_ns_per_request_with_softirq =
             row.cpu_ns_per_request_with_softirq.zip(moved).map(|(with, moved)| with * moved);
+        for cost in &mut row.cost_at_rates {
+            let same = reference.cost_at_rates.iter().find(|other| other.rate == cost.rate);
+            let level =
+                same.zip(cost.cpu_ratio).map(|(same, ratio)| same.cpu_ns_per_request.value * ratio.value);
+            let own = cost.cpu_ns_per_request;
+            cost.cpu_ns_per_request = level.map_or(own, |level| own.over(own.value / level));
+        }
     }
 }
 

@@ -18,7 +18,7 @@ mod twin;
 
 use std::collections::BTreeMap;
 
-pub use bound::Bound;
+pub use bound::RatioBound;
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
 pub use equal_rate::CostAtRate;
@@ -89,7 +89,7 @@ pub struct RowReport {
     /// Throughput related to the reference's, paired by block.
     pub ratio: Option<Estimate>,
     /// What that says of the ratio of the capacities.
-    pub throughput_bound: Bound,
+    pub throughput_bound: RatioBound,
     /// The ratio if both had been busy all the time, by how busy they were; absent if both were.
     pub ratio_if_busy: Option<f64>,
     /// CPU time of the service's processes for each answer; the mean of the blocks. Divided by the reference's it gives the

@@ -6,7 +6,7 @@
 //! What else runs on the machine only adds to it, for seconds at a time and by half of it. So what is looked at is the
 //! *floor* of the curve, which warming up lowers and neighbours leave where it is. Two floors are the same within a share that
 //! is as large as the noise of the curve, up to a limit: noise would make pilots of services that are warm at once four times
-//! as long. It is told by how much neighbouring windows differ, since a JVM that is warming up has the widest spread of all, and
+//! as long. It is estimated by how much neighbouring windows differ, since a JVM that is warming up has the widest spread of all, and
 //! would be called steady for it.
 //!
 //! A service that goes to and fro above its floor is warm; how much it does is in the spread of its slices.
@@ -176,6 +176,7 @@ mod tests {
     ];
 
     /// Relative to the reference, in windows of 0.15 s: Go's `net/http` on a shared machine.
+    #[expect(clippy::approx_constant, reason = "measured")]
     const NET_HTTP: [f64; 100] = [
         3.96, 2.63, 2.57, 2.68, 2.98, 2.38, 2.78, 2.36, 2.59, 2.32, 2.67, 2.25, 2.19, 2.44, 2.74, 2.66, 2.05,
         1.65, 1.70, 1.92, 1.97, 2.02, 2.11, 2.02, 2.34, 1.96, 1.89, 3.14, 2.32, 2.48, 2.64, 2.30, 2.99, 2.35,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Until};
 
-/// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in `record/quick`.
+/// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in a run of `quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
 /// With fewer slices a block is mostly starts; with more it outlasts what comes and goes on the machine.
 const SLICES: std::ops::RangeInclusive<usize> = 8..=100;
@@ -23,7 +23,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of `record/quick`, twelve services on a machine of two virtual CPUs with other tenants.
+    /// Of a run of `quick`, twelve services on a machine of two virtual CPUs with other tenants.
     pub const DEFAULT: Spread = Spread { slice: 0.22, start: 0.03, blocks: 0 };
 
     /// Standard deviation of a block with this number of slices.
@@ -189,7 +189,7 @@ mod tests {
         assert!(least.abs_diff(best) <= 1, "{least} and {best}");
     }
 
-    /// The start-ups and warm-ups that the pilots of `record/quick` found, the disturbed one apart, and pilots of 3.5 s.
+    /// The start-ups and warm-ups that the pilots of a run of `quick` found, the disturbed one apart, and pilots of 3.5 s.
     #[test]
     fn quick_spends_more_than_half_of_five_minutes_in_slices() {
         let warm_ups_s = [0.25, 0.5, 0.25, 1.5, 0.5, 0.5, 1.0, 2.0, 0.5, 0.25, 0.5, 1.5, 0.25];

@@ -97,7 +97,7 @@ fn what_cannot_be_done_is_a_sentence() {
         workspace.redact(&ended.stderr)
     };
     assert_eq!(
-        refused(&["--format", "csv", "--section", "tires"]),
+        refused(&["--format", "csv", "--section", "rnaks"]),
         "error: the report has no section \"rnaks\"; did you mean \"ranks\"?\n"
     );
     assert_eq!(

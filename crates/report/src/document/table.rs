@@ -8,7 +8,7 @@ use strum::IntoStaticStr;
 use tare_analysis::{
     figures::{self, Parts, parts},
     findings::Finding,
-    interleaved::Bound,
+    interleaved::RatioBound,
     verdict::{Question, Tone, Verdict},
 };
 
@@ -89,7 +89,7 @@ pub enum Value {
     /// Finite.
     Number(f64),
     /// An inequality: at least or at most so much.
-    Bounded(f64, Bound),
+    Bounded(f64, RatioBound),
     /// A number that is the best or the worst of its row.
     Ranked(f64, Rank),
     Flag(bool),
@@ -263,9 +263,9 @@ impl Unit {
 
 impl Value {
     /// A finite number, or an inequality.
-    pub(crate) fn bounded(number: f64, bound: Bound) -> Value {
+    pub(crate) fn bounded(number: f64, bound: RatioBound) -> Value {
         match bound {
-            Bound::Exact => Value::Number(number),
+            RatioBound::Exact => Value::Number(number),
             _ => Value::Bounded(number, bound),
         }
     }

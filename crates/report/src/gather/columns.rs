@@ -2,7 +2,7 @@
 
 use tare_analysis::{
     estimate::Estimate,
-    interleaved::{Bound, State},
+    interleaved::{RatioBound, State},
     verdict::Question,
 };
 
@@ -80,7 +80,7 @@ impl<'a, T> Columns<'a, T> {
         title: &str,
         value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
     ) -> Self {
-        self.bounded(unit, key, title, value, |_| Bound::Exact)
+        self.bounded(unit, key, title, value, |_| RatioBound::Exact)
     }
 
     /// The same of a figure that may be an inequality.
@@ -90,7 +90,7 @@ impl<'a, T> Columns<'a, T> {
         key: &str,
         title: &str,
         value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
-        bound: impl Fn(&T) -> Bound + 'a,
+        bound: impl Fn(&T) -> RatioBound + 'a,
     ) -> Self {
         let place = self.fields.len();
         let (low, high) = (format!("{key}_low"), format!("{key}_high"));

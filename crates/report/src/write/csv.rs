@@ -117,7 +117,9 @@ mod tests {
                         Value::None | Value::Never => prop_assert_eq!(field, ""),
                         Value::Text(of) => prop_assert_eq!(field, &text(of)),
                         Value::Word(word, _) => prop_assert_eq!(field, &text(word)),
-                        Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => prop_assert_eq!(field.parse::<f64>().unwrap(), *number),
+                        Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
+                            prop_assert_eq!(field.parse::<f64>().unwrap(), *number);
+                        }
                         Value::Flag(flag) => prop_assert_eq!(field.parse::<bool>().unwrap(), *flag),
                     }
                 }

@@ -142,7 +142,8 @@ fn stalled(p90_ms: u64, p99_ms: u64, foreign_ns: i64) -> Vec<Record> {
     let mut records = block(0, &[closed]);
     records.insert(2, Record::Sample(Box::new(open)));
     records.pop();
-    let latency = vec![Some(Latency::default()), Some(latency)];
+    let closed = Latency { p50_ns: 300_000, p99_ns: 900_000, ..Latency::default() };
+    let latency = vec![Some(closed), Some(latency)];
     records.push(Record::Stopped(Stopped { latency, ..Stopped::default() }));
     records
 }

@@ -50,7 +50,7 @@ fn is_alike(stored: &Header, plan: &Plan, here: &Environment) -> bool {
 pub(super) fn expected(plan: &Plan) -> Option<String> {
     let expected = Expected::of(plan)?;
     let source = match expected.of_blocks {
-        0 => "by the spread of record/quick, as no run of this experiment and machine is stored".to_owned(),
+        0 => "by the spread of twelve services on another machine, as no run of this experiment and machine is stored".to_owned(),
         blocks => format!("by the spread of the newest stored run ({blocks} blocks)"),
     };
     let Expected { half_width, found_alone, found_among_all, pairs, .. } = expected;

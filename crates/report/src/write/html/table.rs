@@ -182,8 +182,7 @@ impl Cell<'_> {
             numeric: head.numeric,
             text: value.show(column.unit),
             value: value.raw(),
-            interval: ends
-                .map(|(low, high)| format!("{} .. {}", column.unit.show(low), column.unit.show(high))),
+            interval: ends.map(|(low, high)| column.unit.show_interval(low, high)),
             bar: value.number().filter(|_| column.bar).map(bar),
         }
     }
