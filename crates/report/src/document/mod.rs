@@ -9,6 +9,7 @@ mod tests;
 use serde::Serialize;
 
 pub use chart::{Chart, Scale, Shape};
+pub(crate) use table::LAST;
 pub use table::{ALWAYS, Column, Rank, Table, Unit, Value};
 pub use tare_analysis::{
     checks::Check,

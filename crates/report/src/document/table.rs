@@ -53,6 +53,8 @@ pub struct Column {
 
 /// The priority of a column that no form does without if it can help it.
 pub const ALWAYS: u8 = u8::MAX;
+/// The priority of an interval for which only a wide terminal has room: a page says it to who points at the value.
+pub(crate) const LAST: u8 = 2;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
@@ -202,6 +204,11 @@ impl Column {
     /// With an interval that is kept for longer, or less long, than the column itself.
     pub(crate) fn interval_priority(self, interval_priority: u8) -> Column {
         Column { interval_priority, ..self }
+    }
+
+    /// Whether a page has room for its interval beside its value.
+    pub fn has_interval_beside(&self) -> bool {
+        self.interval.is_some() && self.interval_priority > LAST
     }
 
     pub(crate) fn help(self, help: &str) -> Column {

@@ -126,7 +126,7 @@ fn words(text: &str) -> Vec<&str> {
 
 /// Both ends as text, where there is a value to have an interval.
 fn interval(table: &Table, column: &Column, row: &[Value]) -> Option<[String; 2]> {
-    let [low, high] = column.interval.as_ref()?;
+    let [low, high] = column.interval.as_ref().filter(|_| column.has_interval_beside())?;
     let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));
     let own = table.place(&column.key)?;
     row[own].number()?;

@@ -3,7 +3,7 @@
 use tare_analysis::{estimate::Estimate, interleaved::RowReport};
 
 use crate::{
-    document::{Column, Unit},
+    document::{Column, LAST, Unit},
     gather::columns::Columns,
 };
 
@@ -16,12 +16,9 @@ pub(crate) fn cpu_ratio(row: &RowReport, reference: &str) -> Option<Estimate> {
     row.cpu_ratio.or_else(|| row.times_cpu(reference).map(Estimate::known))
 }
 
-/// The priority of the interval of a level: a narrow terminal has room for those of the ratios only.
-const OF_LEVEL: u8 = 2;
-
 /// A level with this priority, whose interval stands beside it where there is room.
 pub(crate) fn beside(column: Column, priority: u8) -> Column {
-    column.priority(priority).interval_priority(OF_LEVEL)
+    column.priority(priority).interval_priority(LAST)
 }
 
 /// Requests a second, and then the ratio.
@@ -57,7 +54,7 @@ pub(crate) fn cpu<'a, T>(
 ) -> Columns<'a, T> {
     Columns::new()
         .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
-        .with(|column| column.interval_priority(OF_LEVEL))
+        .with(|column| column.interval_priority(LAST))
         .help("CPU time of the service's processes for each answer; the mean of the blocks, with a 95% interval")
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", move |of| cpu_ratio(row(of), reference))
         .with(|column: Column| column.interval_priority(85))

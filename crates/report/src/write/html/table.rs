@@ -54,6 +54,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) value: String,
     /// `99.2% .. 104.7%`.
     pub(crate) interval: Option<String>,
+    /// The interval where there is no room for it.
+    pub(crate) hint: Option<String>,
     /// What its row is, below its name: texts and their tones.
     pub(crate) below: Vec<(&'a str, &'static str)>,
     /// How a verdict is coloured, and nothing of what is none.
@@ -174,6 +176,8 @@ impl Cell<'_> {
             one: percent(1.0),
             whisker: ends.map(|(low, high)| (percent(low), percent(high) - percent(low))),
         };
+        let interval =
+            ends.map(|(low, high)| format!("{} .. {}", column.unit.show(low), column.unit.show(high)));
         Cell {
             names: false,
             chip: false,
@@ -182,7 +186,8 @@ impl Cell<'_> {
             numeric: head.numeric,
             text: value.show(column.unit),
             value: value.raw(),
-            interval: ends.map(|(low, high)| column.unit.show_interval(low, high)),
+            interval: interval.clone().filter(|_| column.has_interval_beside()),
+            hint: interval.filter(|_| !column.has_interval_beside()),
             bar: value.number().filter(|_| column.bar).map(bar),
         }
     }
