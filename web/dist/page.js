@@ -108,10 +108,10 @@
     const text = String(number2);
     const parts = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
     if (!parts) return text;
-    const [, sign, whole, rest = "", power] = parts;
+    const [, sign2, whole, rest = "", power] = parts;
     const shift = Number(power);
-    if (shift < 0) return `${sign}0.${"0".repeat(-shift - 1)}${whole}${rest}`;
-    return sign + whole + rest.padEnd(shift, "0");
+    if (shift < 0) return `${sign2}0.${"0".repeat(-shift - 1)}${whole}${rest}`;
+    return sign2 + whole + rest.padEnd(shift, "0");
   }
   function digits(value2) {
     if (value2 === 0) return "0";
@@ -152,6 +152,10 @@
     if (value2 === null) return "-";
     if (typeof value2 === "boolean") return value2 ? "yes" : "no";
     return typeof value2 === "number" ? show(unit, value2) : value2;
+  }
+  var SIGNS = { "at-least": "≥ ", "at-most": "≤ " };
+  function sign(table, column2, row) {
+    return SIGNS[String(row[place(table, `${column2.key}_bound`)] ?? "")] ?? "";
   }
   function tick(unit, number2) {
     if (number2 === 0 && unit !== "change") return "0";
@@ -606,7 +610,7 @@
       if (at < 0 || told.has(key) || row[at] === null || row[at] === point.name) continue;
       told.add(key);
       const both = ends(table, column2, row);
-      say(column2, shown(column2.unit, row[at]), both ? interval(column2, both) : void 0);
+      say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both ? interval(column2, both) : void 0);
     }
     const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
     return [make("strong", {}, make("bdi", {}, name)), list];
@@ -711,7 +715,7 @@
     plot.addEventListener("blur", hide);
     function listed() {
       legend.hidden = all.series.length < 2;
-      if (legend.hidden) return;
+      if (legend.hidden) return legend.replaceChildren();
       const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
       const chips = all.series.map((one, place2) => {
         const on = isOn(one.name, place2);
@@ -1154,7 +1158,7 @@
       for (const at of places) {
         const [column2, value2] = [table.columns[at], values[at] ?? null];
         const raw = value2 === null ? "" : typeof value2 === "number" ? plain(value2) : String(value2);
-        const text = shown(column2.unit, value2);
+        const text = sign(table, column2, values) + shown(column2.unit, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);

@@ -154,7 +154,7 @@ export function picture(figure, table, chart, look, switched) {
 
   function listed() {
     legend.hidden = all.series.length < 2;
-    if (legend.hidden) return;
+    if (legend.hidden) return legend.replaceChildren();
     const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
     const chips = all.series.map((one, place) => {
       const on = isOn(one.name, place);

@@ -1,7 +1,9 @@
 // Numbers as people read them: the same texts as `Unit::show` of crates/report, letter for letter. What a page shows is
 // written there where a table is short, and here where it is long; `test/figures.json` has what both must say.
 
-/** @import { Column, Unit, Value } from "./data.js" */
+import { place } from "./data.js";
+
+/** @import { Column, Table, Unit, Value } from "./data.js" */
 
 /**
  * A number with that many decimals; a number right between two goes to the even one, as in Rust.
@@ -89,6 +91,19 @@ export function shown(unit, value) {
   if (value === null) return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "number" ? show(unit, value) : value;
+}
+
+/** @type {Record<string, string>} */
+const SIGNS = { "at-least": "≥ ", "at-most": "≤ " };
+
+/**
+ * The sign before a value that is an inequality.
+ * @param {Table} table
+ * @param {Column} column
+ * @param {Value[]} row
+ */
+export function sign(table, column, row) {
+  return SIGNS[String(row[place(table, `${column.key}_bound`)] ?? "")] ?? "";
 }
 
 /**

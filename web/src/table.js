@@ -3,7 +3,7 @@
 
 import { ends, names } from "./data.js";
 import { button, find, make } from "./dom.js";
-import { interval, plain, shown } from "./figures.js";
+import { interval, plain, shown, sign } from "./figures.js";
 import { sorted } from "./order.js";
 import { csv, save } from "./save.js";
 
@@ -114,7 +114,7 @@ export function tableOf(box, table, id, position) {
     for (const at of places) {
       const [column, value] = [table.columns[at], values[at] ?? null];
       const raw = value === null ? "" : typeof value === "number" ? plain(value) : String(value);
-      const text = shown(column.unit, value);
+      const text = sign(table, column, values) + shown(column.unit, value);
       const numeric = column.unit !== "text" && column.unit !== "flag";
       const attributes = { "data-value": raw, class: numeric && "number" };
       const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);

@@ -1,6 +1,6 @@
 // What a point means, for who points at it, taps it or goes there with arrow keys: the same texts as in the table.
 
-import { interval, shown } from "./figures.js";
+import { interval, shown, sign } from "./figures.js";
 import { ends, place } from "./data.js";
 import { make } from "./dom.js";
 
@@ -54,7 +54,7 @@ export function words(table, chart, { point, series }) {
     if (at < 0 || told.has(key) || row[at] === null || row[at] === point.name) continue;
     told.add(key);
     const both = ends(table, column, row);
-    say(column, shown(column.unit, row[at]), both ? interval(column, both) : undefined);
+    say(column, sign(table, column, row) + shown(column.unit, row[at]), both ? interval(column, both) : undefined);
   }
   const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
   return [make("strong", {}, make("bdi", {}, name)), list];

@@ -80,27 +80,46 @@ impl<'a, T> Columns<'a, T> {
         title: &str,
         value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
     ) -> Self {
-        self.bounded(unit, key, title, value, |_| RatioBound::Exact)
+        self.shown(unit, key, title, value, |_, value| value.into())
     }
 
-    /// The same of a figure that may be an inequality.
+    /// The same of a figure that may be an inequality: which one, stands in the data behind it.
     pub(crate) fn bounded(
         self,
         unit: Unit,
         key: &str,
         title: &str,
         value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
-        bound: impl Fn(&T) -> RatioBound + 'a,
+        bound: impl Fn(&T) -> RatioBound + Clone + 'a,
+    ) -> Self {
+        let of = bound.clone();
+        let columns =
+            self.shown(unit, key, title, value, move |thing, value| Value::bounded(value, of(thing)));
+        let place = columns.last;
+        let name = |bound: RatioBound| (bound != RatioBound::Exact).then(|| <&str>::from(bound));
+        let columns = columns
+            .text(&format!("{key}_bound"), &format!("{title} is"), move |thing| name(bound(thing)))
+            .hidden();
+        Columns { last: place, ..columns }
+    }
+
+    fn shown(
+        self,
+        unit: Unit,
+        key: &str,
+        title: &str,
+        value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+        shown: impl Fn(&T, f64) -> Value + 'a,
     ) -> Self {
         let place = self.fields.len();
         let (low, high) = (format!("{key}_low"), format!("{key}_high"));
         let [of_low, of_high] = [value.clone(), value.clone()];
-        let shown = move |thing: &T| {
+        let figure = move |thing: &T| {
             let found = value(thing).map(|found| found.value).filter(|value| value.is_finite());
-            found.map_or(Value::None, |value| Value::bounded(value, bound(thing)))
+            found.map_or(Value::None, |value| shown(thing, value))
         };
         let columns = self
-            .add(unit, key, title, shown)
+            .add(unit, key, title, figure)
             .with(|column| column.interval(&low, &high))
             .add(unit, &low, &format!("{title} from"), move |thing| of_low(thing)?.low)
             .hidden()

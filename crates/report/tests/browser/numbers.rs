@@ -57,7 +57,7 @@ pub const CELLS: &str = "
                 const interval = cell.localName === 'td' ? clone.querySelector('small') : null;
                 for (const small of clone.querySelectorAll('small')) small.remove();
                 return [section.id, Number(row.dataset.row), places[cell.cellIndex], cell.dataset.value,
-                    clone.textContent.trim(), interval ? interval.textContent : null];
+                    clone.textContent.trim(), interval ? interval.textContent : cell.localName === 'td' && cell.title ? cell.title : null];
             });
         }));";
 
@@ -126,7 +126,7 @@ fn words(text: &str) -> Vec<&str> {
 
 /// Both ends as text, where there is a value to have an interval.
 fn interval(table: &Table, column: &Column, row: &[Value]) -> Option<[String; 2]> {
-    let [low, high] = column.interval.as_ref().filter(|_| column.has_interval_beside())?;
+    let [low, high] = column.interval.as_ref()?;
     let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));
     let own = table.place(&column.key)?;
     row[own].number()?;
