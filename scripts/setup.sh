@@ -27,6 +27,8 @@ newest() { sort --version-sort | tail -n 1; }
 
 rust_wanted=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' Cargo.toml services/rust/*/Cargo.toml | newest)
 go_wanted=$(sed -n 's/^go  *\([0-9.]*\).*/\1/p' services/go/*/go.mod | newest)
+# What reads the exports of a report, in their tests.
+readonly benchstat_wanted=v0.0.0-20260908200009-22c9c6c9d4da
 readonly rust_wanted go_wanted node_wanted=18.2 python_wanted=3.11 dotnet_wanted=3.1
 
 # is_new COMMAND... MINIMUM
@@ -48,7 +50,7 @@ rust_dir() {
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
 only=                                     # `bench`, where that is all that was asked for
-readonly for_tests=(lint crosscheck page) # they have no part in a run
+readonly for_tests=(lint crosscheck page export) # they have no part in a run
 
 need_command=() # words parted by 0x1f
 need_packages=()
@@ -73,7 +75,11 @@ need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that
 rust_is_here() { rust_dir >/dev/null; }
 go_is_here() { is_new go version "$go_wanted"; }
 locust_is_here() { command -v locust; }
-venv_is_here() { { go_is_here && { [[ $only == bench ]] || locust_is_here; }; } || python3 -m ensurepip --version; }
+venv_is_here() {
+    { go_is_here && { [[ $only == bench ]] || { locust_is_here && otava_is_here; }; }; } || python3 -m ensurepip --version
+}
+otava_is_here() { command -v otava; }
+benchstat_is_here() { command -v benchstat; }
 wrk_is_here() { command -v wrk; } # asked for its version it fails, and httperf loads port 80
 h2load_is_here() { command -v h2load; }
 httperf_is_here() { command -v httperf; }
@@ -97,6 +103,10 @@ list_needs() {
     need crosscheck h2load_is_here nghttp2-client
     need crosscheck httperf_is_here httperf
     need crosscheck locust_is_here ''
+    need export venv_is_here 'python3 python3-venv'
+    need export otava_is_here ''
+    need export go_is_here ''
+    need export benchstat_is_here ''
     need page chromium_is_here 'chromium chromium-driver'
     need page npm_is_here npm
     need page web_is_here ''
@@ -146,7 +156,7 @@ tell_old() {
 dotnet_can_be_had() { [[ $(uname -sm) == 'Linux x86_64' ]]; }
 can_be_had() { # INDEX
     case ${need_command[$1]} in
-        go_is_here | locust_is_here | web_is_here) ;;
+        go_is_here | locust_is_here | otava_is_here | benchstat_is_here | web_is_here) ;;
         dotnet_is_here) dotnet_can_be_had ;;
         *) [[ -n ${need_packages[$1]// /} ]] ;;
     esac
@@ -168,6 +178,14 @@ describe() { # INDEX
         locust_is_here)
             what=locust
             how="$(sed -n 's/ .*//; /^locust==/p' scripts/locust.requirements.txt) from PyPI"
+            ;;
+        otava_is_here)
+            what='Apache Otava and a parser of OpenMetrics'
+            how="$(sed -n 's/ .*//; /^\(apache-otava\|prometheus-client\)==/p' scripts/consumers.requirements.txt | paste -sd ' ') from PyPI"
+            ;;
+        benchstat_is_here)
+            what=benchstat
+            how="golang.org/x/perf@$benchstat_wanted, a Go module"
             ;;
         npm_is_here) what=npm ;;
         chromium_is_here) what='chromium and its driver' ;;
@@ -242,6 +260,22 @@ install_locust() {
     mkdir -p "$tools/bin" && ln -sf "$PWD/$tools/locust/bin/locust" "$tools/bin/"
 }
 
+# They read the exports of a report in tests, as they do for a user.
+install_otava() {
+    otava_is_here && return
+    say "installing Apache Otava into $tools/consumers"
+    rm -rf "$tools/consumers"
+    python3 -m venv "$tools/consumers" || return
+    "$tools/consumers/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
+        -r scripts/consumers.requirements.txt >&2 || return
+    mkdir -p "$tools/bin" && ln -sf "$PWD/$tools/consumers/bin/otava" "$tools/bin/"
+}
+install_benchstat() {
+    benchstat_is_here && return
+    say "installing benchstat into $tools/bin"
+    mkdir -p "$tools/bin" && GOBIN=$PWD/$tools/bin go install "golang.org/x/perf/cmd/benchstat@$benchstat_wanted" >&2
+}
+
 # What bundles the script of reports, and what their pages are tested with; no build of Tare needs it.
 install_web() {
     ! web_is_here || return 0
@@ -292,6 +326,8 @@ main() {
         install_dotnet || say '.NET could not be installed'
         if [[ $only != bench ]]; then
             install_locust || say 'locust could not be installed'
+            install_otava || say 'Apache Otava could not be installed'
+            install_benchstat || say 'benchstat could not be installed'
             install_web || say 'the packages of web/ could not be installed'
         fi
     fi

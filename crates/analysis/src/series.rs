@@ -19,6 +19,15 @@ pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTree
     place.map(|row| of_blocks(plan, &blocks_of(records, &rounds, row), metric)).unwrap_or_default()
 }
 
+/// Answers of one row in the closed loops that count, by block.
+pub fn answers(plan: &Plan, records: &[Record], label: &str) -> BTreeMap<usize, u64> {
+    let rounds = Rounds::of(plan, records);
+    let place = plan.rows.iter().position(|row| row.label == label);
+    let blocks = place.map(|row| blocks_of(records, &rounds, row)).unwrap_or_default();
+    let answered = |block: &Block| block.slices.iter().map(|slice| slice.load.answered).sum();
+    blocks.iter().map(|(number, block)| (*number, answered(block))).collect()
+}
+
 pub(crate) fn of_blocks(plan: &Plan, blocks: &Blocks, metric: Metric) -> BTreeMap<usize, f64> {
     let figure = |block: &Block| metric::figure(value(plan, block, metric)?);
     blocks.iter().filter_map(|(number, block)| Some((*number, figure(block)?))).collect()

@@ -7,6 +7,7 @@
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod document;
+pub mod exports;
 pub mod gather;
 pub mod kept;
 pub mod write;

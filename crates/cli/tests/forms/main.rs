@@ -71,6 +71,30 @@ fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
     assert_eq!(failed["name"], "asio at 256 connections");
 }
 
+#[test]
+fn a_run_goes_to_other_tools() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exports");
+    let fixture = fixtures::ALL.iter().find(|fixture| fixture.name == "comparison").unwrap();
+    let run = fixture.write(&folder);
+    let run = run.to_str().unwrap();
+    let formats = [
+        ("bmf", "{\n"),
+        ("go-bench", "goos: linux\n"),
+        ("github-bigger", "[\n"),
+        ("github-smaller", "[\n"),
+        ("otava", "time,run,commit,"),
+        ("openmetrics", "# TYPE tare_cpu_per_request_seconds gauge\n"),
+    ];
+    for (format, begin) in formats {
+        let printed = tare(&["report", run, "--format", format]);
+        assert!(printed.code == Some(0) && printed.stdout.starts_with(begin), "{format}: {}", printed.stdout);
+        let of_two = tare(&["report", run, run, "--format", format]);
+        assert_eq!(of_two.code, Some(if format == "otava" { 0 } else { 1 }), "{format}");
+    }
+    let two = tare(&["report", run, run, "--format", "otava"]).stdout;
+    assert_eq!(two.lines().count(), 3, "a head and a row for each run: {two}");
+}
+
 /// The one exit status of all forms.
 fn status(name: &str, run: &str, document: &Document) -> i32 {
     let text = tare(&["show", run]);

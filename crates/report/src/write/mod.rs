@@ -2,6 +2,7 @@
 //! they give text or bytes, and names where they are several.
 
 pub mod csv;
+pub mod exports;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod hgrm;

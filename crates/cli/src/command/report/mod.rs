@@ -1,6 +1,7 @@
 //! `tare report`: a stored run as a page, as tables or as data.
 
 mod deliver;
+mod exports;
 pub(crate) mod page;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +20,10 @@ use tare_report::{
 use crate::{exit::Outcome, output, workspace::Global};
 use deliver::Content;
 
-/// Write the report of a stored run: an HTML page, Markdown, CSV, Parquet, JSON, HdrHistogram or JUnit
+/// Write the report of a stored run: an HTML page, Markdown, CSV, Parquet, JSON, or the format of another tool
 ///
-/// The page is written into the run folder. Markdown, JSON and JUnit XML go to stdout. CSV, Parquet and .hgrm are folders of
-/// files in the run folder. Two runs are compared, the second with the first; three or more are a history, in the
+/// The page is written into the run folder. CSV, Parquet and .hgrm are folders of files in the run folder. All other formats go
+/// to stdout. Two runs are compared, the second with the first; three or more are a history, in the
 /// order of time. Their files are written into the folder of the last run, with names that begin with `history`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -32,6 +33,8 @@ Examples:
   tare report record/quick --format csv --section ranks
   tare report runs/A runs/B                       two runs compared
   tare report runs/A --format junit --out ci.xml  for a CI server
+  tare report runs/A --format go-bench | benchstat -col /service -
+  tare report runs/* --format otava --out tare.csv
 
 Exit codes: 0 fine, 1 usage or set-up error. With --format junit also those of the run's verdict: 2 a service failed, \
 3 gate failed, 4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta.")]
@@ -69,6 +72,26 @@ enum Form {
     Hgrm,
     /// JUnit XML: a test case for each check
     Junit,
+    /// Bencher Metric Format, JSON: every figure with its interval
+    Bmf,
+    /// The Go benchmark format, for benchstat: one line for each block
+    GoBench,
+    /// For github-action-benchmark, tool customBiggerIsBetter: the figures where more is better
+    GithubBigger,
+    /// For github-action-benchmark, tool customSmallerIsBetter: the figures where less is better
+    GithubSmaller,
+    /// CSV for Apache Otava: one row for each run that is named
+    Otava,
+    /// OpenMetrics text, for Prometheus and GitLab
+    Openmetrics,
+}
+
+impl Form {
+    /// It is made for another tool: it has valid figures only, and no words of ours.
+    fn is_export(self) -> bool {
+        use Form::{Bmf, GithubBigger, GithubSmaller, GoBench, Openmetrics, Otava};
+        matches!(self, Bmf | GoBench | GithubBigger | GithubSmaller | Otava | Openmetrics)
+    }
 }
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
@@ -81,6 +104,9 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         "--section: only for --format markdown, csv and parquet"
     );
     let runs = if args.runs.is_empty() { vec![global.newest_run()?] } else { args.runs.clone() };
+    if args.format.is_export() {
+        return exports::run(args.format, &runs, args.out.as_deref());
+    }
     if let [run] = runs.as_slice() { report(args, run) } else { several(args, &runs) }
 }
 
@@ -148,7 +174,8 @@ fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Re
         (Form::Html, _) => text(html::html(document)?),
         (Form::Json, _) => text(json::json(document)),
         (Form::Junit, _) => text(junit::junit(document)),
-        (Form::Hgrm, _) => Content::Files(Vec::<File>::new()),
+        // They are no forms of a document.
+        _ => Content::Files(Vec::<File>::new()),
     })
 }
 

@@ -1,0 +1,168 @@
+//! What is exported: each measure with its names, its unit and its direction, declared once for all formats.
+
+use tare_stats::Better;
+
+/// A measure as other tools are given it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ExportedMeasure {
+    /// In kebab case, unique, stable: `cpu-per-request`.
+    pub name: &'static str,
+    /// For people: `CPU per request`.
+    pub title: &'static str,
+    pub quantity: Quantity,
+    pub better: Better,
+    /// The unit in the Go benchmark format; absent if no block has a value of its own.
+    pub go_unit: Option<&'static str>,
+    pub help: &'static str,
+}
+
+/// What the values of a measure are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    Nanoseconds,
+    Bytes,
+    RequestsPerSecond,
+    /// Divided by the same measure of the reference, paired by block.
+    Ratio,
+}
+
+impl Quantity {
+    /// In a column of a table, and beside a value.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Quantity::Nanoseconds => "ns",
+            Quantity::Bytes => "bytes",
+            Quantity::RequestsPerSecond => "requests/s",
+            Quantity::Ratio => "ratio",
+        }
+    }
+
+    /// The base unit of OpenMetrics, with which a name ends, and a value in it.
+    pub(crate) fn in_base_unit(self, value: f64) -> (&'static str, f64) {
+        match self {
+            Quantity::Nanoseconds => ("seconds", value / 1e9),
+            Quantity::Bytes => ("bytes", value),
+            Quantity::RequestsPerSecond => ("requests_per_second", value),
+            Quantity::Ratio => ("ratio", value),
+        }
+    }
+}
+
+pub(super) static CPU: ExportedMeasure = ExportedMeasure {
+    name: "cpu-per-request",
+    title: "CPU per request",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: Some("CPU-ns/op"),
+    help: "CPU time of the service's processes for each answer.",
+};
+
+pub(super) static CPU_RATIO: ExportedMeasure = ExportedMeasure {
+    name: "cpu-per-request-ratio",
+    title: "CPU per request / reference",
+    quantity: Quantity::Ratio,
+    better: Better::Lower,
+    go_unit: None,
+    help: "CPU time for each answer, divided by that of the reference in the same blocks.",
+};
+
+pub(super) static THROUGHPUT: ExportedMeasure = ExportedMeasure {
+    name: "throughput",
+    title: "Throughput",
+    quantity: Quantity::RequestsPerSecond,
+    better: Better::Higher,
+    go_unit: Some("req/s"),
+    help: "Right answers per second in a closed loop.",
+};
+
+pub(super) static THROUGHPUT_RATIO: ExportedMeasure = ExportedMeasure {
+    name: "throughput-ratio",
+    title: "Throughput / reference",
+    quantity: Quantity::Ratio,
+    better: Better::Higher,
+    go_unit: None,
+    help: "Throughput, divided by that of the reference in the same blocks.",
+};
+
+pub(super) static LATENCY_P50: ExportedMeasure = ExportedMeasure {
+    name: "latency-p50",
+    title: "Latency p50",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: None,
+    help: "Median latency.",
+};
+
+pub(super) static LATENCY_P99: ExportedMeasure = ExportedMeasure {
+    name: "latency-p99",
+    title: "Latency p99",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: Some("p99-ns"),
+    help: "99th percentile of latency.",
+};
+
+pub(super) static PEAK_MEMORY: ExportedMeasure = ExportedMeasure {
+    name: "peak-memory",
+    title: "Peak RSS",
+    quantity: Quantity::Bytes,
+    better: Better::Lower,
+    go_unit: Some("RSS-B"),
+    help: "Peak resident memory of the service's processes.",
+};
+
+pub(super) static START_UP: ExportedMeasure = ExportedMeasure {
+    name: "start-up",
+    title: "Start-up",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: None,
+    help: "Time from exec to the first right answer.",
+};
+
+pub(super) static CAPACITY: ExportedMeasure = ExportedMeasure {
+    name: "capacity",
+    title: "Capacity",
+    quantity: Quantity::RequestsPerSecond,
+    better: Better::Higher,
+    go_unit: None,
+    help: "The highest rate that holds the SLO.",
+};
+
+/// All of them, in the order of the formats.
+pub static MEASURES: [&ExportedMeasure; 9] = [
+    &CPU,
+    &CPU_RATIO,
+    &THROUGHPUT,
+    &THROUGHPUT_RATIO,
+    &LATENCY_P50,
+    &LATENCY_P99,
+    &PEAK_MEMORY,
+    &START_UP,
+    &CAPACITY,
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_measures_and_a_slug_that_bencher_takes() {
+        let names: BTreeSet<&str> = MEASURES.iter().map(|measure| measure.name).collect();
+        assert_eq!(names.len(), MEASURES.len());
+        let is_slug = |name: &str| {
+            let parts = || name.split('-');
+            let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            name.len() <= 64 && parts().all(|part| !part.is_empty() && part.bytes().all(is_plain))
+        };
+        assert!(names.iter().all(|name| is_slug(name)), "{names:?}");
+    }
+
+    #[test]
+    fn a_unit_of_go_is_one_measures() {
+        let units: Vec<&str> = MEASURES.iter().filter_map(|measure| measure.go_unit).collect();
+        assert_eq!(units.iter().collect::<BTreeSet<_>>().len(), units.len());
+    }
+}

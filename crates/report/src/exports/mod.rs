@@ -1,0 +1,146 @@
+//! The figures of a run for other tools: those that are valid, and nothing else. Every format is written from this.
+
+mod gather;
+mod measure;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use tare_analysis::{estimate::Estimate, status::Status};
+use tare_bench::{
+    folder::{self, FolderError, about::About, series},
+    plan::Plan,
+};
+
+pub use measure::{ExportedMeasure, MEASURES, Quantity};
+
+/// Why a run has nothing for other tools.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Makespans and minutes of users, which no other tool has a place for.
+    #[error(
+        "{}: a published experiment has no figures for other tools; --format csv and parquet have its tables",
+        run.display()
+    )]
+    Published { run: PathBuf },
+    /// No row is valid.
+    #[error("{}: nothing to export{}", run.display(), listed(left_out))]
+    Nothing { run: PathBuf, left_out: Vec<LeftOut> },
+}
+
+/// The valid figures of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exported {
+    /// The name of its folder.
+    pub run: String,
+    pub title: String,
+    /// RFC 3339, UTC.
+    pub began: String,
+    pub status: Status,
+    /// Of the repository in which it was measured, if that was one.
+    pub commit: Option<String>,
+    /// The model of the machine's CPU; empty if it is not known.
+    pub cpu: String,
+    /// In the order of the tables.
+    pub subjects: Vec<Subject>,
+    pub left_out: Vec<LeftOut>,
+    /// What could not be read of the folder, a sentence each.
+    pub damage: Vec<String>,
+}
+
+/// What has figures: a service under a load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    pub service: String,
+    pub version: Option<String>,
+    pub contract: String,
+    /// The load, if the run had several: `256 connections`, `5000/s`; of a capacity the SLO.
+    pub load: Option<String>,
+    /// Threads, as the service was started with.
+    pub threads: usize,
+    pub levels: Vec<Level>,
+    pub blocks: BTreeMap<usize, BlockLevels>,
+}
+
+/// A measure, and its value over all blocks or starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    pub measure: &'static ExportedMeasure,
+    /// Its value is finite.
+    pub estimate: Estimate,
+}
+
+/// What one block gave.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BlockLevels {
+    pub answers: u64,
+    /// Finite, and above 0.
+    pub values: Vec<(&'static ExportedMeasure, f64)>,
+}
+
+/// A row without figures, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    pub row: String,
+    pub reason: String,
+}
+
+impl Exported {
+    /// The valid figures of the run in this folder.
+    ///
+    /// # Errors
+    /// If it cannot be read, is of a kind that no other tool takes, or has no valid row.
+    pub fn read(run: &Path) -> Result<Exported, ExportError> {
+        if series::is_one(run) {
+            return Err(ExportError::Published { run: run.to_owned() });
+        }
+        let stored = folder::read(run)?;
+        let (subjects, status, left_out) =
+            gather::gathered(&stored).ok_or_else(|| ExportError::Published { run: run.to_owned() })?;
+        if subjects.is_empty() {
+            return Err(ExportError::Nothing { run: run.to_owned(), left_out });
+        }
+        // A run is whole without it.
+        let about = About::read(run).ok().flatten();
+        let Plan { title, .. } = stored.header.plan;
+        Ok(Exported {
+            run: name(run),
+            title,
+            began: stored.header.began,
+            status,
+            commit: about.and_then(|about| about.revision).map(|revision| revision.commit),
+            cpu: stored.header.environment.cpu,
+            subjects,
+            left_out,
+            damage: stored.damage,
+        })
+    }
+}
+
+/// The name of a folder, however it was written.
+fn name(run: &Path) -> String {
+    let whole = run.canonicalize().unwrap_or_else(|_| run.to_owned());
+    whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl Subject {
+    /// `axum hello`, `axum hello at 5000/s`.
+    pub(crate) fn name(&self) -> String {
+        let load = self.load.iter().map(|load| format!(" at {load}"));
+        load.fold(format!("{} {}", self.service, self.contract), |name, load| name + &load)
+    }
+}
+
+impl std::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.row, self.reason)
+    }
+}
+
+fn listed(left_out: &[LeftOut]) -> String {
+    left_out.iter().map(|left_out| format!("; {left_out}")).collect()
+}

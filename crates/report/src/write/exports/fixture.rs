@@ -1,0 +1,43 @@
+//! Runs for the tests of all formats: a whole one, one with hostile names, one with what is not known.
+
+use tempfile::tempdir;
+
+use crate::{
+    exports::{Exported, Subject},
+    gather::fixture,
+    write::fixture::HOSTILE,
+};
+
+/// Four services in eight blocks, with two open loops; two rows have no figures.
+pub(super) fn exported() -> Exported {
+    let folder = tempdir().unwrap();
+    let run = folder.path().join("sample");
+    std::fs::create_dir(&run).unwrap();
+    fixture::write(&fixture::kept(8), &run);
+    Exported::read(&run).unwrap()
+}
+
+/// The same with a hostile name in every place that a user fills.
+pub(super) fn hostile() -> Exported {
+    let whole = exported();
+    let renamed = |(place, subject): (usize, &Subject)| {
+        let name = HOSTILE[place % HOSTILE.len()].to_owned();
+        Subject {
+            service: format!("{name}{place}"),
+            contract: name.clone(),
+            load: Some(name),
+            ..subject.clone()
+        }
+    };
+    let subjects = whole.subjects.iter().enumerate().map(renamed).collect();
+    let all = HOSTILE.join("\n");
+    Exported { title: all.clone(), run: all.clone(), commit: Some(all.clone()), cpu: all, subjects, ..whole }
+}
+
+/// Of one block, so that there are no intervals, and without the time at which it began.
+pub(super) fn bad() -> Exported {
+    let folder = tempdir().unwrap();
+    fixture::write(&fixture::kept(1), folder.path());
+    let run = Exported::read(folder.path()).unwrap();
+    Exported { began: String::new(), commit: None, cpu: String::new(), ..run }
+}
