@@ -50,7 +50,7 @@ rust_dir() {
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
 only=                                     # `bench`, where that is all that was asked for
-readonly for_tests=(lint crosscheck page export) # they have no part in a run
+readonly for_tests=(lint crosscheck page export manual) # they have no part in a run
 
 need_command=() # words parted by 0x1f
 need_packages=()
@@ -107,6 +107,7 @@ list_needs() {
     need export otava_is_here ''
     need export go_is_here ''
     need export benchstat_is_here ''
+    need manual $'groff\x1f--version' groff-base
     need page chromium_is_here 'chromium chromium-driver'
     need page npm_is_here npm
     need page web_is_here ''

@@ -14,6 +14,7 @@ Examples:
   tare compare hyper axum                    does axum cost more than hyper?
   tare slo hyper --slo p99=10ms              the highest rate at which hyper's p99 stays below 10 ms
   tare load http://127.0.0.1:8080/ -c 64     load any HTTP server on this machine
+  tare examples                              common questions, each with its command
   tare COMMAND --help                        options and examples of one command
 
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \

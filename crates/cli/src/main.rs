@@ -9,7 +9,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// A benchmark of HTTP frameworks: what does each one cost, compared with a raw socket?
 ///
@@ -39,6 +39,9 @@ enum Command {
     Doctor(command::doctor::Args),
     Selftest(command::selftest::Args),
     RawSocket(command::raw_socket::Args),
+    Examples(command::examples::Args),
+    Completions(command::completions::Args),
+    Man(command::man::Args),
     /// The watchdog: it outlives a tare that was killed, and kills what that had started. Started by tare, not by people
     #[command(hide = true)]
     Watchdog,
@@ -64,6 +67,9 @@ fn main() -> ExitCode {
         Command::Doctor(args) => command::doctor::run(global, args),
         Command::Selftest(args) => command::selftest::run(global, args),
         Command::RawSocket(args) => command::raw_socket::run(global, args),
+        Command::Examples(args) => command::examples::run(&args),
+        Command::Completions(args) => command::completions::run(Cli::command(), &args),
+        Command::Man(args) => command::man::run(Cli::command(), &args),
         Command::Watchdog => {
             tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
             Ok(exit::Outcome::Fine)

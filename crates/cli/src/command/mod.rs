@@ -2,9 +2,12 @@
 
 pub(crate) mod build;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod examples;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod man;
 mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod report;
@@ -16,3 +19,8 @@ pub(crate) mod slo;
 mod start;
 pub(crate) mod verify;
 mod words;
+
+/// The commands that are for people, in the order of the help.
+fn shown(cli: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    cli.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
+}

@@ -1,0 +1,171 @@
+//! `tare examples`: common questions, each with the command that answers it.
+
+use crate::{exit::Outcome, output};
+
+/// Print common questions, each with the command that answers it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare examples              every question
+  tare examples capacity     those that have this word
+
+Exit codes: 0 fine, 1 no question has the word, or a usage error.")]
+pub(crate) struct Args {
+    /// Only questions and commands that contain this word
+    #[arg(value_name = "WORD")]
+    word: Option<String>,
+}
+
+/// A question, and commands in the order in which they are run.
+struct Example {
+    question: &'static str,
+    commands: &'static [&'static str],
+}
+
+const EXAMPLES: [Example; 14] = [
+    Example {
+        question: "Which framework costs least, and which cannot be separated?",
+        commands: &["tare run experiments/quick.toml", "tare show", "tare report"],
+    },
+    Example { question: "How do two frameworks differ?", commands: &["tare compare hyper axum"] },
+    Example {
+        question: "Did this branch make my service slower?",
+        commands: &["tare compare --revisions main..HEAD ./my-service"],
+    },
+    Example {
+        question: "Did it, as a gate in CI that fails at a regression of 5% in CPU time?",
+        commands: &[
+            "tare compare --revisions main..HEAD ./my-service --metric cpu --delta 5% --out runs/gate",
+            "tare report runs/gate --format junit --out gate.xml",
+            "tare show runs/gate --format markdown",
+        ],
+    },
+    Example {
+        question: "How many requests per second does my service take, with its p99 below 10 ms?",
+        commands: &["tare slo ./my-service --slo p99=10ms"],
+    },
+    Example {
+        question: "Is that capacity at least 20,000 requests per second?",
+        commands: &["tare slo ./my-service --slo p99=10ms --at-least 20k"],
+    },
+    Example {
+        question: "How fast is a server that is already running?",
+        commands: &["tare load http://127.0.0.1:8080/"],
+    },
+    Example {
+        question: "What is its latency at 20,000 requests per second?",
+        commands: &["tare load -R 20k --arrivals poisson -d 1m --latency http://127.0.0.1:8080/"],
+    },
+    Example {
+        question: "Does my service answer as its contract says, and survive bad input?",
+        commands: &["tare verify ./my-service", "tare verify ./my-service --endure"],
+    },
+    Example {
+        question: "How do the services change from 16 connections to 256?",
+        commands: &["tare run experiments/quick.toml --connections 16,64,256"],
+    },
+    Example {
+        question: "What changed between two runs, or over many?",
+        commands: &["tare report runs/A runs/B", "tare report runs/A runs/B runs/C"],
+    },
+    Example {
+        question: "How do I give the figures to benchstat, Bencher or Prometheus?",
+        commands: &[
+            "tare report runs/A --format go-bench --out bench.txt",
+            "tare report runs/A --format bmf --out bmf.json",
+            "tare report runs/A --format openmetrics --out tare.prom",
+        ],
+    },
+    Example {
+        question: "Is this machine good enough to measure on?",
+        commands: &["tare doctor", "tare selftest --quick", "tare load --calibrate"],
+    },
+    Example {
+        question: "Does a published benchmark still hold here?",
+        commands: &["tare run experiments/published/restinio-2017.toml"],
+    },
+];
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let word = args.word.as_deref().unwrap_or_default();
+    let text: Vec<String> = EXAMPLES.iter().filter(|example| example.has(word)).map(Example::text).collect();
+    anyhow::ensure!(
+        !text.is_empty(),
+        "no example has the word \"{word}\"; `tare examples` prints all of them"
+    );
+    output::print(&text.join("\n"))?;
+    Ok(Outcome::Fine)
+}
+
+impl Example {
+    fn has(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        self.commands.iter().chain([&self.question]).any(|text| text.to_lowercase().contains(&word))
+    }
+
+    fn text(&self) -> String {
+        let commands: String = self.commands.iter().map(|command| format!("  {command}\n")).collect();
+        format!("{}\n{commands}", output::paint("1", self.question))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::{Cli, command::shown};
+
+    /// The words of a command up to a pipe, as a shell reads them; a quote holds white space together.
+    fn words(line: &str) -> Vec<String> {
+        let mut quoted = false;
+        let mut words = vec![String::new()];
+        for c in line.split([';', '|', '>']).next().unwrap().trim().chars() {
+            match c {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                _ => words.last_mut().unwrap().push(c),
+            }
+        }
+        words
+    }
+
+    fn is_understood(line: &str) {
+        if let Err(error) = Cli::try_parse_from(words(line)) {
+            assert!(!error.use_stderr(), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_command_of_an_example_is_understood() {
+        let commands = EXAMPLES.iter().flat_map(|example| example.commands);
+        commands.for_each(|command| is_understood(command));
+    }
+
+    /// Two spaces or more part a command from what is said of it.
+    #[test]
+    fn every_example_of_a_help_is_understood() {
+        let mut cli = Cli::command();
+        cli.build();
+        let helps =
+            shown(&cli).chain([&cli]).filter_map(|of| of.get_after_long_help().or(of.get_after_help()));
+        let helps: Vec<String> = helps.map(ToString::to_string).collect();
+        let lines =
+            helps.iter().flat_map(|help| help.lines()).filter_map(|line| line.strip_prefix("  tare "));
+        let mut count = 0;
+        for line in lines.filter(|line| !line.starts_with("COMMAND")) {
+            let command = line.split("  ").next().unwrap().replace("URL", "http://127.0.0.1:8080/");
+            is_understood(&format!("tare {command}"));
+            count += 1;
+        }
+        assert!(count > 40, "only {count} examples were found");
+    }
+
+    #[test]
+    fn a_word_chooses_and_one_that_no_example_has_is_an_error() {
+        let having = |word: &str| EXAMPLES.iter().filter(|example| example.has(word)).count();
+        assert_eq!(having(""), EXAMPLES.len());
+        assert!((1..EXAMPLES.len()).contains(&having("Capacity")));
+        assert!(run(&Args { word: Some("no such word".to_owned()) }).is_err());
+    }
+}
