@@ -22,6 +22,7 @@ mod request_buffer;
 pub mod schedule;
 mod stop;
 pub mod tally;
+pub mod units;
 
 pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};

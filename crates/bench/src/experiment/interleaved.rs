@@ -6,8 +6,8 @@ use std::{
 };
 use tare_service::settings::ServiceSettings;
 
-use jiff::fmt::serde::unsigned_duration;
 use serde::Deserialize;
+use tare_load::units::{deserialize_duration, deserialize_some_duration};
 use tare_service::document::{self, DocumentError};
 
 use super::{
@@ -44,17 +44,17 @@ pub struct Experiment {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScheduleSetting {
     /// No block is begun that would end after this.
-    #[serde(with = "unsigned_duration::friendly::compact::required")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub budget: Duration,
-    #[serde(with = "unsigned_duration::friendly::compact::required")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub slice: Duration,
     /// Absent if the run chooses it by what slices and starts cost.
     pub slices_per_block: Option<usize>,
     /// Load before the first slice of a fresh process; not recorded.
-    #[serde(with = "unsigned_duration::friendly::compact::required")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub warm_up: Duration,
     /// The most of it: a pilot finds how much each service needs. Without it all have the same.
-    #[serde(default, with = "unsigned_duration::friendly::compact::optional")]
+    #[serde(default, deserialize_with = "deserialize_some_duration")]
     pub warm_up_max: Option<Duration>,
     /// Never fewer blocks than this, whatever the budget says.
     pub blocks_min: usize,

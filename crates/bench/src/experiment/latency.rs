@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use tare_load::schedule::parse::parse_rate;
+use tare_load::units::{deserialize_duration, parse_rate};
 
 use super::{Rate, load::is_within};
 
@@ -25,7 +25,7 @@ pub(super) struct LatencyFile {
     rate: Option<String>,
     #[serde(default)]
     shares: Vec<f64>,
-    #[serde(with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required")]
+    #[serde(deserialize_with = "deserialize_duration")]
     slice: Duration,
     slices_per_block: usize,
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{FORMAT, name_of};
 use crate::figures::{Check, Figures};
 use tare_host::link::LinkSpec;
+use tare_load::units::Lasting;
 use tare_service::{
     contract::Contract,
     document::{self, DocumentError},
@@ -103,7 +104,7 @@ pub(crate) struct Part {
     pub services: Vec<String>,
     /// Load before the measured one, in a closed loop over the same connections.
     #[serde(default)]
-    pub warm_up: Option<jiff::SignedDuration>,
+    pub warm_up: Option<Lasting>,
     pub load: LoadEntry,
     #[serde(default = "one_thread")]
     pub threads: Many<Threads>,
@@ -121,14 +122,14 @@ pub(crate) enum LoadEntry {
     Closed {
         connections: Many<usize>,
         threads: Many<usize>,
-        duration: jiff::SignedDuration,
-        think: Option<(jiff::SignedDuration, jiff::SignedDuration)>,
+        duration: Lasting,
+        think: Option<(Lasting, Lasting)>,
     },
     Open {
         per_second: Many<f64>,
         connections: usize,
         threads: usize,
-        duration: jiff::SignedDuration,
+        duration: Lasting,
     },
     Sessions {
         connections: u64,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tare_host::{cpus::Pinning, link::LinkSpec};
+use tare_load::units::Lasting;
 use tare_service::{catalogue::Row, settings::ServiceSettings};
 
 use super::{Link, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until};
@@ -178,8 +179,8 @@ impl LoadEntry {
     }
 }
 
-fn ns(duration: jiff::SignedDuration) -> u64 {
-    super::interleaved::ns(duration.unsigned_abs())
+fn ns(lasting: Lasting) -> u64 {
+    super::interleaved::ns(lasting.0)
 }
 
 #[cfg(test)]

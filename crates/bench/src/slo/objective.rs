@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use tare_load::schedule::parse::parse_duration;
+use tare_load::units::{UnitError, parse_duration_with_unit};
 
 use crate::sample::LoadResult;
 
@@ -39,6 +39,8 @@ pub enum SloError {
     Percentile(String),
     #[error("\"{0}\" is not a time above 0: give one such as 500us, 10ms or 1s")]
     Limit(String),
+    #[error("\"{name}={number}\" has no unit: write {name}={number}ms or {name}={number}s")]
+    NoUnit { name: String, number: String },
     #[error("\"{0}\" is not a share of requests: give one from 0% to below 100%, such as 0.1%")]
     Share(String),
     #[error("\"{0}\" is asked for twice: give it once")]
@@ -135,8 +137,13 @@ impl FromStr for Term {
         let percent = name.strip_prefix('p').ok_or_else(|| SloError::Term(text.to_owned()))?;
         let percent = percent.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent < 100.0);
         let percent = percent.ok_or_else(|| SloError::Percentile(name.to_owned()))?;
-        let limit = parse_duration(value).ok().filter(|limit| !limit.is_zero());
-        let limit = limit.ok_or_else(|| SloError::Limit(value.to_owned()))?;
+        let limit = parse_duration_with_unit(value).map_err(|error| match error {
+            UnitError::NoUnit(number) => SloError::NoUnit { name: name.to_owned(), number },
+            _ => SloError::Limit(value.to_owned()),
+        })?;
+        if limit.is_zero() {
+            return Err(SloError::Limit(value.to_owned()));
+        }
         Ok(Term::Latency { percent, limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX) })
     }
 }
@@ -187,7 +194,7 @@ mod tests {
     fn what_may_be_asked_for() {
         assert_eq!(slo(&["p99=10ms"]), Ok("p99=10ms, errors=0.1%".to_owned()));
         assert_eq!(slo(&["p50=500us", "p99.9=1.5s"]), Ok("p50=500us, p99.9=1.5s, errors=0.1%".to_owned()));
-        assert_eq!(slo(&["errors=0%", "p99=2"]), Ok("errors=0%, p99=2s".to_owned()));
+        assert_eq!(slo(&["errors=0%", "p99=1m30s"]), Ok("errors=0%, p99=90s".to_owned()));
         let both = Slo::parse(["p90=3ms", "errors=0.25%"]).unwrap();
         let json = serde_json::to_string(&both).unwrap();
         assert_eq!(json, r#"["p90=3ms","errors=0.25%"]"#);
@@ -198,11 +205,12 @@ mod tests {
 
     #[test]
     fn mistakes_say_what_to_give() {
-        let texts: [&[&str]; 8] = [
+        let texts: [&[&str]; 9] = [
             &["10ms"],
             &["q99=10ms"],
             &["p100=1s"],
             &["p99=soon"],
+            &["p99=20"],
             &["p99=0ms"],
             &["p9=1s", "errors=0.1"],
             &["p99=1s", "p99=2s"],

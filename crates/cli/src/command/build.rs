@@ -12,6 +12,7 @@ use std::{
 use anyhow::Context;
 use indicatif::DecimalBytes;
 use serde::Serialize;
+use tare_load::units::{parse_duration, spell_duration};
 use tare_service::{
     build::{self, BuildError, Built, Cost, Many, Site, Store},
     catalogue::Service,
@@ -59,8 +60,8 @@ pub(crate) struct Args {
     )]
     prune: Option<u16>,
     /// Start no build after this time, such as `20m`; the rest is reported as skipped
-    #[arg(long, value_name = "TIME")]
-    within: Option<jiff::SignedDuration>,
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    within: Option<Duration>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -142,7 +143,7 @@ fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
 
 /// Whether there is time left, and no signal has come.
 fn may_begin(args: &Args, interrupt: &AtomicBool, began: Instant) -> impl Fn() -> bool + Sync {
-    let within = args.within.map(|within| within.unsigned_abs());
+    let within = args.within;
     move || !interrupt.load(Ordering::Relaxed) && within.is_none_or(|within| began.elapsed() < within)
 }
 
@@ -152,11 +153,7 @@ fn in_order_of(services: &[&Service], mut lines: Vec<BuildLine>) -> Vec<BuildLin
     lines
 }
 
-fn line(
-    service: &Service,
-    built: Option<Result<Built, BuildError>>,
-    within: Option<jiff::SignedDuration>,
-) -> BuildLine {
+fn line(service: &Service, built: Option<Result<Built, BuildError>>, within: Option<Duration>) -> BuildLine {
     let ready = |built: Built| {
         let folder = built.place.to_path_buf();
         Ready { version: built.version, cost: built.cost, content: built.content, folder }
@@ -168,7 +165,8 @@ fn line(
         Some(Err(error @ BuildError::Interrupted)) => BuildResult::Skipped { reason: error.to_string() },
         Some(Err(error)) => BuildResult::Failed { reason: error.to_string() },
         None => {
-            let within = within.map(|within| format!(" within {within:#}")).unwrap_or_default();
+            let within =
+                within.map(|within| format!(" within {}", spell_duration(within))).unwrap_or_default();
             BuildResult::Skipped { reason: format!("not started{within}") }
         }
     };

@@ -1,7 +1,5 @@
 //! Values of the command line that several commands read.
 
-use std::time::Duration;
-
 use anyhow::Context;
 use tare_bench::plan::until::Metric;
 use tare_host::spelling::suggestion;
@@ -18,12 +16,6 @@ pub(super) fn share(text: &str) -> anyhow::Result<f64> {
 pub(super) fn delta(text: &str) -> anyhow::Result<f64> {
     let share = share(text).ok().filter(|share| *share > 0.0 && *share < 1.0);
     share.context("a regression is a share between 0 and 1, such as 3% or 0.03")
-}
-
-/// `3m`, `1m 30s`; not a time below 0.
-pub(super) fn time(text: &str) -> anyhow::Result<Duration> {
-    let time: jiff::SignedDuration = text.parse()?;
-    Duration::try_from(time).ok().with_context(|| format!("\"{text}\" is below 0"))
 }
 
 /// `cpu`, `throughput`, `p99`, `rss`.
@@ -43,13 +35,6 @@ pub(super) fn metric(text: &str) -> Result<Metric, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_time_is_not_below_0() {
-        assert_eq!(["3m", "1m 30s", "0s"].map(|text| time(text).unwrap().as_secs()), [180, 90, 0]);
-        assert_eq!(time("-3m").unwrap_err().to_string(), "\"-3m\" is below 0");
-        assert!(time("soon").is_err());
-    }
 
     #[test]
     fn a_delta_is_a_share() {

@@ -45,7 +45,7 @@ fn mistakes_in_a_manifest() {
     assert_snapshot!(in_manifest("\"honest\"", "\"honset\""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:2: name "honset" is not the folder's: "honest""#);
     assert_snapshot!(in_manifest("style     = \"framework\"", "style = \"framwork\""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:8: unknown value "framwork"; did you mean "framework"?"#);
     assert_snapshot!(in_manifest("licence   = \"MIT\"\n", ""), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:1: missing field "licence""#);
-    assert_snapshot!(in_manifest("\"10s\"", "10"), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:13: invalid type: integer "10", expected an unsigned duration string"#);
+    assert_snapshot!(in_manifest("\"10s\"", "10"), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:13: invalid type: integer "10", expected a duration in quotes, such as "30s""#);
     assert_snapshot!(in_manifest("[run]", "[run"), @r#"error: "honest" cannot be used: ROOT/services/fake/honest/service.toml:11: unclosed table, expected "]""#);
 }
 

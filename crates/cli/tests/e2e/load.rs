@@ -245,7 +245,7 @@ fn a_dry_run_sends_nothing() {
     let ended = load(&workspace, "http://localhost/", words).expect(0);
     assert_snapshot!(ended.stdout.lines().take(12).collect::<Vec<_>>().join("\n"), @r"
     to       http://localhost/ (unix:/tmp/x.sock)
-    load     closed loop, 2 connections, 1 thread, 5 requests within 3600s
+    load     closed loop, 2 connections, 1 thread, 5 requests within 1h
     compare  every response with what the contract rest asks for
     wait     2s for a response, 2s for what is in flight at the end
     seed     7

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use tare_load::schedule::parse::parse_duration;
+use tare_load::units::{SIZE_UNITS, parse_duration_with_unit, parse_size};
 
 use crate::spelling::suggestion;
 
@@ -14,8 +14,6 @@ pub(crate) const MTU: usize = 1500;
 const KEYS: [&str; 6] = ["delay", "jitter", "reorder", "loss", "rate", "queue"];
 const RATE_UNITS: [(&str, u64); 4] =
     [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
-const BYTE_UNITS: [(&str, u64); 5] =
-    [("MiB", 1 << 20), ("KiB", 1 << 10), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)];
 const TIME_UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 /// Longer than over any satellite. A limit is needed since travelling packets are kept in memory.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
@@ -184,7 +182,7 @@ impl Way {
             "rate" => self.rate_bits_per_s.map(|rate| print_in(rate, &RATE_UNITS)),
             _ => self.queue.map(|queue| match queue {
                 Queue::Packets(packets) => packets.to_string(),
-                Queue::Bytes(bytes) => print_in(bytes, &BYTE_UNITS),
+                Queue::Bytes(bytes) => print_in(bytes, &SIZE_UNITS),
             }),
         }
     }
@@ -225,8 +223,7 @@ impl From<LinkSpec> for String {
 
 fn time(text: &str) -> Result<u64, LinkSpecError> {
     // Elsewhere a number without a unit means seconds, which would be too long for a link.
-    let has_unit = text == "0" || text.ends_with(|last: char| last.is_ascii_alphabetic());
-    let time = parse_duration(text).ok().filter(|_| has_unit);
+    let time = parse_duration_with_unit(text).ok();
     let ns = time.and_then(|time| u64::try_from(time.as_nanos()).ok()).filter(|ns| *ns <= DELAY_NS_MAX);
     ns.ok_or_else(|| LinkSpecError::Time(text.to_owned()))
 }
@@ -245,7 +242,7 @@ fn rate(text: &str) -> Result<u64, LinkSpecError> {
 fn queue(text: &str) -> Result<Queue, LinkSpecError> {
     let packets = text.parse().ok().filter(|packets| (1..=QUEUE_MAX).contains(packets)).map(Queue::Packets);
     let bytes = || {
-        let bytes = BYTE_UNITS.into_iter().find_map(|unit| in_unit(text, unit));
+        let bytes = parse_size(text).ok().filter(|_| !text.ends_with(|last: char| last.is_ascii_digit()));
         bytes.filter(|bytes| (QUEUE_BYTES_MIN..=QUEUE_MAX).contains(bytes)).map(Queue::Bytes)
     };
     packets.or_else(bytes).ok_or_else(|| LinkSpecError::Queue(text.to_owned()))

@@ -15,7 +15,7 @@ use kit::load::{drivers, excuse, load, run};
 use kit::process::{Server, cpus, descriptors, pin, serve_in_process};
 use kit::scenarios::*;
 use kit::stations::Stations;
-use tare_load::schedule::parse::parse_duration;
+use tare_load::units::parse_duration;
 use tare_load::{DriverChoice, DriverKind, Histogram};
 
 /// What is measured, and how.

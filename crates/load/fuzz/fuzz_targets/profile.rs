@@ -3,14 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tare_load::schedule::{
-    Profile,
-    parse::{parse_count, parse_duration, parse_rate},
+use tare_load::{
+    schedule::Profile,
+    units::{parse_count, parse_duration_with_unit, parse_rate, parse_size},
 };
 
 fuzz_target!(|input: (u64, &str)| {
     let (at_ns, text) = input;
-    let _ = (parse_count(text), parse_rate(text), parse_duration(text));
+    let _ = (parse_count(text), parse_rate(text), parse_size(text), parse_duration_with_unit(text));
     let Ok(profile) = text.parse::<Profile>() else { return };
     assert_eq!(profile.to_string().parse::<Profile>(), Ok(profile.clone()));
     let (rate_per_s, arrivals) = (profile.rate_per_s(at_ns), profile.arrivals_before(at_ns));

@@ -4,7 +4,7 @@
 //! A closed loop asks [`Think`] after every answer; an open loop asks a [`Source`] and never looks at the answers.
 
 mod arrivals;
-pub mod parse;
+mod parse;
 mod profile;
 mod random;
 mod think;
@@ -13,6 +13,7 @@ mod think;
 mod tests;
 
 pub use arrivals::{Arrivals, Process, Source};
+pub use parse::SpecError;
 pub use profile::{Profile, ProfileError};
 pub use random::SplitMix64;
 pub use think::Think;

@@ -131,9 +131,7 @@ pub struct Run {
     /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
     #[serde(default)]
     pub arguments: BTreeMap<String, Vec<String>>,
-    #[serde(
-        deserialize_with = "jiff::fmt::serde::unsigned_duration::friendly::compact::required::deserialize"
-    )]
+    #[serde(deserialize_with = "tare_load::units::deserialize_duration")]
     pub ready_timeout: Duration,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     #[serde(default)]

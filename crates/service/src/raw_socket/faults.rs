@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use tare_load::units::parse_duration;
+
 use super::{Behaviour, Reply, slower::Slowness};
 
 /// A fault of a server. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
@@ -103,8 +105,7 @@ fn one_in(text: &str) -> Option<u64> {
 }
 
 fn time(text: &str) -> Option<Duration> {
-    let time: jiff::SignedDuration = text.parse().ok()?;
-    time.is_positive().then(|| time.unsigned_abs())
+    parse_duration(text).ok().filter(|time| !time.is_zero())
 }
 
 impl Fault {

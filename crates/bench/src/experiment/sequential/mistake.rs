@@ -6,6 +6,7 @@ use tare_host::spelling::suggestion;
 
 use super::{Check, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads};
 use crate::figures::Where;
+use tare_load::units::Lasting;
 
 type Mistake = (String, String);
 
@@ -81,9 +82,6 @@ impl SequentialExperiment {
         if part.delay_ms.as_slice().iter().any(|delay_ms| *delay_ms > DELAY_MS_MAX) {
             return at_part(format!("\"delay-ms\" is more than {DELAY_MS_MAX}, an hour"));
         }
-        if part.warm_up.is_some_and(|time| time.is_negative()) {
-            return at_part("\"warm-up\" is less than 0".to_owned());
-        }
         part.load.mistake().map_or(Ok(()), at_part)
     }
 
@@ -104,9 +102,7 @@ impl LoadEntry {
         };
         let positive =
             |key: &str, is_positive: bool| (!is_positive).then(|| format!("\"{key}\" must be 1 or more"));
-        let lasts = |time: &jiff::SignedDuration| {
-            (!time.is_positive()).then(|| "\"duration\" must be more than 0".to_owned())
-        };
+        let lasts = |time: &Lasting| time.0.is_zero().then(|| "\"duration\" must be more than 0".to_owned());
         let few = |factors: [u64; 2]| {
             let all = factors[0].checked_mul(factors[1]).filter(|all| *all <= REQUESTS_MAX);
             all.is_none().then(|| "more requests than any machine answers in a year".to_owned())
@@ -118,8 +114,7 @@ impl LoadEntry {
                     .or(positive("threads", !threads.as_slice().contains(&0)))
                     .or(lasts(duration))
                     .or(think.and_then(|(least, most)| {
-                        let is_sound = !least.is_negative() && least <= most;
-                        (!is_sound).then(|| "\"think\" must be two times, the shorter first".to_owned())
+                        (least > most).then(|| "\"think\" must be two times, the shorter first".to_owned())
                     }))
             }
             LoadEntry::Open { connections: count, threads, per_second, duration } => connections(&[*count])

@@ -14,6 +14,7 @@ use tare_bench::{
         until::{ALPHA, Gate, Metric, Until, looks},
     },
 };
+use tare_load::units::parse_duration;
 use tare_service::{catalogue::Row, workspace::Workspace};
 
 use super::run::{measure, pinning};
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
     /// Maximum measuring time, such as `3m`; the blocks up to the first look are measured anyway
-    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
     /// Number of connections
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use tare_load::{DriverChoice, Think, Waiting};
+use tare_load::{DriverChoice, Think, Waiting, units::parse_duration};
 
 use super::{
     super::words::share,
@@ -91,7 +91,7 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "TIME", value_parser = words::duration)]
     pub warm_up: Option<Duration>,
     /// At the end, wait this long for outstanding responses [default: --timeout]
-    #[arg(long, value_name = "TIME", value_parser = tare_load::schedule::parse::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub drain: Option<Duration>,
     /// Seed of think times, random arrivals and the values in a contract's requests [default: random, printed]
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! What `--dry-run` prints: everything that would be done. Nothing is sent.
 
+use tare_load::units::spell_duration;
+
 use super::{Job, expect, plan::describe};
 
 /// More requests of a contract are not shown.
@@ -15,13 +17,13 @@ pub(super) fn text(job: &Job) -> String {
         describe(job.plan.connections, &job.plan.load)
     );
     if let Some(warm_up) = &job.plan.warm_up {
-        out += &format!("before   the same for {:?}, not reported\n", warm_up.stop.window());
+        out += &format!("before   the same for {}, not reported\n", spell_duration(warm_up.stop.window()));
     }
     out += &format!(
-        "compare  {}\nwait     {:?} for a response, {:?} for what is in flight at the end\nseed     {}\n",
+        "compare  {}\nwait     {} for a response, {} for what is in flight at the end\nseed     {}\n",
         expect::planned(&job.rules, job.contract.as_deref()),
-        job.plan.load.response_timeout,
-        job.plan.load.stop.drain,
+        spell_duration(job.plan.load.response_timeout),
+        spell_duration(job.plan.load.stop.drain),
         job.seed
     );
     let count = job.exchanges.len();

@@ -6,6 +6,7 @@ use anyhow::ensure;
 use tare_load::{
     Connections, Load, Quota, Schedule, Stop, Think, Waiting,
     schedule::{Arrivals, Process},
+    units::spell_duration,
 };
 
 use super::args::{CheckingArgs, PaceArgs, Spread, TransportArgs};
@@ -78,11 +79,11 @@ pub(super) fn describe(connections: Connections, load: &Load) -> String {
     let kind = match &load.schedule {
         Schedule::Closed { think: Think::None } => "closed loop".to_owned(),
         Schedule::Closed { think: Think::Fixed(ns) } => {
-            format!("closed loop with {:?} of think time", Duration::from_nanos(*ns))
+            format!("closed loop with {} of think time", spell_duration(Duration::from_nanos(*ns)))
         }
         Schedule::Closed { think: Think::Uniform { min_ns, max_ns } } => {
-            let [min, max] = [min_ns, max_ns].map(|ns| Duration::from_nanos(*ns));
-            format!("closed loop with {min:?} to {max:?} of think time")
+            let [min, max] = [min_ns, max_ns].map(|ns| spell_duration(Duration::from_nanos(*ns)));
+            format!("closed loop with {min} to {max} of think time")
         }
         Schedule::Open(arrivals) => {
             let how = match arrivals.process {
@@ -94,24 +95,26 @@ pub(super) fn describe(connections: Connections, load: &Load) -> String {
     };
     let mut words = vec![kind, counted(total as u64, "connection"), counted(threads as u64, "thread")];
     if load.pipeline > 1 {
-        words.push(format!("{} requests in flight on each", load.pipeline));
+        words.push(format!("{} in flight on each", counted(load.pipeline as u64, "request")));
     }
     if let Some(count) = load.requests_per_connection {
         words.push(format!("{} per connection", counted(count, "request")));
     }
-    let within = load.stop.window();
+    let within = spell_duration(load.stop.window());
     words.push(match load.stop.quota() {
-        None => format!("for {within:?}"),
-        Some(Quota::Requests(count)) => format!("{} within {within:?}", counted(count, "request")),
+        None => format!("for {within}"),
+        Some(Quota::Requests(count)) => format!("{} within {within}", counted(count, "request")),
         Some(Quota::RequestsEach(count)) => {
-            format!("{} by each connection within {within:?}", counted(count, "request"))
+            format!("{} by each connection within {within}", counted(count, "request"))
         }
-        Some(Quota::Connections(count)) => format!("{count} connections in all within {within:?}"),
+        Some(Quota::Connections(count)) => {
+            format!("{} in all within {within}", counted(count, "connection"))
+        }
     });
     words.join(", ")
 }
 
-fn counted(count: u64, noun: &str) -> String {
+pub(super) fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }

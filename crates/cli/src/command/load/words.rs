@@ -5,7 +5,8 @@ use std::{fmt::Display, net::IpAddr, time::Duration};
 use anyhow::{Context, bail, ensure};
 use tare_load::{
     Waiting,
-    schedule::{Profile, Think, parse},
+    schedule::{Profile, Think},
+    units,
 };
 
 /// More sources than any kernel has ports for.
@@ -13,9 +14,9 @@ const SOURCES_MAX: usize = 65_536;
 /// What the kernel can count.
 const CPU_MAX: usize = 4_095;
 
-/// A duration above zero: `500ms`, `2s`, `1m`, `10`.
+/// A duration above zero: `500ms`, `2s`, `1m30s`, `10`.
 pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
-    let duration = parse::parse_duration(text)?;
+    let duration = units::parse_duration(text)?;
     ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
     Ok(duration)
 }
@@ -31,7 +32,7 @@ pub(super) fn waiting(text: &str) -> anyhow::Result<Waiting> {
 
 /// A count above zero: `64`, `10k`.
 pub(super) fn count(text: &str) -> anyhow::Result<u64> {
-    let count = parse::parse_count(text)?;
+    let count = units::parse_count(text)?;
     ensure!(count > 0, "0 is too few: give 1 or more");
     Ok(count)
 }
@@ -48,9 +49,9 @@ pub(crate) struct Rate {
 pub(super) fn rate(text: &str) -> anyhow::Result<Rate> {
     let profile = text.parse::<Profile>()?;
     // The profile itself goes on for ever; the text was read without a mistake.
-    let duration = |text: &str| parse::parse_duration(text).ok();
-    let lasts = match text.split_once('/') {
-        Some((_, over)) => duration(over),
+    let duration = |text: &str| units::parse_duration(text).ok();
+    let lasts = match text.split_once("..") {
+        Some((_, ramp)) => ramp.rsplit_once('/').and_then(|(_, over)| duration(over)),
         None => text.split(',').map(|step| duration(step.split_once(':')?.1)).sum(),
     };
     Ok(Rate { profile, lasts })
@@ -59,7 +60,7 @@ pub(super) fn rate(text: &str) -> anyhow::Result<Rate> {
 /// `100ms`, or `50ms..150ms` for any time between.
 pub(super) fn think(text: &str) -> anyhow::Result<Think> {
     let ns = |text: &str| -> anyhow::Result<u64> {
-        Ok(u64::try_from(parse::parse_duration(text)?.as_nanos()).unwrap_or(u64::MAX))
+        Ok(u64::try_from(units::parse_duration(text)?.as_nanos()).unwrap_or(u64::MAX))
     };
     match text.split_once("..") {
         None => match ns(text)? {

@@ -19,6 +19,7 @@ use tare_bench::{
     plan::{Plan, PlannedRow, Until, until::Precision},
 };
 use tare_host::cpus::{self, Pinning};
+use tare_load::units::parse_duration;
 use tare_report::Document;
 use tare_service::{
     catalogue::{Row, SelectError},
@@ -77,7 +78,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_twin: bool,
     /// Measuring time, such as `3m` [default: that of the experiment]; the minimum number of blocks is measured anyway
-    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]

@@ -13,12 +13,12 @@ use tare_bench::{
     slo::Slo,
 };
 use tare_host::cpus::{self, Pinning};
-use tare_load::schedule::parse;
+use tare_load::units::{parse_duration, parse_rate};
 use tare_service::settings::ServiceSettings;
 
 use super::{
     run::{measure, resume},
-    start, words,
+    start,
 };
 use crate::{
     exit::Outcome,
@@ -64,16 +64,16 @@ pub(crate) struct Args {
     #[arg(long, default_value = "14")]
     windows: usize,
     /// Length of a window [default: 100 times the longest time of the SLO, at least 0.5 s, at most 10 s]
-    #[arg(long, value_name = "TIME", value_parser = words::time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     window: Option<Duration>,
     /// Discard and repeat a window in which the generator sent 1% of its requests later than this
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = words::time)]
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = parse_duration)]
     max_lag: Duration,
     /// Warm-up load on a fresh process
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = words::time)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     warm_up: Duration,
     /// The longest warm-up, for a service that a pilot run finds not steady earlier
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = words::time)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     warm_up_max: Duration,
     /// The most connections of the open loop
     #[arg(short, long, default_value = "64")]
@@ -86,7 +86,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    let at_least = args.at_least.as_deref().map(parse::parse_rate).transpose().context("--at-least")?;
+    let at_least = args.at_least.as_deref().map(parse_rate).transpose().context("--at-least")?;
     let Some(run) = &args.resume else { return begin(global, &args, at_least) };
     ask_of_stored(run, at_least)?;
     resume(global, run, args.start.format())

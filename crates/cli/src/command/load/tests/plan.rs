@@ -41,15 +41,15 @@ fn said(words: &str) -> String {
 fn habits_of_other_tools() {
     assert_snapshot!(said(""), @"closed loop, 64 connections, 1 thread, for 10s");
     assert_snapshot!(said("-t2 -c100 -d30s"), @"closed loop, 100 connections, 2 threads, for 30s");
-    assert_snapshot!(said("-c 1k -d 2m --think 50ms..150ms"), @"closed loop with 50ms to 150ms of think time, 1000 connections, 1 thread, for 120s");
+    assert_snapshot!(said("-c 1k -d 2m --think 50ms..150ms"), @"closed loop with 50ms to 150ms of think time, 1000 connections, 1 thread, for 2m");
     assert_snapshot!(said("-R 20k --arrivals poisson"), @"open loop, 20k requests a second, at random, 64 connections, 1 thread, for 10s");
     assert_snapshot!(said("-R 1k..20k/30s"), @"open loop, 1k..20k/30s requests a second, evenly spaced, 64 connections, 1 thread, for 30s");
     assert_snapshot!(said("-R 1k:10s,5k:20s -d 5"), @"open loop, 1k:10s,5k requests a second, evenly spaced, 64 connections, 1 thread, for 5s");
-    assert_snapshot!(said("-n 1k"), @"closed loop, 64 connections, 1 thread, 1000 requests within 3600s");
+    assert_snapshot!(said("-n 1k"), @"closed loop, 64 connections, 1 thread, 1000 requests within 1h");
     assert_snapshot!(said("-n 5 -d 3s"), @"closed loop, 5 connections, 1 thread, 5 requests within 3s");
-    assert_snapshot!(said("--connections-total 10k"), @"closed loop, 64 connections, 1 thread, 1 request per connection, 10000 connections in all within 3600s");
-    assert_snapshot!(said("--connections-total 10 --requests-per-connection 5 --think 1s"), @"closed loop with 1s of think time, 10 connections, 1 thread, 5 requests per connection, 10 connections in all within 3600s");
-    assert_snapshot!(said("-c 100 --requests-each 10 --requests-per-connection 1"), @"closed loop, 100 connections, 1 thread, 1 request per connection, 10 requests by each connection within 3600s");
+    assert_snapshot!(said("--connections-total 10k"), @"closed loop, 64 connections, 1 thread, 1 request per connection, 10000 connections in all within 1h");
+    assert_snapshot!(said("--connections-total 10 --requests-per-connection 5 --think 1s"), @"closed loop with 1s of think time, 10 connections, 1 thread, 5 requests per connection, 10 connections in all within 1h");
+    assert_snapshot!(said("-c 100 --requests-each 10 --requests-per-connection 1"), @"closed loop, 100 connections, 1 thread, 1 request per connection, 10 requests by each connection within 1h");
     assert_snapshot!(said("--pipeline 16"), @"closed loop, 64 connections, 1 thread, 16 requests in flight on each, for 10s");
     assert_snapshot!(said("-t 128"), @"closed loop, 128 connections, 128 threads, for 10s");
 }
@@ -82,7 +82,7 @@ fn bad_values_name_the_flag() {
     assert_snapshot!(said("-c 0"), @"refused: error: invalid value '0' for '--connections <N>': 0 is too few: give 1 or more");
     assert_snapshot!(said("-t 0"), @"refused: error: invalid value '0' for '--threads <N>': 0 is not in 1..=1024");
     assert_snapshot!(said("-d 0"), @"refused: error: invalid value '0' for '--duration <TIME>': a duration of 0 is too short: give more");
-    assert_snapshot!(said("-R fast"), @r#"refused: error: invalid value 'fast' for '--rate <RATE>': "fast" is not a rate: give requests per second with an optional k, M, G or T, like 500, 20k or 1.5M"#);
+    assert_snapshot!(said("-R fast"), @r#"refused: error: invalid value 'fast' for '--rate <RATE>': "fast" is not a rate: give requests per second with an optional k, M, G or T, like 500, 20k, 1.5M or 5000/s"#);
     assert_snapshot!(said("-R 1k..2k"), @r#"refused: error: invalid value '1k..2k' for '--rate <RATE>': the ramp "1k..2k" has no duration: give one after a slash, like 1k..20k/30s"#);
     assert_snapshot!(said("--driver kqueue"), @r#"refused: error: invalid value 'kqueue' for '--driver <NAME>': there is no driver "kqueue": choose auto, io_uring or epoll"#);
     assert_snapshot!(said("--expect-status 99"), @"refused: error: invalid value '99' for '--expect-status <N>': 99 is not in 200..=599");

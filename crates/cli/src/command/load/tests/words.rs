@@ -19,7 +19,7 @@ fn think_times() {
     assert_eq!(think("50ms..150ms").unwrap(), uniform);
     assert_eq!(think("0..1s").unwrap(), Think::Uniform { min_ns: 0, max_ns: 1_000 * ms });
     assert_snapshot!(refusal(think("2s..1s")), @"2s is longer than 1s: put the shorter time first");
-    assert_snapshot!(refusal(think("soon")), @r#""soon" is not a duration: give a number with ns, us, ms, s, m or h (seconds without one), like 500ms or 1m, up to 584 years"#);
+    assert_snapshot!(refusal(think("soon")), @r#""soon" is not a duration: give a number with ns, us, ms, s, m or h (seconds without one), like 500ms, 1m30s or 90, up to 584 years"#);
     assert_snapshot!(refusal(duration("0")), @"a duration of 0 is too short: give more");
     assert_snapshot!(refusal(count("0")), @"0 is too few: give 1 or more");
 }
@@ -32,7 +32,10 @@ fn a_rate_lasts_as_long_as_it_says() {
     assert_eq!(lasts("1k..20k/30s"), Some(30));
     assert_eq!(lasts("1k:10s,5k:1m"), Some(70));
     assert_eq!(lasts("1k:10s,5k"), None);
-    assert_snapshot!(refusal(rate("fast")), @r#""fast" is not a rate: give requests per second with an optional k, M, G or T, like 500, 20k or 1.5M"#);
+    assert_eq!(lasts("5000/s"), None);
+    assert_eq!(lasts("1k/s..20k/s/1m30s"), Some(90));
+    assert_eq!(lasts("1k/s:10s,5k/s:1m"), Some(70));
+    assert_snapshot!(refusal(rate("fast")), @r#""fast" is not a rate: give requests per second with an optional k, M, G or T, like 500, 20k, 1.5M or 5000/s"#);
 }
 
 #[test]
