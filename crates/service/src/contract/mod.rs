@@ -11,6 +11,7 @@ mod lower;
 mod placeholder;
 #[cfg(test)]
 mod tests;
+mod varied;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ pub use error::{ContractError, Problem};
 pub use exchange::{Filled, fixed_response};
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
+pub use varied::{Varied, VariedTexts};
 
 use crate::document;
 

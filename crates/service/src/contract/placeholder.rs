@@ -61,6 +61,8 @@ pub enum PlaceholderError {
         "the placeholder \"{placeholder}\" has no name after its dot: names are made of a-z, 0-9, \"_\" and \"-\""
     )]
     Name { placeholder: String },
+    #[error("the placeholders named \"{name}\" are of two kinds: give them two names")]
+    TwoKinds { name: String },
     #[error(
         "the placeholder \"{placeholder}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}"
     )]
@@ -133,8 +135,8 @@ impl Template {
     /// The same for a path or a query: what could not stand there is percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Phrase => percent_encoded(&values.value(placeholder)),
-            Kind::Label | Kind::Number(_) | Kind::Text => values.value(placeholder),
+            Kind::Phrase | Kind::Text => percent_encoded(&values.value(placeholder)),
+            Kind::Label | Kind::Number(_) => values.value(placeholder),
         })
     }
 
