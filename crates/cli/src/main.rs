@@ -50,7 +50,12 @@ enum Command {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return exit::of_usage(&error),
+        Err(mut error) => {
+            if std::env::args().nth(1).is_some_and(|command| command == "load") {
+                command::load::advise(&mut error);
+            }
+            return exit::of_usage(&error);
+        }
     };
     let global = &cli.global;
     exit::of(match cli.command {

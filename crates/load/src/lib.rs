@@ -20,6 +20,7 @@ pub mod http1;
 pub mod latency;
 mod request_buffer;
 pub mod schedule;
+mod statuses;
 mod stop;
 pub mod tally;
 pub mod units;
@@ -34,5 +35,6 @@ pub use generator::{
 };
 pub use latency::Histogram;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
+pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};

@@ -137,6 +137,12 @@ fn each_in_its_own_class_whatever_the_driver_and_the_load() {
                 assert!(found.iter().all(|failure| allowed.contains(failure)), "{what}");
                 assert_eq!(found.is_empty(), allowed.is_empty(), "{what}");
                 assert!(tally.sent > 0, "{what}");
+                let statuses = report.total.statuses.counts();
+                let came: u64 = statuses.iter().map(|(_, count)| count).sum();
+                // Each right answer has a status, and no request has two.
+                assert!((tally.answered..=tally.answered + tally.failed.total()).contains(&came), "{what}");
+                let only = if case.name == "another status" { 503 } else { 200 };
+                assert!(statuses.iter().all(|(status, _)| *status == only), "{what}: {statuses:?}");
                 let sample = report.first_failure.as_ref().map(|sample| sample.failure);
                 assert_eq!(sample.is_some(), !found.is_empty(), "{what}");
             }

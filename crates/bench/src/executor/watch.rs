@@ -95,6 +95,7 @@ mod tests {
             threads: 1,
             driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
             interrupted: false,
+            gone_since_ns: None,
             first_failure: None,
         }
     }

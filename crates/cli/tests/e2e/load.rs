@@ -44,8 +44,11 @@ impl RawSocket {
     }
 }
 
+/// What other tests do meanwhile is no finding, but where a test says so.
 fn load(workspace: &Workspace, url: &str, words: &str) -> Ended {
-    workspace.tare(&[&["load", url], words.split_whitespace().collect::<Vec<_>>().as_slice()].concat())
+    let others = if words.contains("--max-interference") { "" } else { "--max-interference 100%" };
+    let words = words.split_whitespace().chain(others.split_whitespace());
+    workspace.tare(&["load", url].into_iter().chain(words).collect::<Vec<_>>())
 }
 
 /// A server that answers the request of this number, counted from 0 over all connections, with these bytes.
@@ -256,4 +259,201 @@ fn a_dry_run_sends_nothing() {
       \r\n
       answer: status 200 with 2 bytes `OK`
     ");
+}
+
+#[test]
+fn statuses_are_counted_and_a_wrong_one_is_named() {
+    let turning = || serve(|number| response(if number % 5 == 4 { 503 } else { 200 }, "fine"));
+    let workspace = Workspace::new(&[]);
+    let ended = load(&workspace, &turning(), "-c 1 -n 10 --json").expect(4);
+    assert_eq!(ended.json()["statuses"], serde_json::json!({ "200": 8, "503": 2 }));
+    assert_eq!(ended.json()["verdict"], "failing");
+    let ended = load(&workspace, &turning(), "-c 1 -n 10").expect(4);
+    assert!(ended.stdout.contains("2 failed (2 with an unexpected status)"));
+    assert!(ended.stdout.contains("\nstatuses      200: 8, 503: 2\n"));
+    assert!(ended.stdout.contains("\nverdict: failing\n"));
+}
+
+#[test]
+fn a_redirect_is_a_warning() {
+    let moved = serve(|_| "HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n".to_owned());
+    let workspace = Workspace::new(&[]);
+    let ended = load(&workspace, &moved, "-c 1 -n 5").expect(0);
+    assert!(
+        ended
+            .stdout
+            .contains("warning: GET / is answered with 302, 0 bytes: this loads a redirect to /login; ")
+    );
+    assert_eq!(
+        load(&workspace, &moved, "-c 1 -n 5 --expect-status 302 --json").json()["warnings"],
+        serde_json::json!([])
+    );
+}
+
+/// A server that answers for this long, and then closes everything.
+fn serve_for(time: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let end = std::time::Instant::now() + time;
+    listener.set_nonblocking(true).unwrap();
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        while std::time::Instant::now() < end {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    stream.set_nonblocking(false).unwrap();
+                    open.push(stream.try_clone().unwrap());
+                    std::thread::spawn(move || talk(stream, || response(200, "fine")));
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+        drop(listener);
+        open.iter().for_each(|stream| drop(stream.shutdown(std::net::Shutdown::Both)));
+    });
+    url
+}
+
+#[test]
+fn a_server_that_ends_during_the_load_is_named_first() {
+    let workspace = Workspace::new(&[]);
+    let url = serve_for(Duration::from_secs(1));
+    let ended = load(&workspace, &url, "-c 2 -d 2s --json").expect(4);
+    let json = ended.json();
+    let since_ns = json["gone_since_ns"].as_u64().unwrap();
+    assert!((100_000_000..2_000_000_000).contains(&since_ns), "{since_ns}");
+    assert!(json["verdict"].as_str().unwrap().starts_with("gone, failing"), "{}", json["verdict"]);
+    assert!(json["answers_per_s_while_up"].as_f64() > json["answers_per_s"].as_f64());
+    let ended = load(&workspace, &serve_for(Duration::from_secs(1)), "-c 2 -d 2s").expect(4);
+    let place =
+        |text: &str| ended.stdout.find(text).unwrap_or_else(|| panic!("no {text:?} in:\n{}", ended.stdout));
+    assert!(place("\nnothing listens on 127.0.0.1:") < place("\nanswers "), "said first");
+    assert!(place(" requests/s until ") < place(" in 2.00 s\n"), "the rate of a dead server is none");
+}
+
+#[test]
+fn what_was_never_answered_bounds_the_mean_and_leaves_no_deviation() {
+    // Two are asked before, ten are answered, and the next one never is.
+    let silent = serve(|number| if number < 12 { response(200, "x") } else { String::new() });
+    let workspace = Workspace::new(&[]);
+    let ended = load(&workspace, &silent, "-c 1 -d 500ms --timeout 200ms --json").expect(4);
+    let latency = &ended.json()["latency"];
+    assert_eq!((&latency["ns_stdev"], &latency["at_least"][0]), (&Value::Null, &"mean".into()));
+    assert!(latency["ns_mean"].as_u64() > Some(10_000_000), "{latency}");
+}
+
+#[test]
+fn values_vary_in_the_url_and_the_body() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/items/{{{{number:1-100000.id}}}}", listener.local_addr().unwrap());
+    let (asked, requests) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut stream, asked) = (stream, asked.clone());
+            std::thread::spawn(move || {
+                loop {
+                    let (mut head, mut line, mut length) = (String::new(), String::new(), 0);
+                    while line != "\r\n" {
+                        line.clear();
+                        if !matches!(reader.read_line(&mut line), Ok(1..)) {
+                            return;
+                        }
+                        length = line
+                            .strip_prefix("Content-Length: ")
+                            .map_or(length, |n| n.trim().parse().unwrap());
+                        head += &line;
+                    }
+                    let mut body = vec![0; length];
+                    reader.read_exact(&mut body).unwrap();
+                    let path = head.split(' ').nth(1).unwrap().to_owned();
+                    asked.send((path, String::from_utf8(body).unwrap())).unwrap();
+                    stream.write_all(response(200, &head.len().to_string()).as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+    let workspace = Workspace::new(&[]);
+    let ended = load(&workspace, &url, r#"-c 2 -n 40 --seed 7 --data {"id":{{number:1-100000.id}}}"#);
+    assert!(matches!(ended.code(), Some(0 | 4)), "so short a run may find the generator busy all the time");
+    assert!(ended.stdout.contains("checked: status 200 only: the requests vary"));
+    assert!(ended.stdout.starts_with("POST http://127.0.0.1:"), "{}", ended.stdout);
+    let requests: Vec<(String, String)> = requests.try_iter().collect();
+    assert_eq!(requests.len(), 46, "three were asked twice before");
+    for (path, body) in &requests {
+        let id: u64 = path.strip_prefix("/items/").unwrap().parse().unwrap();
+        assert_eq!(*body, format!("{{\"id\":{id}}}"));
+    }
+    let paths: std::collections::BTreeSet<&String> = requests[6..].iter().map(|(path, _)| path).collect();
+    assert!(paths.len() > 30, "{}", paths.len());
+    assert_snapshot!(refusal("http://127.0.0.1/{{nmber}}", ""), @r#"error: --no-placeholders sends "{{" as it is: unknown placeholder "nmber"; did you mean "number"?"#);
+}
+
+#[test]
+fn the_urls_of_a_file_are_requested_in_turns() {
+    let workspace = Workspace::new(&[]);
+    let server = serve(|_| response(200, "fine"));
+    workspace.write("urls.txt", &format!("# two\n\n{server}a\n  {server}b\n"));
+    let words = ["load", "--urls", "urls.txt", "-c", "1", "-n", "6", "--max-interference", "100%", "--json"];
+    let json = workspace.tare(&words).expect(0).json();
+    assert_eq!(json["what"], "GET /a and 1 more");
+    workspace.write("wrong.txt", "http://127.0.0.1/\nftp://x/\n");
+    let ended = workspace.tare(&["load", "--urls", "wrong.txt"]).expect(1);
+    assert_snapshot!(ended.stderr.trim_end(), @r#"error: wrong.txt:2: the scheme "ftp" is not http"#);
+}
+
+/// A process that takes as much CPU time as it is given.
+struct Spinner(std::process::Child);
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_machine_that_others_use_makes_a_load_doubtful() {
+    let reference = RawSocket::new();
+    let spin =
+        |_| Spinner(std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap());
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    let spinners: Vec<Spinner> = (0..2 * cpus).map(spin).collect();
+    let ended = reference.load("-c 1 -d 1s --max-interference 10% --json").expect(4);
+    drop(spinners);
+    let json = ended.json();
+    assert!(json["verdict"].as_str().unwrap().contains("interference"), "{}", json["verdict"]);
+    assert!(json["machine"]["others_share"].as_f64() > Some(0.2), "{}", json["machine"]);
+    reference.end();
+}
+
+#[test]
+fn a_time_is_written_in_one_way_everywhere() {
+    let workspace = Workspace::new(&[]);
+    let planned = |time: &str| {
+        let ended =
+            load(&workspace, "http://127.0.0.1:9/", &format!("-d {time} --seed 7 --dry-run")).expect(0);
+        ended.stdout.lines().nth(1).unwrap().to_owned()
+    };
+    assert_snapshot!(planned("90"), @"load     closed loop, 64 connections, 1 thread, for 1m30s");
+    assert_eq!([planned("1m30s"), planned("1.5m")], [planned("90"), planned("90")]);
+    // Each of them goes on to what is wrong elsewhere.
+    for time in ["90", "1m30s", "1.5m"] {
+        let ended = workspace.tare(&["compare", "unheard-of", "unheard-of", "--budget", time]).expect(1);
+        assert!(ended.stderr.starts_with("error: unknown service"), "{}", ended.stderr);
+    }
+    let ended = workspace.tare(&["run", "x.toml", "--budget", "1d"]).expect(1);
+    assert!(ended.stderr.contains("\"1d\" is not a duration: give a number with ns, us, ms, s, m or h"));
+    let ended = workspace.tare(&["slo", "unheard-of", "--slo", "p99=20"]).expect(1);
+    assert_snapshot!(ended.stderr.trim_end(), @r#"error: --slo: "p99=20" has no unit: write p99=20ms or p99=20s"#);
+}
+
+#[test]
+fn an_option_of_another_tool_is_translated() {
+    let workspace = Workspace::new(&[]);
+    let told = |words: &str| load(&workspace, "http://127.0.0.1:9/", words).expect(1).stderr.clone();
+    assert!(told("-z 3s").contains("tip: -z is -d here, such as -d 30s\n"));
+    assert!(told("-R -5").contains("\"-5\" is not a rate"));
+    let ended = workspace.tare(&["list", "-z"]).expect(1);
+    assert!(!ended.stderr.contains("-d here"), "a tip of load only");
 }

@@ -11,6 +11,7 @@
 mod cgroup;
 pub mod watchdog;
 
+mod activity;
 mod ask;
 mod fallback;
 mod folder;
@@ -29,6 +30,7 @@ mod syscall;
 mod tail;
 mod throttle;
 
+pub use activity::{Activity, Used};
 pub use ask::Asked;
 pub use cgroup::{Cgroups, Isolation};
 pub use job::{Ended, Job, Limits, run_to_end};
@@ -36,7 +38,7 @@ pub use launch::{Launch, StartError, StartFailure, Supervisor};
 pub use metrics::Modes;
 pub use outcome::{Exit, FreezeError, Stopped, Unready};
 pub use placement::{Priority, ThreadGroup};
-pub use port::{PortOwner, free_port, port_in_use};
+pub use port::{PortOwner, free_port, listeners, port_in_use};
 pub use procfs::Process;
 pub use quota::Quota;
 pub use service::Service;

@@ -62,6 +62,16 @@ pub fn port_in_use(port: u16) -> Option<PortOwner> {
     Some(PortOwner { process: holder(&inode) })
 }
 
+/// The processes that listen on this port where a connection to this machine may reach them, as far as they are visible.
+#[must_use]
+pub fn listeners(port: u16) -> Vec<u32> {
+    let tables = tables().unwrap_or_default();
+    let inodes: Vec<String> = tables.iter().flat_map(|table| inodes_on(table, port, |_| true)).collect();
+    let listens =
+        |pid: &u32| sockets(*pid).is_ok_and(|sockets| sockets.iter().any(|found| inodes.contains(found)));
+    if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(listens).collect() }
+}
+
 /// The process that listens on this port if it is none of `own`, as far as it is visible: a container engine's, or that of another
 /// user. Absent if it cannot be known, such as of processes that hide their files.
 pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
@@ -87,15 +97,20 @@ fn can_listen(port: u16) -> bool {
 
 /// The inodes of the sockets that listen on the port where a connection to 127.0.0.1 would reach them.
 fn listener_inodes(table: &str, port: u16) -> Vec<String> {
-    /// TCP_LISTEN of the kernel.
-    const LISTEN: &str = "0A";
     /// 127.0.0.1, every address, and the same two as IPv6 writes them.
     const REACHED: [&str; 4] =
         ["0100007F", "00000000", "00000000000000000000000000000000", "0000000000000000FFFF00000100007F"];
+    inodes_on(table, port, |address| REACHED.contains(&address))
+}
+
+/// The inodes of the sockets that listen on the port of these addresses, which are written as the kernel does.
+fn inodes_on(table: &str, port: u16, is_reached: impl Fn(&str) -> bool) -> Vec<String> {
+    /// TCP_LISTEN of the kernel.
+    const LISTEN: &str = "0A";
     let inode = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let (address, number) = fields.get(1)?.split_once(':')?;
-        let here = u16::from_str_radix(number, 16).ok()? == port && REACHED.contains(&address);
+        let here = u16::from_str_radix(number, 16).ok()? == port && is_reached(address);
         (here && *fields.get(3)? == LISTEN).then(|| fields.get(9).map(ToString::to_string))?
     };
     table.lines().skip(1).filter_map(inode).collect()
@@ -135,6 +150,7 @@ mod tests {
             let listener = TcpListener::bind((address, 0)).unwrap();
             let owner = port_in_use(listener.local_addr().unwrap().port()).unwrap();
             assert_eq!(owner.process.unwrap().pid, std::process::id());
+            assert!(listeners(listener.local_addr().unwrap().port()).contains(&std::process::id()));
         }
     }
 

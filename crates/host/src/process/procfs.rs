@@ -35,11 +35,14 @@ pub(super) struct Stat {
     pub command: String,
     /// `R` running, `S` sleeping, `T` stopped, `Z` dead but not waited for, ...
     pub state: char,
+    pub parent: u32,
     pub pgid: u32,
     /// CPU time in user mode of the process and of the children that it has waited for, in clock ticks.
     pub user_ticks: u64,
     /// The same for kernel mode.
     pub system_ticks: u64,
+    /// CPU time of the process alone, in both modes.
+    pub own_ticks: u64,
     /// Threads that have not ended.
     pub threads: u64,
 }
@@ -51,13 +54,24 @@ impl Stat {
         let (_, command) = head.split_once('(')?;
         let mut fields = tail.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
-        let pgid = fields.nth(1)?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let pgid = fields.next()?.parse().ok()?;
         let times: Option<Vec<u64>> = fields.by_ref().skip(8).take(4).map(|time| time.parse().ok()).collect();
         let [user, system, user_of_children, system_of_children] = times?[..] else { return None };
         let threads = fields.nth(2)?.parse().ok()?;
+        let own_ticks = user.checked_add(system)?;
         let user_ticks = user.checked_add(user_of_children)?;
         let system_ticks = system.checked_add(system_of_children)?;
-        Some(Self { command: command.into(), state, pgid, user_ticks, system_ticks, threads })
+        Some(Self {
+            command: command.into(),
+            state,
+            parent,
+            pgid,
+            user_ticks,
+            system_ticks,
+            own_ticks,
+            threads,
+        })
     }
 
     /// Whether it has ended and is only waiting to be reaped. (A process whose main thread has ended while others run has
@@ -145,9 +159,11 @@ mod tests {
             Stat {
                 command: "a) R (b".into(),
                 state: 'S',
+                parent: 1,
                 pgid: 42,
                 user_ticks: 12,
                 system_ticks: 14,
+                own_ticks: 11,
                 threads: 9
             }
         );
@@ -158,9 +174,11 @@ mod tests {
         let stat = |threads| Stat {
             command: String::new(),
             state: 'Z',
+            parent: 1,
             pgid: 1,
             user_ticks: 0,
             system_ticks: 0,
+            own_ticks: 0,
             threads,
         };
         assert!(stat(1).is_dead());
@@ -213,9 +231,10 @@ mod tests {
             let fields: Vec<String> = numbers.iter().map(ToString::to_string).collect();
             let stat = Stat::parse(&format!("77 ({name}) {state} {}\n", fields.join(" "))).unwrap();
             prop_assert_eq!((stat.command, stat.state.to_string()), (name, state));
-            let [parent_pgid, user, system, threads] = [1, 10, 11, 16].map(|at| u64::from(numbers[at]));
+            let [parent, pgid, user, system, threads] = [0, 1, 10, 11, 16].map(|at| u64::from(numbers[at]));
             let children = [12, 13].map(|at| u64::from(numbers[at]));
-            prop_assert_eq!(u64::from(stat.pgid), parent_pgid);
+            prop_assert_eq!(stat.own_ticks, user + system);
+            prop_assert_eq!((u64::from(stat.parent), u64::from(stat.pgid)), (parent, pgid));
             prop_assert_eq!((stat.user_ticks, stat.system_ticks), (user + children[0], system + children[1]));
             prop_assert_eq!(stat.threads, threads);
         }

@@ -21,6 +21,8 @@ const JSON_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) struct Memo {
     /// The last accepted response, if it came in one piece and kept the connection.
     response: Vec<u8>,
+    /// Its status.
+    status: u16,
     json: Vec<u8>,
 }
 
@@ -38,6 +40,8 @@ pub(super) enum Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Inspection {
     decoder: Decoder,
+    /// The status, once its head came; 0 before.
+    status: u16,
     /// The first thing found wrong, while the rest is read to keep the connection.
     verdict: Option<Failure>,
     has_body: bool,
@@ -53,6 +57,7 @@ impl Inspection {
     #[inline]
     pub(super) fn start(&mut self, exchange: &Exchange) {
         self.decoder.start(exchange.is_head);
+        self.status = 0;
         self.verdict = None;
         self.has_body = true;
         self.body_bytes = 0;
@@ -73,6 +78,7 @@ impl Inspection {
         // A response that begins like the remembered one has the same head, so the same end.
         if bytes.starts_with(&memo.response) && !memo.response.is_empty() && !self.decoder.has_begun() {
             *bytes = &bytes[memo.response.len()..];
+            self.status = memo.status;
             return Outcome::Answered { keep_alive: true };
         }
         self.decode(exchange, memo, check, bytes)
@@ -86,6 +92,12 @@ impl Inspection {
         let begun = self.decoder.has_begun();
         let closed = if begun { Failure::ClosedMidResponse } else { Failure::ClosedBeforeResponse };
         Outcome::Failed { failure: closed, keep_alive: false }
+    }
+
+    /// The status of the response, if its head came.
+    #[inline]
+    pub(super) fn status(&self) -> Option<u16> {
+        (self.status > 0).then_some(self.status)
     }
 
     /// The beginning of what came, for a sample; `bytes` are those fed last.
@@ -102,6 +114,7 @@ impl Inspection {
         loop {
             match self.decoder.next(bytes) {
                 Ok(Some(Piece::Head(head))) => {
+                    self.status = head.status;
                     self.has_body = head.framing != Framing::None;
                     if check && head.status != exchange.expected.status {
                         self.verdict = Some(Failure::Status);
@@ -118,7 +131,7 @@ impl Inspection {
                 Ok(Some(Piece::Complete { keep_alive })) => {
                     let outcome = self.conclude(exchange, memo, check, keep_alive);
                     if whole && outcome == (Outcome::Answered { keep_alive: true }) {
-                        memo.remember(&all[..all.len() - bytes.len()]);
+                        memo.remember(&all[..all.len() - bytes.len()], self.status);
                     }
                     return outcome;
                 }
@@ -198,7 +211,8 @@ impl Inspection {
 }
 
 impl Memo {
-    fn remember(&mut self, bytes: &[u8]) {
+    fn remember(&mut self, bytes: &[u8], status: u16) {
+        self.status = status;
         self.response.clear();
         if bytes.len() <= MEMO_BYTES_MAX {
             self.response.extend_from_slice(bytes);
@@ -307,8 +321,14 @@ mod tests {
     fn without_check_only_the_framing_is_read() {
         let exchange = exchange(ExpectedBody::Exact(b"hello".to_vec()));
         let mut inspection = Inspection::default();
-        inspection.start(&exchange);
         let wrong = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
-        assert_eq!(inspection.feed(&exchange, &mut Memo::default(), false, &mut &wrong[..]), RIGHT);
+        let mut memo = Memo::default();
+        // The second time it is remembered, and its status with it.
+        for _ in 0..2 {
+            inspection.start(&exchange);
+            assert_eq!(inspection.status(), None);
+            assert_eq!(inspection.feed(&exchange, &mut memo, false, &mut &wrong[..]), RIGHT);
+            assert_eq!(inspection.status(), Some(404));
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::AddAssign;
 
 use crate::latency::Histogram;
+use crate::statuses::Statuses;
 use crate::tally::Tally;
 
 /// Counts and times of a run or of a part of it.
@@ -10,6 +11,8 @@ use crate::tally::Tally;
 pub struct Measures {
     /// Every outcome.
     pub tally: Tally,
+    /// Complete responses by their status, right or wrong.
+    pub statuses: Statuses,
     /// For all answered requests, from the instant the request was due in an open loop, and from its send in a closed
     /// one, to the last byte of the response. Those answered in the drain are in it too: they are the slow ones, and
     /// leaving them out would favour them.
@@ -60,9 +63,23 @@ impl Measures {
     }
 }
 
+impl Measures {
+    /// The mean of all latencies: a lower bound if there are unanswered requests, which count with the time that they had
+    /// waited.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        let sum = |histogram: &Histogram| histogram.mean_ns() * histogram.count() as f64;
+        match self.latency.count() + self.unanswered.count() {
+            0 => 0.0,
+            all => (sum(&self.latency) + sum(&self.unanswered)) / all as f64,
+        }
+    }
+}
+
 impl AddAssign<&Measures> for Measures {
     fn add_assign(&mut self, other: &Measures) {
         self.tally += other.tally;
+        self.statuses += &other.statuses;
         self.latency.merge(&other.latency);
         self.service_time.merge(&other.service_time);
         self.unanswered.merge(&other.unanswered);
@@ -88,6 +105,7 @@ mod tests {
         measures.unanswered.record(5_000);
         measures.unanswered.record(5_000);
         assert_eq!(measures.quantile(0.9), Quantile { ns: 1_000, at_least: false });
+        assert!((measures.mean_ns() / 1_080.0 - 1.0).abs() < 1e-2, "{}", measures.mean_ns());
         let p99 = measures.quantile(0.99);
         assert!(p99.at_least && p99.ns >= 4_990, "{p99:?}");
     }

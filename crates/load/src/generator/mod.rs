@@ -209,6 +209,7 @@ impl Generator {
             threads: self.threads.len(),
             driver: self.driver.clone(),
             interrupted: end.interrupted,
+            gone_since_ns: end.gone_since_ns,
             first_failure: end.first_failure,
         })
     }

@@ -34,6 +34,7 @@ pub(super) struct End {
     pub(super) cpu_ns: u64,
     pub(super) polled_ns: u64,
     pub(super) interrupted: bool,
+    pub(super) gone_since_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
 }
 
@@ -44,7 +45,9 @@ pub(super) fn gather(
     interval_ns: Option<u64>,
     watch: &mut dyn FnMut(&Interval),
 ) -> (Measures, End) {
-    let (mut total, mut last) = (Measures::default(), End { start_ns: u64::MAX, ..End::default() });
+    let mut total = Measures::default();
+    // Nothing listens any more once no worker finds anything.
+    let mut last = End { start_ns: u64::MAX, gone_since_ns: Some(0), ..End::default() };
     let mut intervals = Intervals { first: 0, pending: VecDeque::new() };
     for _ in 0..workers {
         // Parts of all workers arrive interleaved; each worker sends one last part.
@@ -73,6 +76,7 @@ impl End {
         self.cpu_ns += end.cpu_ns;
         self.polled_ns += end.polled_ns;
         self.interrupted |= end.interrupted;
+        self.gone_since_ns = self.gone_since_ns.zip(end.gone_since_ns).map(|(own, other)| own.max(other));
         let own = self.first_failure.take();
         self.first_failure = own.into_iter().chain(end.first_failure).min_by_key(Sample::order);
     }

@@ -24,6 +24,9 @@ pub struct RunReport {
     pub driver: ChosenDriver,
     /// Whether the caller interrupted it.
     pub interrupted: bool,
+    /// Since when nothing listens any more, counted from the start: connections were refused, none was established after that,
+    /// and no answer came.
+    pub gone_since_ns: Option<u64>,
     /// The earliest wrong answer, or else the earliest failure.
     pub first_failure: Option<Sample>,
 }
@@ -33,6 +36,13 @@ impl RunReport {
     #[must_use]
     pub fn answers_per_s(&self) -> f64 {
         per_s(self.total.tally.answered_in_window, self.window_ns)
+    }
+
+    /// Answers per second while there was a server: of all the window, unless it ended earlier.
+    #[must_use]
+    pub fn answers_per_s_while_up(&self) -> f64 {
+        let up_ns = self.gone_since_ns.map_or(self.window_ns, |since_ns| since_ns.min(self.window_ns));
+        per_s(self.total.tally.answered_in_window, up_ns)
     }
 
     /// CPU time that the generator's threads worked, which is without polling for nothing.

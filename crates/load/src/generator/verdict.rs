@@ -35,6 +35,11 @@ impl Default for Limits {
 /// One reason not to trust a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doubt {
+    /// The server ended during the run: what is averaged over all of it is of a dead server too.
+    Gone {
+        /// When, counted from the start.
+        since_ns: u64,
+    },
     /// The generator had no time left: the rate may be its own.
     GeneratorBound {
         /// The share of its threads' time.
@@ -64,6 +69,7 @@ impl Doubt {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Doubt::Gone { .. } => "gone",
             Doubt::GeneratorBound { .. } => "generator-bound",
             Doubt::Late { .. } => "late",
             Doubt::Failing { .. } => "failing",
@@ -75,6 +81,11 @@ impl Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Doubt::Gone { since_ns } => write!(
+                f,
+                "gone: nothing listens any more since {:.2} s; find out why the server ended",
+                *since_ns as f64 / 1e9
+            ),
             Doubt::GeneratorBound { busy_share } => write!(
                 f,
                 "generator-bound: the generator was busy for {:.0}% of the time, so the rate may be its own; \
@@ -103,7 +114,8 @@ impl fmt::Display for Doubt {
 #[must_use]
 pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
     let total = &report.total;
-    let mut doubts = Vec::new();
+    let gone = report.gone_since_ns.map(|since_ns| Doubt::Gone { since_ns });
+    let mut doubts: Vec<Doubt> = gone.into_iter().collect();
     let tally = &total.tally;
     // A failed connection carries no request, but is a failure of the server too.
     let unconnected = tally.connection_failed.total();
@@ -179,6 +191,7 @@ mod tests {
             threads: 1,
             driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
             interrupted: false,
+            gone_since_ns: None,
             first_failure: None,
         }
     }
@@ -205,6 +218,7 @@ mod tests {
         // A server that ends while nothing is in flight fails no request.
         let refused = Failure::Refused;
         assert_eq!(names(|report| report.total.tally.connection_failed.add(refused)), ["failing"]);
+        assert_eq!(names(|report| report.gone_since_ns = Some(1)), ["gone"]);
         assert_eq!(names(|report| report.total = Measures::default()), [""; 0], "nothing was asked");
     }
 

@@ -95,6 +95,12 @@ impl Histogram {
         filled.map_or(0.0, |inner| inner.count_between(low_ns, high_ns) as f64 / inner.len() as f64)
     }
 
+    /// How many latencies are not above `high_ns`, to 3 digits.
+    #[must_use]
+    pub fn count_to(&self, high_ns: u64) -> u64 {
+        self.inner.as_ref().map_or(0, |inner| inner.count_between(0, high_ns.min(HIGHEST_NS)))
+    }
+
     /// How many latencies were recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -199,6 +205,7 @@ mod tests {
         }
         assert!((histogram.stdev_ns() / 1_732.0 - 1.0).abs() < 1e-3, "{}", histogram.stdev_ns());
         assert_eq!(histogram.share_within(900, 2_000), 0.75);
+        assert_eq!([999, 1_000, 4_000, u64::MAX].map(|ns| histogram.count_to(ns)), [0, 3, 3, 4]);
         assert_eq!(histogram.share_within(0, u64::MAX), 1.0);
         assert_eq!(Histogram::default().share_within(0, u64::MAX), 0.0);
         assert_eq!(Histogram::default().stdev_ns(), 0.0);

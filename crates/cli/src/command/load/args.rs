@@ -20,7 +20,7 @@ use super::{
 )]
 pub(crate) struct Args {
     /// http://HOST[:PORT][/PATH]; several URLs of one server are requested in turns
-    #[arg(value_name = "URL", value_parser = url::parse, required_unless_present = "calibrate")]
+    #[arg(value_name = "URL", value_parser = url::parse, required_unless_present_any = ["calibrate", "url_file"])]
     pub urls: Vec<Url>,
     #[command(flatten)]
     pub pace: PaceArgs,
@@ -47,9 +47,9 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct PaceArgs {
-    /// Duration, such as 500ms, 30s or 2m [default: 10s, or the length of the ramp or steps of -R]. With a number of requests
+    /// Duration, such as 500ms, 90 or 1m30s [default: 10s, or the length of the ramp or steps of -R]. With a number of requests
     /// or connections it is a time limit [default: 1h, or 30s in which the server accepts no connection]
-    #[arg(short, long, value_name = "TIME", value_parser = words::duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = words::duration, allow_negative_numbers = true)]
     pub duration: Option<Duration>,
     /// Send this number of requests, over all connections
     #[arg(
@@ -57,10 +57,10 @@ pub(crate) struct PaceArgs {
         conflicts_with_all = ["requests_each", "connections_total"]
     )]
     pub requests: Option<u64>,
-    /// Open loop: requests per second over all connections, sent whether or not the server answers: 20k, a ramp
+    /// Open loop: requests per second over all connections, sent whether or not the server answers: 20k, 5000/s, a ramp
     /// 1k..20k/30s, or steps 1k:10s,5k:10s
     #[arg(
-        short = 'R', long, value_name = "RATE", value_parser = words::rate,
+        short = 'R', long, value_name = "RATE", value_parser = words::rate, allow_negative_numbers = true,
         conflicts_with_all = ["think", "pipeline", "requests_each", "connections_total"]
     )]
     pub rate: Option<Rate>,
@@ -93,7 +93,7 @@ pub(crate) struct PaceArgs {
     /// At the end, wait this long for outstanding responses [default: --timeout]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub drain: Option<Duration>,
-    /// Seed of think times, random arrivals and the values in a contract's requests [default: random, printed]
+    /// Seed of think times, random arrivals and the values of placeholders [default: random, printed]
     #[arg(long)]
     pub seed: Option<u64>,
 }
@@ -115,10 +115,18 @@ pub(crate) struct RequestArgs {
     /// Header, such as "Accept: */*"; as in curl "Name:" removes it and "Name;" sends it empty
     #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = request::header)]
     pub headers: Vec<Header>,
-    /// Body, or @FILE, or @- for standard input, sent byte for byte; as in curl its Content-Type is that of a form unless you
+    /// Body, or @FILE, or @- for standard input; as in curl its Content-Type is that of a form unless you
     /// give one with -H
     #[arg(long, visible_alias = "body", value_name = "TEXT|@FILE")]
     pub data: Option<String>,
+    /// Request the URLs in this file too, in turns: one per line; empty lines and lines that begin with # are skipped
+    #[arg(long = "urls", value_name = "FILE")]
+    pub url_file: Option<PathBuf>,
+    /// Send `{{` as it is. Without this, placeholders vary URL, headers and body: {{number}}, {{number:1-1000}}, {{label}},
+    /// {{phrase}} and {{text}} are drawn anew for each of 512 requests, and those with the same name are equal in one request:
+    /// {{number.id}}
+    #[arg(long, conflicts_with = "contract")]
+    pub no_placeholders: bool,
     /// Send the requests of contracts/NAME.toml and expect its responses; the URL names only the server
     #[arg(long, value_name = "NAME", conflicts_with_all = ["method", "headers", "data", "expect_status", "expect_body"])]
     pub contract: Option<String>,
@@ -142,6 +150,9 @@ pub(crate) struct CheckingArgs {
     /// Share of failed requests above which the run is not valid
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0%")]
     pub max_errors: f64,
+    /// Share of this machine's CPUs that other programs may take while no CPU is idle; above it the run is not valid
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "10%")]
+    pub max_interference: f64,
     /// Time limit of a response, from its request to its last byte
     #[arg(long, value_name = "TIME", value_parser = words::duration, default_value = "2s")]
     pub timeout: Duration,
@@ -250,6 +261,8 @@ Examples:
   tare load -R 20k --arrivals poisson -d 1m URL                 20,000 a second at random instants
   tare load -R 1k..20k/30s -d 40s URL                           a ramp: where does the server fail?
   tare load --data @order.json -H 'Content-Type: application/json' URL
+  tare load 'http://127.0.0.1:8080/items/{{number:1-1000}}'     another item each time
+  tare load --urls urls.txt                                     the URLs of a file, in turns
   tare load -c 1000 --think 50ms..150ms URL                     a thousand users with think times
   tare load --connections-total 10k --requests-per-connection 5 URL      sessions of five requests
   tare load -c 100 --requests-each 100 --requests-per-connection 1 URL   a batch without keep-alive

@@ -1,18 +1,24 @@
 //! What every response is compared with: learned from the server before the load, given by the user, or required by a
 //! contract. Under load nothing is learned any more.
 
-use std::{io::ErrorKind, time::Duration};
+use std::{collections::BTreeMap, io::ErrorKind, time::Duration};
 
-use anyhow::{Context, anyhow, ensure};
-use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, http1::Response};
+use anyhow::{Context, anyhow, bail, ensure};
+use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::probe::{self, AskError};
 
-use super::target;
+use super::{plan::counted, target};
 
 /// From this status on an answer is right only if the user says so.
 const ERROR_STATUS: u16 = 400;
 /// How much of an unexpected body is shown.
 const SHOWN_BYTES: usize = 60;
+/// More checks are not printed one by one.
+const NAMED_MAX: usize = 4;
+/// Number of requests that are asked before the load if placeholders vary them.
+const VARIED_ASKED: usize = 3;
+/// Statuses that send a client elsewhere. 304 is not one of them.
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
 /// What the user says is right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,30 +61,84 @@ impl Ask for Server<'_> {
     }
 }
 
-/// Fills in what is right for each exchange; returns in words what responses are compared with.
+/// What is known before a load.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Learned {
+    /// In words, what responses are compared with.
+    pub check: String,
+    /// Each is one sentence.
+    pub warnings: Vec<String>,
+}
+
+/// Fills in what is right for each exchange.
 pub(super) fn learn(
     server: &mut impl Ask,
     exchanges: &mut [Exchange],
     rules: &Rules,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Learned> {
     if rules.no_check {
-        return Ok("nothing: --no-check".to_owned());
+        return Ok(Learned { check: "nothing: --no-check".to_owned(), warnings: Vec::new() });
     }
-    let several = exchanges.len() > 1;
-    let mut words = Vec::new();
-    for exchange in exchanges {
-        let (expected, said) = learn_one(server, exchange, rules)?;
-        exchange.expected = expected;
-        words.push(if several { format!("{}: {said}", exchange.name) } else { said });
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, exchange) in exchanges.iter().enumerate() {
+        places.entry(exchange.name.clone()).or_default().push(place);
     }
-    Ok(words.join("; "))
+    let (mut words, mut warnings) = (Vec::new(), Vec::new());
+    for (name, places) in &places {
+        let One { expected, check, warning } = learn_alike(server, exchanges, places, rules)?;
+        places.iter().for_each(|place| exchanges[*place].expected = expected.clone());
+        words.push(if places.len() == exchanges.len() { check } else { format!("{name}: {check}") });
+        warnings.extend(warning);
+    }
+    let more = words.len().saturating_sub(NAMED_MAX);
+    words.truncate(NAMED_MAX);
+    let more =
+        if more > 0 { format!("; and {more} more, each by its own first response") } else { String::new() };
+    let check = words.join("; ") + &more;
+    Ok(Learned { check, warnings })
 }
 
-fn learn_one(
+/// Of requests with the same name: the same request, or one that placeholders vary.
+fn learn_alike(
     server: &mut impl Ask,
-    exchange: &Exchange,
+    exchanges: &[Exchange],
+    places: &[usize],
     rules: &Rules,
-) -> anyhow::Result<(Expected, String)> {
+) -> anyhow::Result<One> {
+    let first = &exchanges[places[0]];
+    let varies = places.iter().any(|place| exchanges[*place].request != first.request);
+    if !varies {
+        return learn_one(server, first, rules);
+    }
+    let mut learned = Vec::new();
+    for place in places.iter().take(VARIED_ASKED) {
+        learned.push(learn_one(server, &exchanges[*place], rules)?);
+    }
+    let mut one = learned.swap_remove(0);
+    let status = one.expected.status;
+    if let Some(other) = learned.iter().find(|other| other.expected.status != status) {
+        bail!(
+            "{} is answered with status {status} for some values and {} for others: choose the range of the values, or use \
+             --no-check",
+            first.name,
+            other.expected.status
+        );
+    }
+    if rules.body.is_none() {
+        one.expected.body = ExpectedBody::Any;
+        one.check = format!("status {status} only: the requests vary");
+    }
+    Ok(one)
+}
+
+/// What is known of one exchange.
+struct One {
+    expected: Expected,
+    check: String,
+    warning: Option<String>,
+}
+
+fn learn_one(server: &mut impl Ask, exchange: &Exchange, rules: &Rules) -> anyhow::Result<One> {
     let answers = [server.ask(exchange)?, server.ask(exchange)?];
     let name = &exchange.name;
     for answer in &answers {
@@ -105,6 +165,7 @@ fn learn_one(
         "{name} is answered with {}: name another URL, or use --expect-status {status} if that is right",
         described(&first),
     );
+    let warning = redirect(name, &first, rules);
     let (body, check) = match &rules.body {
         Some(body) => {
             let length = body.len();
@@ -113,14 +174,38 @@ fn learn_one(
             (ExpectedBody::Exact(body.clone()), check)
         }
         None if first.body == second.body => {
-            let length = first.body.len();
-            let check =
-                format!("every response is compared with the first one: status {status}, {length} bytes");
+            let length = counted(first.body.len() as u64, "byte");
+            let check = format!("every response is compared with the first one: status {status}, {length}");
             (ExpectedBody::Exact(first.body), check)
         }
         None => (ExpectedBody::Any, format!("status {status} only: two answers differed")),
     };
-    Ok((Expected { status, body }, check))
+    Ok(One { expected: Expected { status, body }, check, warning })
+}
+
+/// A redirect is quick, and is not what a user sees.
+fn redirect(name: &str, answer: &Response, rules: &Rules) -> Option<String> {
+    let is_meant = rules.status.is_some() || !REDIRECTS.contains(&answer.status);
+    let is_location = |(name, _): &&(String, Vec<u8>)| name.eq_ignore_ascii_case("location");
+    let location = answer.headers.iter().find(is_location);
+    let to = location.map(|(_, to)| format!(" to {}", to.escape_ascii())).unwrap_or_default();
+    (!is_meant).then(|| {
+        format!(
+            "{name} is answered with {}, {}: this loads a redirect{to}; name the URL it leads to, or use --expect-status \
+             {} if that is right",
+            answer.status,
+            counted(answer.body.len() as u64, "byte"),
+            answer.status
+        )
+    })
+}
+
+/// The same of a load that asked nothing before: by what came.
+pub(super) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<String> {
+    let counts = statuses.counts();
+    let (status, _) = counts.iter().max_by_key(|(_, count)| *count)?;
+    let is_redirect = !is_checked && REDIRECTS.contains(status);
+    is_redirect.then(|| format!("most responses have status {status}: this loads a redirect"))
 }
 
 /// Asks each request of a contract once: where the service does not honour it, a load would only count errors.
@@ -128,7 +213,7 @@ pub(super) fn confirm(
     server: &mut impl Ask,
     contract: &str,
     exchanges: &[Exchange],
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Learned> {
     let mut asked: Vec<&str> = Vec::new();
     for exchange in exchanges {
         if asked.contains(&exchange.name.as_str()) {
@@ -144,7 +229,8 @@ pub(super) fn confirm(
             exchange.expected.describe()
         );
     }
-    Ok(format!("every response is compared with what the contract {contract} asks for"))
+    let check = format!("every response is compared with what the contract {contract} asks for");
+    Ok(Learned { check, warnings: Vec::new() })
 }
 
 /// What would be compared, if nothing is asked before the load.
@@ -171,6 +257,9 @@ fn described(answer: &Response) -> String {
     let more = if shown.len() < answer.body.len() { "..." } else { "" };
     match answer.body.len() {
         0 => format!("status {} and no body", answer.status),
-        count => format!("status {} and {count} bytes \"{}{more}\"", answer.status, shown.escape_ascii()),
+        count => {
+            let bytes = counted(count as u64, "byte");
+            format!("status {} and {bytes} \"{}{more}\"", answer.status, shown.escape_ascii())
+        }
     }
 }

@@ -8,6 +8,9 @@ mod calibrate;
 mod descriptors;
 mod dry;
 mod expect;
+mod finding;
+mod foreign;
+mod machine;
 mod output;
 mod plan;
 mod request;
@@ -32,14 +35,17 @@ use tare_analysis::{
 use tare_bench::folder::about::quoted;
 use tare_host::signals;
 use tare_load::{
-    Doubt, Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Schedule, Settings,
+    Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Schedule, Settings,
     evaluate, generator::verdict::shortfall,
 };
 
 pub(crate) use args::Args;
-use expect::{Rules, Server};
-use output::Recorder;
-use plan::Plan;
+use expect::{Learned, Rules, Server};
+use finding::LoadFinding;
+pub(crate) use foreign::advise;
+use machine::{Before, MachineUse};
+use output::{Recorded, Recorder};
+use plan::{Plan, counted};
 use request::RequestSpec;
 use silence::Silence;
 use url::Url;
@@ -66,6 +72,9 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 #[derive(Debug)]
 struct Job {
     url: String,
+    /// The URL without its path.
+    origin: String,
+    method: String,
     endpoints: Vec<Endpoint>,
     exchanges: Vec<Exchange>,
     contract: Option<String>,
@@ -81,15 +90,22 @@ struct LoadResult<'a> {
     url: &'a str,
     /// What was asked: `GET /`, or `contract rest (7 requests)`.
     what: String,
+    /// The same with the server: `GET http://127.0.0.1/`.
+    asked: String,
     /// What responses were compared with.
     check: String,
     settings: &'a Settings,
     load: &'a Load,
     /// Each is one sentence: why this driver, what was not reached.
     notes: Vec<String>,
+    /// Each is one sentence: what was loaded is perhaps not what was meant.
+    warnings: Vec<String>,
     report: &'a RunReport,
-    doubts: Vec<Doubt>,
+    findings: Vec<LoadFinding>,
     limits: Limits,
+    interference_share_max: f64,
+    /// What others took meanwhile, if that is known.
+    machine: Option<MachineUse>,
     started_at: jiff::Timestamp,
     /// Answers a second, interval by interval.
     rates_per_s: Vec<f64>,
@@ -99,18 +115,23 @@ struct LoadResult<'a> {
 
 impl Job {
     fn new(global: &Global, args: &Args) -> anyhow::Result<Job> {
-        let first = args.urls.first().context("no URL")?;
-        if let Some(other) = args.urls.iter().find(|url| !url.is_beside(first)) {
+        let mut urls = args.urls.clone();
+        urls.extend(args.request.url_file.as_deref().map(url::read).transpose()?.unwrap_or_default());
+        let first = urls.first().context("no URL")?;
+        if let Some(other) = urls.iter().find(|url| !url.is_beside(first)) {
             anyhow::bail!("{first} and {other} are on two servers: load one at a time");
         }
+        let spec = spec(args)?;
         let (transport, checking) = (&args.transport, &args.checking);
         let endpoints = target::endpoints(first, transport.unix.as_deref(), transport.i_may_load.as_deref())?;
         target::check_sources(transport.source.as_deref().unwrap_or_default(), &endpoints)?;
         let seed = args.pace.seed.unwrap_or_else(tare_host::seed::draw);
         Ok(Job {
             url: first.to_string(),
+            origin: first.origin(),
             endpoints,
-            exchanges: exchanges(global, args, first, seed)?,
+            exchanges: exchanges(global, args, &spec, &urls, seed)?,
+            method: spec.method().to_owned(),
             contract: args.request.contract.clone(),
             rules: Rules {
                 no_check: checking.no_check,
@@ -124,18 +145,29 @@ impl Job {
 
     /// The requests in a few words.
     fn what(&self) -> String {
-        match (&self.contract, self.exchanges.as_slice()) {
-            (Some(name), exchanges) => {
-                let names: BTreeSet<&str> = exchanges.iter().map(|exchange| exchange.name.as_str()).collect();
-                format!("contract {name} ({} requests)", names.len())
-            }
-            (None, [one]) => one.name.clone(),
-            (None, several) => format!("{} and {} more", several[0].name, several.len() - 1),
+        let names = self.names();
+        match &self.contract {
+            Some(name) => format!("contract {name} ({})", counted(names.len() as u64, "request")),
+            None if names.len() == 1 => self.exchanges[0].name.clone(),
+            None => format!("{} and {} more", self.exchanges[0].name, names.len() - 1),
         }
     }
 
-    /// Asks the server before the load; returns in words what its responses will be compared with.
-    fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<String> {
+    /// What is requested, with the server, and no path twice.
+    fn asked(&self) -> String {
+        match (&self.contract, self.names().len()) {
+            (None, 1) => format!("{} {}", self.method, self.url),
+            _ => format!("{} at {}", self.what(), self.origin),
+        }
+    }
+
+    /// Of its requests; those that placeholders vary have one.
+    fn names(&self) -> BTreeSet<&str> {
+        self.exchanges.iter().map(|exchange| exchange.name.as_str()).collect()
+    }
+
+    /// Asks the server before the load; returns what its responses will be compared with.
+    fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
         let mut server = Server { endpoint: target, patience };
         match &self.contract {
             Some(name) if !self.rules.no_check => expect::confirm(&mut server, name, &self.exchanges),
@@ -149,8 +181,9 @@ impl Job {
         let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &self.plan.load)?;
         let interrupt = signals::listen()?;
         let target = target::reachable(&self.endpoints, transport.connect_timeout)?;
-        let check = self.learn(&target, args.checking.timeout)?;
-        let what = self.what();
+        let Learned { check, mut warnings } = self.learn(&target, args.checking.timeout)?;
+        let (what, asked) = (self.what(), self.asked());
+        let endpoint = target.clone();
         let settings = Settings {
             route: Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() },
             connections: self.plan.connections,
@@ -174,33 +207,38 @@ impl Job {
         recorder.begin(started_at)?;
         let is_endless = load.stop.quota().is_some() && args.pace.duration.is_none();
         let mut silence = is_endless.then(Silence::default);
+        let before = Before::take(&endpoint);
         let report = generator.run_watched(load, &interrupt, &mut |interval| {
             recorder.on_interval(interval);
             if silence.as_mut().is_some_and(|silence| silence.is_over_with(interval)) {
                 interrupt.store(true, Ordering::Relaxed);
             }
         })?;
+        let machine = before.since();
         let recorded = recorder.finish(&report);
         report.total.tally.reconcile()?;
         let limits = Limits { error_share_max: args.checking.max_errors, ..Limits::default() };
-        let doubts = evaluate(&report, &limits);
-        let outcome = if doubts.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
+        let interference_share_max = args.checking.max_interference;
+        let findings = findings(&report, &limits, machine.clone(), interference_share_max);
+        let outcome = if findings.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
+        warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
         let mut notes = notes(&report, load);
         notes.extend(silence.and_then(|silence| silence.note()));
-        if let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) {
-            notes.extend(level_steps(&recorded.rates_per_s, interval));
-            notes.extend(not_in_time(&recorded.windows, interval));
-        }
+        notes.extend(over_time(&recorded, load));
         let result = LoadResult {
             url: &self.url,
             what,
+            asked,
             check,
             settings: &settings,
             load,
             notes,
+            warnings,
             report: &report,
-            doubts,
+            findings,
             limits,
+            interference_share_max,
+            machine,
             started_at,
             rates_per_s: recorded.rates_per_s,
             command: command(std::env::args(), args.pace.seed.is_none().then_some(self.seed)),
@@ -211,22 +249,35 @@ impl Job {
     }
 }
 
-fn exchanges(global: &Global, args: &Args, first: &Url, seed: u64) -> anyhow::Result<Vec<Exchange>> {
+fn spec(args: &Args) -> anyhow::Result<RequestSpec> {
     let request = &args.request;
+    Ok(RequestSpec {
+        method: request.method.clone(),
+        headers: request.headers.clone(),
+        body: request.data.as_deref().map(request::body).transpose()?,
+    })
+}
+
+fn exchanges(
+    global: &Global,
+    args: &Args,
+    spec: &RequestSpec,
+    urls: &[Url],
+    seed: u64,
+) -> anyhow::Result<Vec<Exchange>> {
+    let (request, first) = (&args.request, &urls[0]);
     if let Some(name) = &request.contract {
-        ensure!(args.urls.len() == 1, "--contract sets the requests: give one URL, that of the server");
+        ensure!(urls.len() == 1, "--contract sets the requests: give one URL, that of the server");
         let path = &first.path;
         ensure!(path == "/", "--contract sets the paths: leave {path} out of the URL");
         let workspace = global.open()?;
         let contract = request::narrowed(workspace.contract(name)?, &request.only)?;
         return Ok(request::of_contract(&contract, seed, first));
     }
-    let spec = RequestSpec {
-        method: request.method.clone(),
-        headers: request.headers.clone(),
-        body: request.data.as_deref().map(request::body).transpose()?,
-    };
-    Ok(args.urls.iter().map(|url| spec.exchange(url)).collect())
+    if request.no_placeholders {
+        return Ok(urls.iter().map(|url| spec.exchange(url)).collect());
+    }
+    spec.exchanges(urls, seed)
 }
 
 /// What a reader should know and could not see.
@@ -247,6 +298,27 @@ fn notes(report: &RunReport, load: &Load) -> Vec<String> {
         notes.push("responses were not compared with anything: a fast error counts as an answer".to_owned());
     }
     notes
+}
+
+/// Every reason not to trust the figures.
+fn findings(
+    report: &RunReport,
+    limits: &Limits,
+    machine: Option<MachineUse>,
+    interference_share_max: f64,
+) -> Vec<LoadFinding> {
+    let interference = machine.and_then(|machine| machine.interference(interference_share_max));
+    let doubts = evaluate(report, limits).into_iter().map(LoadFinding::Engine);
+    doubts.chain(interference.map(LoadFinding::Machine)).collect()
+}
+
+/// What the seconds of a closed loop show.
+fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
+    let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) else {
+        return Vec::new();
+    };
+    let steps = level_steps(&recorded.rates_per_s, interval);
+    steps.chain(not_in_time(&recorded.windows, interval)).collect()
 }
 
 /// In an open loop the rate is that of the schedule.

@@ -8,12 +8,12 @@ use tare_host::spelling::suggestion;
 
 use anyhow::{Context, bail, ensure};
 use tare_load::{Exchange, Expected, ExpectedBody};
-use tare_service::contract::Contract;
+use tare_service::contract::{Contract, Varied, VariedTexts};
 
 use super::url::Url;
 
-/// Number of exchanges that are made of a contract with placeholders; after the last one they start again.
-const CONTRACT_EXCHANGES: usize = 512;
+/// Number of exchanges that are made where placeholders vary them; after the last one they start again.
+const VARIED_EXCHANGES: usize = 512;
 
 /// Headers that say how long the message is.
 const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
@@ -53,6 +53,47 @@ impl RequestSpec {
             expected: Expected { status: 200, body: ExpectedBody::Any },
             name: format!("{} {}", self.method(), url.path),
         }
+    }
+
+    /// The requests for these URLs, in turns; if placeholders vary one of them, [`VARIED_EXCHANGES`].
+    ///
+    /// # Errors
+    /// A placeholder is unknown.
+    pub(super) fn exchanges(&self, urls: &[Url], seed: u64) -> anyhow::Result<Vec<Exchange>> {
+        let varied = urls.iter().map(|url| self.varied(url)).collect::<anyhow::Result<Vec<Varied>>>()?;
+        if !varied.iter().any(Varied::varies) {
+            return Ok(urls.iter().map(|url| self.exchange(url)).collect());
+        }
+        let rounds = VARIED_EXCHANGES.div_ceil(urls.len());
+        let of_url = |(place, (url, varied)): (usize, (&Url, &Varied))| {
+            let filled = varied.fill(seed.wrapping_add(place as u64), rounds);
+            filled.into_iter().map(|texts| self.filled(url, texts)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = urls.iter().zip(&varied).enumerate().map(of_url).map(Vec::into_iter).collect();
+        Ok((0..rounds).flat_map(|_| all.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>()).collect())
+    }
+
+    /// Its path, the values of its headers, and its body if that is text.
+    fn varied(&self, url: &Url) -> anyhow::Result<Varied> {
+        let values = self.headers.iter().map(|header| header.value.as_deref().unwrap_or_default());
+        let texts: Vec<&str> = values.chain(self.body_text()).collect();
+        Varied::parse(&url.path, &texts).context("--no-placeholders sends \"{{\" as it is")
+    }
+
+    fn body_text(&self) -> Option<&str> {
+        std::str::from_utf8(self.body.as_deref()?).ok()
+    }
+
+    fn filled(&self, url: &Url, VariedTexts { path, texts }: VariedTexts) -> Exchange {
+        let mut texts = texts.into_iter();
+        let mut spec = self.clone();
+        for (header, value) in spec.headers.iter_mut().zip(texts.by_ref()) {
+            header.value = header.value.is_some().then_some(value);
+        }
+        if self.body_text().is_some() {
+            spec.body = texts.next().map(String::into_bytes);
+        }
+        Exchange { name: self.exchange(url).name, ..spec.exchange(&Url { path, ..url.clone() }) }
     }
 
     fn bytes(&self, url: &Url) -> Vec<u8> {
@@ -174,5 +215,5 @@ pub(super) fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Con
 
 /// The exchanges of a contract, with the answers that it asks for.
 pub(super) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
-    contract.exchanges_for_load(seed, CONTRACT_EXCHANGES, &url.authority)
+    contract.exchanges_for_load(seed, VARIED_EXCHANGES, &url.authority)
 }

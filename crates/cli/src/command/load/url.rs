@@ -1,11 +1,13 @@
 //! URLs as wrk, hey and curl take them, as far as HTTP/1.1 without TLS needs them. It resolves nothing.
 
-use std::{fmt, net::Ipv6Addr};
+use std::{fmt, net::Ipv6Addr, path::Path};
 
 use anyhow::{Context, bail, ensure};
 use axum::http::Uri;
 
 const PORT_DEFAULT: u16 = 80;
+/// Each is asked twice before the load.
+const URLS_MAX: usize = 10_000;
 
 /// Where a request goes, and what it asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,11 @@ pub(crate) struct Url {
 }
 
 impl Url {
+    /// Without the path.
+    pub(crate) fn origin(&self) -> String {
+        format!("http://{}", self.authority)
+    }
+
     /// Whether both are on one server.
     pub(crate) fn is_beside(&self, other: &Url) -> bool {
         self.host.eq_ignore_ascii_case(&other.host) && self.port == other.port
@@ -29,6 +36,19 @@ impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "http://{}{}", self.authority, self.path)
     }
+}
+
+/// Reads a file of URLs: one per line, without empty lines and those that begin with `#`.
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let read = |(number, line): (usize, &str)| parse(line).with_context(|| format!("{name}:{number}"));
+    let urls = lines.map(read).collect::<anyhow::Result<Vec<Url>>>()?;
+    ensure!(!urls.is_empty(), "{name} has no URL: write one per line");
+    ensure!(urls.len() <= URLS_MAX, "{name} has {} URLs: give at most {URLS_MAX}", urls.len());
+    Ok(urls)
 }
 
 /// Reads `http://HOST[:PORT][/PATH][?QUERY]`; like curl also without the scheme.

@@ -53,6 +53,7 @@ impl<D: Driver> Run<'_, D> {
                 return if answered { Disposition::Busy } else { Disposition::Incomplete };
             };
             let stamp = *stamps.at(slot, connection.oldest, 0);
+            self.ledger.came(connection.inspection.status());
             match outcome {
                 Ok(()) => self.ledger.answered(stamp, now_ns, self.deadline_ns),
                 Err(failure) => {
@@ -80,7 +81,7 @@ impl<D: Driver> Run<'_, D> {
         let worker = &*self.worker;
         let got = worker.driver.received();
         self.ledger.bytes_received(got.len());
-        self.ledger.connection_failed(Failure::Malformed);
+        self.ledger.connection_failed(Failure::Malformed, now_ns);
         self.ledger.sample(Failure::Malformed, now_ns, || Sample {
             failure: Failure::Malformed,
             exchange: String::new(),
@@ -107,6 +108,7 @@ impl<D: Driver> Run<'_, D> {
             Outcome::Failed { failure, .. } => self.broken(slot, failure, now_ns),
             Outcome::Partial => self.broken(slot, Failure::ClosedMidResponse, now_ns),
             Outcome::Answered { .. } => {
+                self.ledger.came(connection.inspection.status());
                 let stamp = *worker.stamps.at(slot, connection.oldest, 0);
                 self.ledger.answered(stamp, now_ns, self.deadline_ns);
                 connection.in_flight -= 1;

@@ -17,6 +17,10 @@ pub(super) struct Ledger {
     /// With a quota every answer counts, otherwise only those within the window.
     by_number: bool,
     is_open: bool,
+    /// When the last right answer came.
+    answered_ns: u64,
+    /// When a connection was refused, of all since the last that was established the first.
+    refused_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
 }
 
@@ -60,9 +64,18 @@ impl Ledger {
         self.measures.tally.sent += count as u64;
     }
 
+    /// A response is complete, or wrong with its head.
+    #[inline]
+    pub(super) fn came(&mut self, status: Option<u16>) {
+        if let Some(status) = status {
+            self.measures.statuses.add(status);
+        }
+    }
+
     #[inline]
     pub(super) fn answered(&mut self, stamp: Stamp, now_ns: u64, deadline_ns: u64) {
         self.ended(now_ns);
+        self.answered_ns = now_ns;
         let tally = &mut self.measures.tally;
         tally.answered += 1;
         tally.answered_in_window += u64::from(self.by_number || now_ns <= deadline_ns);
@@ -128,11 +141,22 @@ impl Ledger {
     }
 
     pub(super) fn connected(&mut self, since_ns: u64, now_ns: u64) {
+        self.refused_ns = None;
         self.measures.tally.connects += 1;
         self.measures.connect_time.record(now_ns.saturating_sub(since_ns));
     }
 
-    pub(super) fn connection_failed(&mut self, failure: Failure) {
+    /// Since when nothing listens, counted from the start of the run: connections were refused, and since then none was
+    /// established and no answer came.
+    pub(super) fn gone_since_ns(&self) -> Option<u64> {
+        let refused_ns = self.refused_ns.filter(|refused_ns| self.answered_ns <= *refused_ns)?;
+        Some(refused_ns.saturating_sub(self.start_ns))
+    }
+
+    pub(super) fn connection_failed(&mut self, failure: Failure, now_ns: u64) {
+        if failure == Failure::Refused {
+            self.refused_ns.get_or_insert(now_ns);
+        }
         self.measures.tally.connection_failed.add(failure);
     }
 

@@ -97,7 +97,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     fn settle(&mut self) {
         for _ in 0..self.worker.settle() {
-            self.ledger.connection_failed(Failure::Malformed);
+            self.ledger.connection_failed(Failure::Malformed, self.start_ns);
         }
     }
 
@@ -282,6 +282,7 @@ impl<'a, D: Driver> Run<'a, D> {
             cpu_ns,
             polled_ns: self.polled_ns,
             interrupted: self.interrupted,
+            gone_since_ns: self.ledger.gone_since_ns(),
             first_failure: self.ledger.first_failure.take(),
         };
         let measures = self.ledger.take(end_ns);

@@ -223,7 +223,7 @@ impl<D: Driver> Run<'_, D> {
     }
 
     pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, now_ns: u64) {
-        self.ledger.connection_failed(failure);
+        self.ledger.connection_failed(failure, now_ns);
         self.ledger.sample(failure, now_ns, || Sample {
             failure,
             exchange: String::new(),

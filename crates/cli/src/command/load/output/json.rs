@@ -9,9 +9,12 @@ use tare_load::{
     Settings, Think, Waiting, generator::verdict::shortfall,
 };
 
-use super::{LoadResult, QUANTILES, printable};
+use super::{
+    super::{finding::LoadFinding, machine::MachineUse},
+    LoadResult, QUANTILES, printable, verdict_words,
+};
 
-const FORMAT: &str = "tare-load/1.0";
+const FORMAT: &str = "tare-load/2.0";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
@@ -24,14 +27,17 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "url": printable(result.url),
         "what": printable(&result.what),
         "check": printable(&result.check),
-        "verdict": if result.doubts.is_empty() { "valid" } else { "doubtful" },
-        "doubts": result.doubts.iter().map(doubt).collect::<Vec<_>>(),
+        "verdict": verdict_words(result),
+        "doubts": result.findings.iter().map(finding).collect::<Vec<_>>(),
         "limits": {
             "busy_share_max": limits.busy_share_max,
             "schedule_lag_ns_p99_max": limits.schedule_lag_ns_p99_max,
             "error_share_max": limits.error_share_max,
             "little_share_max": limits.little_share_max,
+            "interference_share_max": result.interference_share_max,
         },
+        "machine": result.machine.as_ref().map(machine),
+        "warnings": result.warnings.iter().map(|warning| printable(warning)).collect::<Vec<_>>(),
         "notes": result.notes.iter().map(|note| printable(note)).collect::<Vec<_>>(),
         "interrupted": report.interrupted,
         "settings": settings(result.settings),
@@ -47,6 +53,8 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "window_ns": report.window_ns,
         "elapsed_ns": report.elapsed_ns,
         "answers_per_s": report.answers_per_s(),
+        "gone_since_ns": report.gone_since_ns,
+        "answers_per_s_while_up": report.answers_per_s_while_up(),
         "shortfall_share": shortfall(report, result.load),
         "in_flight_mean": report.in_flight_mean(),
         "totals": {
@@ -63,6 +71,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         },
         "failed": tally.failed,
         "connection_failed": tally.connection_failed,
+        "statuses": total.statuses,
         "latency": latency(total, true),
         "unanswered": times_with_histogram(&total.unanswered),
         "service_time": times_with_histogram(&total.service_time),
@@ -73,9 +82,27 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
     })
 }
 
+fn machine(machine: &MachineUse) -> Value {
+    json!({
+        "others_share": machine.others_share,
+        "stolen_share": machine.stolen_share,
+        "pressure_share": machine.pressure_share,
+    })
+}
+
+fn finding(finding: &LoadFinding) -> Value {
+    match finding {
+        LoadFinding::Engine(found) => doubt(found),
+        LoadFinding::Machine(interference) => {
+            json!({ "name": finding.name(), "share": interference.share(), "text": finding.to_string() })
+        }
+    }
+}
+
 fn doubt(doubt: &Doubt) -> Value {
     let (name, text) = (doubt.name(), doubt.to_string());
     match *doubt {
+        Doubt::Gone { since_ns } => json!({ "name": name, "since_ns": since_ns, "text": text }),
         Doubt::GeneratorBound { busy_share } => {
             json!({ "name": name, "busy_share": busy_share, "text": text })
         }
@@ -163,30 +190,44 @@ fn ns(duration: Duration) -> u64 {
 /// A histogram, and itself encoded; `None` if nothing was timed.
 fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
     let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
-    (histogram.count() > 0).then(|| times(histogram, true, quantile))
+    let all = Moments { mean_ns: histogram.mean_ns(), is_bound: false };
+    (histogram.count() > 0).then(|| times(histogram, true, &all, quantile))
 }
 
-/// All latencies. Count, mean and deviation are of the answered requests; the quantiles count the others too.
+/// All latencies. Count and minimum are of the answered requests; mean and quantiles count the others too, as bounds.
 fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
-    let is_known = measures.latency.count() + measures.unanswered.count() > 0;
-    is_known.then(|| times(&measures.latency, with_histogram, |q| measures.quantile(q)))
+    let unanswered = measures.unanswered.count();
+    let all = Moments { mean_ns: measures.mean_ns(), is_bound: unanswered > 0 };
+    let is_known = measures.latency.count() + unanswered > 0;
+    is_known.then(|| times(&measures.latency, with_histogram, &all, |q| measures.quantile(q)))
 }
 
-fn times(histogram: &Histogram, with_histogram: bool, quantile: impl Fn(f64) -> Quantile) -> Value {
+/// The mean, and whether it is a lower bound; the deviation is not known then.
+struct Moments {
+    mean_ns: f64,
+    is_bound: bool,
+}
+
+fn times(
+    histogram: &Histogram,
+    with_histogram: bool,
+    moments: &Moments,
+    quantile: impl Fn(f64) -> Quantile,
+) -> Value {
     let some = |value: f64| (histogram.count() > 0).then_some(value.round() as u64);
     let mut times = json!({
         "count": histogram.count(),
         "ns_min": some(histogram.min_ns() as f64),
-        "ns_mean": some(histogram.mean_ns()),
-        "ns_stdev": some(histogram.stdev_ns()),
+        "ns_mean": moments.mean_ns.round() as u64,
+        "ns_stdev": some(histogram.stdev_ns()).filter(|_| !moments.is_bound),
     });
-    let mut at_least = Vec::new();
+    let mut at_least: Vec<&str> = moments.is_bound.then_some("mean").into_iter().collect();
     for (name, _, q) in QUANTILES {
         let quantile = quantile(q);
         times[format!("ns_{name}")] = quantile.ns.into();
         at_least.extend(quantile.at_least.then_some(name));
     }
-    // The names of the quantiles that are lower bounds.
+    // The names of what is a lower bound.
     times["at_least"] = at_least.into();
     if with_histogram {
         times["hdr_v2_base64"] = histogram.to_base64().into();

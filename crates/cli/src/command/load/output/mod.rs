@@ -3,6 +3,7 @@
 //! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] for programs; [`recorder`] prints and
 //! writes during the load.
 
+mod histogram;
 mod json;
 mod recorder;
 mod text;
@@ -13,9 +14,9 @@ mod tests;
 
 use tare_analysis::figures;
 
-pub(super) use recorder::Recorder;
+pub(super) use recorder::{Recorded, Recorder};
 
-use super::{LoadResult, args::LoadFormat};
+use super::{LoadResult, args::LoadFormat, finding::LoadFinding};
 use crate::output::{paint, print as put, print_json};
 
 /// The quantiles that are printed, by their names for programs and for people.
@@ -37,7 +38,7 @@ pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) 
         LoadFormat::Text => put(&text::text(result, latency)),
         LoadFormat::Wrk => {
             put(&wrk::wrk(result, latency))?;
-            if !result.doubts.is_empty() {
+            if !result.findings.is_empty() {
                 anstream::eprintln!("{}", verdict(result));
             }
             Ok(())
@@ -47,13 +48,16 @@ pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) 
     }
 }
 
-/// `verdict: valid`, or the names of the doubts.
+/// `verdict: valid`, or the names of the findings.
 fn verdict(result: &LoadResult<'_>) -> String {
-    let names: Vec<&str> = result.doubts.iter().map(tare_load::Doubt::name).collect();
-    match names.as_slice() {
-        [] => format!("verdict: {}", paint("32", "valid")),
-        names => format!("verdict: {}", paint("31", &names.join(", "))),
-    }
+    let code = if result.findings.is_empty() { "32" } else { "31" };
+    format!("verdict: {}", paint(code, &verdict_words(result)))
+}
+
+/// The verdict in the words of every form of the output: `valid`, or `failing, late`.
+fn verdict_words(result: &LoadResult<'_>) -> String {
+    let names: Vec<&str> = result.findings.iter().map(LoadFinding::name).collect();
+    if names.is_empty() { "valid".to_owned() } else { names.join(", ") }
 }
 
 /// Text in which nothing moves the cursor, colours or reorders what stands beside it: some of it comes from the server.

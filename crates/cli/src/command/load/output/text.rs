@@ -1,12 +1,14 @@
 //! The result for people: short, aligned, and no figure without what it is worth.
 
-use tare_load::{Failures, Histogram, Measures, Sample, Schedule, Tally, tally::SAMPLE_BYTES_MAX};
+use tare_load::{
+    Failure, Failures, Histogram, Measures, Sample, Schedule, Statuses, Tally, tally::SAMPLE_BYTES_MAX,
+};
 use tare_report::write::text;
 
 use super::{
     LoadResult, QUANTILES,
     figures::{bytes, percent, rate, time},
-    printable, verdict,
+    histogram, printable, verdict,
 };
 use crate::command::load::plan::describe;
 
@@ -15,24 +17,29 @@ const LABEL: usize = 12;
 
 /// The result as lines of text; `spectrum` adds percentiles.
 pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
+    let total = &result.report.total;
     let mut out = head(result) + "\n";
     out += &rates(result);
     out += &times(result);
     out.push('\n');
-    if spectrum && measured(&result.report.total) {
-        out += &(spectrum_of(&result.report.total) + "\n");
+    if spectrum && measured(total) {
+        out += &(spectrum_of(total) + "\n");
     }
-    out += &requests(&result.report.total.tally);
+    out += &bars(total);
+    out += &requests(total);
     if let Some(sample) = &result.report.first_failure {
         out += &failure(sample);
     }
     out.push('\n');
+    for warning in &result.warnings {
+        out += &format!("warning: {}\n", printable(warning));
+    }
     for note in &result.notes {
         out += &format!("note: {}\n", printable(note));
     }
     out += &format!("{}\n", verdict(result));
-    for doubt in &result.doubts {
-        out += &format!("  {doubt}\n");
+    for finding in &result.findings {
+        out += &format!("  {finding}\n");
     }
     out
 }
@@ -44,12 +51,16 @@ fn line(label: &str, text: &str) -> String {
 fn head(result: &LoadResult<'_>) -> String {
     let report = result.report;
     let load = describe(result.settings.connections, result.load);
-    let mut out = format!("{} at {}\n", printable(&result.what), printable(result.url));
+    let mut out = printable(&result.asked) + "\n";
     out += &format!("{load}; driver {}\n", report.driver.kind.name());
     out += &format!("checked: {}\n", printable(&result.check));
     if report.interrupted {
         let (after, of) = (time(report.window_ns as f64), result.load.stop.window().as_nanos());
         out += &format!("interrupted after {after} of {}\n", time(of as f64));
+    }
+    if let Some(since_ns) = report.gone_since_ns {
+        let (since, target) = (time(since_ns as f64), &result.settings.route.target);
+        out += &format!("nothing listens on {target} any more since {since} of the load\n");
     }
     out
 }
@@ -62,7 +73,9 @@ fn rates(result: &LoadResult<'_>) -> String {
         elapsed_ns => bytes(count as f64 * 1e9 / elapsed_ns as f64),
     };
     let window = time(report.window_ns as f64);
-    let answers = format!("{}/s, {} in {window}", rate(report.answers_per_s()), tally.answered_in_window);
+    let per_second = rate(report.answers_per_s_while_up());
+    let until = report.gone_since_ns.map(|ns| format!(" until {}", time(ns as f64))).unwrap_or_default();
+    let answers = format!("{per_second} requests/s{until}, {} in {window}", tally.answered_in_window);
     // The bytes of the drain are among them.
     let [received, sent] = [tally.bytes_received, tally.bytes_sent].map(per_s);
     let moved = format!("{received}/s received, {sent}/s sent, in {}", time(report.elapsed_ns as f64));
@@ -88,13 +101,10 @@ fn measured(total: &Measures) -> bool {
 /// A table: what was timed, and how it is distributed.
 fn times(result: &LoadResult<'_>) -> String {
     let total = &result.report.total;
-    let row = |label: &str, histogram: &Histogram, quantile: &dyn Fn(f64) -> String| {
+    let row = |label: &str, quantile: &dyn Fn(f64) -> String, mean: String, stdev: String| {
         let mut row = vec![label.to_owned()];
         row.extend([0.5, 0.9, 0.99, 0.999, 1.0].map(quantile));
-        row.extend([histogram.mean_ns(), histogram.stdev_ns()].map(|ns| match histogram.count() {
-            0 => "-".to_owned(),
-            _ => time(ns),
-        }));
+        row.extend([mean, stdev]);
         row
     };
     let mut rows =
@@ -102,7 +112,7 @@ fn times(result: &LoadResult<'_>) -> String {
     if measured(total) {
         let is_open = matches!(result.load.schedule, Schedule::Open(_));
         let label = if is_open { "latency, from the instant due" } else { "latency" };
-        rows.push(row(label, &total.latency, &|q| quantile(total, q)));
+        rows.push(row(label, &|q| quantile(total, q), mean(total), stdev(total)));
     }
     let others = [
         ("service time, from the send", &total.service_time),
@@ -111,13 +121,25 @@ fn times(result: &LoadResult<'_>) -> String {
         ("time of a connection", &total.connection_time),
     ];
     let others = others.into_iter().filter(|(_, histogram)| histogram.count() > 0);
-    rows.extend(
-        others.map(|(label, histogram)| row(label, histogram, &|q| time(histogram.quantile_ns(q) as f64))),
-    );
+    rows.extend(others.map(|(label, histogram): (&str, &Histogram)| {
+        let quantile = |q| time(histogram.quantile_ns(q) as f64);
+        row(label, &quantile, time(histogram.mean_ns()), time(histogram.stdev_ns()))
+    }));
     match rows.len() {
         1 => line("latency", "none: nothing was answered"),
         _ => format!("\n{}", aligned(&rows)),
     }
+}
+
+/// A lower bound if there are requests of which only the wait is known.
+fn mean(total: &Measures) -> String {
+    let bound = if total.unanswered.count() > 0 { ">= " } else { "" };
+    format!("{bound}{}", time(total.mean_ns()))
+}
+
+/// Nothing bounds the deviation of latencies that are not known.
+fn stdev(total: &Measures) -> String {
+    if total.unanswered.count() > 0 { "-".to_owned() } else { time(total.latency.stdev_ns()) }
 }
 
 /// `12.3 ms`, or `>= 12.3 ms` if requests without an answer may have taken longer.
@@ -129,8 +151,20 @@ pub(super) fn quantile(total: &Measures, q: f64) -> String {
 
 fn spectrum_of(total: &Measures) -> String {
     let rows = QUANTILES.map(|(_, name, q)| vec![name.to_owned(), quantile(total, q)]);
-    let head = vec![String::new(), "latency".to_owned()];
+    let head = vec!["percentile".to_owned(), "latency".to_owned()];
     aligned(&[&[head], rows.as_slice()].concat())
+}
+
+/// The histogram under its own head.
+fn bars(total: &Measures) -> String {
+    let (rows, bars): (Vec<Vec<String>>, Vec<String>) = histogram::rows(total).into_iter().unzip();
+    let lines = text::aligned(&rows, 0).into_iter().zip(bars);
+    let mut out: String =
+        lines.map(|(line, bar)| format!("{}\n", format!("{line}  {bar}").trim_end())).collect();
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
 }
 
 fn aligned(rows: &[Vec<String>]) -> String {
@@ -138,7 +172,8 @@ fn aligned(rows: &[Vec<String>]) -> String {
 }
 
 /// What became of every request and connection.
-fn requests(tally: &Tally) -> String {
+fn requests(total: &Measures) -> String {
+    let tally = &total.tally;
     let mut requests = format!(
         "{} sent: {} answered, {}, {} in flight at the end",
         tally.sent,
@@ -150,19 +185,52 @@ fn requests(tally: &Tally) -> String {
         requests += &format!("; {} due and never sent", tally.unsent);
     }
     let mut out = line("requests", &requests);
+    out += &statuses(&total.statuses);
     if tally.connects > 0 || tally.connection_failed.total() > 0 {
-        let opened = format!("{} opened in the run, {}", tally.connects, failed(&tally.connection_failed));
-        out += &line("connections", &opened);
+        out += &connections(tally);
     }
     out
 }
 
-/// `3 failed (status 2, reset 1)`.
+fn connections(tally: &Tally) -> String {
+    line(
+        "connections",
+        &format!("{} opened in the run, {}", tally.connects, failed(&tally.connection_failed)),
+    )
+}
+
+/// `200: 1829404, 503: 12`.
+fn statuses(statuses: &Statuses) -> String {
+    let counts = statuses.counts();
+    let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status}: {count}")).collect();
+    if counts.is_empty() { String::new() } else { line("statuses", &counts.join(", ")) }
+}
+
+/// `3 failed (2 with an unexpected status, 1 reset)`.
 fn failed(failures: &Failures) -> String {
-    let classes: Vec<String> = failures.iter().map(|(failure, count)| format!("{failure} {count}")).collect();
+    let classes: Vec<String> =
+        failures.iter().map(|(failure, count)| format!("{count} {}", how(failure))).collect();
     match classes.as_slice() {
         [] => "0 failed".to_owned(),
         classes => format!("{} failed ({})", failures.total(), classes.join(", ")),
+    }
+}
+
+/// Behind a number.
+fn how(failure: Failure) -> &'static str {
+    match failure {
+        Failure::Refused => "refused",
+        Failure::Reset => "reset",
+        Failure::ConnectTimeout => "not connected in time",
+        Failure::ResponseTimeout => "not answered in time",
+        Failure::ClosedBeforeResponse => "closed before the response",
+        Failure::ClosedMidResponse => "closed within the response",
+        Failure::Malformed => "not HTTP/1.1",
+        Failure::Mismatch => "with an unexpected body",
+        Failure::Status => "with an unexpected status",
+        Failure::NoPorts => "without a free local port",
+        Failure::NoDescriptors => "without a file descriptor",
+        Failure::Other => "refused by the system",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use tare_load::{
-    Exchange, Expected, ExpectedBody,
+    Exchange, Expected, ExpectedBody, Statuses,
     http1::{Response, Version},
 };
 
@@ -26,7 +26,7 @@ fn exchange(name: &str) -> Exchange {
 
 fn said(answers: &[(u16, &'static str)], rules: Rules) -> String {
     match learn(&mut Answers(answers.to_vec()), &mut [exchange("GET /")], &rules) {
-        Ok(said) => said,
+        Ok(said) => said.check,
         Err(error) => format!("{error:#}"),
     }
 }
@@ -46,6 +46,31 @@ fn what_comes_twice_is_right() {
 }
 
 #[test]
+fn a_redirect_is_loaded_with_a_warning() {
+    struct Moved;
+    impl Ask for Moved {
+        fn ask(&mut self, _: &Exchange) -> anyhow::Result<Response> {
+            let headers = vec![("Location".to_owned(), b"/login\r".to_vec())];
+            Ok(Response {
+                status: 302,
+                version: Version::Http11,
+                headers,
+                body: Vec::new(),
+                keep_alive: true,
+            })
+        }
+    }
+    let warnings = |rules: &Rules| learn(&mut Moved, &mut [exchange("GET /")], rules).unwrap().warnings;
+    assert_snapshot!(warnings(&Rules::default()).join("\n"), @r"GET / is answered with 302, 0 bytes: this loads a redirect to /login\r; name the URL it leads to, or use --expect-status 302 if that is right");
+    assert_eq!(warnings(&Rules { status: Some(302), ..Rules::default() }), [""; 0]);
+    let mut came = Statuses::default();
+    [302, 302, 200].into_iter().for_each(|status| came.add(status));
+    assert_snapshot!(unasked_redirect(&came, false).unwrap(), @"most responses have status 302: this loads a redirect");
+    assert_eq!(unasked_redirect(&came, true), None, "the status was asked for");
+    assert_eq!(unasked_redirect(&Statuses::default(), false), None);
+}
+
+#[test]
 fn the_user_knows_better() {
     let status = |status| Rules { status: Some(status), ..Rules::default() };
     let body = |body: &str| Rules { body: Some(body.as_bytes().to_vec()), ..Rules::default() };
@@ -62,7 +87,25 @@ fn several_urls_are_learned_one_by_one() {
     let mut exchanges = [exchange("GET /a"), exchange("GET /b")];
     let mut answers = Answers(vec![(200, "a"), (200, "a"), (204, ""), (204, "")]);
     let said = learn(&mut answers, &mut exchanges, &Rules::default()).unwrap();
-    assert_snapshot!(said, @"GET /a: every response is compared with the first one: status 200, 1 bytes; GET /b: every response is compared with the first one: status 204, 0 bytes");
+    assert_snapshot!(said.check, @"GET /a: every response is compared with the first one: status 200, 1 byte; GET /b: every response is compared with the first one: status 204, 0 bytes");
+}
+
+#[test]
+fn requests_that_vary_are_learned_by_their_status() {
+    let varied = |number: u8| Exchange { request: vec![number], ..exchange("GET /{{number}}") };
+    let learned = |answers: &[(u16, &'static str)]| {
+        let mut exchanges: Vec<Exchange> = (0..9).map(varied).collect();
+        let learned = learn(&mut Answers(answers.to_vec()), &mut exchanges, &Rules::default());
+        learned
+            .map(|learned| (learned.check, exchanges[8].expected.clone()))
+            .map_err(|error| error.to_string())
+    };
+    let (check, expected) =
+        learned(&[(200, "a"), (200, "a"), (200, "b"), (200, "b"), (200, "c"), (200, "c")]).unwrap();
+    assert_snapshot!(check, @"status 200 only: the requests vary");
+    assert_eq!(expected, Expected { status: 200, body: ExpectedBody::Any });
+    let told = learned(&[(200, "a"), (200, "a"), (204, ""), (204, ""), (200, "c"), (200, "c")]).unwrap_err();
+    assert_snapshot!(told, @"GET /{{number}} is answered with status 200 for some values and 204 for others: choose the range of the values, or use --no-check");
 }
 
 #[test]
@@ -73,7 +116,7 @@ fn a_contract_that_is_not_honoured_is_not_loaded() {
         .iter_mut()
         .for_each(|exchange| exchange.expected = Expected { status: 200, body: body.clone() });
     let told = confirm(&mut Answers(vec![(200, "a")]), "rest", &exchanges).unwrap();
-    assert_snapshot!(told, @"every response is compared with what the contract rest asks for");
+    assert_snapshot!(told.check, @"every response is compared with what the contract rest asks for");
     let told = confirm(&mut Answers(vec![(404, "none")]), "rest", &exchanges).unwrap_err();
     assert_snapshot!(told, @r#"the contract rest is not honoured: "label" is answered with status 404 and 4 bytes "none", expected is status 200 with 1 bytes `a`"#);
 }

@@ -4,10 +4,13 @@ use std::{net::SocketAddr, time::Duration};
 
 use tare_load::{
     Arrivals, ChosenDriver, Connections, DriverChoice, DriverKind, Failure, Histogram, Interval, Limits,
-    Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Stop, Think, evaluate,
+    Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think,
+    evaluate,
 };
 
-use crate::command::load::LoadResult;
+use tare_host::process::{self, Used};
+
+use crate::command::load::{LoadResult, finding::LoadFinding, machine::MachineUse};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -20,13 +23,24 @@ pub(super) struct Case {
     pub started_at: jiff::Timestamp,
     settings: Settings,
     notes: Vec<String>,
+    warnings: Vec<String>,
+    machine: Option<MachineUse>,
     check: &'static str,
     rates_per_s: Vec<f64>,
 }
 
 /// All of them.
-pub(super) fn cases() -> [Case; 6] {
-    [Case::closed(), Case::open(), Case::sessions(), Case::failing(), Case::nothing(), Case::interrupted()]
+pub(super) fn cases() -> [Case; 8] {
+    [
+        Case::closed(),
+        Case::open(),
+        Case::sessions(),
+        Case::failing(),
+        Case::nothing(),
+        Case::interrupted(),
+        Case::gone(),
+        Case::disturbed(),
+    ]
 }
 
 impl Case {
@@ -40,6 +54,7 @@ impl Case {
             [(250_000, 900_000), (284_000, 900_000), (353_000, 29_000), (1_200_000, 400), (12 * MS, 4)];
         case.report.total.latency = histogram(&latencies);
         case.report.total.in_flight_ns = u128::from(49 * 10 * S);
+        case.report.total.statuses = statuses(&[(200, 1_829_404)]);
         case.report.generator_cpu_ns = 6_200 * MS;
         case.rates_per_s = (0..10).map(|second| 182_000.0 + 300.0 * f64::from(second)).collect();
         case
@@ -107,6 +122,8 @@ impl Case {
         for (failure, count) in kinds {
             (0..count).for_each(|_| tally.failed.add(failure));
         }
+        case.report.total.statuses = statuses(&[(503, 900), (200, 1_830_004)]);
+        let tally = &mut case.report.total.tally;
         tally.connection_failed.add(Failure::NoPorts);
         tally.connects = 201;
         case.report.first_failure = Some(Sample {
@@ -115,6 +132,40 @@ impl Case {
             expected: "status 200 with JSON equal to `\"\u{9b}31m\u{202e}\"`".to_owned(),
             got: b"\x1b[2J\x1b[31mfine\r\n\x00\xff\xfe`\xc3\xa9".to_vec(),
             at_ns: 1_234 * MS,
+        });
+        case
+    }
+
+    /// The server ended after a fifth of the time.
+    pub(super) fn gone() -> Case {
+        let mut case = Case { name: "gone", ..Case::closed() };
+        let report = &mut case.report;
+        report.gone_since_ns = Some(1_020 * MS);
+        (report.window_ns, report.elapsed_ns) = (5 * S, 5 * S);
+        report.generator_cpu_ns = 900 * MS;
+        let tally = &mut report.total.tally;
+        (tally.sent, tally.answered, tally.answered_in_window) = (40_098, 40_034, 40_034);
+        (0..64).for_each(|_| tally.failed.add(Failure::Reset));
+        (0..2_472).for_each(|_| tally.connection_failed.add(Failure::Refused));
+        report.total.latency = histogram(&[(280_000, 40_000), (900_000, 34)]);
+        report.total.statuses = statuses(&[(200, 40_034)]);
+        case.load.stop = seconds(5);
+        case
+    }
+
+    /// Others took the machine, and the server sends its visitors elsewhere.
+    pub(super) fn disturbed() -> Case {
+        let mut case = Case { name: "disturbed", ..Case::closed() };
+        case.report.total.statuses = statuses(&[(302, 1_829_404)]);
+        case.warnings.push("GET / is answered with 302, 0 bytes: this loads a redirect to /login".to_owned());
+        let process = process::Process { pid: 7, command: "rustc".to_owned() };
+        case.machine = Some(MachineUse {
+            others_share: 0.45,
+            stolen_share: 0.01,
+            idle_cpus: 0.1,
+            pressure_share: Some(0.6),
+            error_share: 0.001,
+            busiest: vec![Used { process, cpu_ns: 8_200 * MS }],
         });
         case
     }
@@ -161,6 +212,7 @@ impl Case {
             threads: 1,
             driver: ChosenDriver { kind: DriverKind::IoUring, reason: None },
             interrupted: false,
+            gone_since_ns: None,
             first_failure: None,
         };
         let settings = Settings {
@@ -173,22 +225,39 @@ impl Case {
         let started_at = "2025-11-21T12:00:00Z".parse().unwrap();
         let check =
             "every response is compared with the first one: status 200 and 13 bytes \"Hello, World!\"";
-        Case { name, load, report, started_at, settings, notes: Vec::new(), check, rates_per_s: Vec::new() }
+        Case {
+            name,
+            load,
+            report,
+            started_at,
+            settings,
+            notes: Vec::new(),
+            warnings: Vec::new(),
+            machine: None,
+            check,
+            rates_per_s: Vec::new(),
+        }
     }
 
     /// As the command would tell it.
     pub(super) fn result(&self) -> LoadResult<'_> {
         let limits = Limits::default();
+        let doubts = evaluate(&self.report, &limits).into_iter().map(LoadFinding::Engine);
+        let interference = self.machine.clone().and_then(|machine| machine.interference(0.1));
         LoadResult {
             url: "http://127.0.0.1:8080/",
             what: "GET /".to_owned(),
+            asked: "GET http://127.0.0.1:8080/".to_owned(),
             check: self.check.to_owned(),
             settings: &self.settings,
             load: &self.load,
             notes: self.notes.clone(),
+            warnings: self.warnings.clone(),
             report: &self.report,
-            doubts: evaluate(&self.report, &limits),
+            findings: doubts.chain(interference.map(LoadFinding::Machine)).collect(),
             limits,
+            interference_share_max: 0.1,
+            machine: self.machine.clone(),
             started_at: self.started_at,
             rates_per_s: self.rates_per_s.clone(),
             command: "tare load http://127.0.0.1:8080/ --seed 7".to_owned(),
@@ -219,6 +288,14 @@ pub(super) fn intervals() -> [Interval; 3] {
 
 fn seconds(window: u64) -> Stop {
     Stop::after(Duration::from_secs(window), Duration::from_secs(2))
+}
+
+fn statuses(counts: &[(u16, u64)]) -> Statuses {
+    let mut statuses = Statuses::default();
+    for &(status, count) in counts {
+        (0..count).for_each(|_| statuses.add(status));
+    }
+    statuses
 }
 
 fn histogram(counts: &[(u64, u64)]) -> Histogram {

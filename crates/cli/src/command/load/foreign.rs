@@ -1,0 +1,122 @@
+//! Options of other load generators, and what `tare load` has in their place.
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+const NO_TLS: &str = "TLS is not supported: load a plain http:// address";
+const ONE_VERSION: &str = "only HTTP/1.1 is supported: leave it out";
+const RATE: &str = "a rate is -R here, over all connections, such as -R 500";
+const FILE: &str = "a file as body is --data @FILE here";
+const NO_KEEP_ALIVE: &str = "connections without keep-alive are --requests-per-connection 1 here";
+const NO_SCRIPT: &str = "there are no scripts here: {{number}} in the URL or body varies it, and --contract NAME sends several \
+                         requests";
+
+/// The option as it is typed, and its tip. Options that exist here under the same name are not in it.
+const TIPS: [(&str, &str); 32] = [
+    ("-z", "-z is -d here, such as -d 30s"),
+    ("-k", NO_TLS),
+    ("--insecure", NO_TLS),
+    ("--cacert", NO_TLS),
+    ("--cert", NO_TLS),
+    ("--key", NO_TLS),
+    ("--http2", ONE_VERSION),
+    ("--http3", ONE_VERSION),
+    ("--http-version", ONE_VERSION),
+    ("--h2", ONE_VERSION),
+    ("--http1.1", "HTTP/1.1 is what is sent in any case: leave it out"),
+    ("-m", "-m is -X here, such as -X POST"),
+    ("--qps", RATE),
+    ("--rps", RATE),
+    ("--query-per-second", RATE),
+    ("-D", FILE),
+    ("-f", FILE),
+    ("--body-file", FILE),
+    ("--data-binary", "--data-binary is --data here, which sends every byte as it is"),
+    ("--data-raw", "--data-raw is --data here"),
+    ("-b", "-b is --data here"),
+    ("-T", "-T is -H 'Content-Type: TYPE' here"),
+    ("-A", "-A is -H 'Accept: TYPE' here"),
+    ("-a", "-a is -H 'Authorization: Basic BASE64' here"),
+    ("-u", "-u is -H 'Authorization: Basic BASE64' here"),
+    ("--disable-keepalive", NO_KEEP_ALIVE),
+    ("--no-keepalive", NO_KEEP_ALIVE),
+    ("-p", "-p is --pipeline here, such as --pipeline 16"),
+    ("-s", NO_SCRIPT),
+    ("--script", NO_SCRIPT),
+    ("--no-tui", "--no-tui is -q here"),
+    ("-l", "-l is -L here"),
+];
+
+/// Replaces what clap would guess: that the word is a value, or an option of another meaning with a similar name.
+pub(crate) fn advise(error: &mut Error) {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
+    if let Some(tip) = tip(word) {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
+fn tip(word: &str) -> Option<&'static str> {
+    let is_below_zero =
+        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if is_below_zero {
+        return Some("no option takes a value below 0");
+    }
+    TIPS.iter().find(|(foreign, _)| *foreign == word).map(|(_, tip)| *tip)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command};
+
+    use super::*;
+    use crate::command::load::Args;
+
+    fn refused(words: &str) -> String {
+        let command = Args::augment_args(Command::new("load")).color(clap::ColorChoice::Never);
+        let mut error =
+            command.try_get_matches_from(["load"].into_iter().chain(words.split(' '))).unwrap_err();
+        advise(&mut error);
+        error.to_string()
+    }
+
+    #[test]
+    fn an_option_of_another_tool_is_translated() {
+        insta::assert_snapshot!(refused("-z 30s http://127.0.0.1/"), @r"
+        error: unexpected argument '-z' found
+
+          tip: -z is -d here, such as -d 30s
+
+        Usage: load [OPTIONS] [URL]...
+
+        For more information, try '--help'.
+        ");
+        for words in ["-k", "--insecure", "--http2", "-m POST", "--rps 5"] {
+            let told = refused(&format!("http://127.0.0.1/ {words}"));
+            assert_eq!(told.matches("tip: ").count(), 1, "{told}");
+            assert!(!told.contains("as a value") && !told.contains("similar"), "{told}");
+        }
+        assert!(refused("http://127.0.0.1/ --frobnicate").contains("unexpected argument '--frobnicate'"));
+    }
+
+    #[test]
+    fn no_tip_is_about_an_option_that_exists() {
+        let command = Args::augment_args(Command::new("load"));
+        let names: Vec<String> = command
+            .get_arguments()
+            .flat_map(|option| {
+                let long = option.get_long_and_visible_aliases().unwrap_or_default();
+                let short = option.get_short().map(|short| format!("-{short}"));
+                long.into_iter().map(|long| format!("--{long}")).chain(short).collect::<Vec<_>>()
+            })
+            .collect();
+        let both: Vec<&str> = TIPS
+            .iter()
+            .map(|(foreign, _)| *foreign)
+            .filter(|foreign| names.iter().any(|name| name == foreign))
+            .collect();
+        assert_eq!(both, [""; 0]);
+    }
+}

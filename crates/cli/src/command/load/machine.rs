@@ -1,0 +1,208 @@
+//! What else this machine did during a load: the CPU time that was neither the generator's nor the server's.
+//!
+//! The server is a stranger here. It is known by its port: the processes that listen on it, and all that descend from them. If
+//! they cannot be seen, as those of another user, nothing is said about others.
+
+use std::{fmt, time::Instant};
+
+use tare_analysis::figures::{percent, time};
+use tare_bench::disturbance::{STOLEN_SHARE_MAX, TAKEN_SHARE_MAX, Taker};
+use tare_host::{
+    cpus::{self, CpuAccounting, Pinning, Reading},
+    process::{Activity, Used, listeners},
+};
+use tare_load::Endpoint;
+
+/// Number of other processes that are named, the busiest first.
+const NAMED_MAX: usize = 3;
+
+/// The state of the machine at the start of a load.
+#[derive(Debug)]
+pub(super) struct Before {
+    servers: Vec<u32>,
+    cpus: Pinning,
+    began: Instant,
+    reading: Option<Reading>,
+    activity: Activity,
+}
+
+/// What was taken during a load.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MachineUse {
+    /// Of all CPU time that this program could have had.
+    pub others_share: f64,
+    pub stolen_share: f64,
+    /// CPUs that were idle on average.
+    pub idle_cpus: f64,
+    /// Time in which some process waited for a CPU; absent if the kernel does not report it.
+    pub pressure_share: Option<f64>,
+    /// By how much the first two may be off.
+    pub error_share: f64,
+    /// The busiest of the others.
+    pub busiest: Vec<Used>,
+}
+
+/// Others took so much that the figures may be theirs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Interference {
+    pub taker: Taker,
+    pub machine: MachineUse,
+}
+
+impl Before {
+    pub(super) fn take(target: &Endpoint) -> Before {
+        let all = cpus::available();
+        let cpus = Pinning { server: all.clone(), generator: all };
+        let servers = match target {
+            Endpoint::Tcp(address) => listeners(address.port()),
+            Endpoint::Unix(_) => Vec::new(),
+        };
+        let (activity, began) = (Activity::read(), Instant::now());
+        Before { reading: Reading::take(&cpus, 0), servers, cpus, began, activity }
+    }
+
+    /// What was taken since; `None` if the server's own share is not known.
+    pub(super) fn since(&self) -> Option<MachineUse> {
+        let wall_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let accounting = Reading::take(&self.cpus, wall_ns)?.since(self.reading.as_ref()?);
+        let activity = Activity::read();
+        let mut own = activity.family(&self.servers);
+        own.extend(self.activity.family(&self.servers));
+        own.insert(std::process::id());
+        let (ours, others): (Vec<Used>, Vec<Used>) =
+            activity.since(&self.activity).into_iter().partition(|used| own.contains(&used.process.pid));
+        let own_ns = ours.iter().map(|used| used.cpu_ns).sum();
+        (!self.servers.is_empty()).then(|| MachineUse::of(&accounting, &self.cpus, own_ns, others))
+    }
+}
+
+impl MachineUse {
+    fn of(accounting: &CpuAccounting, cpus: &Pinning, own_ns: u64, mut others: Vec<Used>) -> MachineUse {
+        let wall_ns = accounting.wall_ns.max(1) as f64;
+        let all_ns = wall_ns * cpus.all().len() as f64;
+        others.truncate(NAMED_MAX);
+        MachineUse {
+            others_share: accounting.foreign_ns(cpus, own_ns).max(0) as f64 / all_ns,
+            stolen_share: accounting.stolen_ns(cpus) as f64 / all_ns,
+            idle_cpus: accounting.all(cpus).idle_ns as f64 / wall_ns,
+            pressure_share: accounting.pressure_ns.map(|ns| ns as f64 / wall_ns),
+            error_share: accounting.error_ns(cpus) as f64 / all_ns,
+            busiest: others,
+        }
+    }
+
+    /// The rule of `tare run`, with one exception: here nothing is pinned, so while a whole CPU is idle others take nothing
+    /// that the server or the generator would have had.
+    pub(super) fn interference(self, share_max: f64) -> Option<Interference> {
+        let stolen_max = share_max * (STOLEN_SHARE_MAX / TAKEN_SHARE_MAX);
+        let taker = if self.stolen_share - self.error_share > stolen_max {
+            Taker::Hypervisor
+        } else if self.others_share - self.error_share > share_max && self.idle_cpus < 1.0 {
+            Taker::Others
+        } else {
+            return None;
+        };
+        Some(Interference { taker, machine: self })
+    }
+}
+
+impl Interference {
+    pub(super) fn share(&self) -> f64 {
+        match self.taker {
+            Taker::Others => self.machine.others_share,
+            Taker::Hypervisor => self.machine.stolen_share,
+        }
+    }
+}
+
+impl fmt::Display for Interference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = percent(self.share());
+        match self.taker {
+            Taker::Others => write!(f, "interference: other programs took {share} of this machine's CPUs")?,
+            Taker::Hypervisor => {
+                write!(f, "interference: the hypervisor took {share} of this machine's CPUs")?
+            }
+        }
+        if let Some(share) = self.machine.pressure_share {
+            write!(f, ", and some process waited for a CPU for {} of the time", percent(share.min(1.0)))?;
+        }
+        let named = |used: &Used| {
+            let cpu_time = time(used.cpu_ns as f64);
+            format!("{:?} (pid {}, {cpu_time} of CPU time)", used.process.command, used.process.pid)
+        };
+        let named: Vec<String> = self.machine.busiest.iter().map(named).collect();
+        if self.taker == Taker::Others && !named.is_empty() {
+            write!(f, "; the busiest: {}", named.join(", "))?;
+        }
+        f.write_str("; repeat it on a quiet machine, or allow more with --max-interference")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_host::{cpus::Times, process::Process};
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// A second on two CPUs.
+    fn used(idle_ms: u64, own_ms: u64, steal_ms: u64) -> MachineUse {
+        let cpus = Pinning { server: vec![0, 1], generator: vec![0, 1] };
+        let times = Times {
+            tasks_ns: (2_000 - idle_ms - steal_ms) * MS,
+            idle_ns: idle_ms * MS,
+            steal_ns: steal_ms * MS,
+            ..Times::default()
+        };
+        let accounting = CpuAccounting {
+            wall_ns: 1_000 * MS,
+            server: times,
+            generator: times,
+            pressure_ns: Some(600 * MS),
+            ran: None,
+        };
+        let process = |pid, command: &str| Process { pid, command: command.to_owned() };
+        let others = vec![
+            Used { process: process(7, "rustc"), cpu_ns: 800 * MS },
+            Used { process: process(9, "make \u{1b}"), cpu_ns: 20 * MS },
+        ];
+        MachineUse::of(&accounting, &cpus, own_ms * MS, others)
+    }
+
+    fn taker(machine: MachineUse) -> Option<Taker> {
+        machine.interference(TAKEN_SHARE_MAX).map(|found| found.taker)
+    }
+
+    #[test]
+    fn others_interfere_only_if_they_took_what_was_wanted() {
+        assert_eq!(taker(used(200, 1_800, 0)), None);
+        assert_eq!(taker(used(200, 1_000, 0)), Some(Taker::Others));
+        assert_eq!(taker(used(1_100, 300, 0)), None, "a CPU was idle");
+        assert_eq!(taker(used(900, 880, 0)), None, "within the error of the accounting");
+        assert_eq!(taker(used(200, 1_600, 200)), Some(Taker::Hypervisor));
+        assert_eq!(used(200, 1_000, 0).interference(0.5), None, "it is allowed");
+    }
+
+    #[test]
+    fn it_names_the_busiest() {
+        let found = used(200, 1_000, 0).interference(0.1).unwrap();
+        let expected = [
+            "interference: other programs took 40.0% of this machine's CPUs, and some process waited for a CPU for 60.0% of \
+             the time",
+            "the busiest: \"rustc\" (pid 7, 800 ms of CPU time), \"make \\u{1b}\" (pid 9, 20.0 ms of CPU time)",
+            "repeat it on a quiet machine, or allow more with --max-interference",
+        ];
+        assert_eq!(found.to_string().split("; ").collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_server_that_is_not_seen_says_nothing_of_others() {
+        let unseen = Before::take(&Endpoint::Unix("/nowhere".into()));
+        assert_eq!(unseen.since(), None);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let seen = Before::take(&Endpoint::Tcp(listener.local_addr().unwrap()));
+        assert!(seen.servers.contains(&std::process::id()) && seen.since().is_some());
+    }
+}

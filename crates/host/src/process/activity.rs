@@ -1,0 +1,107 @@
+//! Which processes of this machine used CPU time between two readings of `/proc`, and which of them belong together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::procfs::{self, Process};
+
+/// The CPU time of every process up to now.
+#[derive(Debug, Clone, Default)]
+pub struct Activity(BTreeMap<u32, Entry>);
+
+#[derive(Debug, Clone)]
+struct Entry {
+    command: String,
+    parent: u32,
+    cpu_ns: u64,
+}
+
+/// What one process used between two readings, in steps of 10 ms. Its children have entries of their own: what they used may lie
+/// before the first reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Used {
+    pub process: Process,
+    pub cpu_ns: u64,
+}
+
+impl Activity {
+    /// Reads all processes: a few milliseconds on a machine with hundreds.
+    #[must_use]
+    pub fn read() -> Activity {
+        let entry = |pid: u32| {
+            let stat = procfs::stat(pid)?;
+            let time = procfs::ticks(stat.own_ticks);
+            let cpu_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            Some((pid, Entry { command: stat.command, parent: stat.parent, cpu_ns }))
+        };
+        Activity(procfs::all_pids().into_iter().filter_map(entry).collect())
+    }
+
+    /// These processes and all that descend from them.
+    #[must_use]
+    pub fn family(&self, roots: &[u32]) -> BTreeSet<u32> {
+        let mut family: BTreeSet<u32> = roots.iter().copied().collect();
+        loop {
+            let is_new = |pid: &u32, entry: &Entry| !family.contains(pid) && family.contains(&entry.parent);
+            let children: Vec<u32> =
+                self.0.iter().filter(|(pid, entry)| is_new(pid, entry)).map(|(pid, _)| *pid).collect();
+            if children.is_empty() {
+                return family;
+            }
+            family.extend(children);
+        }
+    }
+
+    /// What each process used since an earlier reading, the busiest first. Those that used nothing are left out, and those that
+    /// began and ended between the readings are not known.
+    #[must_use]
+    pub fn since(&self, before: &Activity) -> Vec<Used> {
+        let used = |(pid, entry): (&u32, &Entry)| {
+            // A process that began later has the number of another perhaps, and all its time is new.
+            let earlier_ns = before.0.get(pid).filter(|before| before.command == entry.command);
+            let cpu_ns = entry.cpu_ns.saturating_sub(earlier_ns.map_or(0, |before| before.cpu_ns));
+            let process = Process { pid: *pid, command: entry.command.clone() };
+            (cpu_ns > 0).then_some(Used { process, cpu_ns })
+        };
+        let mut all: Vec<Used> = self.0.iter().filter_map(used).collect();
+        all.sort_by_key(|used| std::cmp::Reverse(used.cpu_ns));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn activity(entries: &[(u32, u32, u64)]) -> Activity {
+        let entry = |&(pid, parent, cpu_ns)| (pid, Entry { command: format!("p{pid}"), parent, cpu_ns });
+        Activity(entries.iter().map(entry).collect())
+    }
+
+    #[test]
+    fn a_family_has_all_descendants() {
+        let all = activity(&[(1, 0, 0), (5, 1, 0), (4, 5, 0), (9, 4, 0), (7, 1, 0)]);
+        assert_eq!(all.family(&[5]).into_iter().collect::<Vec<_>>(), [4, 5, 9]);
+        assert_eq!(all.family(&[7, 77]).into_iter().collect::<Vec<_>>(), [7, 77]);
+    }
+
+    #[test]
+    fn what_was_used_is_a_difference_and_the_busiest_comes_first() {
+        let (before, after) =
+            (activity(&[(1, 0, 10), (2, 0, 50)]), activity(&[(1, 0, 30), (2, 0, 50), (3, 0, 90)]));
+        let used: Vec<(u32, u64)> =
+            after.since(&before).iter().map(|used| (used.process.pid, used.cpu_ns)).collect();
+        assert_eq!(used, [(3, 90), (1, 20)]);
+    }
+
+    #[test]
+    fn this_process_is_seen_to_work() {
+        let before = Activity::read();
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let own = |after: &Activity| {
+            after.since(&before).into_iter().find(|used| used.process.pid == std::process::id())
+        };
+        while own(&Activity::read()).is_none() {
+            assert!(std::time::Instant::now() < end, "no CPU time in 10 s of work");
+        }
+    }
+}
