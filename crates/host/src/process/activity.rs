@@ -36,6 +36,12 @@ impl Activity {
         Activity(procfs::all_pids().into_iter().filter_map(entry).collect())
     }
 
+    /// The name of the program, cut to 15 bytes by the kernel.
+    #[must_use]
+    pub fn command(&self, pid: u32) -> Option<&str> {
+        Some(&self.0.get(&pid)?.command)
+    }
+
     /// These processes and all that descend from them.
     #[must_use]
     pub fn family(&self, roots: &[u32]) -> BTreeSet<u32> {
@@ -81,6 +87,7 @@ mod tests {
     fn a_family_has_all_descendants() {
         let all = activity(&[(1, 0, 0), (5, 1, 0), (4, 5, 0), (9, 4, 0), (7, 1, 0)]);
         assert_eq!(all.family(&[5]).into_iter().collect::<Vec<_>>(), [4, 5, 9]);
+        assert_eq!((all.command(9), all.command(77)), (Some("p9"), None));
         assert_eq!(all.family(&[7, 77]).into_iter().collect::<Vec<_>>(), [7, 77]);
     }
 

@@ -1,7 +1,8 @@
 //! What else this machine did during a load: the CPU time that was neither the generator's nor the server's.
 //!
 //! The server is a stranger here. It is known by its port: the processes that listen on it, and all that descend from them. If
-//! they cannot be seen, as those of another user, nothing is said about others.
+//! they cannot be seen, as those of another user, or only pass on what a server behind them answers, nothing is said about
+//! others.
 
 use std::{fmt, time::Instant};
 
@@ -12,6 +13,19 @@ use tare_host::{
     process::{Activity, Used, listeners},
 };
 use tare_load::Endpoint;
+
+/// Programs that listen for a server in a container, a virtual machine or on another host. What they use is not its share.
+const FORWARDERS: [&str; 9] = [
+    "conmon",
+    "docker-proxy",
+    "kubectl",
+    "passt",
+    "pasta",
+    "rootlesskit",
+    "rootlessport",
+    "slirp4netns",
+    "ssh",
+];
 
 /// Number of other processes that are named, the busiest first.
 const NAMED_MAX: usize = 3;
@@ -53,11 +67,14 @@ impl Before {
     pub(super) fn take(target: &Endpoint) -> Before {
         let all = cpus::available();
         let cpus = Pinning { server: all.clone(), generator: all };
-        let servers = match target {
+        let mut servers = match target {
             Endpoint::Tcp(address) => listeners(address.port()),
             Endpoint::Unix(_) => Vec::new(),
         };
         let (activity, began) = (Activity::read(), Instant::now());
+        if servers.iter().any(|pid| activity.command(*pid).is_some_and(is_forwarder)) {
+            servers.clear();
+        }
         Before { reading: Reading::take(&cpus, 0), servers, cpus, began, activity }
     }
 
@@ -74,6 +91,11 @@ impl Before {
         let own_ns = ours.iter().map(|used| used.cpu_ns).sum();
         (!self.servers.is_empty()).then(|| MachineUse::of(&accounting, &self.cpus, own_ns, others))
     }
+}
+
+/// By its name, of which a suffix may say what for: `pasta.avx2`.
+fn is_forwarder(command: &str) -> bool {
+    FORWARDERS.contains(&command.split('.').next().unwrap_or_default())
 }
 
 impl MachineUse {
@@ -195,6 +217,14 @@ mod tests {
             "repeat it on a quiet machine, or allow more with --max-interference",
         ];
         assert_eq!(found.to_string().split("; ").collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_forwarder_is_no_server() {
+        assert_eq!(
+            ["docker-proxy", "pasta.avx2", "node", "sshd"].map(is_forwarder),
+            [true, true, false, false]
+        );
     }
 
     #[test]
