@@ -51,6 +51,7 @@ fuzz: setup ## run every fuzz target for FUZZ_SECONDS (30)
 services-update: setup ## list what is newer upstream than the services pin; writes services/releases.toml
 	$(ENV) cargo xtask services-update
 
-# runs/ stays: a run is a result, and no build brings it back.
+# .tare/runs/ stays: a run is a result, and no build brings it back.
 clean: ## remove what was built or installed here, but not the runs (of cached builds: tare build --prune)
-	rm -rf target .tare
+	rm -rf target
+	find .tare -mindepth 1 -maxdepth 1 ! -name runs -exec rm -rf {} +

@@ -24,7 +24,7 @@ const LINE_CHARS: usize = 120;
 /// What the user asks for
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Folders of runs of published experiments, such as runs/TIME-restinio-2017; those of one experiment go into its
+    /// Folders of runs of published experiments, such as .tare/runs/TIME-restinio-2017; those of one experiment go into its
     /// page one after another
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Run(args) => command::run::run(global, args),
-        Command::Compare(args) => command::compare::run(global, &args),
+        Command::Compare(args) => command::compare::run(global, *args),
         Command::Load(args) => command::load::run(global, *args),
         Command::Slo(args) => command::slo::run(global, args),
         Command::Show(args) => command::show::run(global, args),

@@ -1,4 +1,4 @@
-//! The checkout that a command works in, and the processes that it starts there.
+//! The repository that a command works in, and the processes that it starts there.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use tare_bench::folder::series;
 use tare_host::process::{Isolation, Supervisor, sweep};
 use tare_service::{
     catalogue::{Broken, Row},
-    workspace::{self, Workspace},
+    workspace::{self, Root, Workspace},
 };
 
 use crate::{exit::Outcome, output::paint};
@@ -15,22 +15,22 @@ use crate::{exit::Outcome, output::paint};
 /// Options that every command has.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Global {
-    /// The checkout to work in, which has the folders `services/` and `contracts/` [default: the nearest one upwards]
+    /// The repository to work in, which has a `tare.toml` [default: the nearest one upwards, or the current folder]
     #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders")]
     root: Option<PathBuf>,
-    /// The cache of builds, which all checkouts share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
+    /// The cache of builds, which all repositories share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
     #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR", help_heading = "Folders")]
     home: Option<PathBuf>,
 }
 
 impl Global {
-    pub(crate) fn find(&self) -> anyhow::Result<PathBuf> {
-        Ok(workspace::find(self.root.as_deref())?)
+    pub(crate) fn find(&self) -> anyhow::Result<Root> {
+        Ok(Root::find(self.root.as_deref())?)
     }
 
-    /// The newest run of the checkout: names of run folders begin with the time.
+    /// The newest run of the repository: names of run folders begin with the time.
     pub(crate) fn newest_run(&self) -> anyhow::Result<PathBuf> {
-        let runs = self.find()?.join("runs");
+        let runs = self.find()?.runs();
         let no_runs = || format!("{}: no runs yet", runs.display());
         let entries = std::fs::read_dir(&runs).with_context(no_runs)?;
         let folders = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
@@ -40,14 +40,14 @@ impl Global {
 
     pub(crate) fn open(&self) -> anyhow::Result<Workspace> {
         let root = self.find()?;
-        let home = workspace::home(self.home.as_deref(), &root);
+        let home = workspace::home(self.home.as_deref(), &root.folder);
         Ok(Workspace::open(&root, &program()?, &home)?)
     }
 
-    /// With the services outside of the checkout that `words` name.
+    /// With the services outside of the repository that `words` name.
     pub(crate) fn open_with(&self, words: &[String]) -> anyhow::Result<Workspace> {
         let mut workspace = self.open()?;
-        workspace.adopt(words.iter().flat_map(|word| word.split(',')))?;
+        workspace.adopt(words.iter().flat_map(|word| workspace::split(word)))?;
         Ok(workspace)
     }
 }

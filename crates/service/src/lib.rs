@@ -10,6 +10,7 @@ pub mod drive;
 pub mod endurance;
 pub mod footprint;
 pub mod launch;
+pub mod learn;
 mod lock;
 pub mod probe;
 pub mod prove;

@@ -24,28 +24,62 @@ pub struct Revision {
 
 #[derive(Debug, thiserror::Error)]
 pub enum RevisionError {
-    #[error("\"{0}\" are no two revisions: write BASELINE..CANDIDATE, such as main..HEAD")]
+    #[error(
+        "expected two revisions as BASELINE..CANDIDATE, or BASELINE...CANDIDATE for the commit where they part, got \"{0}\""
+    )]
     Range(String),
+    #[error(
+        "there is no revision \"{0}\" in this clone; a clone of CI is often shallow: fetch all of the history, such as by \
+         fetch-depth: 0 of actions/checkout"
+    )]
+    NoRevision(String),
     #[error("`git {command}` failed in {}: {said}", folder.display())]
     Git { command: String, folder: PathBuf, said: String },
-    #[error("revision \"{revision}\" has no \"{path}/service.toml\"")]
-    NoService { revision: String, path: String },
+    #[error(
+        "revision \"{revision}\" has no \"{path}\": until it is there, compare the command itself, such as 'node server.js' \
+         --revisions {revision}..HEAD --get /"
+    )]
+    NoFile { revision: String, path: String },
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
 
-/// The two ends of `main..HEAD`; one that is left out is HEAD, as in git.
+/// The two ends of `main..HEAD`; one that is left out is HEAD, as in git. Of `main...HEAD` the baseline is the commit where
+/// the two parted, in the repository around `folder`.
 ///
 /// # Errors
-/// The text has no `..`, has three dots, or an end that git would take for an option.
-pub fn range(text: &str) -> Result<[String; 2], RevisionError> {
+/// The text has no `..`, an end that git would take for an option, or ends that never parted.
+pub fn range(text: &str, folder: &Path) -> Result<[String; 2], RevisionError> {
     let wrong = || RevisionError::Range(text.to_owned());
-    let (baseline, candidate) = text.split_once("..").filter(|_| text != "..").ok_or_else(wrong)?;
+    let (baseline, rest) = text.split_once("..").filter(|_| text != "..").ok_or_else(wrong)?;
+    let parted = rest.starts_with('.');
+    let candidate = rest.strip_prefix('.').unwrap_or(rest);
     if candidate.starts_with('.') || [baseline, candidate].iter().any(|end| end.starts_with('-')) {
         return Err(wrong());
     }
     let or_head = |end: &str| if end.is_empty() { "HEAD".to_owned() } else { end.to_owned() };
-    Ok([or_head(baseline), or_head(candidate)])
+    let [baseline, candidate] = [or_head(baseline), or_head(candidate)];
+    match parted {
+        true => Ok([parting(folder, &baseline, &candidate)?, candidate]),
+        false => Ok([baseline, candidate]),
+    }
+}
+
+/// The commit where two revisions parted.
+fn parting(folder: &Path, one: &str, other: &str) -> Result<String, RevisionError> {
+    for end in [one, other] {
+        commit(folder, end)?;
+    }
+    git(folder, &["merge-base", one, other])
+}
+
+/// The full name of the commit that `name` means.
+fn commit(folder: &Path, name: &str) -> Result<String, RevisionError> {
+    let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")];
+    git(folder, &words).map_err(|error| match error {
+        RevisionError::Git { said, .. } if said.is_empty() => RevisionError::NoRevision(name.to_owned()),
+        error => error,
+    })
 }
 
 /// The commit that is checked out around `folder`, and whether files that git knows have changed since.
@@ -59,20 +93,18 @@ pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
 }
 
 /// Takes the repository around `service`, a folder in it, out at revision `name`, below `into`; what was taken out
-/// before is taken as it is, with what has been built in it.
+/// before is taken as it is, with what has been built in it. The revision must have the file `needed` in the folder.
 ///
 /// # Errors
-/// git does not know the revision, the revision does not have the service, or its files cannot be written.
-pub fn take_out(service: &Path, name: &str, into: &Path) -> Result<Revision, RevisionError> {
+/// git does not know the revision, the revision does not have the file, or its files cannot be written.
+pub fn take_out(
+    service: &Path,
+    name: &str,
+    into: &Path,
+    needed: Option<&str>,
+) -> Result<Revision, RevisionError> {
     let ask = |words: &[&str]| git(service, words);
-    let commit =
-        ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])
-            .map_err(|error| match error {
-                RevisionError::Git { command, folder, said } if said.is_empty() => {
-                    RevisionError::Git { command, folder, said: format!("there is no revision \"{name}\"") }
-                }
-                error => error,
-            })?;
+    let commit = commit(service, name)?;
     let top = PathBuf::from(ask(&["rev-parse", "--show-toplevel"])?);
     let path = ask(&["rev-parse", "--show-prefix"])?.trim_end_matches('/').to_owned();
     let root = into.join(&commit);
@@ -80,9 +112,14 @@ pub fn take_out(service: &Path, name: &str, into: &Path) -> Result<Revision, Rev
         extract(&top, &commit, &root)?;
     }
     let folder = root.join(&path);
-    match folder.join("service.toml").is_file() {
-        true => Ok(Revision { name: name.to_owned(), commit, folder }),
-        false => Err(RevisionError::NoService { revision: name.to_owned(), path }),
+    let missing = needed.filter(|file| !folder.join(file).is_file());
+    let missing = missing.or_else(|| (!folder.is_dir()).then_some(""));
+    match missing {
+        None => Ok(Revision { name: name.to_owned(), commit, folder }),
+        Some(file) => {
+            let path = Path::new(&path).join(file).display().to_string();
+            Err(RevisionError::NoFile { revision: name.to_owned(), path })
+        }
     }
 }
 
@@ -165,7 +202,7 @@ mod tests {
         let (root, into) = (repository(), tempfile::tempdir().unwrap());
         let service = root.path().join("a/b");
         let text = |folder: &Path| fs::read_to_string(folder.join("service.toml")).unwrap();
-        let take = |name: &str| take_out(&service, name, into.path());
+        let take = |name: &str| take_out(&service, name, into.path(), Some("service.toml"));
         let (old, new) = (take("main~1").unwrap(), take("HEAD").unwrap());
         assert_eq!((text(&old.folder), text(&new.folder)), ("first".to_owned(), "second".to_owned()));
         assert!(new.folder.join("../../around").is_file(), "what lies around it is there");
@@ -175,16 +212,24 @@ mod tests {
         assert_eq!(fs::read_dir(into.path()).unwrap().count(), 2, "nothing else is left");
 
         let error = |name: &str| take(name).unwrap_err().to_string();
-        assert_eq!(error("main~2"), "revision \"main~2\" has no \"a/b/service.toml\"");
-        assert!(error("mian").ends_with("there is no revision \"mian\""), "{}", error("mian"));
+        let missing = "revision \"main~2\" has no \"a/b/service.toml\": ";
+        assert!(error("main~2").starts_with(missing), "{}", error("main~2"));
+        assert!(
+            error("mian").starts_with("there is no revision \"mian\" in this clone"),
+            "{}",
+            error("mian")
+        );
     }
 
     #[test]
     fn a_range_has_two_ends() {
-        let ends = |text: &str| range(text).ok().map(|[a, b]| format!("{a} {b}"));
+        let repository = repository();
+        let ends = |text: &str| range(text, repository.path()).ok().map(|[a, b]| format!("{a} {b}"));
         assert_eq!(ends("main..HEAD").as_deref(), Some("main HEAD"));
         assert_eq!(ends("v1.2..").as_deref(), Some("v1.2 HEAD"));
         assert_eq!(ends("..topic/x").as_deref(), Some("HEAD topic/x"));
-        assert_eq!([ends("main"), ends(".."), ends("a...b"), ends("--x..b")], [None, None, None, None]);
+        assert_eq!([ends("main"), ends(".."), ends("a....b"), ends("--x..b")], [None, None, None, None]);
+        let first = commit(repository.path(), "main~1").unwrap();
+        assert_eq!(ends("main~1...main"), Some(format!("{first} main")), "where they part");
     }
 }

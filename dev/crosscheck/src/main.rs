@@ -32,7 +32,7 @@ use tare_service::{
     prove::{self, Proof},
     raw_socket,
     settings::ServiceSettings,
-    workspace::{self, Workspace},
+    workspace::{self, Root, Workspace},
 };
 
 /// Compare Tare's load generator with wrk, h2load, httperf and locust on one service
@@ -85,7 +85,7 @@ struct Args {
     /// Orders the rounds [default: random, printed and stored]
     #[arg(long)]
     seed: Option<u64>,
-    /// Folder for the results [default: a new one in `runs/`]
+    /// Folder for the results [default: a new one in `.tare/runs/`]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Print the plan and stop
@@ -156,8 +156,8 @@ fn serve(server: &RawSocket) -> anyhow::Result<()> {
 }
 
 fn open(root: Option<&Path>) -> anyhow::Result<Workspace> {
-    let root = workspace::find(root)?;
-    let home = workspace::home(None, &root);
+    let root = Root::find(root)?;
+    let home = workspace::home(None, &root.folder);
     Ok(Workspace::open(&root, &env::current_exe()?, &home)?)
 }
 

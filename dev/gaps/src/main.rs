@@ -27,7 +27,7 @@ use tare_host::{
 use tare_service::{
     build::Site,
     catalogue::Row,
-    workspace::{self, Workspace},
+    workspace::{self, Root, Workspace},
 };
 
 use regime::{Regime, Trial};
@@ -80,8 +80,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<()> {
     let interrupt = signals::listen()?;
-    let root = workspace::find(None)?;
-    let mut workspace = Workspace::open(&root, &env::current_exe()?, &workspace::home(None, &root))?;
+    let root = Root::find(None)?;
+    let mut workspace = Workspace::open(&root, &env::current_exe()?, &workspace::home(None, &root.folder))?;
     workspace.adopt(args.services.iter().map(String::as_str))?;
     let isolation = Isolation::detect();
     sweep(&isolation);

@@ -15,6 +15,8 @@ const CYCLES: u64 = 1 << 32;
 const PILOT_NS: u64 = 2_300_000_000;
 /// What a fresh process is warmed up for on average, if a pilot is to find it.
 const WARM_UP_NS: u64 = 500_000_000;
+/// Where the budget bounds the run, pilots take at most one part in this many of it.
+const PILOTS_SHARE: u64 = 12;
 /// Most blocks of one process. Powers of two, so that processes of two such services end together.
 pub(crate) const BLOCKS_PER_START_MAX: usize = 4;
 /// What a start takes beside its warm-up, if no pilot has measured it. Compiled services take 50 ms, scripts and JVMs up to 1 s.
@@ -28,6 +30,9 @@ pub struct Blocks {
     pub max: usize,
     /// No block is begun that would end after this.
     pub budget_ns: u64,
+    /// The run ends when the budget is spent, wherever it is; else the fewest blocks are measured in any case.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bound: bool,
     /// The longest warm-up of a fresh process: a pilot finds how much each service needs. Absent if all have the same.
     #[serde(default)]
     pub warm_up_ns_max: Option<u64>,
@@ -45,6 +50,7 @@ impl Blocks {
         min: 1,
         max: 1,
         budget_ns: u64::MAX,
+        is_bound: false,
         warm_up_ns_max: None,
         group_max: usize::MAX,
         per_start_max: 1,
@@ -78,6 +84,16 @@ impl Plan {
         reference.into_iter().chain(mine).collect()
     }
 
+    /// With at most `most` blocks.
+    #[must_use]
+    pub fn with_blocks_max(mut self, most: usize) -> Plan {
+        if let super::Order::Interleaved(blocks) = &mut self.order {
+            blocks.max = most.max(1);
+            blocks.min = blocks.min.min(blocks.max);
+        }
+        self
+    }
+
     /// What a block costs, before anything is known of the services; without the pilots, which are part of the budget.
     pub(super) fn costs_expected(&self) -> BlockCosts {
         let rows = self.group(0).len();
@@ -103,7 +119,24 @@ impl Plan {
         let blocks_ns =
             |blocks: usize| block_ns.saturating_mul((blocks * self.groups()).saturating_sub(done) as u64);
         let budget_ns = self.blocks().budget_ns.saturating_sub(elapsed_ns);
-        budget_ns.min(blocks_ns(self.blocks().max)).max(blocks_ns(self.blocks().min))
+        let most_ns = budget_ns.min(blocks_ns(self.blocks().max));
+        if self.blocks().is_bound { most_ns } else { most_ns.max(blocks_ns(self.blocks().min)) }
+    }
+
+    /// The plan with a budget that bounds the whole run, pilots and the fewest blocks included: as many blocks as are expected
+    /// to fit, and pilots that leave most of the time for them.
+    #[must_use]
+    pub fn bounded(mut self, budget_ns: u64) -> Plan {
+        let pilots = self.members().filter(|row| !self.is_twin(&self.rows[*row].label)).count().max(1) as u64;
+        let warm_up_ns = self.warm_up_ns();
+        if let super::Order::Interleaved(blocks) = &mut self.order {
+            (blocks.budget_ns, blocks.is_bound) = (budget_ns, true);
+            let pilot_ns = budget_ns / (PILOTS_SHARE * pilots);
+            blocks.warm_up_ns_max =
+                blocks.warm_up_ns_max.map(|longest| longest.min(pilot_ns).max(warm_up_ns));
+            blocks.min = 1;
+        }
+        self
     }
 
     pub(crate) fn pilots_ns_expected(&self) -> u64 {

@@ -31,6 +31,7 @@ impl Plan {
                 min: schedule.blocks_min,
                 max: schedule.blocks_max,
                 budget_ns: ns(schedule.budget),
+                is_bound: false,
                 warm_up_ns_max: schedule.warm_up_max.map(ns),
                 group_max: GROUP_MAX,
                 per_start_max: BLOCKS_PER_START_MAX,

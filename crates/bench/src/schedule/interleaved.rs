@@ -16,6 +16,7 @@ use super::{
 use crate::{
     plan::{BlockCosts, Division, Plan, Until},
     record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
+    sample::LoadResult,
 };
 
 pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
@@ -33,12 +34,16 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
         blocks_ns: past.elapsed_ns - past.pilots_ns,
         past,
         capacity: BTreeMap::new(),
+        unanswered: BTreeMap::new(),
         began_ns,
         division: plan.division_expected(),
     }
     .run()
 }
 
+/// A row that leaves requests without an answer in this many slices one after the other, each of which waits for them, is left out:
+/// it would take the time of all others.
+const UNANSWERED_SLICES_MAX: usize = 5;
 /// A reference that is warmed up for so long or less is measured beside the others in their pilots.
 const WARM_AT_ONCE_NS: u64 = 1_000_000_000;
 
@@ -50,6 +55,8 @@ struct Runner<'a, E, J, W, D> {
     past: ResumeState,
     /// Of each row, in the closed loops of this block, under the first load.
     capacity: BTreeMap<usize, Capacity>,
+    /// Of each row, its latest closed loops that left requests without an answer.
+    unanswered: BTreeMap<usize, usize>,
     began_ns: u64,
     /// Time of the blocks that are over.
     blocks_ns: u64,
@@ -86,6 +93,12 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
     }
 
+    /// Nothing more is begun, not even a slice.
+    fn is_over(&self) -> bool {
+        let blocks = self.plan.blocks();
+        self.parts.executor.interrupted() || (blocks.is_bound && self.elapsed_ns() >= blocks.budget_ns)
+    }
+
     fn elapsed_ns(&self) -> u64 {
         self.past.elapsed_ns + self.parts.executor.now_ns() - self.began_ns
     }
@@ -101,7 +114,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         // What the reference needs, its twin needs.
         let others = others.into_iter().filter(|row| !self.plan.is_of_reference(*row));
         for row in reference.into_iter().chain(others) {
-            if self.past.starts.contains_key(&row) || self.parts.executor.interrupted() {
+            if self.past.starts.contains_key(&row) || self.is_over() {
                 continue;
             }
             let beside =
@@ -152,13 +165,15 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             Some(Ending::BlocksMax)
         } else if self.past.blocks > 0 && self.parts.stop_rule.is_decided() {
             Some(Ending::Decided)
-        } else if done >= self.plan.blocks().min
-            && self.elapsed_ns() + self.block_ns() > self.plan.blocks().budget_ns
-        {
+        } else if self.is_over() || (done >= self.plan.blocks().min && !self.has_time_for_a_block()) {
             Some(Ending::BudgetSpent)
         } else {
             None
         }
+    }
+
+    fn has_time_for_a_block(&self) -> bool {
+        self.elapsed_ns() + self.block_ns() <= self.plan.blocks().budget_ns
     }
 
     /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
@@ -188,7 +203,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
         self.keep(Record::Block(Block { block, order: order.clone(), elapsed_ns }))?;
         for &row in &order {
-            if self.parts.executor.interrupted() {
+            if self.is_over() {
                 return Ok(());
             }
             self.make_ready(row, block)?;
@@ -276,7 +291,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     fn slice(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> io::Result<()> {
-        if self.past.out.contains(&slot.row) || self.parts.executor.interrupted() {
+        if self.past.out.contains(&slot.row) || self.is_over() {
             return Ok(());
         }
         match self.parts.executor.sample(slot, draw, per_second) {
@@ -285,10 +300,34 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
                 if slot.point == 0 {
                     self.capacity.entry(slot.row).or_default().add(&sample.load);
                 }
-                self.keep(Record::Sample(Box::new(sample)))
+                let hangs = per_second.is_none().then(|| self.hangs(slot.row, &sample.load)).flatten();
+                self.keep(Record::Sample(Box::new(sample)))?;
+                hangs.map_or(Ok(()), |failure| self.leave_out(slot, failure))
             }
             Err(failure) => self.fail(slot.row, slot.block, failure),
         }
+    }
+
+    /// Why a row is measured no further after this closed loop.
+    fn hangs(&mut self, row: usize, load: &LoadResult) -> Option<RowFailure> {
+        let slices = self.unanswered.entry(row).or_default();
+        *slices = if load.in_flight > 0 { *slices + 1 } else { 0 };
+        (*slices >= UNANSWERED_SLICES_MAX).then(|| {
+            let waited = Duration::from_nanos(load.elapsed_ns.saturating_sub(load.window_ns));
+            RowFailure(format!(
+                "{UNANSWERED_SLICES_MAX} slices one after the other left requests without an answer; in the last one {} of {} \
+                 were waited for until {:.1} s after its end",
+                load.in_flight,
+                load.sent,
+                waited.as_secs_f64()
+            ))
+        })
+    }
+
+    /// Its process is stopped, whatever it says to that.
+    fn leave_out(&mut self, slot: Slot, failure: RowFailure) -> io::Result<()> {
+        let _it_is_out_anyway = self.parts.executor.stop(slot.row, slot.block);
+        self.fail(slot.row, slot.block, failure)
     }
 
     /// Stops those whose process is `due`, whatever happens to the journal meanwhile.

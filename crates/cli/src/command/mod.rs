@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod asked;
 pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod completions;

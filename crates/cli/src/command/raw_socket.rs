@@ -1,8 +1,10 @@
 //! `tare raw-socket`: the built-in server that every service is compared with.
 
+use std::path::Path;
+
 use anyhow::Context;
 use tare_service::{
-    contract,
+    contract::{self, Contract},
     raw_socket::{self, faults::Fault},
 };
 
@@ -24,7 +26,7 @@ pub(crate) struct Args {
     /// Threads, each with its own epoll
     #[arg(long, env = "THREADS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// The contract whose response is sent; it must have only one
+    /// The contract whose response is sent, a name or the path of a file; it must have only one
     #[arg(long, default_value = "hello")]
     contract: String,
     /// Serve with a known fault, for `tare selftest`: slower=3%, stall=200ms/1s, caches, drops=1%, ...
@@ -40,9 +42,8 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         println!("{}", env!("CARGO_PKG_VERSION"));
         return Ok(Outcome::Fine);
     }
-    let workspace = global.open()?;
-    let contract = workspace.contract(&args.contract)?;
-    let response = contract::fixed_response(contract).with_context(|| {
+    let contract = contract(global, &args.contract)?;
+    let response = contract::fixed_response(&contract).with_context(|| {
         format!(
             "contract \"{}\" has no single fixed response, and the raw socket can send no other",
             contract.name
@@ -58,4 +59,12 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
     signals::forget();
     Ok(Outcome::Fine)
+}
+
+/// By its name, or in the file of this path.
+fn contract(global: &Global, word: &str) -> anyhow::Result<Contract> {
+    match word.contains('/') {
+        true => Ok(Contract::load(Path::new(word))?),
+        false => Ok(global.open()?.contract(word)?.clone()),
+    }
 }

@@ -29,7 +29,7 @@ use crate::{
 ///
 /// One program under two names must not be separated. A server that needs 3% more CPU time must be found slower. A stall must
 /// appear in the latencies as arithmetic predicts. A cache, dropped requests, wrong lengths, a slow close, a throttled server
-/// and a busy host must each be noticed. The result is a certificate, stored in `runs/`.
+/// and a busy host must each be noticed. The result is a certificate, stored in `.tare/runs/`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Seed of the order of rows and of the values in requests [default: random]
     #[arg(long)]
     seed: Option<u64>,
-    /// Folder of the certificate [default: a new one in `runs/`]
+    /// Folder of the certificate [default: a new one in `.tare/runs/`]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Print the trials and stop

@@ -23,7 +23,7 @@ Examples:
 
 Exit codes: that of the command that measured the run; also 1 usage or set-up error, 4 --recompute found a difference.")]
 pub(crate) struct Args {
-    /// The run folder [default: the newest one in `runs/`]
+    /// The run folder [default: the newest one in `.tare/runs/`]
     run: Option<PathBuf>,
     /// Relate all rows to this one instead of the run's reference; of a comparison, print the table instead of the verdict
     #[arg(long, value_name = "ROW")]

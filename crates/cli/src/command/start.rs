@@ -9,7 +9,7 @@ pub(crate) struct StartOptions {
     /// Seed of the order of rows and of the values in requests [default: random, printed and stored]
     #[arg(long)]
     seed: Option<u64>,
-    /// Folder of the run [default: a new one in `runs/`]
+    /// Folder of the run [default: a new one in `.tare/runs/`]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Print the plan and stop

@@ -111,7 +111,7 @@ fn a_dry_run_shows_when_it_would_end() {
     let plan = compare(&workspace, &["honest", "raw-socket", "--dry-run", "--delta", "2.5%"]).expect(0);
     let until = "until       the comparison is decided, within 2.5%; looks after 4, 5, 6, 9, 12 blocks";
     assert_eq!(plan.line("until"), until);
-    assert!(!workspace.root().join("runs").exists());
+    assert!(!workspace.root().join(".tare/runs").exists());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod errors;
 mod killed;
 mod list;
 mod load;
+mod own;
 mod planted;
 mod published;
 mod raw_socket;

@@ -169,8 +169,8 @@ fn a_run_is_listed_shown_while_it_goes_on_and_told_to_be_over() {
 fn a_run_that_was_cut_off_is_not_taken_for_one_that_goes_on() {
     let _alone = alone();
     let workspace = workspace();
-    workspace.tare(&["run", "experiments/tiny.toml", "--out", "runs/one"]).expect_measured();
-    let journal = workspace.root().join("runs/one/journal.ndjson");
+    workspace.tare(&["run", "experiments/tiny.toml", "--out", ".tare/runs/one"]).expect_measured();
+    let journal = workspace.root().join(".tare/runs/one/journal.ndjson");
     let text = fs::read_to_string(&journal).unwrap();
     let cut: String = text.split_inclusive('\n').filter(|line| !line.contains("\"ended\"")).collect();
     fs::write(&journal, cut).unwrap();
@@ -190,7 +190,7 @@ fn a_run_that_was_cut_off_is_not_taken_for_one_that_goes_on() {
 #[test]
 fn what_does_not_belong_here_is_refused() {
     let workspace = Workspace::new(&[]);
-    workspace.write("runs/one/run.json", "{}");
+    workspace.write(".tare/runs/one/run.json", "{}");
     workspace.write("secret/run.json", "{}");
     let server = serve(&workspace);
     let here = format!("127.0.0.1:{}", server.port);

@@ -134,5 +134,5 @@ fn mistakes_are_told_before_anything_starts() {
     let dry = workspace.tare(&["slo", "honest", "--slo", "p99=20ms", "--dry-run", "--seed", "3"]).expect(0);
     assert!(dry.stdout.contains("14 windows of 2000 ms each on a fresh process"), "{dry}");
     assert!(dry.stdout.contains("seed        3\n"), "{dry}");
-    assert!(!workspace.root().join("runs").exists());
+    assert!(!workspace.root().join(".tare/runs").exists());
 }

@@ -122,6 +122,16 @@ impl Content {
         }
     }
 
+    /// Adds a command, and the files in `folder` that its words name.
+    pub(super) fn put_command(&mut self, command: &[String], folder: &Path) {
+        for word in command {
+            self.put(word.as_bytes());
+            if let Ok(bytes) = fs::read(folder.join(word)) {
+                self.put(b"/file").put(&bytes);
+            }
+        }
+    }
+
     pub(super) fn put(&mut self, part: &[u8]) -> &mut Content {
         self.0.update(&(part.len() as u64).to_le_bytes()).update(part);
         self

@@ -29,8 +29,12 @@ enum Found {
 impl Job<'_> {
     /// A service that builds nothing runs where it lies, and has no files to hash: its folder may be anything.
     pub(super) fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
-        let content = Content::of_toolchain(self.toolchain).finish();
-        let version = version::read(self.service, self.output, self.site)?;
+        let mut content = Content::of_toolchain(self.toolchain);
+        if self.service.version.command.is_empty() {
+            content.put_command(&self.service.run.command, &self.service.folder);
+        }
+        let content = content.finish();
+        let version = version::of(self.service, &content, self.output, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
     }
@@ -63,7 +67,7 @@ impl Job<'_> {
     /// Absent if it reports no version, such as after a library of the system was removed.
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
-        let version = version::read(&service, self.output, self.site).ok()?;
+        let version = version::of(&service, &entry.content, self.output, self.site).ok()?;
         Some(Built { version, cost: entry.cost, cached: true, content: entry.content, place })
     }
 
@@ -78,7 +82,7 @@ impl Job<'_> {
         let service = self.service.at(Place::new(folder.clone()));
         let mut cost = steps::run(&service, self.log, self.site)?;
         cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
-        let version = version::read(&service, self.output, self.site)?;
+        let version = version::of(&service, &content, self.output, self.site)?;
         let entry = Entry { content, version, cost, folder };
         let place = reserved.finish(&entry).map_err(no_store)?;
         Ok(Built { version: entry.version, cost, cached: false, content: entry.content, place })

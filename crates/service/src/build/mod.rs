@@ -33,7 +33,7 @@ use crate::{
 };
 use job::Job;
 
-/// Builds into the cache, and records in a checkout what it built: `ROOT/.tare/builds/`.
+/// Builds into the cache, and records for a repository what it built: `ROOT/.tare/builds/`.
 #[derive(Debug, Clone)]
 pub struct Builder {
     records: PathBuf,
@@ -69,9 +69,9 @@ impl<'a> Site<'a> {
 }
 
 impl Builder {
-    /// Keeps its records below `root`, and builds in `store`.
-    pub fn new(root: &Path, store: Store) -> Builder {
-        Builder { records: root.join(".tare").join("builds"), store }
+    /// Keeps its records below `own`, and builds in `store`.
+    pub fn new(own: &Path, store: Store) -> Builder {
+        Builder { records: own.join("builds"), store }
     }
 
     /// The log of the last build of a service.

@@ -9,8 +9,24 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits};
 /// How long the `[version]` command may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// Digits of the content that stand for the version of a service that has no `[version]` command.
+const HASH_DIGITS: usize = 8;
+
+/// What the build of `content` is a version of: what its `[version]` command says, or the beginning of the content's hash.
+pub(super) fn of(
+    service: &Service,
+    content: &str,
+    output: &Path,
+    site: &Site<'_>,
+) -> Result<String, BuildError> {
+    match service.version.command.is_empty() {
+        true => Ok(content[..HASH_DIGITS.min(content.len())].to_owned()),
+        false => read(service, output, site),
+    }
+}
+
 /// Runs the `[version]` command; what it prints goes through the file `output`.
-pub(super) fn read(service: &Service, output: &Path, site: &Site<'_>) -> Result<String, BuildError> {
+fn read(service: &Service, output: &Path, site: &Site<'_>) -> Result<String, BuildError> {
     let wrong = |reason: String| BuildError::Version { command: service.version.command.join(" "), reason };
     let launch = Launch {
         name: service.name.clone(),

@@ -78,6 +78,8 @@ pub enum Style {
     Framework,
     /// A framework tuned beyond its defaults; the settings say how.
     FrameworkTuned,
+    /// A service of the user that is known by its command alone.
+    Own,
 }
 
 impl Style {

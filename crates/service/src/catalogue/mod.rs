@@ -1,6 +1,7 @@
 //! What there is to measure: every service folder's manifest, its variants spread out into rows of their own, and the
 //! built-in reference. Starts nothing and builds nothing.
 
+pub(crate) mod command;
 mod manifest;
 mod outside;
 mod place;
@@ -73,20 +74,45 @@ pub struct Broken {
 }
 
 impl Catalogue {
-    /// Reads `ROOT/services/*/*/service.toml`. `contracts` are the known names.
+    /// With the raw socket alone, which is started in `folder`.
+    pub(crate) fn new(folder: &Path, raw_socket: RawSocket) -> Catalogue {
+        Catalogue { services: vec![built_in_raw_socket(folder, raw_socket)], broken: Vec::new() }
+    }
+
+    /// The raw socket, and the services with manifests at `ROOT/services/LANGUAGE/NAME/service.toml`.
     ///
     /// # Errors
     /// `ROOT/services` cannot be listed. A wrong manifest is no error: it is in `broken`.
     pub fn load(root: &Path, contracts: &[&str], raw_socket: RawSocket) -> Result<Catalogue, DocumentError> {
-        let mut catalogue =
-            Catalogue { services: vec![built_in_raw_socket(root, raw_socket)], broken: Vec::new() };
-        for path in manifests(&root.join("services"))? {
-            match read_manifest(&path, contracts, &catalogue.services) {
-                Ok(services) => catalogue.services.extend(services),
-                Err(error) => catalogue.broken.push(Broken { name: name_of(path.parent()), error }),
+        let mut catalogue = Catalogue::new(root, raw_socket);
+        catalogue.read(&root.join("services"), contracts)?;
+        Ok(catalogue)
+    }
+
+    /// Adds the services with manifests at `FOLDER/LANGUAGE/NAME/service.toml`. `contracts` are the known names.
+    ///
+    /// # Errors
+    /// The folder cannot be listed. A wrong manifest is no error: it is in `broken`.
+    pub(crate) fn read(&mut self, folder: &Path, contracts: &[&str]) -> Result<(), DocumentError> {
+        for path in manifests(folder)? {
+            match read_manifest(&path, contracts, &self.services) {
+                Ok(services) => self.services.extend(services),
+                Err(error) => self.broken.push(Broken { name: name_of(path.parent()), error }),
             }
         }
-        Ok(catalogue)
+        Ok(())
+    }
+
+    /// # Errors
+    /// There is a service of this name.
+    pub(crate) fn add(&mut self, service: Service) -> Result<(), SelectError> {
+        match self.get(&service.id) {
+            Some(_) => Err(SelectError::NameTaken(service.id)),
+            None => {
+                self.services.push(service);
+                Ok(())
+            }
+        }
     }
 
     pub fn get(&self, id: &str) -> Option<&Service> {
@@ -238,9 +264,20 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
     }
 }
 
-/// Labels hold `:` and `@`, which some file systems and shells dislike.
+/// Labels hold `:` and `@`, which some file systems and shells dislike, and a command may be longer than the name of a file.
 pub fn file_name(label: &str) -> String {
-    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' }).collect()
+    const LENGTH_MAX: usize = 80;
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' };
+    let name: String = label.chars().map(plain).collect();
+    match name.len() <= LENGTH_MAX {
+        true => name,
+        false => format!("{}+{}", &name[..LENGTH_MAX], &blake3::hash(label.as_bytes()).to_hex()[..8]),
+    }
+}
+
+/// Whether a word of the user is a command, and not the name of a service.
+pub(crate) fn is_command(word: &str) -> bool {
+    command::is_command(word)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Services that lie elsewhere than in the checkout: a word with a slash is a folder with a `service.toml`.
+//! Services that lie elsewhere than in the repository: a word with a slash is a folder with a `service.toml`.
 //!
 //! Such a folder may have any name, in a folder of any name. Its id is its path, so that a run that is resumed finds it
 //! again; its records are kept under a name that no service of a checkout can have, for `+` stands in no folder of theirs
@@ -6,31 +6,43 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Catalogue, Service, spread, understand};
+use super::{Catalogue, Service, Style, command::is_command, spread, understand};
 use crate::document::DocumentError;
 
 impl Catalogue {
-    /// Takes in the service that `word` names, if it is a path (`./mine`, `../a/b:variant`, `./mine@2`), and gives back
-    /// its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
+    /// Takes in the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`, `./mine@2`), and
+    /// gives back its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
     ///
     /// # Errors
     /// The folder does not exist, or its manifest is not valid.
     pub(crate) fn adopt(&mut self, word: &str, contracts: &[&str]) -> Result<String, DocumentError> {
-        if !word.contains('/') || self.get(word).is_some() {
+        if self.get(word).is_some() {
+            return Ok(word.to_owned());
+        }
+        if is_command(word) {
+            return Ok(self.adopt_command(word));
+        }
+        if !is_path(word) {
             return Ok(word.to_owned());
         }
         let (path, rest) = split(word);
         let unreadable = |source| DocumentError::Read { path: path.join("service.toml"), source };
         let folder = path.canonicalize().map_err(unreadable)?;
-        if !self.services.iter().any(|service| service.folder == folder) {
+        // The raw socket runs in the root, and a repository of one service has its manifest there.
+        let is_here = |service: &&Service| service.folder == folder && service.style != Style::RawSocket;
+        if !self.services.iter().any(|service| is_here(&service)) {
             let (_, manifest) = understand(&folder.join("service.toml"), contracts)?;
             self.services
                 .extend(spread(manifest, &folder).into_iter().map(|service| outside(service, &folder)));
         }
-        let own = self.services.iter().find(|service| service.folder == folder && service.title.is_none());
+        let own = self.services.iter().find(|service| is_here(service) && service.title.is_none());
         let id = own.map_or_else(|| folder.display().to_string(), |service| service.id.clone());
         Ok(id + rest)
     }
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains('/') || [".", ".."].contains(&word)
 }
 
 /// The path, and the variant and number after it. A folder that has such a name is meant as it is.
@@ -85,6 +97,16 @@ mod tests {
         assert_eq!(mine.language, "go");
         let rows = select(&catalogue, [format!("{id}@2").as_str()]).unwrap();
         assert_eq!(rows[0].service.id, id);
+    }
+
+    #[test]
+    fn a_manifest_in_the_root_is_a_service_of_its_own() {
+        let (root, mut catalogue) = checkout();
+        fs::write(root.path().join("service.toml"), MANIFEST).unwrap();
+        let path = root.path().canonicalize().unwrap().display().to_string();
+        let id = catalogue.adopt(&format!("{path}/."), &["hello", "rest"]).unwrap();
+        assert_eq!(id, path);
+        assert_eq!(catalogue.get(&id).unwrap().style, Style::Framework);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub enum SelectError {
     UnknownGroup(String, String),
     #[error("\"{0}\" stands twice; to measure one service twice write \"{0}@2\"")]
     Twice(String),
+    #[error("service \"{0}\": this name is taken")]
+    NameTaken(String),
 }
 
 impl SelectError {
@@ -30,6 +32,7 @@ impl SelectError {
         match self {
             SelectError::UnknownService(word, _)
             | SelectError::Broken(word, _)
+            | SelectError::NameTaken(word)
             | SelectError::Twice(word) => word.clone(),
             SelectError::UnknownGroup(name, _) => format!("group:{name}"),
         }

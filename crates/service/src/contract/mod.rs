@@ -3,6 +3,7 @@
 //! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer from it.
 //! Nothing here opens a connection, and nothing here knows which services exist.
 
+mod built_in;
 mod check;
 mod error;
 mod exchange;

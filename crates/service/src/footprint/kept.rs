@@ -40,9 +40,9 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Below `root`.
-    pub fn new(root: &Path) -> Kept {
-        Kept { folder: root.join(".tare").join("aspects") }
+    /// In `folder`.
+    pub fn new(folder: &Path) -> Kept {
+        Kept { folder: folder.to_owned() }
     }
 
     /// The figures of a service, if they are of the build with this content hash.

@@ -16,6 +16,8 @@ struct Fake {
     /// Row and the number of the slice (over all rows) in which it dies.
     dies: Option<(usize, usize)>,
     interrupt_after_slices: usize,
+    /// This row leaves requests without an answer.
+    hangs: Option<usize>,
     warm_ups: Vec<(usize, u64)>,
     woken: Vec<usize>,
     asked: Vec<(usize, usize, Option<f64>)>,
@@ -30,6 +32,7 @@ impl Fake {
             running,
             dies: None,
             interrupt_after_slices: usize::MAX,
+            hangs: None,
             warm_ups: Vec::new(),
             woken: Vec::new(),
             asked: Vec::new(),
@@ -85,8 +88,16 @@ impl Executor for Fake {
                 // A capacity of 1,000 a second for each place in the plan.
                 let answered_in_window = 100 * (row as u64 + 1);
                 let window_ns = 100_000_000;
-                let load =
-                    LoadResult { window_ns, answered: 10, answered_in_window, ..LoadResult::default() };
+                let in_flight = if self.hangs == Some(row) { 56 } else { 0 };
+                let load = LoadResult {
+                    window_ns,
+                    elapsed_ns: window_ns + 2_000_000_000,
+                    sent: 66,
+                    answered: 10,
+                    answered_in_window,
+                    in_flight,
+                    ..LoadResult::default()
+                };
                 Ok(Sample { load, ..Sample::default() })
             }
         }
@@ -278,6 +289,42 @@ fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
     plan.blocks_mut().budget_ns = 1;
     assert_eq!(run(&plan, &mut Fake::new(), &mut journal).unwrap(), Ending::BudgetSpent);
     assert_eq!(slices_of(&journal.records)[&0], 6 * 4);
+}
+
+#[test]
+fn a_bound_ends_the_run_within_a_slice_wherever_it_is() {
+    for budget_ms in [1, 2_000, 10_000, 33_333] {
+        let plan = plan(3, 1).bounded(budget_ms * 1_000_000);
+        let (mut fake, mut journal) = (Fake::new(), Memory::default());
+        let began_ns = fake.now_ns();
+        assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BudgetSpent);
+        // What was begun comes to its end: a start or a slice, and then three stops.
+        let over_ms = ((fake.now_ns() - began_ns) / 1_000_000).saturating_sub(budget_ms);
+        assert!(over_ms <= 500 + 3 * 500, "{budget_ms} ms: {over_ms} ms over");
+        assert!(fake.running.is_empty());
+    }
+}
+
+#[test]
+fn a_service_that_leaves_requests_without_an_answer_is_out() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.hangs = Some(2);
+    run(&plan(3, 1), &mut fake, &mut journal).unwrap();
+    let reasons = journal.records.iter().filter_map(|record| match record {
+        Record::Failed(failed) => Some((failed.row, failed.reason.as_str())),
+        _ => None,
+    });
+    let reasons = reasons.collect::<Vec<_>>();
+    assert_eq!(
+        reasons,
+        [(
+            2,
+            "5 slices one after the other left requests without an answer; in the last one 56 of 66 were waited for until \
+             2.0 s after its end"
+        )]
+    );
+    assert_eq!(slices_of(&journal.records)[&2], UNANSWERED_SLICES_MAX);
+    assert!(fake.running.is_empty());
 }
 
 #[test]

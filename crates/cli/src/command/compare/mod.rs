@@ -15,12 +15,18 @@ use tare_bench::{
     },
 };
 use tare_load::units::parse_duration;
-use tare_service::{catalogue::Row, workspace::Workspace};
+use tare_service::{catalogue::Row, settings::ServiceSettings, workspace::Workspace};
 
+use super::asked::{self, AskedOptions};
 use super::run::{measure, pinning};
 use super::start;
 use super::words;
 use crate::{exit::Outcome, workspace::Global};
+
+/// The name of the experiment.
+const NAME: &str = "compare";
+/// However small the budget is, there are looks after this many blocks: fewer have no interval worth its name.
+const BLOCKS_MIN: usize = 4;
 
 /// Compare two services, or two revisions of one: PASS, FAIL, WORSE or INCONCLUSIVE
 ///
@@ -31,20 +37,26 @@ use crate::{exit::Outcome, workspace::Global};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  tare compare 'node a.js' 'node b.js' --get /items/1     two commands; each listens on $PORT, or on {port} in its words
   tare compare hyper axum                                 does axum cost more than hyper?
-  tare compare hyper --revisions main..HEAD               did this branch make the service slower?
+  tare compare 'node a.js' --revisions main...HEAD        did this branch make the service slower?
   tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
 
 Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
 6 WORSE, 130 or 143 interrupted.")]
 pub(crate) struct Args {
-    /// Baseline and candidate: names such as `hyper` or `restinio:timers`, or folders such as `./mine` (with a slash). One
-    /// service with `--revisions`
+    /// Baseline and candidate: commands such as `'node server.js'`, which listen on the port that is in their environment as
+    /// PORT or that replaces `{port}`; names such as `hyper` or `restinio:timers`; or folders such as `./mine` (with a slash).
+    /// One service with `--revisions`
     #[arg(required = true, num_args = 1..=2, value_name = "SERVICE")]
     services: Vec<String>,
-    /// Compare two git revisions of the service, such as `main..HEAD`; your work tree is not changed
+    /// Compare two git revisions of the service, such as `main..HEAD`, or `main...HEAD` to begin where HEAD parted from main; your
+    /// work tree is not changed
     #[arg(long, value_name = "A..B")]
     revisions: Option<String>,
+    /// With `--revisions`: the candidate is the work tree as it is, with what is in no commit
+    #[arg(long, requires = "revisions")]
+    work_tree: bool,
     /// The smallest regression that matters, such as `3%` or `0.03`
     #[arg(long, default_value = "3%", value_parser = words::delta)]
     delta: f64,
@@ -57,7 +69,8 @@ pub(crate) struct Args {
     /// Take the load, the service settings and the blocks from this experiment file; its services are ignored
     #[arg(long, value_name = "FILE")]
     experiment: Option<PathBuf>,
-    /// Maximum measuring time, such as `3m`; the blocks up to the first look are measured anyway
+    /// The measuring may not take longer than this, such as `90s`; building and verifying are not counted [default: 3m, and
+    /// the blocks up to the first look]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
     /// Number of connections
@@ -67,14 +80,29 @@ pub(crate) struct Args {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     #[command(flatten)]
+    asked: AskedOptions,
+    #[command(flatten)]
     start: start::StartOptions,
 }
 
-pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
-    let rows = contenders::find(&mut workspace, &args.services, args.revisions.as_deref())?;
-    let plan = plan(&workspace, args, &rows)?;
+    let mut rows =
+        contenders::find(&mut workspace, &args.services, args.revisions.as_deref(), args.work_tree)?;
+    if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
+        let settings = ServiceSettings { threads: args.threads.unwrap_or(1).into(), delay_ms: 0 };
+        asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
+    }
+    let plan = plan(&workspace, &args, &rows)?;
     measure(&workspace, &args.start, plan, rows.into())
+}
+
+/// There are looks at as many blocks as fit into the budget.
+fn bounded(plan: Plan, budget: Duration) -> Plan {
+    let most = plan.blocks().max;
+    let plan = plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
+    let fit = plan.blocks_expected().clamp(BLOCKS_MIN.min(most), most);
+    plan.with_blocks_max(fit)
 }
 
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<Plan> {
@@ -83,14 +111,11 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         None => Experiment::parse(Path::new("compare.toml"), include_str!("default.toml"))?,
     };
     let [baseline, candidate] = rows;
-    experiment.name = "compare".to_owned();
+    experiment.name = NAME.to_owned();
     experiment.title = format!("{} against {}", candidate.label, baseline.label);
     experiment.question = format!("Does {} cost more than {}?", candidate.label, baseline.label);
     experiment.reference.clone_from(&baseline.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), rows)?;
-    if let Some(budget) = args.budget {
-        experiment.schedule.budget = budget;
-    }
     if let Some(connections) = args.connections {
         experiment.loads.truncate(1);
         experiment.loads[0].connections = connections.into();
@@ -99,7 +124,10 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         experiment.service_settings.threads = threads.into();
         experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
     }
-    let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+    let mut plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+    if let Some(budget) = args.budget {
+        plan = bounded(plan, budget);
+    }
     let mut metrics = args.metric.clone();
     metrics.sort();
     metrics.dedup();

@@ -46,7 +46,7 @@ struct FootprintLine {
 
 pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
     let releases = Releases::load(&workspace.root)?;
-    let kept = Kept::new(&workspace.root);
+    let kept = Kept::new(&workspace.scratch("aspects"));
     let outcome = if measure { measure_all(workspace, rows, &kept)? } else { Outcome::Fine };
     let progress = Progress::new(false);
     let line = |row: &Row| {

@@ -108,7 +108,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
         readiness,
         port: None,
     };
-    let folder = workspace.root.join(".tare").join("calibrate");
+    let folder = workspace.scratch("calibrate");
     let ready = launch::launch(server, &settings, &supervisor, &folder, RAW_SOCKET)?;
     let bench = Bench {
         target: ready.address,

@@ -31,15 +31,15 @@ Examples:
   tare report                                     the page of the newest run
   tare report record/quick --format markdown      for a README or a pull request
   tare report record/quick --format csv --section ranks
-  tare report runs/A runs/B                       two runs compared
-  tare report runs/A --format junit --out ci.xml  for a CI server
-  tare report runs/A --format go-bench | benchstat -col /service -
-  tare report runs/* --format otava --out tare.csv
+  tare report .tare/runs/A .tare/runs/B                       two runs compared
+  tare report .tare/runs/A --format junit --out ci.xml        for a CI server
+  tare report .tare/runs/A --format go-bench | benchstat -col /service -
+  tare report .tare/runs/* --format otava --out tare.csv
 
 Exit codes: 0 fine, 1 usage or set-up error. With --format junit also those of the run's verdict: 2 a service failed, \
 3 gate failed, 4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta.")]
 pub(crate) struct Args {
-    /// The run folder [default: the newest one in `runs/`]; two are compared, more are a history
+    /// The run folder [default: the newest one in `.tare/runs/`]; two are compared, more are a history
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Output format

@@ -10,7 +10,7 @@ use tare_bench::{
     plan::PlannedRow,
 };
 use tare_service::{
-    catalogue::Row,
+    catalogue::{Row, Style},
     footprint::{Footprint, Kept, Releases},
     revisions,
     workspace::Workspace,
@@ -21,9 +21,12 @@ use crate::command::list::in_parallel;
 /// By which command, of which checkout, and what the services of `rows`, which are planned as `planned`, are besides fast.
 pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow]) -> anyhow::Result<About> {
     let releases = Releases::load(&workspace.root)?;
-    let kept = Kept::new(&workspace.root);
+    let kept = Kept::new(&workspace.scratch("aspects"));
     let builder = workspace.builder();
-    let built = rows.iter().zip(planned).filter(|(_, planned)| planned.content.is_some());
+    // The folder of a command may be anything: to look through it would take minutes, and say nothing of the service.
+    let has_manifest = |row: &Row| row.service.style != Style::Own;
+    let built =
+        rows.iter().zip(planned).filter(|(row, planned)| planned.content.is_some() && has_manifest(row));
     let (rows, labels): (Vec<Row>, Vec<String>) =
         built.map(|(row, planned)| (row.clone(), planned.label.clone())).unzip();
     let aspects = in_parallel(&rows, |row| {

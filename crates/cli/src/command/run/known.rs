@@ -18,10 +18,10 @@ const RUNS_MAX: usize = 5;
 
 /// The plan as its slices are chosen: by the newest stored run of the same experiment and load on a machine like this one, or by
 /// the default.
-pub(super) fn with_spread(plan: Plan, root: &Path) -> Plan {
+pub(super) fn with_spread(plan: Plan, runs: &Path) -> Plan {
     let Some(default) = plan.blocks().spread else { return plan };
     let here = Environment::read(None);
-    let found = newest(&root.join("runs"), &plan.experiment).find_map(|run| {
+    let found = newest(runs, &plan.experiment).find_map(|run| {
         let kept = folder::read(&run).ok().filter(|kept| is_alike(&kept.header, &plan, &here))?;
         spread(&kept)
     });

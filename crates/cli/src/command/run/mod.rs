@@ -23,11 +23,13 @@ use tare_load::units::parse_duration;
 use tare_report::Document;
 use tare_service::{
     catalogue::{Row, SelectError},
+    learn,
     workspace::Workspace,
 };
 
 use super::start;
 use super::{
+    asked::{self, AskedOptions},
     print::{self, Extent},
     report::page,
     words,
@@ -42,30 +44,37 @@ use session::Session;
 /// Run an experiment: build and verify the services, measure them, print the table
 ///
 /// An experiment file names the services, the contract, the load and the time to spend. Tare measures in short slices, in
-/// random order, so that a change of the machine hits all services alike. The run is stored in a folder in `runs/`: `tare show`
+/// random order, so that a change of the machine hits all services alike. The run is stored in a folder in `.tare/runs/`: `tare show`
 /// prints its table again, `tare report` writes it as a page, and `--resume` continues an interrupted run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare run experiments/quick.toml                                the table of the README
+  tare run --service 'node server.js' --get /items/1             your service against the raw socket
   tare run experiments/quick.toml --services hyper,group:go      some of its services
   tare run experiments/quick.toml --budget 10m --until ranks     stop once every pair is decided
   tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
   tare run experiments/quick.toml --connections 16,64,256        a table for each load, and a curve
   tare run experiments/quick.toml --dry-run                      print the plan and its duration
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
-  tare run --resume runs/20261122T120000.000Z-quick              continue an interrupted run
+  tare run --resume .tare/runs/20261122T120000.000Z-quick              continue an interrupted run
 
 Exit codes: 0 every row was measured, 1 usage error, or a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// The experiment file, such as experiments/quick.toml
-    #[arg(required_unless_present = "resume")]
+    #[arg(required_unless_present_any = ["resume", "service"])]
     experiment: Option<PathBuf>,
+    /// A service by its command, such as `'node server.js'`, which listens on the port that is in its environment as PORT or
+    /// that replaces `{port}`. Without an experiment file it is related to the raw socket. May be given several times
+    #[arg(long, value_name = "COMMAND")]
+    service: Vec<String>,
+    #[command(flatten)]
+    asked: AskedOptions,
     /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "services", "reference", "no_twin", "budget", "connections", "seed", "out", "dry_run", "until",
-            "precision",            "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
+        conflicts_with_all = ["experiment", "service", "services", "reference", "no_twin", "budget", "connections", "seed",
+            "out", "dry_run", "until", "precision", "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, groups such as `group:go`, folders such as `./mine` (with a slash), or `NAME@2` for a second
     /// row of the same service. A published experiment has fixed rows: choose among them by service
@@ -77,7 +86,8 @@ pub(crate) struct Args {
     /// Do not measure the reference a second time: by default it has a twin, which shows what the run can tell apart
     #[arg(long)]
     no_twin: bool,
-    /// Measuring time, such as `3m` [default: that of the experiment]; the minimum number of blocks is measured anyway
+    /// The measuring may not take longer than this, such as `3m`; building and verifying are not counted [default: the budget
+    /// of the experiment, and its fewest blocks]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
@@ -123,6 +133,7 @@ impl Args {
             ("--until", self.until != until::Asked::Budget),
             ("--delta", self.delta.is_some()),
             ("--precision", self.precision.is_some()),
+            ("--service", !self.service.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
@@ -133,15 +144,18 @@ impl Args {
     }
 }
 
-pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     if let Some(run) = &args.resume {
         return resume(global, run, args.start.format());
     }
-    let path = args.experiment.as_ref().context("an experiment is needed")?;
-    match ExperimentFile::load(path)? {
-        ExperimentFile::Series(series) => published::series::run(global, &args, &series, path),
+    let Some(path) = args.experiment.clone() else {
+        let experiment = Experiment::parse(Path::new("own.toml"), include_str!("own.toml"))?;
+        return begin(global, &mut args, experiment);
+    };
+    match ExperimentFile::load(&path)? {
+        ExperimentFile::Series(series) => published::series::run(global, &args, &series, &path),
         ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment),
-        ExperimentFile::Interleaved(experiment) => begin(global, &args, *experiment),
+        ExperimentFile::Interleaved(experiment) => begin(global, &mut args, *experiment),
     }
 }
 
@@ -186,13 +200,14 @@ fn measure_into(
 }
 
 /// A new run of an interleaved experiment.
-fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Result<Outcome> {
+fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow::Result<Outcome> {
     ensure!(
         args.published == published::PublishedOptions::default(),
         "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
     );
     let mut workspace = global.open()?;
     args.enter(&mut experiment)?;
+    experiment.services.extend(args.service.iter().cloned());
     let words = experiment
         .services
         .iter()
@@ -204,6 +219,11 @@ fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Re
     if let Some(reference) = &args.reference {
         experiment.reference.clone_from(reference);
     }
+    if let Some(asked) = args.asked.of(&rows, None)? {
+        let (settings, name) = (experiment.service_settings.clone(), experiment.name.clone());
+        asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, &name)?;
+        experiment.contract = learn::NAME.to_owned();
+    }
     let twin = Plan::twin_of(&rows, &experiment.reference).filter(|_| experiment.twin && !args.no_twin);
     rows.extend(twin.clone());
     let mut plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment));
@@ -214,7 +234,10 @@ fn begin(global: &Global, args: &Args, mut experiment: Experiment) -> anyhow::Re
     if let Some(half_width) = args.precision {
         plan.until = Until::Precision(Precision { half_width });
     }
-    let plan = known::with_spread(plan, &workspace.root);
+    if let Some(budget) = args.budget {
+        plan = plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
+    }
+    let plan = known::with_spread(plan, &workspace.runs());
     measure(&workspace, &args.start, plan, rows)
 }
 
@@ -235,7 +258,8 @@ pub(crate) fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Res
 }
 
 fn resume_stored(workspace: &mut Workspace, run: &Path, stored: &StoredRun) -> anyhow::Result<Document> {
-    let rows = stored_rows(workspace, stored)?;
+    let mut rows = stored_rows(workspace, stored)?;
+    asked::give_stored(workspace, &mut rows, run)?;
     Session::new(workspace, rows, run)?.resume(stored)
 }
 

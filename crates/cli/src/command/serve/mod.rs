@@ -27,14 +27,14 @@ use shelf::Folders;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare serve                 prints the address to open; lists the runs in `runs/` and `record/`
+  tare serve                 prints the address to open; lists the runs in `.tare/runs/` and `record/`
   tare serve --port 0        any free port
   tare serve --runs DIR      the runs in another folder")]
 pub(crate) struct Args {
     /// TCP port on 127.0.0.1; 0 for any free one
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Show the runs in this folder [default: `runs/` and `record/`]
+    /// Show the runs in this folder [default: `.tare/runs/` and `record/`]
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
 }
@@ -65,7 +65,7 @@ fn folders(global: &Global, args: &Args) -> anyhow::Result<Vec<PathBuf>> {
             ensure!(runs.is_dir(), "--runs: {}: no such folder", runs.display());
             Ok(vec![runs.clone()])
         }
-        None => global.find().map(|root| tare_service::workspace::run_folders(&root)),
+        None => Ok(global.find()?.run_folders()),
     }
 }
 

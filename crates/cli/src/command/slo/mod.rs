@@ -14,9 +14,14 @@ use tare_bench::{
 };
 use tare_host::cpus::{self, Pinning};
 use tare_load::units::{parse_duration, parse_rate};
-use tare_service::settings::ServiceSettings;
+use tare_service::{
+    catalogue::Row,
+    settings::ServiceSettings,
+    workspace::{Workspace, split},
+};
 
 use super::{
+    asked::{self, AskedOptions},
     run::{measure, resume},
     start,
 };
@@ -24,6 +29,9 @@ use crate::{
     exit::Outcome,
     workspace::{self, Global},
 };
+
+/// The contract by default, if all services declare it.
+const CONTRACT: &str = "hello";
 
 /// Find the highest request rate at which a service holds an SLO, such as p99=10ms
 ///
@@ -33,16 +41,18 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  tare slo 'node server.js' --get /items/1 --slo p99=10ms a command that listens on $PORT, or on {port} in its words
   tare slo hyper --slo p99=10ms                          the capacity of one service
   tare slo hyper,axum,ntex --slo p99=10ms,errors=0.1%    of three, measured in turns
   tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests/s
-  tare slo --resume runs/20261122T120000.000Z-slo        continue an interrupted search
+  tare slo --resume .tare/runs/20261122T120000.000Z-slo        continue an interrupted search
 
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract, 3 a row holds less than --at-least, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
 pub(crate) struct Args {
-    /// Services: names, groups such as `group:go`, folders such as `./mine`, or `NAME@2` for a second row of the same service
-    #[arg(required_unless_present = "resume", value_delimiter = ',')]
+    /// Services: names, groups such as `group:go`, folders such as `./mine`, commands such as `'node server.js'`, or `NAME@2`
+    /// for a second row of the same service
+    #[arg(required_unless_present = "resume")]
     services: Vec<String>,
     /// The objectives, all of which must hold: `p50`, `p90`, `p99` or `p99.9` with a time; `errors` with a share
     /// [default share: 0.1%]
@@ -51,9 +61,9 @@ pub(crate) struct Args {
     /// Continue an interrupted search: its finished starts count, and the rest is measured
     #[arg(long, value_name = "RUN", conflicts_with_all = ["services", "slo", "seed", "out", "dry_run"])]
     resume: Option<PathBuf>,
-    /// The contract whose requests are sent
-    #[arg(long, default_value = "hello")]
-    contract: String,
+    /// The contract whose requests are sent [default: hello, or else the first that all services declare]
+    #[arg(long)]
+    contract: Option<String>,
     /// Exit with 3 if a row does not hold this rate, such as `20k`, and with 5 if that is not clear
     #[arg(long, value_name = "RATE")]
     at_least: Option<String>,
@@ -82,12 +92,14 @@ pub(crate) struct Args {
     #[arg(short, long, default_value = "1")]
     threads: usize,
     #[command(flatten)]
+    asked: AskedOptions,
+    #[command(flatten)]
     start: start::StartOptions,
 }
 
-pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let at_least = args.at_least.as_deref().map(parse_rate).transpose().context("--at-least")?;
-    let Some(run) = &args.resume else { return begin(global, &args, at_least) };
+    let Some(run) = &args.resume else { return begin(global, &mut args, at_least) };
     ask_of_stored(run, at_least)?;
     resume(global, run, args.start.format())
 }
@@ -105,20 +117,37 @@ fn ask_of_stored(run: &Path, at_least: Option<f64>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn begin(global: &Global, args: &Args, at_least: Option<f64>) -> anyhow::Result<Outcome> {
+fn begin(global: &Global, args: &mut Args, at_least: Option<f64>) -> anyhow::Result<Outcome> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
-    let setting = setting(args, slo, at_least)?;
-    let mut workspace = global.open()?;
-    workspace.contract(&setting.contract)?;
-    workspace.adopt(args.services.iter().map(String::as_str))?;
-    let rows = workspace.rows(args.services.iter().map(String::as_str))?;
+    let mut workspace = global.open_with(&args.services)?;
+    let mut rows = workspace.rows(args.services.iter().flat_map(|word| split(word)))?;
+    if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
+        let settings = ServiceSettings { threads: args.threads, delay_ms: 0 };
+        asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, "slo")?;
+    }
+    let setting = setting(args, contract(&workspace, args, &rows)?, slo, at_least)?;
     let pinning = Pinning::choose(&cpus::available(), setting.service_settings.threads, setting.load.threads);
     let plan = Plan::search(&setting, &rows, args.start.seed(), pinning);
     workspace::print_broken(&workspace);
     measure(&workspace, &args.start, plan, rows)
 }
 
-fn setting(args: &Args, slo: Slo, at_least: Option<f64>) -> anyhow::Result<SearchSetting> {
+fn contract(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<String> {
+    if let Some(name) = &args.contract {
+        workspace.contract(name)?;
+        return Ok(name.clone());
+    }
+    let declare = |name: &str| rows.iter().all(|row| row.service.contracts.iter().any(|own| own == name));
+    if declare(CONTRACT) {
+        return Ok(CONTRACT.to_owned());
+    }
+    let of_first = rows.iter().take(1).flat_map(|row| &row.service.contracts).find(|name| declare(name));
+    of_first
+        .cloned()
+        .context("the services have no contract in common: choose one with --contract, or use --get")
+}
+
+fn setting(args: &Args, contract: String, slo: Slo, at_least: Option<f64>) -> anyhow::Result<SearchSetting> {
     for (name, value, most) in [
         ("--starts", args.starts, 100),
         ("--windows", args.windows, 1_000),
@@ -133,7 +162,7 @@ fn setting(args: &Args, slo: Slo, at_least: Option<f64>) -> anyhow::Result<Searc
     Ok(SearchSetting {
         slo,
         at_least,
-        contract: args.contract.clone(),
+        contract,
         load: LoadSetting { connections: args.connections, threads: 1 },
         service_settings: ServiceSettings { threads: args.threads, delay_ms: 0 },
         starts: args.starts,

@@ -21,9 +21,10 @@ use tare_service::{
     endurance::{self, Stage},
     prove::{self, Proof},
     settings::ServiceSettings,
-    workspace::Workspace,
+    workspace::{Workspace, split},
 };
 
+use super::asked::{self, AskedOptions};
 use crate::{
     exit::Outcome,
     output::{look, paint, print, print_json},
@@ -40,6 +41,7 @@ use found::{Endured, Found, Verified};
 #[command(after_help = "\
 Examples:
   tare verify hyper                       one service, all its contracts
+  tare verify 'node server.js' --get /    a command: does it answer steadily, and from a fresh start?
   tare verify group:go --contract rest    some services, one contract
   tare verify hyper --endure              bad input, long connections, SIGTERM under load
   tare verify hyper axum --wire           the headers and bytes that they send
@@ -69,6 +71,8 @@ pub(crate) struct Args {
     /// Instead of verifying, print the headers and the number of bytes that each service sends
     #[arg(long, conflicts_with_all = ["endure", "all", "explain"])]
     wire: bool,
+    #[command(flatten)]
+    asked: AskedOptions,
     /// Print every check, not only failures and warnings
     #[arg(long, short)]
     all: bool,
@@ -85,8 +89,9 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         print(&explanation())?;
         return Ok(Outcome::Fine);
     }
-    let workspace = global.open_with(&args.services)?;
+    let mut workspace = global.open_with(&args.services)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
+    learn(&mut workspace, &mut rows, &args)?;
     if args.services.is_empty() {
         leave_out_known_failures(&mut rows);
     }
@@ -104,11 +109,21 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         args: &args,
         service_settings: ServiceSettings { threads: args.threads.into(), delay_ms: 0 },
         seed: args.seed.unwrap_or_else(tare_host::seed::draw),
-        folder: workspace.root.join(".tare").join("verify"),
+        folder: workspace.scratch("verify"),
         interrupt: Arc::clone(&interrupt),
     };
     let outcome = verification.run(&rows)?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
+}
+
+/// Without a contract, one is learned from the first service.
+fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Result<()> {
+    let Some(asked) = args.asked.of(rows, args.contract.first().map(String::as_str))? else { return Ok(()) };
+    let settings = ServiceSettings { threads: args.threads.into(), delay_ms: 0 };
+    let learned = asked::learn(workspace, rows, &asked, &settings, &workspace.scratch("verify"))?;
+    rows.iter_mut().for_each(|row| row.service.contracts = vec![learned.contract.name.clone()]);
+    workspace.contracts.insert(learned.contract.name.clone(), learned.contract);
+    Ok(())
 }
 
 /// A service with a known failure fails on purpose, so `tare verify` without a name leaves it out.
@@ -128,7 +143,7 @@ fn leave_out_known_failures(rows: &mut Vec<Row>) {
 /// A service that is named is one row: its variants are others, and a proof of the one is none of them.
 fn name_other_variants(workspace: &Workspace, rows: &[Row], words: &[String]) {
     let is_several = |word: &str| word == "all" || word.starts_with("group:");
-    if words.iter().flat_map(|words| words.split(',')).any(is_several) {
+    if words.iter().flat_map(|words| split(words)).any(is_several) {
         return;
     }
     let is_named = |id: &str| rows.iter().any(|row| row.service.id == id);
@@ -151,7 +166,7 @@ fn refuse_what_nobody_declares(rows: &[Row], args: &Args) -> anyhow::Result<()> 
         ensure!(declared, "none of the services declares the contract \"{contract}\"");
     }
     let is_named =
-        |row: &&Row| args.services.iter().flat_map(|words| words.split(',')).any(|word| word == row.label);
+        |row: &&Row| args.services.iter().flat_map(|words| split(words)).any(|word| word == row.label);
     for row in rows.iter().filter(is_named) {
         let proves = args.contract.is_empty() || args.contract.iter().any(|contract| declares(row, contract));
         let (label, asked) = (&row.label, args.contract.join("\", \""));

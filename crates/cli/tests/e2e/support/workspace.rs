@@ -51,6 +51,8 @@ blocks-min       = BLOCKS
 blocks-max       = BLOCKS
 "#;
 
+const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\"]\n";
+
 /// Those that measure have the CPUs to themselves, as far as these tests are concerned.
 pub fn alone() -> MutexGuard<'static, ()> {
     static MEASURING: Mutex<()> = Mutex::new(());
@@ -89,6 +91,7 @@ impl Workspace {
             workspace.write(&format!("contracts/{name}"), &fs::read_to_string(&path).unwrap());
         }
         fs::create_dir(workspace.root().join("services")).unwrap();
+        workspace.write("tare.toml", PROJECT);
         for (name, mode) in services {
             workspace.service(name, &manifest(name, mode));
         }
@@ -123,7 +126,7 @@ impl Workspace {
 
     /// The folder of its only run.
     pub fn run(&self) -> PathBuf {
-        let runs: Vec<_> = fs::read_dir(self.root().join("runs")).unwrap().collect();
+        let runs: Vec<_> = fs::read_dir(self.root().join(".tare/runs")).unwrap().collect();
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs[0].as_ref().unwrap().path()
     }

@@ -1,4 +1,8 @@
-//! A checkout: where the contracts and services are, and what is in them.
+//! What a command works with: the contracts and services of a repository, those that are built in, and those that the user
+//! names.
+
+mod project;
+mod root;
 
 use std::{
     collections::BTreeMap,
@@ -13,23 +17,26 @@ use crate::{
     document::DocumentError,
 };
 
+use project::Project;
+pub use root::Root;
+
 #[derive(Debug)]
 pub struct Workspace {
     pub root: PathBuf,
     pub contracts: BTreeMap<String, Contract>,
-    /// The services of the checkout, and those outside of it that were asked for.
+    /// The services of the repository, and those outside of it that were asked for.
     pub catalogue: Catalogue,
     /// Of the services outside: what the user wrote, and their ids.
     adopted: BTreeMap<String, String>,
+    /// For what is written about this repository.
+    own: PathBuf,
     home: PathBuf,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    #[error("{}: has no \"services\" and \"contracts\" folders", .0.display())]
-    NoCheckout(PathBuf),
-    #[error("no \"services\" and \"contracts\" folders in {} or above it; choose a checkout with --root", .0.display())]
-    NotFound(PathBuf),
+    #[error("{}: has no tare.toml", .0.display())]
+    NoRoot(PathBuf),
     #[error("unknown contract \"{0}\"{1}")]
     UnknownContract(String, String),
     #[error("{}: {source}", path.display())]
@@ -43,21 +50,36 @@ pub enum WorkspaceError {
 }
 
 impl Workspace {
-    /// Reads the checkout at `root`; `program` is started as the raw-socket server; builds are cached below `home`.
+    /// Reads what is at `root`; `program` is started as the raw-socket server; builds are cached below `home`.
     ///
     /// # Errors
-    /// A contract is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in `catalogue.broken`.
-    pub fn open(root: &Path, program: &Path, home: &Path) -> Result<Workspace, WorkspaceError> {
-        let contracts = Contract::load_all(&root.join("contracts"))?;
+    /// A contract or a service of `tare.toml` is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in
+    /// `catalogue.broken`.
+    pub fn open(root: &Root, program: &Path, home: &Path) -> Result<Workspace, WorkspaceError> {
+        let own = root.project.as_ref().map(Project::contracts).transpose()?.unwrap_or_default();
+        let own_names: Vec<String> = own.keys().cloned().collect();
+        let mut contracts = Contract::built_in();
+        contracts.extend(own);
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
         let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
         let raw_socket = RawSocket {
             program: program.to_owned(),
             contracts: fixed.map(|contract| contract.name.clone()).collect(),
         };
-        let catalogue = Catalogue::load(root, &names, raw_socket)?;
-        let (root, home) = (root.to_owned(), home.to_owned());
-        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new(), home })
+        let mut catalogue = Catalogue::new(&root.folder, raw_socket);
+        if let Some(project) = &root.project {
+            if let Some(folder) = &project.catalogue {
+                catalogue.read(&root.folder.join(folder), &names)?;
+            }
+            let own_names: Vec<&str> = own_names.iter().map(String::as_str).collect();
+            project
+                .services(&own_names, &names)?
+                .into_iter()
+                .try_for_each(|service| catalogue.add(service))?;
+        }
+        let own = root::own_folder(&root.folder, home);
+        let (root, home) = (root.folder.clone(), home.to_owned());
+        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new(), own, home })
     }
 
     /// # Errors
@@ -69,20 +91,21 @@ impl Workspace {
         })
     }
 
-    /// Takes in the services outside of the checkout that `words` name: a word with a slash is a folder.
+    /// Takes in the services that `words` name and the repository does not have: a word with a space in it is a command, and one
+    /// with a slash a folder.
     ///
     /// # Errors
     /// There is no such folder, or its manifest is wrong.
     pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
         let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
-        for word in words.into_iter().map(str::trim).filter(|word| word.contains('/')) {
+        for word in words.into_iter().map(str::trim) {
             let id = self.catalogue.adopt(word, &names)?;
             self.adopted.insert(word.to_owned(), id);
         }
         Ok(())
     }
 
-    /// The rows that `words` name. A service outside of the checkout keeps the name that the user wrote.
+    /// The rows that `words` name. A service outside of the repository keeps the name that the user wrote.
     ///
     /// # Errors
     /// A word names no service or group, or one service twice.
@@ -102,17 +125,29 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::rows`].
     pub fn select(&self, words: &[String]) -> Result<Vec<Row>, SelectError> {
-        let rows = self.rows(words.iter().flat_map(|word| word.split(',')))?;
+        let rows = self.rows(words.iter().flat_map(|word| split(word)))?;
         if rows.is_empty() { catalogue::select(&self.catalogue, ["all"]) } else { Ok(rows) }
     }
 
     /// A folder for a run that starts now; its name begins with the time, so that names sort by age.
     pub fn new_run(&self, experiment: &str, began: jiff::Timestamp) -> PathBuf {
-        self.root.join("runs").join(format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ")))
+        self.runs().join(format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ")))
     }
 
     pub fn builder(&self) -> Builder {
-        Builder::new(&self.root, self.store())
+        root::make_own(&self.own);
+        Builder::new(&self.own, self.store())
+    }
+
+    /// Where runs are stored.
+    pub fn runs(&self) -> PathBuf {
+        self.scratch("runs")
+    }
+
+    /// A folder for what is written about this repository.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        root::make_own(&self.own);
+        self.own.join(name)
     }
 
     pub fn store(&self) -> Store {
@@ -120,30 +155,15 @@ impl Workspace {
     }
 }
 
-/// Where a checkout has runs: those of its user, and those that it comes with.
-pub fn run_folders(root: &Path) -> Vec<PathBuf> {
-    ["runs", "record"].map(|name| root.join(name)).to_vec()
-}
-
-/// The checkout at `given`; by default the nearest one upwards from the current folder.
-///
-/// # Errors
-/// No such folder holds `services` and `contracts`, or it cannot be read.
-pub fn find(given: Option<&Path>) -> Result<PathBuf, WorkspaceError> {
-    let is_root = |folder: &Path| folder.join("services").is_dir() && folder.join("contracts").is_dir();
-    let folder = |path: &Path, source| WorkspaceError::Folder { path: path.to_owned(), source };
-    if let Some(root) = given {
-        return match is_root(root) {
-            true => root.canonicalize().map_err(|error| folder(root, error)),
-            false => Err(WorkspaceError::NoCheckout(root.to_owned())),
-        };
+/// A word may be a list, unless it is a command.
+pub fn split(word: &str) -> Vec<&str> {
+    match catalogue::is_command(word) {
+        true => vec![word],
+        false => word.split(',').collect(),
     }
-    let here = env::current_dir().map_err(|error| folder(Path::new("."), error))?;
-    let root = here.ancestors().find(|folder| is_root(folder)).map(Path::to_owned);
-    root.ok_or(WorkspaceError::NotFound(here))
 }
 
-/// Where builds are cached for all checkouts: `given` or `TARE_HOME`, or a folder where caches lie.
+/// Where builds are cached for all repositories: `given` or `TARE_HOME`, or a folder where caches lie.
 pub fn home(given: Option<&Path>, root: &Path) -> PathBuf {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let given = given.map(Path::to_owned).or_else(|| variable("TARE_HOME"));
@@ -151,7 +171,7 @@ pub fn home(given: Option<&Path>, root: &Path) -> PathBuf {
     std::path::absolute(&home).unwrap_or(home)
 }
 
-/// Without any of them it is the checkout's own.
+/// Without any of them it is the repository's own.
 fn first_home(given: Option<PathBuf>, cache: Option<PathBuf>, user: Option<PathBuf>, root: &Path) -> PathBuf {
     // The specification of these folders ignores relative ones.
     let cache = cache.filter(|path| path.is_absolute()).or(user.map(|home| home.join(".cache")));
@@ -177,48 +197,65 @@ mod tests {
         }
     }
 
-    fn checkout() -> tempfile::TempDir {
+    fn repository(project: &str) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
-        for name in ["services", "contracts", "deep/er"] {
-            std::fs::create_dir_all(root.path().join(name)).unwrap();
-        }
+        std::fs::write(root.path().join("tare.toml"), format!("format = \"1.0\"\n{project}")).unwrap();
         root
     }
 
-    #[test]
-    fn a_checkout_has_services_and_contracts() {
-        let root = checkout();
-        assert_eq!(find(Some(root.path())).unwrap(), root.path().canonicalize().unwrap());
-        let error = find(Some(&root.path().join("deep"))).unwrap_err().to_string();
-        assert!(error.ends_with("has no \"services\" and \"contracts\" folders"), "{error}");
+    fn open(root: &Path) -> Result<Workspace, WorkspaceError> {
+        Workspace::open(&Root::find(Some(root))?, Path::new("tare"), Path::new("/home"))
+    }
+
+    fn labels(workspace: &Workspace, words: &[&str]) -> Vec<String> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        workspace.select(&words).unwrap().into_iter().map(|row| row.label).collect()
     }
 
     #[test]
-    fn an_empty_checkout_has_the_raw_socket_and_no_contract() {
-        let root = checkout();
-        let workspace = Workspace::open(root.path(), Path::new("tare"), Path::new("/home")).unwrap();
-        let labels: Vec<String> = workspace.select(&[]).unwrap().into_iter().map(|row| row.label).collect();
-        assert_eq!(labels, ["raw-socket"]);
-        assert_eq!(workspace.contract("hello").unwrap_err().to_string(), "unknown contract \"hello\"");
+    fn an_empty_repository_has_the_raw_socket_and_the_built_in_contracts() {
+        let root = repository("");
+        let workspace = open(root.path()).unwrap();
+        assert_eq!(labels(&workspace, &[]), ["raw-socket"]);
+        assert!(workspace.contract("hello").is_ok());
+        let error = workspace.contract("helo").unwrap_err().to_string();
+        assert_eq!(error, "unknown contract \"helo\"; did you mean \"hello\"?");
         let error = workspace.select(&["raw-scoket,x".to_owned()]).unwrap_err().to_string();
         assert_eq!(error, "unknown service \"raw-scoket\"; did you mean \"raw-socket\"?");
     }
 
     #[test]
-    fn a_contract_that_is_wrong_is_an_error_of_the_checkout() {
-        let root = checkout();
-        std::fs::write(root.path().join("contracts/a.toml"), "format = \"9.9\"\n").unwrap();
-        let error = Workspace::open(root.path(), Path::new("tare"), Path::new("/home")).unwrap_err();
+    fn a_repository_has_its_own_services_and_takes_in_commands() {
+        let root = repository("[service.shop]\ncommand = \"node server.js\"\n");
+        let mut workspace = open(root.path()).unwrap();
+        let words = ["shop", "go run . -port {port}", "go run . -port {port}@2"];
+        workspace.adopt(words).unwrap();
+        assert_eq!(labels(&workspace, &words), words);
+        assert_eq!(labels(&workspace, &["shop,raw-socket"]), ["shop", "raw-socket"]);
+    }
+
+    #[test]
+    fn a_service_of_tare_toml_cannot_take_the_name_of_another() {
+        let root = repository("[service.raw-socket]\ncommand = \"x\"\n");
+        let error = open(root.path()).unwrap_err().to_string();
+        assert!(error.ends_with("service \"raw-socket\": this name is taken"), "{error}");
+    }
+
+    #[test]
+    fn a_contract_that_is_wrong_is_an_error_of_the_repository() {
+        let root = repository("contracts = [\"a.toml\"]\n");
+        std::fs::write(root.path().join("a.toml"), "format = \"9.9\"\n").unwrap();
+        let error = open(root.path()).unwrap_err();
         assert!(matches!(error, WorkspaceError::Contract(_)), "{error}");
     }
 
     #[test]
     fn folders_of_runs_sort_by_age() {
-        let root = checkout();
-        let workspace = Workspace::open(root.path(), Path::new("tare"), Path::new("/home")).unwrap();
+        let root = repository("");
+        let workspace = open(root.path()).unwrap();
         let at = |ms| workspace.new_run("hello", jiff::Timestamp::from_millisecond(ms).unwrap());
         assert!(at(999) < at(1_000) && at(1_000) < at(1_001), "to the millisecond");
         assert_eq!(at(1).file_name().unwrap(), "19700101T000000.001Z-hello");
-        assert_eq!(run_folders(root.path())[0], at(1).parent().unwrap());
+        assert!(at(1).parent().unwrap().ends_with(".tare/runs"));
     }
 }

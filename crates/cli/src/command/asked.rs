@@ -1,0 +1,151 @@
+//! `--get` and `--post`: without a written contract, one is learned from the first service.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, ensure};
+use tare_host::signals;
+use tare_service::{
+    build::Site,
+    catalogue::{Row, Style, file_name},
+    contract::{Contract, fixed_response},
+    learn::{self, Ground, Learned, Question},
+    settings::ServiceSettings,
+    workspace::Workspace,
+};
+
+use crate::{command::start::StartOptions, workspace};
+
+/// Where a run folder has the contracts that were learned for it.
+const CONTRACTS: &str = "contracts";
+
+/// What is asked of services without a contract.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct AskedOptions {
+    /// Ask for this path by GET [default for a command: `/`]. The right answer is learned by asking the first service before
+    /// anything is measured. May be given several times
+    #[arg(long, value_name = "PATH", help_heading = "Requests")]
+    get: Vec<String>,
+    /// Send the `--data` after it to this path by POST. May be given several times
+    #[arg(long, value_name = "PATH", help_heading = "Requests")]
+    post: Vec<String>,
+    /// The body of a `--post`, JSON or a form: one for each, in their order
+    #[arg(long, value_name = "BODY", help_heading = "Requests", requires = "post")]
+    data: Vec<String>,
+}
+
+impl AskedOptions {
+    /// The requests, if there is a contract to learn; `contract` is the one that the user named.
+    pub(crate) fn of(&self, rows: &[Row], contract: Option<&str>) -> anyhow::Result<Option<Vec<Question>>> {
+        let is_asked = !self.get.is_empty() || !self.post.is_empty();
+        ensure!(
+            !is_asked || contract.is_none(),
+            "--contract, --get: a contract says what is asked for: use one of them"
+        );
+        ensure!(
+            self.post.len() == self.data.len(),
+            "--post: {} paths and {} bodies: give one --data after each --post",
+            self.post.len(),
+            self.data.len()
+        );
+        let of = |method: &str, path: &String, body: Option<&String>| -> anyhow::Result<Question> {
+            ensure!(path.starts_with('/'), "\"{path}\" is not a path: begin it with a slash");
+            Ok(Question { method: method.to_owned(), path: path.clone(), body: body.cloned() })
+        };
+        let get = self.get.iter().map(|path| of("GET", path, None));
+        let post = self.post.iter().zip(&self.data).map(|(path, body)| of("POST", path, Some(body)));
+        let asked = get.chain(post).collect::<anyhow::Result<Vec<Question>>>()?;
+        let is_bare = |row: &Row| row.service.style == Style::Own && row.service.contracts.is_empty();
+        Ok(match asked.is_empty() {
+            false => Some(asked),
+            true if contract.is_none() && rows.iter().any(is_bare) => {
+                Some(vec![of("GET", &"/".to_owned(), None)?])
+            }
+            true => None,
+        })
+    }
+}
+
+/// Learns what is `asked` from the first of `rows` that is not the raw socket; all rows then serve this contract. It is
+/// stored in the folder of the run, which is fixed by it.
+pub(crate) fn learn_for_run(
+    workspace: &mut Workspace,
+    rows: &mut [Row],
+    asked: &[Question],
+    start: &mut StartOptions,
+    service_settings: &ServiceSettings,
+    name: &str,
+) -> anyhow::Result<()> {
+    if start.dry_run {
+        rows.iter_mut().for_each(|row| row.service.contracts = vec![learn::NAME.to_owned()]);
+        return Ok(());
+    }
+    let run = start.out.clone().unwrap_or_else(|| workspace.new_run(name, jiff::Timestamp::now()));
+    let learned = learn(workspace, rows, asked, service_settings, &run)?;
+    give(workspace, rows, &learned.contract, &keep(&run, &learned)?)?;
+    start.out = Some(run);
+    Ok(())
+}
+
+/// The contract that the first service besides the raw socket honours, and a line for each request on standard error.
+pub(crate) fn learn(
+    workspace: &Workspace,
+    rows: &[Row],
+    asked: &[Question],
+    service_settings: &ServiceSettings,
+    folder: &Path,
+) -> anyhow::Result<Learned> {
+    let is_own = |row: &&Row| row.service.style != Style::RawSocket;
+    let row = rows.iter().find(is_own).context("there is no service to learn the answers from")?;
+    let supervisor = workspace::supervisor()?;
+    let interrupt = signals::listen()?;
+    let site = Site::new(&supervisor, &interrupt);
+    let built = workspace.builder().build(&row.service, &site, false)?;
+    let folder = folder.join("services").join(file_name(&row.label));
+    let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder, seed: 0 };
+    let service = row.service.at(built.place);
+    let learned = learn::learn(&service, asked, &ground).with_context(|| row.label.clone())?;
+    for (asked, required) in &learned.required {
+        eprintln!("{asked}: {required}");
+    }
+    Ok(learned)
+}
+
+/// In the folder of the run; gives back its path.
+fn keep(run: &Path, learned: &Learned) -> anyhow::Result<std::path::PathBuf> {
+    let folder = run.join(CONTRACTS);
+    let path = folder.join(format!("{}.toml", learn::NAME));
+    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, &learned.text));
+    written.with_context(|| path.display().to_string())?;
+    Ok(std::path::absolute(&path).unwrap_or(path))
+}
+
+/// All rows declare the contract, and the raw socket gets its path.
+pub(crate) fn give(
+    workspace: &mut Workspace,
+    rows: &mut [Row],
+    contract: &Contract,
+    path: &Path,
+) -> anyhow::Result<()> {
+    for row in rows {
+        if row.service.style == Style::RawSocket {
+            ensure!(
+                fixed_response(contract).is_some(),
+                "the raw socket sends one fixed response: ask for one path, or choose another --reference"
+            );
+            let words = vec!["--contract".to_owned(), path.display().to_string()];
+            row.service.run.arguments.insert(contract.name.clone(), words);
+        }
+        row.service.contracts = vec![contract.name.clone()];
+    }
+    workspace.contracts.insert(contract.name.clone(), contract.clone());
+    Ok(())
+}
+
+/// The contract that a stored run has learned, if it has one.
+pub(crate) fn give_stored(workspace: &mut Workspace, rows: &mut [Row], run: &Path) -> anyhow::Result<()> {
+    let path = run.join(CONTRACTS).join(format!("{}.toml", learn::NAME));
+    match path.is_file() {
+        true => give(workspace, rows, &Contract::load(&path)?, &std::path::absolute(&path).unwrap_or(path)),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,171 @@
+//! Services of a user: commands in a folder that Tare has never seen, and a repository with one file.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+    time::{Duration, Instant},
+};
+
+use crate::support::{Ended, PROGRAM, alone, start};
+
+/// The command of a fake service in this mode.
+fn command(mode: &str) -> String {
+    format!("FAKE={mode} {}", PROGRAM.display())
+}
+
+fn tare(folder: &Path, words: &[&str]) -> Ended {
+    start(folder, words).end()
+}
+
+#[test]
+fn commands_are_compared_in_a_folder_of_nothing() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let (honest, slow) = (command("correct"), command("burns-cpu"));
+    let words = ["compare", &honest, &slow, "--get", "/", "--metric", "cpu", "--budget", "60s"];
+    let ended = tare(folder.path(), &words).expect(3);
+    assert!(
+        ended.stderr.contains("GET /: every answer must have status 200 and the same 12 bytes"),
+        "{ended}"
+    );
+    assert!(ended.stdout.contains("FAIL after"), "{ended}");
+    let runs: Vec<_> = fs::read_dir(folder.path().join(".tare/runs")).unwrap().flatten().collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let learned = fs::read_to_string(runs[0].path().join("contracts/learned.toml")).unwrap();
+    assert!(learned.contains("body = \"Hello world!\""), "{learned}");
+    assert_eq!(fs::read_to_string(folder.path().join(".tare/.gitignore")).unwrap(), "*\n");
+    tare(folder.path(), &["show"]).expect(3);
+}
+
+#[test]
+fn a_command_is_related_to_the_raw_socket_and_a_run_of_it_is_resumed() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let service = command("correct");
+    let words = ["run", "--service", &service, "--get", "/", "--budget", "8s", "--out", "out"];
+    let ended = tare(folder.path(), &words);
+    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
+    assert!(ended.stdout.contains("raw-socket") && ended.stdout.contains("fake-service"), "{ended}");
+    let again = tare(folder.path(), &["run", "--resume", "out"]).expect(1);
+    assert!(again.stderr.contains("nothing is left to do: the budget was spent"), "{again}");
+}
+
+#[test]
+fn a_command_is_verified_by_what_it_answered_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (honest, wrong) = (command("correct"), command("wrong-body"));
+    let post = ["--post", "/", "--data", "{\"a\":1}"];
+    tare(folder.path(), &["verify", &honest, "--get", "/"]).expect(0);
+    let ended = tare(folder.path(), &["verify", &honest, &wrong, "--get", "/"]).expect(2);
+    assert!(ended.stdout.contains("Hello world!"), "{ended}");
+    let refused =
+        tare(folder.path(), &[&["verify", &honest, "--get", "/none"][..], &post].concat()).expect(1);
+    assert!(refused.stderr.contains("GET /none is answered with status 404"), "{refused}");
+}
+
+#[test]
+fn a_budget_bounds_the_measuring() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let honest = command("correct");
+    let words = ["compare", &honest, &honest, "--get", "/", "--budget", "3s", "--json"];
+    let began = Instant::now();
+    let ended = tare(folder.path(), &words);
+    // Building, verifying and stopping are not part of it, and a loaded machine makes them slow: most blocks would take a minute.
+    assert!(began.elapsed() < Duration::from_secs(30), "{ended}");
+    assert!(matches!(ended.code(), Some(0 | 4 | 5 | 6)), "{ended}");
+}
+
+#[test]
+fn a_repository_has_one_file_and_folders_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    // A monorepo, whose folders of these names mean something else.
+    for (path, text) in [
+        ("services/shop/main.go", "package main"),
+        ("contracts/customer.toml", "party = \"first\""),
+        ("tare.toml", &format!("format = \"1.0\"\n[service.shop]\ncommand = \"{}\"\n", command("correct"))),
+        ("deep/er/file", ""),
+    ] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let ended = tare(&folder.path().join("deep/er"), &["verify", "shop", "--get", "/"]).expect(0);
+    assert!(ended.stdout.contains("1 passed"), "{ended}");
+    let unknown = tare(folder.path(), &["verify", "shpo"]).expect(1);
+    assert!(unknown.stderr.contains("unknown service \"shpo\"; did you mean \"shop\"?"), "{unknown}");
+    let dry = tare(folder.path(), &["compare", "shop", "shop", "--get", "/", "--dry-run"]).expect(0);
+    assert!(dry.stdout.contains("shop@2"), "{dry}");
+}
+
+#[test]
+fn a_service_in_the_root_is_itself_and_not_the_raw_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = crate::support::manifest("mine", "wrong-body");
+    fs::write(folder.path().join("service.toml"), manifest).unwrap();
+    fs::write(folder.path().join("tare.toml"), "format = \"1.0\"\n").unwrap();
+    for word in ["./", "."] {
+        let ended = tare(folder.path(), &["verify", word, "--contract", "hello"]).expect(2);
+        assert!(!ended.stdout.contains("raw-socket"), "{ended}");
+    }
+}
+
+fn git(folder: &Path, words: &[&str]) {
+    let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+    let done = Command::new("git").arg("-C").arg(folder).args(user).args(words).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A repository of a service that answers slower on the branch `topic`.
+fn repository() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+    for (mode, branch) in [("correct", "main"), ("burns-cpu", "topic")] {
+        let text = format!("#!/bin/sh\nFAKE={mode} exec {}\n", PROGRAM.display());
+        fs::write(folder.path().join("serve.sh"), text).unwrap();
+        git(folder.path(), &["checkout", "--quiet", "-B", branch]);
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "--quiet", "-m", mode]);
+    }
+    folder
+}
+
+fn gate(folder: &Path, variables: &[(&str, &str)]) -> Output {
+    let script = crate::support::real_root().join("scripts/gate.sh");
+    let mut command = Command::new("sh");
+    command.arg(script).current_dir(folder).env("TARE", env!("CARGO_BIN_EXE_tare"));
+    command
+        .env("TARE_HOME", folder.join(".tare/home"))
+        .env("GATE_SERVICE", "sh serve.sh")
+        .env("GATE_GET", "/");
+    command.envs(variables.iter().copied()).output().unwrap()
+}
+
+#[test]
+fn the_gate_of_a_pull_request_compares_with_where_it_parted() {
+    let _alone = alone();
+    let repository = repository();
+    let folder = repository.path();
+    let output = folder.join("output");
+    let words = [("GATE_BASE", "main"), ("GATE_BUDGET", "60s"), ("GITHUB_OUTPUT", output.to_str().unwrap())];
+    let ended = gate(folder, &words);
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "verdict=fail\n");
+    assert!(fs::read_to_string(folder.join("tare-gate/gate.md")).unwrap().contains("FAIL"));
+    assert!(fs::read_to_string(folder.join("tare-gate/gate.xml")).unwrap().contains("<testsuite"));
+}
+
+#[test]
+fn the_gate_names_what_a_shallow_clone_lacks() {
+    let repository = repository();
+    let ended = gate(repository.path(), &[("GATE_BASE", "origin/main")]);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("there is no revision \"origin/main\"") && stderr.contains("fetch-depth: 0"),
+        "{stderr}"
+    );
+    let ended = gate(repository.path(), &[("GATE_FAIL_ON", "anything")]);
+    assert_eq!(ended.status.code(), Some(1));
+}

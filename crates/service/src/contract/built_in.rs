@@ -1,0 +1,34 @@
+//! The contracts that the program carries with it, for use outside of its own repository.
+
+use std::{collections::BTreeMap, path::Path};
+
+use super::Contract;
+
+const FILES: [(&str, &str); 5] = [
+    ("api.toml", include_str!("../../contracts/api.toml")),
+    ("bare.toml", include_str!("../../contracts/bare.toml")),
+    ("hello.toml", include_str!("../../contracts/hello.toml")),
+    ("rest.toml", include_str!("../../contracts/rest.toml")),
+    ("strings.toml", include_str!("../../contracts/strings.toml")),
+];
+
+impl Contract {
+    pub fn built_in() -> BTreeMap<String, Contract> {
+        let contracts = FILES.iter().map(|(name, text)| {
+            let contract = Contract::parse(text, Path::new(name)).expect("a test reads them all");
+            (contract.name.clone(), contract)
+        });
+        contracts.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_contracts_of_the_repository_are_built_in() {
+        let of_folder = Contract::load_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts")).unwrap();
+        assert_eq!(Contract::built_in(), of_folder);
+    }
+}

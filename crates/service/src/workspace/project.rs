@@ -1,0 +1,193 @@
+//! `tare.toml`: the file that marks the root of a repository, version 1.0. Its paths are relative to its folder.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::WorkspaceError;
+use crate::{
+    catalogue::{Service, Step, command},
+    contract::Contract,
+    document::{self, DocumentError},
+};
+
+pub(super) const FILE: &str = "tare.toml";
+/// The version of the format that this program reads.
+const FORMAT: &str = "1.0";
+/// What separates a service from its variant, its number and the next one.
+const RESERVED: [char; 6] = [':', '@', ',', '/', '+', ' '];
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Project {
+    #[serde(rename = "format")]
+    _format: String,
+    /// A folder of services with manifests: `LANGUAGE/NAME/service.toml`.
+    pub catalogue: Option<PathBuf>,
+    /// Contract files, and folders of them.
+    #[serde(default)]
+    contracts: Vec<PathBuf>,
+    #[serde(default, rename = "service")]
+    services: BTreeMap<String, OwnService>,
+    #[serde(skip)]
+    text: String,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// `[service.NAME]`: only its command is required.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct OwnService {
+    #[serde(deserialize_with = "words")]
+    command: Vec<String>,
+    #[serde(default)]
+    folder: PathBuf,
+    /// By default those of the file.
+    contracts: Option<Vec<String>>,
+    #[serde(default)]
+    build: Vec<Step>,
+    #[serde(default, with = "jiff::fmt::serde::unsigned_duration::friendly::compact::optional")]
+    ready_timeout: Option<Duration>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+}
+
+impl Project {
+    /// Absent if `folder` has no such file.
+    pub(super) fn load(folder: &Path) -> Result<Option<Project>, DocumentError> {
+        let path = folder.join(FILE);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let text = document::read(&path)?;
+        let project: Project = document::parse(&path, &text, FORMAT)?;
+        Ok(Some(Project { text, folder: folder.to_owned(), ..project }))
+    }
+
+    pub(super) fn contracts(&self) -> Result<BTreeMap<String, Contract>, WorkspaceError> {
+        let mut contracts = BTreeMap::new();
+        for path in self.contracts.iter().map(|path| self.folder.join(path)) {
+            match path.is_dir() {
+                true => contracts.extend(Contract::load_all(&path)?),
+                false => {
+                    let contract = Contract::load(&path)?;
+                    contracts.insert(contract.name.clone(), contract);
+                }
+            }
+        }
+        Ok(contracts)
+    }
+
+    /// The services that the file itself describes; `own` are the names of its contracts, and `known` of all there are.
+    pub(super) fn services(&self, own: &[&str], known: &[&str]) -> Result<Vec<Service>, DocumentError> {
+        self.services.iter().map(|(name, service)| self.service(name, service, own, known)).collect()
+    }
+
+    fn service(
+        &self,
+        name: &str,
+        service: &OwnService,
+        own: &[&str],
+        known: &[&str],
+    ) -> Result<Service, DocumentError> {
+        let path = self.folder.join(FILE);
+        let wrong =
+            |needle: &str, message: String| Err(DocumentError::at(&path, &self.text, needle, message));
+        if name.is_empty() || name.contains(RESERVED) {
+            let message = format!("service \"{name}\": a name has none of : @ , / + and no space");
+            return wrong(&format!("[service.{name}"), message);
+        }
+        let own = || own.iter().map(|name| (*name).to_owned()).collect();
+        let contracts: Vec<String> = service.contracts.clone().unwrap_or_else(own);
+        if let Some(unknown) = contracts.iter().find(|name| !known.contains(&name.as_str())) {
+            let nearest = tare_host::spelling::suggestion(unknown, known.iter().copied());
+            return wrong(&format!("\"{unknown}\""), format!("unknown contract \"{unknown}\"{nearest}"));
+        }
+        let mut made = command::service(name, service.command.clone(), &self.folder.join(&service.folder));
+        made.name = name.to_owned();
+        made.contracts = contracts;
+        made.build.clone_from(&service.build);
+        made.run.env.clone_from(&service.env);
+        made.run.ready_timeout = service.ready_timeout.unwrap_or(made.run.ready_timeout);
+        Ok(made)
+    }
+}
+
+/// One text, as a shell takes it, or a list of words.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a command is a text such as \"node server.js\", or a list of words")]
+    enum Command {
+        Text(String),
+        Words(Vec<String>),
+    }
+    let words = match Command::deserialize(deserializer)? {
+        Command::Text(text) => command::words(&text),
+        Command::Words(words) => words,
+    };
+    match words.is_empty() {
+        true => Err(D::Error::custom("a command needs at least the program")),
+        false => Ok(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(text: &str) -> (tempfile::TempDir, Result<Option<Project>, DocumentError>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), text).unwrap();
+        let project = Project::load(folder.path());
+        (folder, project)
+    }
+
+    fn refused(text: &str) -> String {
+        let (_folder, project) = project(text);
+        let made = project.and_then(|project| project.unwrap().services(&["shop"], &["shop", "hello"]));
+        let error = made.unwrap_err().to_string();
+        error.split_once("tare.toml:").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn a_command_is_enough() {
+        let (folder, project) = project("format = \"1.0\"\n[service.shop]\ncommand = \"node server.js\"\n");
+        let services = project.unwrap().unwrap().services(&["shop"], &["shop"]).unwrap();
+        let [service] = services.as_slice() else { panic!("{services:?}") };
+        assert_eq!(
+            (service.id.as_str(), service.contracts.as_slice()),
+            ("shop", ["shop".to_owned()].as_slice())
+        );
+        assert_eq!(service.run.command, ["node", "server.js"]);
+        assert_eq!(*service.place, *folder.path());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let head = "format = \"1.0\"\n";
+        for (text, error) in [
+            ("[service.a]\n", "2: missing field \"command\""),
+            (
+                "[service.a]\ncommand = 3\n",
+                "3: a command is a text such as \"node server.js\", or a list of words",
+            ),
+            ("[service.a]\ncommand = \"\"\n", "3: a command needs at least the program"),
+            ("[service.a]\ncomand = \"x\"\n", "3: unknown key \"comand\"; did you mean \"command\"?"),
+            (
+                "[service.a]\ncommand = \"x\"\ncontracts = [\"shpo\"]\n",
+                "4: unknown contract \"shpo\"; did you mean \"shop\"?",
+            ),
+            (
+                "[service.\"a b\"]\ncommand = \"x\"\n",
+                "1: service \"a b\": a name has none of : @ , / + and no space",
+            ),
+        ] {
+            assert_eq!(refused(&format!("{head}{text}")), error);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The folder that a command works in: the nearest one upwards with a `tare.toml`, or the current one.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    WorkspaceError,
+    project::{FILE, Project},
+};
+
+/// Everything that Tare writes into a repository lies in this folder of its root.
+const OWN: &str = ".tare";
+
+#[derive(Debug)]
+pub struct Root {
+    pub folder: PathBuf,
+    /// Absent if there is no `tare.toml`: then there are the built-in contracts, and the services that the user names.
+    pub(super) project: Option<Project>,
+}
+
+impl Root {
+    /// # Errors
+    /// The folder `given` has no `tare.toml`, or the file is wrong.
+    pub fn find(given: Option<&Path>) -> Result<Root, WorkspaceError> {
+        let unreadable = |path: &Path, source| WorkspaceError::Folder { path: path.to_owned(), source };
+        if let Some(given) = given {
+            let folder = given.canonicalize().map_err(|error| unreadable(given, error))?;
+            let project = Project::load(&folder)?;
+            return match project {
+                Some(_) => Ok(Root { folder, project }),
+                None => Err(WorkspaceError::NoRoot(given.to_owned())),
+            };
+        }
+        let here = env::current_dir().map_err(|error| unreadable(Path::new("."), error))?;
+        let marked = here.ancestors().find(|folder| folder.join(FILE).is_file());
+        let folder = marked.unwrap_or(&here).to_owned();
+        Ok(Root { project: Project::load(&folder)?, folder })
+    }
+
+    /// Where runs are stored.
+    pub fn runs(&self) -> PathBuf {
+        self.folder.join(OWN).join("runs")
+    }
+
+    /// Where a repository has runs: those of its user, and those that it comes with.
+    pub fn run_folders(&self) -> Vec<PathBuf> {
+        vec![self.runs(), self.folder.join("record")]
+    }
+}
+
+/// The folder for what Tare writes about a repository: in it, or below `home` if it cannot be written to.
+pub(super) fn own_folder(root: &Path, home: &Path) -> PathBuf {
+    let own = root.join(OWN);
+    let nearest = if own.is_dir() { &own } else { root };
+    match rustix::fs::access(nearest, rustix::fs::Access::WRITE_OK) {
+        Ok(()) => own,
+        Err(_) => {
+            let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+            home.join("repositories").join(&hash[..16])
+        }
+    }
+}
+
+/// Makes the folder `own` one that git ignores. If it cannot be made, who writes into it will say so.
+pub(super) fn make_own(own: &Path) {
+    let ignore = own.join(".gitignore");
+    if !ignore.exists() {
+        let _who_writes_says_it = fs::create_dir_all(own).and_then(|()| fs::write(&ignore, "*\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_named_has_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Root::find(Some(folder.path())).unwrap_err().to_string();
+        assert!(error.ends_with("has no tare.toml"), "{error}");
+        fs::write(folder.path().join(FILE), "format = \"1.0\"\n").unwrap();
+        let root = Root::find(Some(folder.path())).unwrap();
+        assert_eq!(root.folder, folder.path().canonicalize().unwrap());
+        assert_eq!(root.run_folders()[0], root.folder.join(".tare/runs"));
+    }
+
+    #[test]
+    fn git_ignores_what_is_written_into_a_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = own_folder(folder.path(), Path::new("/cache"));
+        assert_eq!(own, folder.path().join(".tare"));
+        assert!(!own.exists(), "before something is written");
+        make_own(&own);
+        assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn what_cannot_be_written_to_has_a_folder_elsewhere() {
+        // Even root cannot write there.
+        let own = own_folder(Path::new("/sys"), Path::new("/cache"));
+        assert!(own.starts_with("/cache/repositories"), "{}", own.display());
+    }
+}
