@@ -91,7 +91,7 @@ fn mistakes_on_the_command_line() {
     assert_snapshot!(line("verify honest --contract helo"), @r#"error: unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(line("build group:fkae"), @r#"error: unknown group "fkae"; did you mean "fake"?"#);
     assert_snapshot!(line("raw-socket --port 9 --contract rest"), @r#"error: contract "rest" has no single fixed response, and the raw socket can send no other"#);
-    assert_snapshot!(line("list --root experiments"), @r#"error: experiments: has no "services" and "contracts" folders"#);
+    assert_snapshot!(line("list --root experiments"), @r#"error: experiments: has no tare.toml"#);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn folders_that_are_no_runs() {
     workspace.write("older/run.json", "{\"format\": \"2.0\"}");
     workspace.write("strange/run.json", "not JSON");
     let line = |words: &[&str]| line(&workspace, words);
-    assert_snapshot!(line(&["show"]), @"error: ROOT/runs: no runs yet: No such file or directory (os error 2)");
+    assert_snapshot!(line(&["show"]), @"error: ROOT/.tare/runs: no runs yet: No such file or directory (os error 2)");
     assert_snapshot!(line(&["show", "experiments"]), @r#"error: experiments: not a run folder (it has no readable "run.json"): No such file or directory (os error 2)"#);
     // What can be shown of a run is shown, and what cannot is said: its verdict is not known.
     let shown = |run: &str| workspace.tare(&["show", run]).expect(5).stdout.clone();

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(kept.get(&service, "abc"), Some(measured.clone()));
         assert_eq!((kept.get(&service, "abd"), kept.get(&variant, "abc")), (None, None));
 
-        let path = root.path().join(".tare/aspects/raw-socket.json");
+        let path = root.path().join("raw-socket.json");
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replacen('{', "{ \"added\": 1,", 1)).unwrap();
         assert_eq!(kept.get(&service, "abc"), Some(measured), "a newer tare may write more");
