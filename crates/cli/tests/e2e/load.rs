@@ -386,6 +386,8 @@ fn values_vary_in_the_url_and_the_body() {
     }
     let paths: std::collections::BTreeSet<&String> = requests[6..].iter().map(|(path, _)| path).collect();
     assert!(paths.len() > 30, "{}", paths.len());
+    let plan = load(&workspace, "http://127.0.0.1:9/{{number}}", "--dry-run").expect(0);
+    assert!(plan.stdout.contains("if below 400, and no body, because the requests vary\n"));
     assert_snapshot!(refusal("http://127.0.0.1/{{nmber}}", ""), @r#"error: --no-placeholders sends "{{" as it is: unknown placeholder "nmber"; did you mean "number"?"#);
 }
 
@@ -454,6 +456,7 @@ fn an_option_of_another_tool_is_translated() {
     let told = |words: &str| load(&workspace, "http://127.0.0.1:9/", words).expect(1).stderr.clone();
     assert!(told("-z 3s").contains("tip: -z is -d here, such as -d 30s\n"));
     assert!(told("-R -5").contains("\"-5\" is not a rate"));
+    assert!(!told("--foo").contains("--root"), "{}", told("--foo"));
     let ended = workspace.tare(&["list", "-z"]).expect(1);
     assert!(!ended.stderr.contains("-d here"), "a tip of load only");
 }

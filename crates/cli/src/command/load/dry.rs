@@ -21,7 +21,7 @@ pub(super) fn text(job: &Job) -> String {
     }
     out += &format!(
         "compare  {}\nwait     {} for a response, {} for what is in flight at the end\nseed     {}\n",
-        expect::planned(&job.rules, job.contract.as_deref()),
+        expect::planned(&job.rules, job.contract.as_deref(), job.varies()),
         spell_duration(job.plan.load.response_timeout),
         spell_duration(job.plan.load.stop.drain),
         job.seed

@@ -234,7 +234,7 @@ pub(super) fn confirm(
 }
 
 /// What would be compared, if nothing is asked before the load.
-pub(super) fn planned(rules: &Rules, contract: Option<&str>) -> String {
+pub(super) fn planned(rules: &Rules, contract: Option<&str>, varies: bool) -> String {
     if rules.no_check {
         return "nothing: --no-check".to_owned();
     }
@@ -247,6 +247,7 @@ pub(super) fn planned(rules: &Rules, contract: Option<&str>) -> String {
     };
     let body = match &rules.body {
         Some(body) => format!("the {} bytes of --expect-body", body.len()),
+        None if varies => "no body, because the requests vary".to_owned(),
         None => "the body, if it is the same twice".to_owned(),
     };
     format!("{status}, and {body}")

@@ -2,6 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+const USAGE: &str = "Usage: tare load [OPTIONS] [URL]...";
 const NO_TLS: &str = "TLS is not supported: load a plain http:// address";
 const ONE_VERSION: &str = "only HTTP/1.1 is supported: leave it out";
 const RATE: &str = "a rate is -R here, over all connections, such as -R 500";
@@ -52,8 +53,16 @@ pub(crate) fn advise(error: &mut Error) {
         return;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
-    if let Some(tip) = tip(word) {
+    let tip = tip(word);
+    // A load needs no checkout, so no word is a slip of --root.
+    let is_root =
+        |similar: &ContextValue| matches!(similar, ContextValue::String(option) if option == "--root");
+    if tip.is_some() || error.get(ContextKind::SuggestedArg).is_some_and(is_root) {
         error.remove(ContextKind::SuggestedArg);
+        // That of clap has the similar option in it.
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(USAGE.into()));
+    }
+    if let Some(tip) = tip {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
@@ -89,7 +98,7 @@ mod tests {
 
           tip: -z is -d here, such as -d 30s
 
-        Usage: load [OPTIONS] [URL]...
+        Usage: tare load [OPTIONS] [URL]...
 
         For more information, try '--help'.
         ");

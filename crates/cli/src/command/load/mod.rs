@@ -166,6 +166,13 @@ impl Job {
         self.exchanges.iter().map(|exchange| exchange.name.as_str()).collect()
     }
 
+    /// Whether placeholders make several requests of one.
+    fn varies(&self) -> bool {
+        let requests: BTreeSet<&[u8]> =
+            self.exchanges.iter().map(|exchange| exchange.request.as_slice()).collect();
+        self.names().len() < requests.len()
+    }
+
     /// Asks the server before the load; returns what its responses will be compared with.
     fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
         let mut server = Server { endpoint: target, patience };
