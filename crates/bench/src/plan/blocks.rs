@@ -30,7 +30,8 @@ pub struct Blocks {
     pub max: usize,
     /// No block is begun that would end after this.
     pub budget_ns: u64,
-    /// The run ends when the budget is spent, wherever it is; else the fewest blocks are measured in any case.
+    /// The run ends when the budget is spent, wherever it is; else the fewest blocks are measured in any case. They are the fewest
+    /// in both cases that the time is divided into.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
     /// The longest warm-up of a fresh process: a pilot finds how much each service needs. Absent if all have the same.
@@ -134,7 +135,6 @@ impl Plan {
             let pilot_ns = budget_ns / (PILOTS_SHARE * pilots);
             blocks.warm_up_ns_max =
                 blocks.warm_up_ns_max.map(|longest| longest.min(pilot_ns).max(warm_up_ns));
-            blocks.min = 1;
         }
         self
     }

@@ -165,11 +165,17 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             Some(Ending::BlocksMax)
         } else if self.past.blocks > 0 && self.parts.stop_rule.is_decided() {
             Some(Ending::Decided)
-        } else if self.is_over() || (done >= self.plan.blocks().min && !self.has_time_for_a_block()) {
+        } else if self.is_over() || (self.may_end(done) && !self.has_time_for_a_block()) {
             Some(Ending::BudgetSpent)
         } else {
             None
         }
+    }
+
+    /// After this number of blocks of each row. A run that is bound has at least begun one.
+    fn may_end(&self, done: usize) -> bool {
+        let blocks = self.plan.blocks();
+        done >= blocks.min || (blocks.is_bound && self.past.blocks > 0)
     }
 
     fn has_time_for_a_block(&self) -> bool {

@@ -51,7 +51,7 @@ struct OwnService {
     contracts: Option<Vec<String>>,
     #[serde(default)]
     build: Vec<Step>,
-    #[serde(default, deserialize_with = "some_duration")]
+    #[serde(default, deserialize_with = "tare_load::units::deserialize_some_duration")]
     ready_timeout: Option<Duration>,
     #[serde(default)]
     env: BTreeMap<String, String>,
@@ -116,10 +116,6 @@ impl Project {
         made.run.ready_timeout = service.ready_timeout.unwrap_or(made.run.ready_timeout);
         Ok(made)
     }
-}
-
-fn some_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    tare_load::units::deserialize_duration(deserializer).map(Some)
 }
 
 /// One text, as a shell takes it, or a list of words.
