@@ -99,15 +99,20 @@ fn ranks([best, worst]: [usize; 2]) -> String {
 /// What rows are filtered by. Few read licence and contract there, so they are in the data only.
 fn facets<'a>(contract: &'a str) -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .facet("language", "language", |row: &RankedRow| row.report.language.clone())
+        .facet("language", "language", |row: &RankedRow| known(&row.report.language))
         .priority(8)
         .facet("style", "style", |row| row.report.style.name())
         .priority(6)
         .help("a framework, a platform, or the raw socket")
-        .facet("licence", "licence", |row| row.planned.map(|row| row.licence.clone()))
+        .facet("licence", "licence", |row| row.planned.and_then(|row| known(&row.licence)))
         .hidden()
         .facet("contract", "contract", move |_| contract)
         .hidden()
+}
+
+/// Of a service that is known by its command alone this is not known.
+fn known(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
