@@ -19,7 +19,7 @@ pub(super) struct Ledger {
     is_open: bool,
     /// When the last right answer came.
     answered_ns: u64,
-    /// When a connection was refused, of all since the last that was established the first.
+    /// When a connection was refused first since the last one was established and the last answer came.
     refused_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
 }
@@ -154,8 +154,10 @@ impl Ledger {
     }
 
     pub(super) fn connection_failed(&mut self, failure: Failure, now_ns: u64) {
-        if failure == Failure::Refused {
-            self.refused_ns.get_or_insert(now_ns);
+        // Connections that are still open may be answered after the first refusal.
+        let is_first = self.refused_ns.is_none_or(|refused_ns| refused_ns < self.answered_ns);
+        if failure == Failure::Refused && is_first {
+            self.refused_ns = Some(now_ns);
         }
         self.measures.tally.connection_failed.add(failure);
     }
@@ -171,5 +173,29 @@ impl Ledger {
         if !self.first_failure.as_ref().is_some_and(is_less) {
             self.first_failure = Some(Sample { at_ns: now_ns.saturating_sub(self.start_ns), ..sample() });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_gone_from_the_first_refusal_after_its_last_answer() {
+        let mut ledger = Ledger::default();
+        ledger.begin(100, false, false);
+        ledger.sent(2, 110);
+        assert_eq!(ledger.gone_since_ns(), None);
+        ledger.connection_failed(Failure::Reset, 115);
+        ledger.connection_failed(Failure::Refused, 120);
+        ledger.connection_failed(Failure::Refused, 130);
+        assert_eq!(ledger.gone_since_ns(), Some(20));
+        ledger.answered(Stamp::default(), 140, 1_000);
+        assert_eq!(ledger.gone_since_ns(), None, "a connection that was open is still answered");
+        ledger.connection_failed(Failure::Refused, 150);
+        ledger.connection_failed(Failure::Refused, 160);
+        assert_eq!(ledger.gone_since_ns(), Some(50));
+        ledger.connected(160, 170);
+        assert_eq!(ledger.gone_since_ns(), None, "it came back");
     }
 }
