@@ -10,6 +10,7 @@ pub mod link;
 pub mod machine;
 pub mod process;
 mod run_clock;
+mod scheduler;
 pub mod seed;
 pub mod signals;
 pub mod spelling;

@@ -33,7 +33,7 @@ pub(super) fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
         rustix::fs::open(TUN_DEVICE, flags, Mode::empty()).map_err(|error| LinkError::Tun(error.into()))?;
     let mut request = request_for(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as c_short;
-    ioctl(&tun, libc::TUNSETIFF, &mut request).map_err(LinkError::Tun)?;
+    ioctl(&tun, libc::TUNSETIFF as c_ulong, &mut request).map_err(LinkError::Tun)?;
     Ok(tun)
 }
 
@@ -154,7 +154,7 @@ fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
 /// no pointer to it.
 fn ioctl<T>(file: &OwnedFd, what: c_ulong, argument: &mut T) -> io::Result<()> {
     // SAFETY: the descriptor is open, and the pointer is valid for reads and writes of the structure of this request.
-    match unsafe { libc::ioctl(file.as_raw_fd(), what, std::ptr::from_mut(argument)) } {
+    match unsafe { libc::ioctl(file.as_raw_fd(), what as libc::Ioctl, std::ptr::from_mut(argument)) } {
         0.. => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

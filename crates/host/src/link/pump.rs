@@ -27,6 +27,7 @@ use super::{
     line::{Draws, Gone, Line},
     spec::{LinkSpec, MTU},
 };
+use crate::scheduler;
 
 /// The most by which a wait for a delivery ends early. Timers and the wake-up of a CPU are late by some tens of microseconds on
 /// a virtual machine. The thread learns by how much, ends its waits earlier by that, and polls for the rest.
@@ -276,14 +277,7 @@ fn pin(cpus: &[usize]) -> io::Result<()> {
 
 /// Without priority the thread would compete with the generator on their CPUs, and the delay would grow with its load.
 fn take_priority() -> io::Result<()> {
-    let priority = libc::sched_param { sched_priority: PRIORITY };
-    // SAFETY: 0 is the calling thread, and the structure is read during the call only.
-    match unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority)
-    } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    scheduler::set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, PRIORITY)
 }
 
 fn timespec(ns: u64) -> Timespec {

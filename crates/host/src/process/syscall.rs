@@ -4,6 +4,8 @@ use std::{io, mem::MaybeUninit};
 
 use libc::{SIG_DFL, SIG_IGN, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 
+use crate::scheduler;
+
 /// The highest signal number of Linux, including real-time signals.
 const LAST_SIGNAL: c_int = 64;
 /// By these a terminal or a user asks a program to end.
@@ -63,11 +65,7 @@ fn cpu_ns(clock: libc::clockid_t) -> io::Result<u64> {
 /// # Errors
 /// The kernel refuses.
 pub fn run_when_idle() -> io::Result<()> {
-    // SAFETY: the pointer is valid for the call, and the kernel only reads it; pid 0 is the calling thread.
-    match unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &libc::sched_param { sched_priority: 0 }) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    scheduler::set(libc::SCHED_IDLE, 0)
 }
 
 #[cfg(test)]
