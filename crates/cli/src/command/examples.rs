@@ -22,7 +22,11 @@ struct Example {
     commands: &'static [&'static str],
 }
 
-const EXAMPLES: [Example; 14] = [
+const EXAMPLES: [Example; 15] = [
+    Example {
+        question: "Which of two commands is cheaper, and by how much?",
+        commands: &["tare compare 'node a.js' 'node b.js' --get /items/1"],
+    },
     Example {
         question: "Which framework costs least, and which cannot be separated?",
         commands: &["tare run experiments/quick.toml", "tare show", "tare report"],
@@ -30,7 +34,7 @@ const EXAMPLES: [Example; 14] = [
     Example { question: "How do two frameworks differ?", commands: &["tare compare hyper axum"] },
     Example {
         question: "Did this branch make my service slower?",
-        commands: &["tare compare --revisions main..HEAD ./my-service"],
+        commands: &["tare compare 'node server.js' --revisions main...HEAD --get /items/1"],
     },
     Example {
         question: "Did it, as a gate in CI that fails at a regression of 5% in CPU time?",
@@ -42,7 +46,7 @@ const EXAMPLES: [Example; 14] = [
     },
     Example {
         question: "How many requests per second does my service take, with its p99 below 10 ms?",
-        commands: &["tare slo ./my-service --slo p99=10ms"],
+        commands: &["tare slo 'node server.js' --get /items/1 --slo p99=10ms"],
     },
     Example {
         question: "Is that capacity at least 20,000 requests per second?",

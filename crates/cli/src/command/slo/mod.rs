@@ -41,7 +41,7 @@ const CONTRACT: &str = "hello";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare slo 'node server.js' --get /items/1 --slo p99=10ms a command that listens on $PORT, or on {port} in its words
+  tare slo 'node server.js' --get / --slo p99=10ms       a command that listens on $PORT, or on {port} in its words
   tare slo hyper --slo p99=10ms                          the capacity of one service
   tare slo hyper,axum,ntex --slo p99=10ms,errors=0.1%    of three, measured in turns
   tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests/s
