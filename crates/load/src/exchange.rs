@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use crate::pattern::JsonPattern;
+
 /// One request and the response that is right for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange {
@@ -33,6 +35,8 @@ pub enum ExpectedBody {
     Exact(Vec<u8>),
     /// An equal JSON value: neither the order of keys nor white space matter, but `1` is not `1.0`.
     Json(Value),
+    /// A JSON value that fits this pattern.
+    Pattern(JsonPattern),
     /// Whatever comes.
     Any,
 }
@@ -48,6 +52,7 @@ impl Expected {
                 format!("status {status} with {} bytes `{}`", bytes.len(), shown.escape_ascii())
             }
             ExpectedBody::Json(value) => format!("status {status} with JSON equal to `{value}`"),
+            ExpectedBody::Pattern(pattern) => format!("status {status} with JSON like `{pattern}`"),
             ExpectedBody::Any => format!("status {status} with any body"),
         }
     }
@@ -78,7 +83,7 @@ impl ExchangePool {
     pub(crate) fn body_bytes_max(&self) -> usize {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
-            ExpectedBody::Json(_) | ExpectedBody::Any => 0,
+            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Any => 0,
         };
         self.exchanges.iter().map(bytes).max().unwrap_or(0)
     }

@@ -18,6 +18,7 @@ pub mod exchange;
 pub mod generator;
 pub mod http1;
 pub mod latency;
+pub mod pattern;
 mod request_buffer;
 pub mod schedule;
 mod statuses;

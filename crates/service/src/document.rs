@@ -43,21 +43,37 @@ pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
 /// # Errors
 /// The text is not TOML, has another format, or has a key or a value that `T` does not have; the error names the line.
 pub fn parse<T: DeserializeOwned>(path: &Path, text: &str, format: &str) -> Result<T, DocumentError> {
-    check_format(path, text, format)?;
+    parse_one_of(path, text, &[format])
+}
+
+/// The same for a file of one of these formats, the newest of them last.
+///
+/// # Errors
+/// As of [`parse`].
+pub(crate) fn parse_one_of<T: DeserializeOwned>(
+    path: &Path,
+    text: &str,
+    formats: &[&str],
+) -> Result<T, DocumentError> {
+    check_format(path, text, formats)?;
     toml::from_str(text).map_err(|error| describe(path, text, &error))
 }
 
-fn check_format(path: &Path, text: &str, format: &str) -> Result<(), DocumentError> {
+fn check_format(path: &Path, text: &str, formats: &[&str]) -> Result<(), DocumentError> {
+    let newest = formats.last().copied().unwrap_or_default();
     let table: toml::Table = toml::from_str(text).map_err(|error| describe(path, text, &error))?;
     match table.get("format").and_then(toml::Value::as_str) {
-        Some(found) if found == format => Ok(()),
+        Some(found) if formats.contains(&found) => Ok(()),
         Some(found) => Err(DocumentError::at(
             path,
             text,
             "format",
-            format!("format \"{found}\" is not one this tare reads: it reads \"{format}\""),
+            format!(
+                "format \"{found}\" is not one this tare reads: it reads \"{}\"",
+                formats.join("\" and \"")
+            ),
         )),
-        None => Err(DocumentError::at(path, text, "format", format!("needs the key format = \"{format}\""))),
+        None => Err(DocumentError::at(path, text, "format", format!("needs the key format = \"{newest}\""))),
     }
 }
 

@@ -1,6 +1,8 @@
 //! A contract that is learned from a service: each request is asked several times, of two fresh processes, and what all
 //! answers have in common is what every later answer must have.
 
+mod varying;
+
 use std::{
     collections::BTreeMap,
     io,
@@ -52,6 +54,8 @@ pub enum Required {
     Body { status: u16, bytes: usize },
     /// The status, and the value of the body as JSON: its spelling changed.
     Json { status: u16 },
+    /// The status, and JSON in which what changed has a wildcard of its type.
+    Pattern { status: u16, wildcards: usize },
     /// The status alone: the body changed from one answer to the next.
     Status { status: u16 },
 }
@@ -95,6 +99,12 @@ impl std::fmt::Display for Required {
                 write!(
                     f,
                     "every answer must have status {status} and the same JSON value; its spelling may change"
+                )
+            }
+            Required::Pattern { status, wildcards } => {
+                write!(
+                    f,
+                    "every answer must have status {status} and the same JSON but for {wildcards} values, whose type is compared"
                 )
             }
             Required::Status { status } => {
@@ -190,11 +200,15 @@ struct LearnedAnswer {
     body: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     json: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'static str>,
+    #[serde(skip)]
+    wildcards: usize,
 }
 
 impl LearnedAnswer {
     fn of_status(status: u16) -> LearnedAnswer {
-        LearnedAnswer { status, body: None, json: None }
+        LearnedAnswer { status, body: None, json: None, extra: None, wildcards: 0 }
     }
 
     fn common(asked: &Question, answers: &[Response]) -> Result<LearnedAnswer, LearnError> {
@@ -220,12 +234,34 @@ impl LearnedAnswer {
             Some(text) if !is_head && is_one_value(answers) => {
                 LearnedAnswer { json: Some(text), ..LearnedAnswer::of_status(status) }
             }
+            _ if !is_head => LearnedAnswer::pattern(status, answers),
             _ => LearnedAnswer::of_status(status),
         })
     }
 
+    /// The JSON that the answers have in common; if there is none, their status.
+    fn pattern(status: u16, answers: &[Response]) -> LearnedAnswer {
+        let unknown = LearnedAnswer::of_status(status);
+        // Braces of the service's own would be read as placeholders.
+        let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == b"{{");
+        let values = answers.iter().map(|answer| serde_json::from_slice(&answer.body).ok());
+        let Some(values) = values.collect::<Option<Vec<_>>>() else { return unknown };
+        match varying::pattern_of(&values) {
+            Some(common) if !answers.iter().any(has_braces) => LearnedAnswer {
+                json: Some(common.value.to_string()),
+                extra: common.extra.then_some("allow"),
+                wildcards: common.pattern().wildcards(),
+                ..unknown
+            },
+            _ => unknown,
+        }
+    }
+
     fn required(&self) -> Required {
         let status = self.status;
+        if self.wildcards > 0 || self.extra.is_some() {
+            return Required::Pattern { status, wildcards: self.wildcards };
+        }
         match (&self.body, &self.json) {
             (Some(body), _) => Required::Body { status, bytes: body.len() },
             (None, Some(_)) => Required::Json { status },
@@ -322,7 +358,8 @@ mod tests {
         let required = |bodies: &[&str]| learned(bodies).unwrap().required[0].1;
         assert_eq!(required(&["one", "one"]), Required::Body { status: 200, bytes: 3 });
         assert_eq!(required(&["{\"a\":1,\"b\":2}", "{\"b\":2, \"a\":1}"]), Required::Json { status: 200 });
-        assert_eq!(required(&["{\"a\":1}", "{\"a\":2}"]), Required::Status { status: 200 });
+        assert_eq!(required(&["{\"a\":1}", "{\"a\":2}"]), Required::Pattern { status: 200, wildcards: 1 });
+        assert_eq!(required(&["{\"a\":\"{{\"}", "{\"a\":2}"]), Required::Status { status: 200 });
         assert_eq!(required(&["one", "two"]), Required::Status { status: 200 });
         assert_eq!(required(&["{{one}}", "{{one}}"]), Required::Status { status: 200 }, "no placeholder");
     }
@@ -338,6 +375,18 @@ mod tests {
         let request = &learned.contract.requests[1];
         assert_eq!(request.ask.headers[0].0, "Content-Type");
         assert_eq!(learned.contract.level(CheckId::NotFound), Level::Skip);
+    }
+
+    #[test]
+    fn what_changes_is_learned_by_its_type() {
+        let learned = learned(&["{\"id\":1,\"name\":\"x\",\"at\":0}", "{\"id\":2,\"name\":\"x\"}"]).unwrap();
+        let json = "json = '{\"id\":\"{{any:int}}\",\"name\":\"x\"}'\nextra = \"allow\"\n";
+        assert!(learned.text.ends_with(json), "{}", learned.text);
+        let request = &learned.contract.requests[0];
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let expected = learned.contract.exchange(request, "a:1", &mut random).expected;
+        assert!(probe::is_right(&expected, &answer(200, "{\"name\":\"x\",\"id\":3}")));
+        assert!(!probe::is_right(&expected, &answer(200, "{\"name\":\"x\",\"id\":\"3\"}")));
     }
 
     #[test]

@@ -79,6 +79,9 @@ pub fn is_right(expected: &Expected, response: &Response) -> bool {
         ExpectedBody::Json(value) => {
             serde_json::from_slice(&response.body).is_ok_and(|got: serde_json::Value| got == *value)
         }
+        ExpectedBody::Pattern(pattern) => {
+            serde_json::from_slice(&response.body).is_ok_and(|got| pattern.matches(&got))
+        }
     };
     right_body && response.status == expected.status
 }

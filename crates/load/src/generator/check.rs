@@ -152,7 +152,7 @@ impl Inspection {
         }
         match expected {
             ExpectedBody::Any => {}
-            ExpectedBody::Json(_) => self.body.extend_from_slice(part),
+            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => self.body.extend_from_slice(part),
             ExpectedBody::Exact(right) => {
                 if self.verdict.is_none() {
                     // All before this part was right, so `before` does not exceed the length.
@@ -190,18 +190,20 @@ impl Inspection {
                 }
                 whole
             }
-            ExpectedBody::Json(right) => {
-                if self.body == memo.json && !memo.json.is_empty() {
-                    return true;
-                }
-                let equal =
-                    serde_json::from_slice::<serde_json::Value>(&self.body).is_ok_and(|got| got == *right);
-                if equal {
-                    memo.json.clone_from(&self.body);
-                }
-                equal
-            }
+            ExpectedBody::Json(right) => self.is_right_json(memo, |got| got == right),
+            ExpectedBody::Pattern(pattern) => self.is_right_json(memo, |got| pattern.matches(got)),
         }
+    }
+
+    fn is_right_json(&self, memo: &mut Memo, is_right: impl FnOnce(&serde_json::Value) -> bool) -> bool {
+        if self.body == memo.json && !memo.json.is_empty() {
+            return true;
+        }
+        let right = serde_json::from_slice(&self.body).is_ok_and(|got| is_right(&got));
+        if right {
+            memo.json.clone_from(&self.body);
+        }
+        right
     }
 
     fn keep_prefix(&mut self, bytes: &[u8]) {
@@ -223,7 +225,7 @@ impl Memo {
 fn body_bytes_max(expected: &ExpectedBody) -> u64 {
     match expected {
         ExpectedBody::Exact(right) => right.len() as u64 + EXCESS_BYTES_MAX,
-        ExpectedBody::Json(_) => JSON_BYTES_MAX,
+        ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => JSON_BYTES_MAX,
         ExpectedBody::Any => u64::MAX,
     }
 }
@@ -232,6 +234,7 @@ fn body_bytes_max(expected: &ExpectedBody) -> u64 {
 mod tests {
     use super::*;
     use crate::exchange::Expected;
+    use crate::pattern::JsonPattern;
 
     fn exchange(body: ExpectedBody) -> Exchange {
         let expected = Expected { status: 200, body };
@@ -287,6 +290,20 @@ mod tests {
             assert_eq!(judge(&exchange, &mut memo, &[&response(r#"{"b":[true],"a":2}"#)]).0, WRONG);
             assert_eq!(judge(&exchange, &mut memo, &[&response("")]).0, WRONG);
         }
+    }
+
+    #[test]
+    fn every_answer_is_compared_with_a_pattern() {
+        let pattern = JsonPattern::new(serde_json::json!({"id": "{{any:int}}", "a": 1}), false);
+        let exchange = exchange(ExpectedBody::Pattern(pattern));
+        let mut memo = Memo::default();
+        for id in [1, 2, 2, 3] {
+            let right = response(&format!("{{\"a\":1,\"id\":{id}}}"));
+            let wrong = response(&format!("{{\"a\":1,\"id\":\"{id}\"}}"));
+            assert_eq!(judge(&exchange, &mut memo, &[&right]).0, RIGHT);
+            assert_eq!(judge(&exchange, &mut memo, &[&wrong]).0, WRONG);
+        }
+        assert_eq!(judge(&exchange, &mut memo, &[&response("{")]).0, WRONG);
     }
 
     #[test]

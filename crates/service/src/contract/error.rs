@@ -52,6 +52,10 @@ pub enum Problem {
     HeadWithBody,
     #[error("this is no JSON once its placeholders are filled: {reason}")]
     Json { reason: String },
+    #[error("a wildcard such as {{{{any:int}}}} must be a whole value in quotes: \"{{{{any:int}}}}\"")]
+    WildcardInText,
+    #[error("\"extra\" is about the members of \"json\", which is not given")]
+    ExtraWithoutJson,
     #[error("the status {status} is not one of 200 to 599")]
     Status { status: u16 },
     #[error("the name \"{name}\" is there twice")]

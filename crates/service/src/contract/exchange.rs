@@ -8,6 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_load::exchange::{Exchange, Expected, ExpectedBody};
+use tare_load::pattern::JsonPattern;
 
 use super::placeholder::{Placeholder, Values};
 use super::{Ask, Body, Contract, Request};
@@ -71,6 +72,11 @@ impl Request {
                 let value = serde_json::from_str(&template.fill(&mut values));
                 ExpectedBody::Json(value.expect("tried when the contract was read"))
             }
+            Body::Pattern { template, extra } => {
+                let value = serde_json::from_str(&template.fill(&mut values));
+                let value = value.expect("tried when the contract was read");
+                ExpectedBody::Pattern(JsonPattern::new(value, *extra))
+            }
             Body::Any => ExpectedBody::Any,
         };
         (filled, Expected { status: self.answer.status, body })
@@ -127,6 +133,7 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
     let (Some(request), None) = (loaded.next(), loaded.next()) else { return None };
     let body = match &request.answer.body {
         Body::Exact(template) | Body::Json(template) => template.fixed()?,
+        Body::Pattern { .. } => return None,
         Body::Any => String::new(),
     };
     let reason = match request.answer.status {

@@ -64,6 +64,15 @@ pub(super) struct ResponseFile {
     pub headers: Headers,
     pub body: Option<Spanned<String>>,
     pub json: Option<Spanned<String>>,
+    pub extra: Option<Spanned<Extra>>,
+}
+
+/// What members of an object mean that the expected JSON does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Extra {
+    Allow,
+    Refuse,
 }
 
 #[derive(Debug, Deserialize)]

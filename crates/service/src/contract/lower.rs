@@ -6,10 +6,11 @@ use std::path::Path;
 use toml::Spanned;
 
 use super::error::{ContractError, Problem};
-use super::file::{BadFile, ContractFile, Headers, RequestFile, ResponseFile};
+use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
 use super::placeholder::{Kind, Placeholder, Template};
 use super::{Answer, Ask, Bad, Body, CheckId, Contract, Level, Request};
 use tare_host::spelling::suggestion;
+use tare_load::pattern::JsonPattern;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Written by [`super::Filled::bytes`] from the request itself, so that they are always right.
@@ -138,9 +139,12 @@ fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Lowered<Answer> {
     let body = match (&response.body, &response.json) {
         (Some(_), Some(json)) => return Err((json.span().start, Problem::TwoBodies)),
         (Some(body), None) => Body::Exact(echo(body, ask)?),
-        (None, Some(text)) => Body::Json(json(text, ask)?),
+        (None, Some(text)) => json_body(text, response.extra.as_ref(), ask)?,
         (None, None) => Body::Any,
     };
+    if let (Some(extra), None) = (&response.extra, &response.json) {
+        return Err((extra.span().start, Problem::ExtraWithoutJson));
+    }
     if ask.method == "HEAD" && body != Body::Any {
         return Err((file.span().start, Problem::HeadWithBody));
     }
@@ -169,7 +173,10 @@ fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind]) -> Lowere
 
 /// A template of a response: it can only repeat values of the request.
 fn echo(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
-    let template = template(text)?;
+    repeated(template(text)?, text, ask)
+}
+
+fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     let start = text.span().start;
     for placeholder in template.placeholders() {
         let Some(name) = &placeholder.name else {
@@ -188,10 +195,29 @@ fn echo(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     Ok(template)
 }
 
+/// Equal JSON, or a pattern if it has wildcards or may have more members.
+fn json_body(text: &Spanned<String>, extra: Option<&Spanned<Extra>>, ask: &Ask) -> Lowered<Body> {
+    let template = json(text, ask)?;
+    let extra = extra.is_some_and(|extra| *extra.get_ref() == Extra::Allow);
+    let written = text.get_ref().matches("{{any").count();
+    if written == 0 && !extra {
+        return Ok(Body::Json(template));
+    }
+    // Ones are JSON inside of a string and outside, and no wildcard.
+    let filled = serde_json::from_str(&template.fill_with(|_| "1".to_owned()));
+    let whole = filled.map_or(0, |value| JsonPattern::new(value, extra).wildcards());
+    if whole != written {
+        return Err((text.span().start, Problem::WildcardInText));
+    }
+    Ok(Body::Pattern { template, extra })
+}
+
 /// A template that is JSON whatever its placeholders are filled with: tried with the least and the greatest numbers, and with
 /// a word that is no JSON where it stands outside of quotes.
 fn json(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
-    let template = echo(text, ask)?;
+    let start = text.span().start;
+    let template = Template::parse_with_wildcards(text.get_ref()).map_err(|error| (start, error.into()))?;
+    let template = repeated(template, text, ask)?;
     let least_and_greatest = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
     for end in least_and_greatest {
         let filled = template.fill_with(|placeholder| match &placeholder.kind {

@@ -27,7 +27,9 @@ pub use varied::{Varied, VariedTexts};
 use crate::document;
 
 /// The format of contract files that this program reads, `major.minor`.
-pub const FORMAT: &str = "1.0";
+pub const FORMAT: &str = "1.1";
+/// An older format, all of which 1.1 has.
+const OLDER: &str = "1.0";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
@@ -94,6 +96,11 @@ pub enum Body {
     Exact(Template),
     /// Any spelling of this JSON value; the order of an object's members is free.
     Json(Template),
+    /// JSON with wildcards; with `extra`, objects may have members that it does not name.
+    Pattern {
+        template: Template,
+        extra: bool,
+    },
     Any,
 }
 
@@ -112,7 +119,7 @@ impl Contract {
     /// # Errors
     /// The text is not a valid contract; the error names the line.
     pub fn parse(text: &str, path: &Path) -> Result<Contract, ContractError> {
-        let file: file::ContractFile = document::parse(path, text, FORMAT)?;
+        let file: file::ContractFile = document::parse_one_of(path, text, &[OLDER, FORMAT])?;
         lower::lower(file, text, path)
     }
 

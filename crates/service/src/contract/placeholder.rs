@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use rand::{Rng, RngExt};
+use tare_load::pattern::Wildcard;
 
 /// The length of the longest label.
 pub(crate) const LABEL_LENGTH_MAX: usize = 24;
@@ -75,6 +76,22 @@ impl Template {
     /// # Errors
     /// A placeholder is unknown, not closed, or has an invalid name or range.
     pub(crate) fn parse(text: &str) -> Result<Template, PlaceholderError> {
+        Template::parse_with(text, |_| Ok(None))
+    }
+
+    /// The same for JSON of a response, in which wildcards such as `{{any:int}}` stay as they are.
+    ///
+    /// # Errors
+    /// As of [`Template::parse`], or a wildcard is unknown.
+    pub(super) fn parse_with_wildcards(text: &str) -> Result<Template, PlaceholderError> {
+        Template::parse_with(text, wildcard)
+    }
+
+    /// What `kept` returns is part of the text, and no placeholder.
+    fn parse_with(
+        text: &str,
+        kept: impl Fn(&str) -> Result<Option<String>, PlaceholderError>,
+    ) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -82,7 +99,10 @@ impl Template {
             if !before.is_empty() {
                 parts.push(Part::Literal(before.to_owned()));
             }
-            parts.push(Part::Placeholder(Placeholder::parse(inside)?));
+            parts.push(match kept(inside)? {
+                Some(text) => Part::Literal(text),
+                None => Part::Placeholder(Placeholder::parse(inside)?),
+            });
             rest = behind;
         }
         if !rest.is_empty() {
@@ -151,6 +171,21 @@ impl Template {
         }
         text
     }
+}
+
+/// The wildcard between the braces, if it is meant as one.
+fn wildcard(inside: &str) -> Result<Option<String>, PlaceholderError> {
+    if !inside.starts_with("any") {
+        return Ok(None);
+    }
+    let text = format!("{{{{{inside}}}}}");
+    if text.parse::<Wildcard>().is_ok() {
+        return Ok(Some(text));
+    }
+    let known = Wildcard::ALL.iter().map(|known| known.to_string().trim_matches(['{', '}']).to_owned());
+    let known: Vec<String> = known.collect();
+    let suggestion = tare_host::spelling::suggestion(inside, known.iter().map(String::as_str));
+    Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion })
 }
 
 /// All but what RFC 3986 calls unreserved.

@@ -58,7 +58,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     assert_snapshot!(error("\"GET\"", "\"Get\""), @r#"contracts/sample.toml:7: unknown method "Get"; did you mean "GET"?"#);
     assert_snapshot!(error("{{label.a}}", "{{lable.a}}"), @r#"contracts/sample.toml:8: unknown placeholder "lable.a"; did you mean "label"?"#);
     assert_snapshot!(error("\"sample\"", "\"simple\""), @r#"contracts/sample.toml:2: the name is "simple", but the file is called "sample.toml": they must be the same"#);
-    assert_snapshot!(error("\"1.0\"", "\"1.1\""), @r#"contracts/sample.toml:1: format "1.1" is not one this tare reads: it reads "1.0""#);
+    assert_snapshot!(error("\"1.0\"", "\"1.2\""), @r#"contracts/sample.toml:1: format "1.2" is not one this tare reads: it reads "1.0" and "1.1""#);
 }
 
 #[test]
@@ -84,6 +84,46 @@ fn errors_in_http_and_json_are_reported() {
     assert_snapshot!(error("method =", "weight = 0\nmethod ="), @r#"contracts/sample.toml:7: a weight of 0 never comes: say "load = false""#);
     let twice = request("/a", "", "") + &request("/a", "", "");
     assert_snapshot!(error("[checks]", &format!("{twice}[checks]")), @r#"contracts/sample.toml:22: the name "/a" is there twice"#);
+}
+
+#[test]
+fn errors_in_wildcards_are_reported() {
+    assert_snapshot!(error("body = \"{{label.a}}\"", "json = '\"{{any:itn}}\"'"), @r#"contracts/sample.toml:11: unknown placeholder "any:itn"; did you mean "any:int"?"#);
+    assert_snapshot!(error("body = \"{{label.a}}\"", "json = '\"a{{any:int}}\"'"), @r#"contracts/sample.toml:11: a wildcard such as {{any:int}} must be a whole value in quotes: "{{any:int}}""#);
+    assert_snapshot!(error("body =", "extra = \"allow\"\nbody ="), @r#"contracts/sample.toml:11: "extra" is about the members of "json", which is not given"#);
+    assert!(
+        error("\"{{label.a}}", "\"{{any:int}}").contains("unknown placeholder \"any:int\""),
+        "only in JSON"
+    );
+}
+
+#[test]
+fn wildcards_and_more_members_make_a_pattern_beside_repeated_values() {
+    let with = |response: &str| {
+        let contract = contract(&[format!(
+            "[[request]]\nname = \"echo\"\nmethod = \"GET\"\npath = \"/{{{{label.a}}}}\"\n[request.response]\nstatus = 200\n{response}"
+        )]);
+        contract.exchange(&contract.requests[0], "a:1", &mut ChaCha8Rng::seed_from_u64(1)).expected
+    };
+    let ExpectedBody::Pattern(pattern) =
+        with("json = '{\"id\": \"{{any:int}}\", \"name\": \"{{label.a}}\"}'").body
+    else {
+        panic!("no pattern")
+    };
+    let is_named = |difference: &String| difference.starts_with("$.name: expected \"");
+    let differences = pattern.differences(&serde_json::json!({"id": 7, "name": "", "more": 1}));
+    assert!(
+        is_named(&differences[0]) && differences[1] == "$.more: was not expected, got 1",
+        "{differences:?}"
+    );
+    let ExpectedBody::Pattern(pattern) = with("json = '{\"a\": 1}'\nextra = \"allow\"").body else {
+        panic!("no pattern")
+    };
+    assert!(
+        pattern.matches(&serde_json::json!({"b": 1, "a": 1}))
+            && !pattern.matches(&serde_json::json!({"b": 1}))
+    );
+    assert!(matches!(with("json = '{}'\nextra = \"refuse\"").body, ExpectedBody::Json(_)));
 }
 
 #[test]

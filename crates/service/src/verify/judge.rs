@@ -90,11 +90,16 @@ fn framing(response: &Response) -> Result<(), String> {
 fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
     match expected {
         ExpectedBody::Exact(expected) if expected != got => vec![bytes_differ(expected, got)],
-        ExpectedBody::Json(expected) => match serde_json::from_slice::<Value>(got) {
-            Ok(got) => differences("", expected, &got),
-            Err(error) => vec![format!("the body is not JSON: {error}; got {}", quote(got))],
-        },
+        ExpectedBody::Json(expected) => json_differs(got, |got| differences("", expected, got)),
+        ExpectedBody::Pattern(pattern) => json_differs(got, |got| pattern.differences(got)),
         ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
+    }
+}
+
+fn json_differs(got: &[u8], differences: impl FnOnce(&Value) -> Vec<String>) -> Vec<String> {
+    match serde_json::from_slice(got) {
+        Ok(got) => differences(&got),
+        Err(error) => vec![format!("the body is not JSON: {error}; got {}", quote(got))],
     }
 }
 
