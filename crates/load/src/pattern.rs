@@ -51,6 +51,18 @@ impl Wildcard {
         }
     }
 
+    /// A value that may stand in its place.
+    fn example(self) -> Value {
+        match self {
+            Wildcard::Any => Value::Null,
+            Wildcard::Int | Wildcard::Number => Value::from(1),
+            Wildcard::Text => Value::from("text"),
+            Wildcard::Bool => Value::from(true),
+            Wildcard::Uuid => Value::from("00000000-0000-4000-8000-000000000000"),
+            Wildcard::Timestamp => Value::from("2000-01-01T00:00:00Z"),
+        }
+    }
+
     fn noun(self) -> &'static str {
         match self {
             Wildcard::Any => "any value",
@@ -101,6 +113,12 @@ impl JsonPattern {
     #[must_use]
     pub fn wildcards(&self) -> usize {
         wildcards(&self.value)
+    }
+
+    /// A value that fits.
+    #[must_use]
+    pub fn example(&self) -> Value {
+        example(&self.value)
     }
 
     /// Whether `got` fits.
@@ -198,6 +216,16 @@ fn wildcards(value: &Value) -> usize {
         Value::Array(values) => values.iter().map(wildcards).sum(),
         Value::Object(members) => members.values().map(wildcards).sum(),
         value => usize::from(wildcard(value).is_some()),
+    }
+}
+
+fn example(value: &Value) -> Value {
+    match value {
+        Value::Array(values) => values.iter().map(example).collect(),
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(name, value)| (name.clone(), example(value))).collect())
+        }
+        value => wildcard(value).map_or_else(|| value.clone(), Wildcard::example),
     }
 }
 
@@ -304,6 +332,7 @@ mod tests {
         fn a_value_fits_if_no_difference_is_named(one in any_json(), other in any_json(), extra: bool) {
             let pattern = JsonPattern::new(one.clone(), extra);
             prop_assert_eq!(pattern.matches(&other), pattern.differences(&other).is_empty());
+            prop_assert!(pattern.matches(&pattern.example()));
             if pattern.wildcards() == 0 {
                 prop_assert!(pattern.matches(&one));
                 prop_assert!(extra || pattern.matches(&other) == (one == other));

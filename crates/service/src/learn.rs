@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn what_changes_is_learned_by_its_type() {
         let learned = learned(&["{\"id\":1,\"name\":\"x\",\"at\":0}", "{\"id\":2,\"name\":\"x\"}"]).unwrap();
-        let json = "json = '{\"id\":\"{{any:int}}\",\"name\":\"x\"}'\nextra = \"allow\"\n";
+        let json = "json = '{\"id\":\"{{any:number}}\",\"name\":\"x\"}'\nextra = \"allow\"\n";
         assert!(learned.text.ends_with(json), "{}", learned.text);
         let request = &learned.contract.requests[0];
         let mut random = ChaCha8Rng::seed_from_u64(0);

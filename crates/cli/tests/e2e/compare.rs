@@ -146,7 +146,7 @@ fn mistakes_of_words_are_told() {
     );
     assert_eq!(
         line(&["honest", "--revisions", "main"]),
-        "error: \"main\" are no two revisions: write BASELINE..CANDIDATE, such as main..HEAD"
+        "error: expected two revisions as BASELINE..CANDIDATE, or BASELINE...CANDIDATE for the commit where they part, got \"main\""
     );
 }
 

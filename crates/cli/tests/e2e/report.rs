@@ -132,6 +132,6 @@ fn the_schema_is_the_published_one() {
     let none = workspace.tare(&["report"]).expect(1);
     assert_eq!(
         workspace.redact(&none.stderr),
-        "error: ROOT/runs: no runs yet: No such file or directory (os error 2)\n"
+        "error: ROOT/.tare/runs: no runs yet: No such file or directory (os error 2)\n"
     );
 }

@@ -228,7 +228,7 @@ fn a_dry_run_shows_the_plan_and_does_nothing() {
     let plan = workspace.tare(&[words.as_slice(), &["--json"]].concat()).expect(0).json();
     let blocks = &plan["order"]["interleaved"];
     assert_eq!((&plan["seed"], &blocks["min"]), (&Value::from(9), &Value::from(6)));
-    assert_eq!(before(), ["contracts", "experiments", "services"]);
+    assert_eq!(before(), ["contracts", "experiments", "services", "tare.toml"]);
 }
 
 /// A slice of either lasts for longer than the idle time-out of the other, which is frozen meanwhile: without care such a slice

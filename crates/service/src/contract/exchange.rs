@@ -133,7 +133,10 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
     let (Some(request), None) = (loaded.next(), loaded.next()) else { return None };
     let body = match &request.answer.body {
         Body::Exact(template) | Body::Json(template) => template.fixed()?,
-        Body::Pattern { .. } => return None,
+        Body::Pattern { template, extra } => {
+            let pattern = serde_json::from_str(&template.fixed()?).ok()?;
+            JsonPattern::new(pattern, *extra).example().to_string()
+        }
         Body::Any => String::new(),
     };
     let reason = match request.answer.status {

@@ -131,6 +131,7 @@ impl Workspace {
 
     /// A folder for a run that starts now; its name begins with the time, so that names sort by age.
     pub fn new_run(&self, experiment: &str, began: jiff::Timestamp) -> PathBuf {
+        root::make_own(&self.own);
         self.runs().join(format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ")))
     }
 
@@ -141,7 +142,7 @@ impl Workspace {
 
     /// Where runs are stored.
     pub fn runs(&self) -> PathBuf {
-        self.scratch("runs")
+        self.own.join("runs")
     }
 
     /// A folder for what is written about this repository.
