@@ -136,6 +136,14 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
+    /// Changes the column of this key, wherever it stands.
+    pub(crate) fn with_column(mut self, key: &str, change: impl FnOnce(Column) -> Column) -> Self {
+        if let Some((column, _)) = self.fields.iter_mut().find(|(column, _)| column.key == key) {
+            *column = change(column.clone());
+        }
+        self
+    }
+
     pub(crate) fn help(self, help: &str) -> Self {
         self.with(|column| column.help(help))
     }

@@ -119,7 +119,7 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
     let of = |row: &RankedRow<'a>| row.report;
     ratios::cpu(of, reference)
         .and(ratios::cpu_at_rate(of))
-        .and(ratios::throughput(of, reference).with(Column::bar))
+        .and(ratios::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
         .with(|column| beside(column, 35))
         .help(
