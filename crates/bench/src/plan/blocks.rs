@@ -124,8 +124,8 @@ impl Plan {
         if self.blocks().is_bound { most_ns } else { most_ns.max(blocks_ns(self.blocks().min)) }
     }
 
-    /// The plan with a budget that bounds the whole run, pilots and the fewest blocks included: as many blocks as are expected
-    /// to fit, and pilots that leave most of the time for them.
+    /// The plan with a budget that bounds the whole run, pilots and the fewest blocks included, and with pilots that leave most of
+    /// the time for the blocks.
     #[must_use]
     pub fn bounded(mut self, budget_ns: u64) -> Plan {
         let pilots = self.members().filter(|row| !self.is_twin(&self.rows[*row].label)).count().max(1) as u64;

@@ -1,6 +1,9 @@
 //! `--get` and `--post`: without a written contract, one is learned from the first service.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, ensure};
 use tare_host::signals;
@@ -101,7 +104,7 @@ pub(crate) fn learn(
     let site = Site::new(&supervisor, &interrupt);
     let built = workspace.builder().build(&row.service, &site, false)?;
     let folder = folder.join("services").join(file_name(&row.label));
-    let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder, seed: 0 };
+    let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
     let service = row.service.at(built.place);
     let learned = learn::learn(&service, asked, &ground).with_context(|| row.label.clone())?;
     for (asked, required) in &learned.required {
@@ -110,22 +113,22 @@ pub(crate) fn learn(
     Ok(learned)
 }
 
+/// Where a run has the contract that it learned.
+fn path_in(run: &Path) -> PathBuf {
+    let path = run.join(CONTRACTS).join(format!("{}.toml", learn::NAME));
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 /// In the folder of the run; gives back its path.
-fn keep(run: &Path, learned: &Learned) -> anyhow::Result<std::path::PathBuf> {
-    let folder = run.join(CONTRACTS);
-    let path = folder.join(format!("{}.toml", learn::NAME));
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, &learned.text));
+fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
+    let path = path_in(run);
+    let written = fs::create_dir_all(run.join(CONTRACTS)).and_then(|()| fs::write(&path, &learned.text));
     written.with_context(|| path.display().to_string())?;
-    Ok(std::path::absolute(&path).unwrap_or(path))
+    Ok(path)
 }
 
 /// All rows declare the contract, and the raw socket gets its path.
-pub(crate) fn give(
-    workspace: &mut Workspace,
-    rows: &mut [Row],
-    contract: &Contract,
-    path: &Path,
-) -> anyhow::Result<()> {
+fn give(workspace: &mut Workspace, rows: &mut [Row], contract: &Contract, path: &Path) -> anyhow::Result<()> {
     for row in rows {
         if row.service.style == Style::RawSocket {
             ensure!(
@@ -143,9 +146,9 @@ pub(crate) fn give(
 
 /// The contract that a stored run has learned, if it has one.
 pub(crate) fn give_stored(workspace: &mut Workspace, rows: &mut [Row], run: &Path) -> anyhow::Result<()> {
-    let path = run.join(CONTRACTS).join(format!("{}.toml", learn::NAME));
+    let path = path_in(run);
     match path.is_file() {
-        true => give(workspace, rows, &Contract::load(&path)?, &std::path::absolute(&path).unwrap_or(path)),
+        true => give(workspace, rows, &Contract::load(&path)?, &path),
         false => Ok(()),
     }
 }
