@@ -96,9 +96,10 @@ impl std::fmt::Display for Required {
                 )
             }
             Required::Pattern { status, wildcards } => {
+                let values = if *wildcards == 1 { "value, of which" } else { "values, of which" };
                 write!(
                     f,
-                    "every answer must have status {status} and the same JSON but for {wildcards} values, whose type is compared"
+                    "every answer must have status {status} and the same JSON but for {wildcards} {values} only the type is compared"
                 )
             }
             Required::Status { status } => {

@@ -62,19 +62,38 @@ impl Looks {
     pub fn planned(blocks: &[usize], alpha: f64) -> Result<Self, EstimateError> {
         check_level(alpha)?;
         let last = *blocks.last().ok_or(EstimateError::Looks { index: 0, n: 0 })?;
-        let mut looks: Vec<Look> = Vec::new();
-        let few = if blocks.len() > 1 { UNSPENT_SHARE / blocks[0].max(1) as f64 } else { 0.0 };
-        let (mut paths, mut before) = (Paths::new(), 0.0);
-        for (index, &n) in blocks.iter().enumerate() {
-            if n <= looks.last().map_or(0, |look: &Look| look.n) {
-                return Err(EstimateError::Looks { index, n });
-            }
-            let until = (1.0 - few) * alpha * (n as f64 / last as f64).powi(SPENDING_POWER);
-            let spent = until - before;
-            looks.push(Look { n, level: normal::two_sided(paths.stop(n, spent)), spent });
-            before = until;
+        let rises =
+            |(index, n): (usize, &usize)| *n > index.checked_sub(1).map_or(0, |before| blocks[before]);
+        if let Some((index, &n)) = blocks.iter().enumerate().find(|look| !rises(*look)) {
+            return Err(EstimateError::Looks { index, n });
         }
-        Ok(Looks { looks, alpha })
+        let few = if blocks.len() > 1 { UNSPENT_SHARE / blocks[0].max(1) as f64 } else { 0.0 };
+        let until = |n: usize| (1.0 - few) * alpha * (n as f64 / last as f64).powi(SPENDING_POWER);
+        Ok(Looks { looks: spending(blocks.iter().map(|n| (*n, until(*n)))), alpha })
+    }
+
+    /// The looks at a run that ended after `n` blocks for a reason that its figures have no part in, such as its time: those that
+    /// it had reached, and a last one at its end, which spends all that they have left (K. K. G. Lan and D. L. DeMets, "Discrete
+    /// sequential boundaries for clinical trials", Biometrika 70 (1983)). A run that reached its last look has ended there.
+    #[must_use]
+    pub fn ended(&self, n: usize) -> Looks {
+        if n == 0 || self.looks.last().is_none_or(|last| last.n <= n) {
+            return self.clone();
+        }
+        let before = self.looks.iter().filter(|look| look.n < n);
+        let mut until = 0.0;
+        let mut ends: Vec<(usize, f64)> = before
+            .map(|look| {
+                until += look.spent;
+                (look.n, until)
+            })
+            .collect();
+        let all = match ends.is_empty() {
+            true => self.alpha,
+            false => self.looks.iter().map(|look| look.spent).sum(),
+        };
+        ends.push((n, all));
+        Looks { looks: spending(ends), alpha: self.alpha }
     }
 
     /// All looks, in order.
@@ -129,6 +148,17 @@ impl Looks {
     }
 }
 
+/// Looks after rising numbers of blocks, up to each of which so much of alpha is spent.
+fn spending(ends: impl IntoIterator<Item = (usize, f64)>) -> Vec<Look> {
+    let (mut paths, mut before) = (Paths::new(), 0.0);
+    let look = |(n, until): (usize, f64)| {
+        let spent = until - before;
+        before = until;
+        Look { n, level: normal::two_sided(paths.stop(n, spent)), spent }
+    };
+    ends.into_iter().map(look).collect()
+}
+
 /// Points at which a density is kept between the bounds of a look.
 const POINTS: usize = 400;
 
@@ -179,6 +209,20 @@ mod tests {
 
     fn looks() -> Looks {
         Looks::planned(&PLAN, 0.05).unwrap()
+    }
+
+    #[test]
+    fn a_run_that_ends_early_spends_the_rest_at_its_end() {
+        let levels = |looks: &Looks| looks.all().iter().map(|look| (look.n, look.level)).collect::<Vec<_>>();
+        let (planned, ended) = (looks(), looks().ended(17));
+        assert_eq!(levels(&ended)[..2], levels(&planned)[..2], "what was looked at stays");
+        assert_eq!(ended.all().len(), 3);
+        let spent = |looks: &Looks| looks.all().iter().map(|look| look.spent).sum::<f64>();
+        assert!((spent(&ended) - spent(&planned)).abs() < 1e-12);
+        assert!(ended.all()[2].level > planned.all()[2].level);
+        let one = looks().ended(4);
+        assert!((one.all()[0].level - 0.05).abs() < 1e-4 && one.all().len() == 1, "{one:?}");
+        assert_eq!([looks().ended(0), looks().ended(40), looks().ended(41)], [looks(), looks(), looks()]);
     }
 
     /// numpy 2.4.6 and scipy 1.17.1, the recursion with 2001 points, for an alpha of 0.025.

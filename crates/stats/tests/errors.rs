@@ -41,6 +41,26 @@ fn the_intervals_shown_at_the_looks_hold_together() {
     }
 }
 
+/// The same of runs whose time is over after any number of blocks, at which there is a last look.
+#[test]
+fn the_intervals_of_runs_that_ended_early_hold_together() {
+    const COUNT: usize = 600;
+    let planned = Looks::planned(&[10, 15, 20, 30, 40], 0.05).unwrap();
+    for (name, model) in INDEPENDENT {
+        let mut rng = rng();
+        let mut place = 0;
+        let missed = share(COUNT, || {
+            place += 1;
+            let ended = planned.ended(6 + place % 34);
+            let last = ended.all().last().unwrap().n;
+            let diffs = model.blocks(last, &mut rng);
+            let holds = |look: &Look| ended.estimate(&diffs[..look.n]).unwrap().interval.unwrap().holds(0.0);
+            !ended.all().iter().all(holds)
+        });
+        assert!(missed <= at_most(COUNT), "{name}: {missed}");
+    }
+}
+
 /// What a look after every block does to the plain interval, and why the looks above exist.
 #[test]
 fn the_plain_interval_does_not_bear_being_watched() {

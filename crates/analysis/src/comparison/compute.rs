@@ -4,7 +4,7 @@ use tare_stats::{Warning, log_ratios, summary};
 
 use super::{
     Comparison, Contender, Figure,
-    decide::{Gated, LogRatios, decide},
+    decide::{Decision, End, Gated, LogRatios, decide},
 };
 use crate::{
     estimate::Estimate,
@@ -20,7 +20,7 @@ use tare_bench::{
         Plan,
         until::{Gate, Metric, Until, percent},
     },
-    record::{Record, Stopped},
+    record::{Ending, Record, Stopped},
 };
 
 struct Both {
@@ -43,11 +43,12 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
         Metric::COMPARED.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
     let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
-    let decision = decide(gate, blocks, &series);
+    let end = if report.ending == Some(Ending::BudgetSpent) { End::OutOfTime } else { End::AtLooks };
+    let decision = decide(gate, blocks, end, &series);
     let none = || without_a_measurement([baseline, candidate], &series, &both);
     let (verdict, reason) = match wrong_answers(whole, [baseline, candidate]).or_else(none) {
         Some(found) => found,
-        None => (decision.verdict, reason(gate, &decision.verdict, blocks, &series, &decision.metrics)),
+        None => (decision.verdict, reason(gate, &decision, blocks, &series)),
     };
     let look = decision.look;
     let figures = both.into_iter().zip(series).zip(decision.metrics);
@@ -60,7 +61,7 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
         contract: plan.contract().to_owned(),
         load: report.load.clone(),
         blocks,
-        looks: gate.looks.clone(),
+        looks: decision.looks,
         look,
         elapsed_ns: report.elapsed_ns,
         ending: report.ending,
@@ -131,10 +132,9 @@ fn without_a_measurement(
 
 fn reason(
     gate: &Gate,
-    verdict: &Verdict,
+    Decision { verdict, looks, metrics, .. }: &Decision,
     blocks: usize,
     series: &[LogRatios],
-    metrics: &[Option<Gated>],
 ) -> String {
     let delta = percent(gate.delta);
     // Each deciding metric with this verdict, in its own words.
@@ -158,7 +158,7 @@ fn reason(
             let worse = with(Verdict::Worse, &least);
             format!("worse {worse}; whether by {delta} or more is neither shown nor excluded")
         }
-        _ => match gate.looks.first() {
+        _ => match looks.first() {
             Some(first) if blocks < *first => {
                 format!("{blocks} blocks say nothing yet: the first look is after {first}")
             }

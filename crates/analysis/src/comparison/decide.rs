@@ -23,6 +23,8 @@ pub(crate) struct Decision {
     pub verdict: Verdict,
     /// Blocks of the look it is from.
     pub look: Option<usize>,
+    /// After which numbers of blocks there was a look, or would have been.
+    pub looks: Vec<usize>,
     /// Of each series, in their order.
     pub metrics: Vec<Option<Gated>>,
 }
@@ -35,18 +37,34 @@ pub(crate) struct Gated {
     pub verdict: Verdict,
 }
 
+/// What is known of the end of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It is in progress, or ended at a look, or was stopped by a user who may have seen its figures.
+    AtLooks,
+    /// Its time was over, which its figures have no part in: there is a last look at its end.
+    OutOfTime,
+}
+
 /// The verdict of the first look that has one, else of the latest.
-pub(crate) fn decide(gate: &Gate, blocks: usize, series: &[LogRatios]) -> Decision {
-    let plans: Vec<Looks> = series.iter().map(|series| gate.looks_at(series.metric)).collect();
+pub(crate) fn decide(gate: &Gate, blocks: usize, end: End, series: &[LogRatios]) -> Decision {
+    let planned = |series: &LogRatios| gate.looks_at(series.metric);
+    let plans: Vec<Looks> = match end {
+        End::AtLooks => series.iter().map(planned).collect(),
+        End::OutOfTime => series.iter().map(|series| planned(series).ended(blocks)).collect(),
+    };
+    let looks: Vec<usize> =
+        plans.first().into_iter().flat_map(|looks| looks.all().iter().map(|look| look.n)).collect();
     let at = |blocks: usize| -> Vec<Option<Gated>> {
         let each = series.iter().zip(&plans);
         each.map(|(series, looks)| gated(gate, looks, series, series.until(blocks))).collect()
     };
-    let mut decision = Decision { verdict: Verdict::Inconclusive, look: None, metrics: at(blocks) };
-    for look in gate.looks.iter().copied().filter(|look| *look <= blocks) {
+    let mut decision =
+        Decision { verdict: Verdict::Inconclusive, look: None, looks: looks.clone(), metrics: at(blocks) };
+    for look in looks.iter().copied().filter(|look| *look <= blocks) {
         let metrics = at(look);
         let verdict = together(series, &metrics);
-        decision = Decision { verdict, look: Some(look), metrics };
+        decision = Decision { verdict, look: Some(look), metrics, ..decision };
         if matches!(verdict, Verdict::Pass | Verdict::Fail) {
             break;
         }
@@ -100,7 +118,7 @@ mod tests {
             let of = |metric, log_ratios| LogRatios { metric, decides: true, log_ratios };
             let rates = of(Metric::Throughput, noise(&mut random, throughput, sd));
             let series = [rates, of(Metric::Cpu, noise(&mut random, cpu, sd))];
-            let decision = decide(&gate(0.03), 40, &series);
+            let decision = decide(&gate(0.03), 40, End::AtLooks, &series);
             let place = [Verdict::Pass, Verdict::Fail, Verdict::Worse, Verdict::Inconclusive]
                 .iter()
                 .position(|verdict| *verdict == decision.verdict);
@@ -155,17 +173,30 @@ mod tests {
             |metric, decides, ratio: f64| LogRatios { metric, decides, log_ratios: vec![ratio.ln(); 12] };
         let decision = |decides| {
             let series = [same(Metric::Throughput, decides, 0.5), same(Metric::Cpu, true, 1.0)];
-            decide(&gate(0.03), 12, &series).verdict
+            decide(&gate(0.03), 12, End::AtLooks, &series).verdict
         };
         assert_eq!((decision(true), decision(false)), (Verdict::Fail, Verdict::Pass));
         let none = [same(Metric::Throughput, false, 1.0)];
-        assert_eq!(decide(&gate(0.03), 12, &none).verdict, Verdict::Inconclusive);
+        assert_eq!(decide(&gate(0.03), 12, End::AtLooks, &none).verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_run_that_is_out_of_time_has_a_look_at_its_end() {
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        let series =
+            [LogRatios { metric: Metric::Cpu, decides: true, log_ratios: noise(&mut random, 1.2, 0.02) }];
+        let at = |blocks, end| decide(&gate(0.03), blocks, end, &series);
+        assert_eq!((at(7, End::AtLooks).verdict, at(7, End::AtLooks).look), (Verdict::Inconclusive, None));
+        let ended = at(7, End::OutOfTime);
+        assert_eq!((ended.verdict, ended.look, ended.looks), (Verdict::Fail, Some(7), vec![7]));
+        assert_eq!(at(14, End::OutOfTime).looks, [12, 14]);
+        assert_eq!(at(40, End::OutOfTime).looks, gate(0.03).looks);
     }
 
     #[test]
     fn before_the_first_look_there_is_an_estimate_and_no_verdict() {
         let series = [LogRatios { metric: Metric::Cpu, decides: true, log_ratios: vec![0.7; 11] }];
-        let decision = decide(&gate(0.03), 11, &series);
+        let decision = decide(&gate(0.03), 11, End::AtLooks, &series);
         assert_eq!((decision.verdict, decision.look), (Verdict::Inconclusive, None));
         let gated = decision.metrics[0].as_ref().unwrap();
         assert!(gated.estimate.low.is_none() && (gated.estimate.ratio - 0.7_f64.exp()).abs() < 1e-9);
