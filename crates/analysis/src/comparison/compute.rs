@@ -1,6 +1,6 @@
 //! Records in, a comparison out. Whether the figures of a row are valid is decided in the table of the run.
 
-use tare_stats::{Warning, log_ratios, summary};
+use tare_stats::{Contrast, Warning, log_ratios};
 
 use super::{
     Comparison, Contender, Figure,
@@ -186,9 +186,15 @@ fn contender(plan: &Plan, row: &RowReport) -> Contender {
     }
 }
 
+/// The geometric mean: the quotient of those of both is the ratio beside them, which is paired by block.
+fn level(values: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().filter(|value| **value > 0.0).map(|value| value.ln()).collect();
+    Contrast::of_values(&logs).ok().map(|found| found.point.exp())
+}
+
 fn figure(plan: &Plan, gate: &Gate, both: Both, series: &LogRatios, gated: Option<Gated>) -> Figure {
     let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
-    let median = |values: &[f64]| summary::median(&values[..used]).ok();
+    let level = |values: &[f64]| level(&values[..used]);
     let estimate = gated.as_ref().map(|gated| &gated.estimate);
     // Too few blocks is part of the verdict already.
     let own = |warning: &&Warning| !matches!(warning, Warning::TooFewBlocks { .. });
@@ -202,8 +208,8 @@ fn figure(plan: &Plan, gate: &Gate, both: Both, series: &LogRatios, gated: Optio
         metric: both.metric,
         name,
         decides: series.decides,
-        baseline: median(&both.baseline),
-        candidate: median(&both.candidate),
+        baseline: level(&both.baseline),
+        candidate: level(&both.candidate),
         ratio: estimate.map(Estimate::from),
         confidence: 1.0 - gate.looks_at(both.metric).alpha(),
         bound: gated.as_ref().map_or(1.0, |gated| gated.gate.bound),

@@ -63,7 +63,7 @@ pub struct Figure {
     pub name: String,
     /// Whether the verdict is made of it.
     pub decides: bool,
-    /// The baseline's median: requests a second, nanoseconds or bytes.
+    /// The baseline's geometric mean over the blocks: requests a second, nanoseconds or bytes.
     pub baseline: Option<f64>,
     pub candidate: Option<f64>,
     /// Candidate by baseline, paired by block.

@@ -153,6 +153,22 @@ fn a_replay_gives_the_same_to_the_last_digit() {
 }
 
 #[test]
+fn the_quotient_of_two_figures_is_the_ratio_beside_them() {
+    let found = compute(&kept(12, 0.9)).unwrap();
+    let mut related = 0;
+    for figure in &found.figures {
+        let (Some(baseline), Some(candidate), Some(ratio)) =
+            (figure.baseline, figure.candidate, figure.ratio.as_ref())
+        else {
+            continue;
+        };
+        assert!((candidate / baseline / ratio.value - 1.0).abs() < 1e-9, "{figure:?}");
+        related += 1;
+    }
+    assert!(related > 1, "{found:?}");
+}
+
+#[test]
 fn other_runs_are_no_comparisons() {
     let mut other = kept(12, 1.0);
     other.header.plan.until = Default::default();
