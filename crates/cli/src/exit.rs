@@ -38,6 +38,19 @@ pub(crate) enum Outcome {
     Worse = 6,
 }
 
+/// Which results of a comparison a status other than 0 says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FailOn {
+    /// Only a regression of delta or more.
+    Regression,
+    /// Any regression that is shown.
+    Worse,
+    /// Also one that cannot be excluded.
+    #[default]
+    Inconclusive,
+}
+
 /// Of a run, by its verdict: the one way from what was found to an exit status.
 impl From<Verdict> for Outcome {
     fn from(verdict: Verdict) -> Outcome {
@@ -57,6 +70,16 @@ impl From<Verdict> for Outcome {
 impl Outcome {
     pub(crate) fn code(self) -> u8 {
         self as u8
+    }
+
+    /// What fails nothing is fine.
+    #[must_use]
+    pub(crate) fn where_fails(self, fail_on: FailOn) -> Outcome {
+        match (self, fail_on) {
+            (Outcome::Inconclusive, FailOn::Regression | FailOn::Worse)
+            | (Outcome::Worse, FailOn::Regression) => Outcome::Fine,
+            (outcome, _) => outcome,
+        }
     }
 
     /// The graver of two outcomes: what a service did comes before what the machine did.

@@ -18,6 +18,10 @@ pub(crate) struct Global {
     /// The repository to work in, which has a `tare.toml` [default: the nearest one upwards, or the current folder]
     #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders")]
     root: Option<PathBuf>,
+    /// Also the services, contracts and experiments of this folder: a repository with a `tare.toml`, or a folder of services
+    /// (LANGUAGE/NAME/service.toml)
+    #[arg(long, global = true, env = "TARE_CATALOGUE", value_name = "DIR", help_heading = "Folders")]
+    catalogue: Option<PathBuf>,
     /// The cache of builds, which all repositories share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
     #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR", help_heading = "Folders")]
     home: Option<PathBuf>,
@@ -25,7 +29,11 @@ pub(crate) struct Global {
 
 impl Global {
     pub(crate) fn find(&self) -> anyhow::Result<Root> {
-        Ok(Root::find(self.root.as_deref())?)
+        let root = Root::find(self.root.as_deref())?;
+        Ok(match &self.catalogue {
+            Some(folder) => root.with_catalogue(folder)?,
+            None => root,
+        })
     }
 
     /// The newest run of the repository: names of run folders begin with the time.

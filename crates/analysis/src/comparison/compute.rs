@@ -3,7 +3,7 @@
 use tare_stats::{Contrast, Warning, log_ratios};
 
 use super::{
-    Comparison, Contender, Figure,
+    Again, Comparison, Contender, Figure,
     decide::{Decision, End, Gated, LogRatios, decide},
 };
 use crate::{
@@ -23,11 +23,12 @@ use tare_bench::{
     record::{Ending, Record, Stopped},
 };
 
-struct Both {
-    metric: Metric,
-    baseline: Vec<f64>,
-    candidate: Vec<f64>,
-    doubts: Vec<Finding>,
+/// One metric of two rows, in the blocks that both have.
+pub(super) struct Both {
+    pub metric: Metric,
+    pub baseline: Vec<f64>,
+    pub candidate: Vec<f64>,
+    pub doubts: Vec<Finding>,
 }
 
 /// The comparison that a run is; absent if it is another kind of run. Its first load decides, but a wrong answer under any
@@ -39,18 +40,22 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
     let report = interleaved::compute(kept);
     let row = |label: &str| report.rows.iter().find(|row| row.label == label);
     let (baseline, candidate) = (row(plan.reference())?, row(&gate.candidate)?);
-    let both: Vec<Both> =
-        Metric::COMPARED.map(|metric| both(kept, gate, metric, [baseline, candidate])).into();
+    let pair = [baseline.label.as_str(), candidate.label.as_str()];
+    let of = |metric| both(kept, metric, pair, doubts([baseline, candidate], metric));
+    let both: Vec<Both> = Metric::COMPARED.map(of).into();
     let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
     let end = if report.ending == Some(Ending::BudgetSpent) { End::OutOfTime } else { End::AtLooks };
     let decision = decide(gate, blocks, end, &series);
-    let none = || without_a_measurement([baseline, candidate], &series, &both);
-    let (verdict, reason) = match wrong_answers(whole, [baseline, candidate]).or_else(none) {
-        Some(found) => found,
-        None => (decision.verdict, reason(gate, &decision, blocks, &series)),
-    };
     let look = decision.look;
+    let again = Again::of(kept, gate, end, [blocks, look.unwrap_or(blocks)]);
+    let none = || without_a_measurement([baseline, candidate], &series, &both);
+    let unreliable = || Some((Verdict::Invalid, again.as_ref()?.unreliable(gate, &series)?));
+    let (verdict, reason) =
+        match wrong_answers(whole, [baseline, candidate]).or_else(none).or_else(unreliable) {
+            Some(found) => found,
+            None => (decision.verdict, reason(gate, &decision, blocks, &series)),
+        };
     let figures = both.into_iter().zip(series).zip(decision.metrics);
     Some(Comparison {
         verdict,
@@ -66,26 +71,36 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
         elapsed_ns: report.elapsed_ns,
         ending: report.ending,
         figures: figures.map(|((both, series), gated)| figure(plan, gate, both, &series, gated)).collect(),
+        again,
         findings: findings(&report, [baseline, candidate], blocks, look),
     })
 }
 
-fn both(kept: &StoredRun, gate: &Gate, metric: Metric, rows: [&RowReport; 2]) -> Both {
-    let plan = &kept.header.plan;
-    let of = |label: &str| series::of(plan, &kept.records, label, metric);
-    let (baseline, candidate) = series::paired(&of(plan.reference()), &of(&gate.candidate));
-    let pair = Scope::Pair(gate.candidate.clone(), plan.reference().to_owned());
+pub(super) fn both(
+    kept: &StoredRun,
+    metric: Metric,
+    [baseline, candidate]: [&str; 2],
+    mut doubts: Vec<Finding>,
+) -> Both {
+    let of = |label: &str| series::of(&kept.header.plan, &kept.records, label, metric);
+    let pair = Scope::Pair(candidate.to_owned(), baseline.to_owned());
     let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
-    let mut doubts = Vec::new();
-    match metric {
-        Metric::Throughput => doubts.extend(rows.iter().filter_map(|row| row.throughput_finding.clone())),
-        Metric::P99 if some_unanswered(&kept.records) => doubts.push(of_pair(RowIssue::LowerBounds)),
-        _ => {}
+    let (baseline, candidate) = series::paired(&of(baseline), &of(candidate));
+    if metric == Metric::P99 && some_unanswered(&kept.records) {
+        doubts.push(of_pair(RowIssue::LowerBounds));
     }
     if baseline.is_empty() {
         doubts.push(of_pair(RowIssue::NotMeasured));
     }
     Both { metric, baseline, candidate, doubts }
+}
+
+/// What the table of the run says against a metric of these rows.
+fn doubts(rows: [&RowReport; 2], metric: Metric) -> Vec<Finding> {
+    match metric {
+        Metric::Throughput => rows.iter().filter_map(|row| row.throughput_finding.clone()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn some_unanswered(records: &[Record]) -> bool {
@@ -96,7 +111,7 @@ fn some_unanswered(records: &[Record]) -> bool {
 }
 
 /// A figure with a doubt is shown and does not decide.
-fn series_of(gate: &Gate, both: &Both) -> LogRatios {
+pub(super) fn series_of(gate: &Gate, both: &Both) -> LogRatios {
     let log_ratios = log_ratios(&both.candidate, &both.baseline).unwrap_or_default();
     let decides = gate.metrics.contains(&both.metric) && both.doubts.is_empty();
     LogRatios { metric: both.metric, decides, log_ratios }
@@ -192,7 +207,13 @@ fn level(values: &[f64]) -> Option<f64> {
     Contrast::of_values(&logs).ok().map(|found| found.point.exp())
 }
 
-fn figure(plan: &Plan, gate: &Gate, both: Both, series: &LogRatios, gated: Option<Gated>) -> Figure {
+pub(super) fn figure(
+    plan: &Plan,
+    gate: &Gate,
+    both: Both,
+    series: &LogRatios,
+    gated: Option<Gated>,
+) -> Figure {
     let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
     let level = |values: &[f64]| level(&values[..used]);
     let estimate = gated.as_ref().map(|gated| &gated.estimate);

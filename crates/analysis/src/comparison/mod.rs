@@ -1,6 +1,7 @@
 //! A against B: does the candidate cost more than the baseline, by so much that it matters? Records in, a verdict out;
 //! pure, so that the stopping rule that ends a run, the command that prints it and a later reader of the folder agree.
 
+mod again;
 mod compute;
 mod decide;
 mod text;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 
 use tare_stats::Warning;
 
+pub use again::Again;
 pub use compute::compute;
 
 use crate::{estimate::Estimate, findings::Finding, verdict::Verdict};
@@ -38,6 +40,8 @@ pub struct Comparison {
     pub ending: Option<Ending>,
     /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
+    /// Absent if the candidate was not measured a second time.
+    pub again: Option<Again>,
     pub findings: Vec<Finding>,
 }
 

@@ -174,3 +174,40 @@ fn other_runs_are_no_comparisons() {
     other.header.plan.until = Default::default();
     assert!(compute(&other).is_none());
 }
+
+/// The candidate once more, at this share of its rate.
+fn again(ratio: f64, share: f64) -> StoredRun {
+    let mut run = kept(0, 1.0);
+    run.header.plan = tare_bench::plan::Plan {
+        until: run.header.plan.until.clone(),
+        twin: Some("b@again".to_owned()),
+        ..fixture::plan(&["a", "b", "b@again"])
+    };
+    run.header.plan.rows[2].service = "b".to_owned();
+    let records = (0..12).flat_map(|block| fixture::block(block, &[1.0, ratio, ratio * share]));
+    run.records.splice(0..0, records);
+    run
+}
+
+#[test]
+fn a_candidate_is_compared_with_itself_too() {
+    let found = compute(&again(0.9, 1.0)).unwrap();
+    assert_eq!(found.verdict, Verdict::Fail);
+    let twin = found.again.unwrap();
+    assert_eq!((twin.original.as_str(), twin.label.as_str()), ("b", "b@again"));
+    let figure = &twin.figures[1];
+    let ratio = figure.ratio.unwrap();
+    assert!((ratio.value - 1.0).abs() < 0.01 && figure.verdict.is_none(), "{ratio:?}");
+    assert!((0.001..0.03).contains(&figure.resolution().unwrap()), "{ratio:?}");
+    assert!(compute(&kept(12, 0.9)).unwrap().again.is_none());
+}
+
+#[test]
+fn a_build_that_differs_from_itself_decides_nothing() {
+    for share in [0.9, 1.12] {
+        let found = compute(&again(1.0, share)).unwrap();
+        assert_eq!(found.verdict, Verdict::Invalid, "{share}");
+        assert!(found.reason.starts_with("two processes of b differ by 3% or more"), "{}", found.reason);
+    }
+    assert_eq!(compute(&again(1.0, 0.98)).unwrap().verdict, Verdict::Pass, "by less than delta");
+}

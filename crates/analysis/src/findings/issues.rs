@@ -221,16 +221,18 @@ pub enum RunIssue {
     ProcessesKept {
         rows: Vec<KeptProcesses>,
     },
-    /// The reference is distinguished from itself.
+    /// A row is distinguished from itself.
     TwinSeparated {
+        original: String,
         twin: String,
         by: Metric,
         value: f64,
         low: f64,
         high: f64,
     },
-    /// The reference has no figures under its second name.
+    /// A row has no figures under its second name.
     TwinFailed {
+        original: String,
         twin: String,
         reason: String,
     },

@@ -122,9 +122,11 @@ impl fmt::Display for RunIssue {
             }
             Is::CpuTime(accounting) => cpu_time(accounting),
             Is::ProcessesKept { rows } => processes_kept(rows),
-            Is::TwinSeparated { twin, by, value, low, high } => twin_separated(twin, *by, [*value, *low, *high]),
-            Is::TwinFailed { twin, reason } => {
-                format!("the twin of the reference, {twin}, has no figures: {reason}")
+            Is::TwinSeparated { original, twin, by, value, low, high } => {
+                twin_separated([original, twin], *by, [*value, *low, *high])
+            }
+            Is::TwinFailed { original, twin, reason } => {
+                format!("the twin of {original}, {twin}, has no figures: {reason}")
             }
             Is::Scaled { scale } => format!(
                 "run at scale {scale}: times, numbers of messages and of connections are that part of the published ones"
@@ -406,10 +408,10 @@ fn processes_kept(rows: &[KeptProcesses]) -> String {
     )
 }
 
-fn twin_separated(twin: &str, by: Metric, figures: [f64; 3]) -> String {
+fn twin_separated([original, twin]: [&str; 2], by: Metric, figures: [f64; 3]) -> String {
     let [value, low, high] = figures.map(|figure| format!("{:.1}", figure * 100.0));
     format!(
-        "the reference is separated from its twin, which is the same build in a process of its own: {twin} has {value}% of its \
+        "{original} is separated from its twin, which is the same build in a process of its own: {twin} has {value}% of its \
          {by} ({low} to {high}%). Chance does this in one run of twenty; otherwise this run separates rows that are equal"
     )
 }

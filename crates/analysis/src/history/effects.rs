@@ -168,7 +168,7 @@ fn alike(scope: &RunSet, all: &[Effect], metric: Metric) -> Vec<f64> {
     let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
     let twin = |run: usize| {
         let plan = scope.runs[run].plan();
-        let label = plan.twin.as_deref().filter(|label| plan.is_twin(label))?;
+        let label = plan.twin_of_reference()?;
         let ratios = scope.ratios(run, label, metric).ok()?;
         Some(std::f64::consts::SQRT_2 * tare_stats::hodges_lehmann(&ratios.units()))
     };

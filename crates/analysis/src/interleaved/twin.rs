@@ -1,4 +1,4 @@
-//! The reference under its second name: what a run finds between two rows that are the same program. It is no row of the table: it
+//! A row under its second name: what a run finds between two rows that are the same program. It is no row of the table: it
 //! has no rank, and no part in the error of all pairs.
 
 use tare_bench::{metric::Metric, plan::Plan};
@@ -12,7 +12,10 @@ pub struct Twin {
     pub row: RowReport,
     /// What the estimate is of: CPU time per request, or throughput if the kernel counted no CPU time.
     pub by: Metric,
-    /// As a multiple of the reference's: 1, but for chance. Absent if one of the two has no figure.
+    /// The row that it is once more.
+    pub original: String,
+    /// As a multiple of the reference's: 1, but for chance. Absent if one of the two has no figure, and in a comparison, where
+    /// it is the candidate's twin.
     pub estimate: Option<Estimate>,
     /// Whether the interval excludes 1, alone at its own level: of two equal rows one run in twenty does so by chance.
     pub separated: bool,
@@ -27,9 +30,11 @@ impl Twin {
             (None, Some(ratio)) => (Metric::Throughput, Some(ratio)),
             (cpu, _) => (Metric::Cpu, cpu),
         };
+        let original = plan.original().to_owned();
+        let estimate = estimate.filter(|_| plan.is_reference(&original));
         let interval = estimate.and_then(|estimate| estimate.interval());
         let separated = interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-        Some(Twin { row, by, estimate, separated })
+        Some(Twin { row, by, original, estimate, separated })
     }
 
     /// The share by which two rows that are as noisy as the reference must at least differ to be separated, as a pair alone:
@@ -41,13 +46,15 @@ impl Twin {
 
     /// What a reader of the table must know of it.
     pub(super) fn issue(&self) -> Option<RunIssue> {
-        let twin = self.row.label.clone();
+        let (original, twin) = (self.original.clone(), self.row.label.clone());
         match (&self.row.state, self.estimate.filter(|_| self.separated)) {
             (State::Measured, Some(Estimate { value, low: Some(low), high: Some(high), .. })) => {
-                Some(RunIssue::TwinSeparated { twin, by: self.by, value, low, high })
+                Some(RunIssue::TwinSeparated { original, twin, by: self.by, value, low, high })
             }
             (State::Measured | State::Unmeasured, _) => None,
-            (state, _) => Some(RunIssue::TwinFailed { twin, reason: state.reason().unwrap_or_default() }),
+            (state, _) => {
+                Some(RunIssue::TwinFailed { original, twin, reason: state.reason().unwrap_or_default() })
+            }
         }
     }
 }

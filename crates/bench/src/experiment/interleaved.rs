@@ -112,6 +112,11 @@ impl Experiment {
         DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
     }
 
+    /// Its paths are relative to this one.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
     /// Reads an experiment from its text; mistakes name `path`.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ pub struct Plan {
     pub question: String,
     /// Label of the row that is 100%; absent if rows are not related to one another.
     pub reference: Option<String>,
-    /// Label of the row that is the reference once more, from the same build; absent without one, as in older runs.
+    /// Label of the row that is another one once more, from the same build; absent without one, as in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
     /// Determines the order of samples and the values of placeholders.

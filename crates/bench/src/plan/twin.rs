@@ -1,9 +1,10 @@
-//! The twin: the reference once more, in a row and a process of its own, of the same build. What a run finds between the two it
-//! would find between any two services that cost the same, so it shows what the run can tell apart.
+//! The twin: one row once more, in a row and a process of its own, of the same build. What a run finds between the two it
+//! would find between any two services that cost the same, so it shows what the run can tell apart. It is the reference's, and in
+//! a comparison the candidate's.
 
 use tare_service::catalogue::Row;
 
-use super::Plan;
+use super::{Plan, Until};
 
 impl Plan {
     /// A second row of the reference, for the end of `rows`. Absent if nothing else is measured, or if it was asked for by name:
@@ -25,17 +26,37 @@ impl Plan {
         self
     }
 
-    /// Whether this row is the reference's twin. It is none if the rows are related to another one than was planned.
+    /// Label of the row that a twin is of, whether there is a twin or not.
+    pub fn original(&self) -> &str {
+        match &self.until {
+            Until::Gate(gate) => &gate.candidate,
+            _ => self.reference(),
+        }
+    }
+
+    /// Whether this row is the twin. It is none if it relates to another row than was planned.
     pub fn is_twin(&self, label: &str) -> bool {
         let service = |wanted: &str| self.rows.iter().find(|row| row.label == wanted).map(|row| &row.service);
         self.twin.as_deref() == Some(label)
-            && !self.is_reference(label)
-            && service(label).is_some_and(|own| service(self.reference()) == Some(own))
+            && label != self.original()
+            && service(label).is_some_and(|own| service(self.original()) == Some(own))
+    }
+
+    /// The twin, if it is the reference's.
+    pub fn twin_of_reference(&self) -> Option<&str> {
+        let label = self.twin.as_deref()?;
+        (self.is_twin(label) && self.is_reference(self.original())).then_some(label)
+    }
+
+    /// The row whose build this row has too, if it is a twin.
+    pub(crate) fn original_of(&self, row: usize) -> Option<usize> {
+        let original = || self.rows.iter().position(|row| row.label == self.original());
+        self.is_twin(&self.rows[row].label).then(original).flatten()
     }
 
     /// Whether this row is the reference, under one name or the other.
     pub(crate) fn is_of_reference(&self, row: usize) -> bool {
-        let label = &self.rows[row].label;
-        self.is_reference(label) || self.is_twin(label)
+        let label = self.rows[row].label.as_str();
+        self.is_reference(label) || self.twin_of_reference() == Some(label)
     }
 }

@@ -111,8 +111,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         // The reference first: the others have their pilots beside it.
         let (reference, others): (Vec<usize>, Vec<usize>) =
             self.alive().into_iter().partition(|row| self.is_reference(*row));
-        // What the reference needs, its twin needs.
-        let others = others.into_iter().filter(|row| !self.plan.is_of_reference(*row));
+        // What a row needs, its twin needs.
+        let others = others.into_iter().filter(|row| self.plan.original_of(*row).is_none());
         for row in reference.into_iter().chain(others) {
             if self.past.starts.contains_key(&row) || self.is_over() {
                 continue;
@@ -219,11 +219,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     fn start(&self, row: usize) -> StartCost {
-        let of_reference = || {
-            let mut same = self.plan.members().filter(|other| self.is_reference(*other));
-            self.past.starts.get(&same.next().filter(|_| self.plan.is_of_reference(row))?)
-        };
-        let known = self.past.starts.get(&row).or_else(of_reference);
+        let of_original = || self.past.starts.get(&self.plan.original_of(row)?);
+        let known = self.past.starts.get(&row).or_else(of_original);
         known.copied().unwrap_or_else(|| StartCost::guess(self.plan))
     }
 

@@ -37,11 +37,20 @@ pub(crate) struct AskedOptions {
 }
 
 impl AskedOptions {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.get.is_empty() && self.post.is_empty()
+    }
+
+    /// Asks for these paths, and sends these bodies to these.
+    pub(crate) fn enter(&mut self, get: Vec<String>, post: Vec<(String, String)>) {
+        self.get = get;
+        (self.post, self.data) = post.into_iter().unzip();
+    }
+
     /// The requests, if there is a contract to learn; `contract` is the one that the user named.
     pub(crate) fn of(&self, rows: &[Row], contract: Option<&str>) -> anyhow::Result<Option<Vec<Question>>> {
-        let is_asked = !self.get.is_empty() || !self.post.is_empty();
         ensure!(
-            !is_asked || contract.is_none(),
+            self.is_empty() || contract.is_none(),
             "--contract, --get: a contract says what is asked for: use one of them"
         );
         ensure!(

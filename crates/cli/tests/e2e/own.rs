@@ -152,8 +152,38 @@ fn the_gate_of_a_pull_request_compares_with_where_it_parted() {
     let ended = gate(folder, &words);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     assert_eq!(fs::read_to_string(&output).unwrap(), "verdict=fail\n");
-    assert!(fs::read_to_string(folder.join("tare-gate/gate.md")).unwrap().contains("FAIL"));
+    let comment = fs::read_to_string(folder.join("tare-gate/gate.md")).unwrap();
+    assert!(comment.contains("FAIL") && comment.contains("This machine: could have seen"), "{comment}");
     assert!(fs::read_to_string(folder.join("tare-gate/gate.xml")).unwrap().contains("<testsuite"));
+}
+
+#[test]
+fn a_gate_has_its_place_in_the_file_of_the_repository() {
+    let _alone = alone();
+    let repository = repository();
+    let write = |gate: &str| {
+        let service = "format = \"1.0\"\n[service.shop]\ncommand = \"sh serve.sh\"\n";
+        fs::write(repository.path().join("tare.toml"), format!("{service}{gate}")).unwrap();
+    };
+    let compare = |words: &[&str]| tare(repository.path(), &[&["compare"], words].concat());
+    write(
+        "[gate.shop]\nservice = \"shop\"\nbase = \"main\"\nget = [\"/\"]\nbudget = \"20s\"\nmetrics = [\"cpu\"]\n",
+    );
+    let ended = compare(&["--gate", "shop", "--again", "--dry-run"]).expect(0);
+    let planned = &ended.stdout;
+    assert!(planned.contains("shop@HEAD@again") && planned.contains("within 3%"), "{planned}");
+    let ended = compare(&["--gate", "shop", "--delta", "7%", "--dry-run"]).expect(0);
+    let planned = &ended.stdout;
+    assert!(planned.contains("within 7%") && !planned.contains("@again"), "{planned}");
+    let ended = compare(&["--gate", "shop", "--delta", "90%", "--fail-on", "regression"]);
+    assert!(matches!(ended.code(), Some(0 | 3)), "{ended}");
+    let ended = compare(&["--gate", "shpo"]).expect(1);
+    let unknown = &ended.stderr;
+    assert!(unknown.contains("unknown gate \"shpo\"; did you mean \"shop\"?"), "{unknown}");
+    write("[gate.shop]\nservice = \"shop\"\nmetrics = [\"cpuu\"]\n");
+    let ended = compare(&["--gate", "shop"]).expect(1);
+    let wrong = &ended.stderr;
+    assert!(wrong.contains("tare.toml:6: unknown metric; did you mean \"cpu\"?"), "{wrong}");
 }
 
 #[test]
@@ -167,5 +197,6 @@ fn the_gate_names_what_a_shallow_clone_lacks() {
         "{stderr}"
     );
     let ended = gate(repository.path(), &[("GATE_FAIL_ON", "anything")]);
-    assert_eq!(ended.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && stderr.contains("regression, worse, inconclusive"), "{stderr}");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tare_analysis::{
-    comparison::{Comparison, Contender, Figure},
+    comparison::{Again, Comparison, Contender, Figure},
     loads::AtLoad,
     series,
     verdict::Question,
@@ -17,14 +17,15 @@ use tare_bench::{
 use super::{
     columns::Columns,
     interleaved,
-    words::{joined, notes},
+    words::{joined, notes, with_interval},
 };
 use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
 /// What is reported of a comparison, whose first load decides, and then of the run.
 pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, run: &Path) -> Document {
     let table = interleaved::document(kept, loads, run);
-    let own = [Some(metrics(found)), blocks(found, &kept.at_load(0))].into_iter().flatten();
+    let own = [Some(metrics(found)), found.again.as_ref().map(again), blocks(found, &kept.at_load(0))];
+    let own = own.into_iter().flatten();
     Document {
         kind: Kind::Comparison,
         answer: interleaved::loads::answer_at(loads, &answer(found)),
@@ -46,13 +47,29 @@ fn answer(found: &Comparison) -> String {
 
 fn facts(found: &Comparison) -> Vec<Fact> {
     let looks: Vec<String> = found.looks.iter().map(usize::to_string).collect();
-    vec![
+    let itself = found.again.as_ref().and_then(|again| could_have_seen(again, found));
+    let facts = [
         Fact::new("Baseline", contender(&found.baseline)).brief(),
         Fact::new("Candidate", contender(&found.candidate)).brief(),
         Fact::new("Errors", errors(found)).brief(),
         Fact::new("Regression", format!("{} or more", percent(found.delta))),
         Fact::new("Looks", format!("after {} blocks", looks.join(", "))).brief(),
-    ]
+    ];
+    facts.into_iter().chain(itself.map(|text| Fact::new("This machine", text).brief())).collect()
+}
+
+/// `could have seen 1.2% in CPU/request: between two processes of the candidate it found +0.3% (-0.9 .. +1.4%)`, for each metric
+/// that decides; absent with too few blocks.
+fn could_have_seen(again: &Again, found: &Comparison) -> Option<String> {
+    let decides = |metric| found.figures.iter().any(|figure| figure.metric == metric && figure.decides);
+    let figures = again.figures.iter().filter(|figure| decides(figure.metric));
+    let of = |figure: &Figure| {
+        let least = Unit::Share.show(figure.resolution()?);
+        let found = with_interval(figure.ratio.as_ref()?, Unit::Change);
+        Some(format!("{least} in {}, since two processes of the candidate differ by {found}", figure.name))
+    };
+    let seen: Vec<String> = figures.filter_map(of).collect();
+    (!seen.is_empty()).then(|| format!("could have seen {}", seen.join("; ")))
 }
 
 /// `hyper: none of 875032 requests; axum: 2 of 875032 requests: reset 2`.
@@ -91,7 +108,8 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
          excludes {delta}. The confidence holds for all looks together.",
         delta = percent(found.delta)
     );
-    let table = columns(found).and(effects()).table("Metrics of both", found.figures.iter().cloned());
+    let labels = [found.baseline.label.as_str(), &found.candidate.label];
+    let table = columns(labels).and(effects()).table("Metrics of both", found.figures.iter().cloned());
     let section = Section::new("metrics", "Effect by metric", &lead, table);
     let known: Vec<String> = found.figures.iter().filter_map(Figure::text).collect();
     if known.is_empty() {
@@ -105,8 +123,18 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
     section.chart(Chart { bound: Some("bound_ratio".to_owned()), ..chart })
 }
 
+/// The candidate against itself.
+fn again(found: &Again) -> Section {
+    let lead = "The candidate was measured a second time, in a process of its own. The two are the same build, so what differs \
+                was made by this machine. If one build differs from itself by a regression or more in a deciding metric, the \
+                comparison is not valid.";
+    let labels = [found.original.as_str(), &found.label];
+    let table = columns(labels).and(effects()).table("Metrics of one build", found.figures.iter().cloned());
+    Section::new("again", "The candidate against itself", lead, table)
+}
+
 /// The figures of both have the unit of the metric: they are shown as text, and stand in the data as numbers.
-fn columns<'a>(found: &Comparison) -> Columns<'a, Figure> {
+fn columns<'a>([baseline, candidate]: [&str; 2]) -> Columns<'a, Figure> {
     let shown = |figure: &Figure, value: Option<f64>| value.map(|value| unit(figure.metric).show(value));
     let in_base_units = "In the unit of the metric, which the column beside it names.";
     let verdict = |figure: &Figure| Some(Value::of_verdict(figure.verdict?, Question::Gate));
@@ -115,8 +143,8 @@ fn columns<'a>(found: &Comparison) -> Columns<'a, Figure> {
         .flag("decides", "decides", |figure| figure.decides)
         .with(Column::facet)
         .facet("verdict", "verdict", verdict)
-        .text("baseline_text", &found.baseline.label, move |figure| shown(figure, figure.baseline))
-        .text("candidate_text", &found.candidate.label, move |figure| shown(figure, figure.candidate))
+        .text("baseline_text", baseline, move |figure| shown(figure, figure.baseline))
+        .text("candidate_text", candidate, move |figure| shown(figure, figure.candidate))
         .number("baseline", "baseline", |figure| figure.baseline)
         .help(in_base_units)
         .hidden()

@@ -1,6 +1,9 @@
 //! A service that is known by its command alone: it has no manifest and no build.
 
-use std::{env, path::Path, time::Duration};
+use std::{
+    path::{self, Path},
+    time::Duration,
+};
 
 use super::{Catalogue, Place, Run, Service, Style};
 
@@ -11,10 +14,10 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Catalogue {
     /// Takes in the service of a word that is a command, such as `node server.js`; its id is the word.
-    pub(super) fn adopt_command(&mut self, word: &str) -> String {
+    pub(super) fn adopt_command(&mut self, word: &str, from: &Path) -> String {
         let text = without_number(word);
         if self.get(text).is_none() {
-            let folder = env::current_dir().unwrap_or_else(|_| ".".into());
+            let folder = path::absolute(from).unwrap_or_else(|_| from.to_owned());
             self.services.push(service(text, words(text), &folder));
         }
         word.to_owned()
@@ -78,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_word_with_a_space_or_the_path_of_a_file_is_a_command() {
-        let program = env::current_exe().unwrap();
+        let program = std::env::current_exe().unwrap();
         let path = program.to_str().unwrap();
         assert!(is_command("node server.js") && is_command(path) && is_command(&format!("{path}@2")));
         assert!(!is_command("hyper") && !is_command("./no-such-file") && !is_command("hyper@2"));

@@ -12,20 +12,26 @@ use crate::document::DocumentError;
 impl Catalogue {
     /// Takes in the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`, `./mine@2`), and
     /// gives back its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
+    /// Paths are relative to `from`, where a command runs.
     ///
     /// # Errors
     /// The folder does not exist, or its manifest is not valid.
-    pub(crate) fn adopt(&mut self, word: &str, contracts: &[&str]) -> Result<String, DocumentError> {
+    pub(crate) fn adopt(
+        &mut self,
+        word: &str,
+        from: &Path,
+        contracts: &[&str],
+    ) -> Result<String, DocumentError> {
         if self.get(word).is_some() {
             return Ok(word.to_owned());
         }
         if is_command(word) {
-            return Ok(self.adopt_command(word));
+            return Ok(self.adopt_command(word, from));
         }
         if !is_path(word) {
             return Ok(word.to_owned());
         }
-        let (path, rest) = split(word);
+        let (path, rest) = split(word, from);
         let unreadable = |source| DocumentError::Read { path: path.join("service.toml"), source };
         let folder = path.canonicalize().map_err(unreadable)?;
         // The raw socket runs in the root, and a repository of one service has its manifest there.
@@ -46,13 +52,13 @@ fn is_path(word: &str) -> bool {
 }
 
 /// The path, and the variant and number after it. A folder that has such a name is meant as it is.
-fn split(word: &str) -> (PathBuf, &str) {
+fn split<'w>(word: &'w str, from: &Path) -> (PathBuf, &'w str) {
     let name = word.rfind('/').map_or(0, |slash| slash + 1);
-    let end = match Path::new(word).exists() {
+    let end = match from.join(word).exists() {
         true => word.len(),
         false => word[name..].find([':', '@']).map_or(word.len(), |at| name + at),
     };
-    (PathBuf::from(&word[..end]), &word[end..])
+    (from.join(&word[..end]), &word[end..])
 }
 
 fn outside(service: Service, folder: &Path) -> Service {
@@ -83,12 +89,12 @@ mod tests {
     fn a_folder_anywhere_is_a_service_with_records_of_its_own() {
         let (root, mut catalogue) = checkout();
         let at = |path: &str| format!("{}/{path}", root.path().canonicalize().unwrap().display());
-        let mut adopt = |word: &str| catalogue.adopt(&at(word), &["hello", "rest"]).unwrap();
+        let mut adopt = |word: &str| catalogue.adopt(&at(word), Path::new("."), &["hello", "rest"]).unwrap();
         assert_eq!(adopt("elsewhere/../elsewhere/mine/"), at("elsewhere/mine"));
         assert_eq!(adopt("elsewhere/mine:slow@2"), at("elsewhere/mine") + ":slow@2");
         assert_eq!(adopt("other/mine"), at("other/mine"));
         assert_eq!(adopt("services/go/mux"), "mux", "it has a name already");
-        assert_eq!(catalogue.adopt("mux:slow", &["hello", "rest"]).unwrap(), "mux:slow");
+        assert_eq!(catalogue.adopt("mux:slow", Path::new("."), &["hello", "rest"]).unwrap(), "mux:slow");
 
         assert_eq!(catalogue.services.len(), 1 + 3 * 2);
         let id = at("elsewhere/mine") + ":slow";
@@ -104,7 +110,7 @@ mod tests {
         let (root, mut catalogue) = checkout();
         fs::write(root.path().join("service.toml"), MANIFEST).unwrap();
         let path = root.path().canonicalize().unwrap().display().to_string();
-        let id = catalogue.adopt(&format!("{path}/."), &["hello", "rest"]).unwrap();
+        let id = catalogue.adopt("./", root.path(), &["hello", "rest"]).unwrap();
         assert_eq!(id, path);
         assert_eq!(catalogue.get(&id).unwrap().style, Style::Framework);
     }
@@ -113,7 +119,7 @@ mod tests {
     fn an_error_in_it_is_reported() {
         let (root, mut catalogue) = checkout();
         let mut error = |path: &Path, contracts: &[&str]| {
-            catalogue.adopt(&path.display().to_string(), contracts).unwrap_err().to_string()
+            catalogue.adopt(&path.display().to_string(), Path::new("."), contracts).unwrap_err().to_string()
         };
         let missing = error(&root.path().join("nowhere"), &["hello"]);
         assert!(

@@ -56,10 +56,10 @@ impl Workspace {
     /// A contract or a service of `tare.toml` is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in
     /// `catalogue.broken`.
     pub fn open(root: &Root, program: &Path, home: &Path) -> Result<Workspace, WorkspaceError> {
-        let own = root.project.as_ref().map(Project::contracts).transpose()?.unwrap_or_default();
-        let own_names: Vec<String> = own.keys().cloned().collect();
+        let own = root.projects().map(Project::contracts).collect::<Result<Vec<_>, _>>()?;
+        let own_names: Vec<Vec<String>> = own.iter().map(|own| own.keys().cloned().collect()).collect();
         let mut contracts = Contract::built_in();
-        contracts.extend(own);
+        contracts.extend(own.into_iter().flatten());
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
         let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
         let raw_socket = RawSocket {
@@ -67,15 +67,10 @@ impl Workspace {
             contracts: fixed.map(|contract| contract.name.clone()).collect(),
         };
         let mut catalogue = Catalogue::new(&root.folder, raw_socket);
-        if let Some(project) = &root.project {
-            if let Some(folder) = &project.catalogue {
-                catalogue.read(&root.folder.join(folder), &names)?;
-            }
-            let own_names: Vec<&str> = own_names.iter().map(String::as_str).collect();
-            project
-                .services(&own_names, &names)?
-                .into_iter()
-                .try_for_each(|service| catalogue.add(service))?;
+        for (project, own) in root.projects().zip(&own_names) {
+            project.read_catalogue(&mut catalogue, &names)?;
+            let own: Vec<&str> = own.iter().map(String::as_str).collect();
+            project.services(&own, &names)?.into_iter().try_for_each(|service| catalogue.add(service))?;
         }
         let own = root::own_folder(&root.folder, home);
         let (root, home) = (root.folder.clone(), home.to_owned());
@@ -97,9 +92,21 @@ impl Workspace {
     /// # Errors
     /// There is no such folder, or its manifest is wrong.
     pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
+        self.adopt_from(Path::new("."), words)
+    }
+
+    /// The same for words that are written in a file of the folder `from`, to which their paths are relative.
+    ///
+    /// # Errors
+    /// As [`Workspace::adopt`].
+    pub fn adopt_from<'w>(
+        &mut self,
+        from: &Path,
+        words: impl IntoIterator<Item = &'w str>,
+    ) -> Result<(), DocumentError> {
         let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
         for word in words.into_iter().map(str::trim) {
-            let id = self.catalogue.adopt(word, &names)?;
+            let id = self.catalogue.adopt(word, from, &names)?;
             self.adopted.insert(word.to_owned(), id);
         }
         Ok(())

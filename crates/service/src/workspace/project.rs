@@ -6,11 +6,14 @@ use std::{
     time::Duration,
 };
 
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny},
+};
 
 use super::WorkspaceError;
 use crate::{
-    catalogue::{Service, Step, command},
+    catalogue::{Catalogue, Service, Step, command},
     contract::Contract,
     document::{self, DocumentError},
 };
@@ -27,10 +30,16 @@ pub(super) struct Project {
     #[serde(rename = "format")]
     _format: String,
     /// A folder of services with manifests: `LANGUAGE/NAME/service.toml`.
-    pub catalogue: Option<PathBuf>,
+    catalogue: Option<PathBuf>,
     /// Contract files, and folders of them.
     #[serde(default)]
     contracts: Vec<PathBuf>,
+    /// Experiment files, and folders of them.
+    #[serde(default)]
+    experiments: Vec<PathBuf>,
+    /// Comparisons with a name, which whoever compares reads from the text.
+    #[serde(default, rename = "gate")]
+    _gates: IgnoredAny,
     #[serde(default, rename = "service")]
     services: BTreeMap<String, OwnService>,
     #[serde(skip)]
@@ -67,6 +76,48 @@ impl Project {
         let text = document::read(&path)?;
         let project: Project = document::parse(&path, &text, FORMAT)?;
         Ok(Some(Project { text, folder: folder.to_owned(), ..project }))
+    }
+
+    /// Another catalogue: the folder of a repository, or one of services with manifests.
+    pub(super) fn of_catalogue(folder: &Path) -> Result<Project, DocumentError> {
+        let own = Project::load(folder)?;
+        Ok(own.unwrap_or_else(|| Project {
+            catalogue: Some(PathBuf::new()),
+            folder: folder.to_owned(),
+            ..Project::default()
+        }))
+    }
+
+    /// The file, and its text.
+    pub(super) fn document(&self) -> (PathBuf, &str) {
+        (self.folder.join(FILE), &self.text)
+    }
+
+    /// The experiment files, in the order of their names.
+    pub(super) fn experiments(&self) -> Vec<PathBuf> {
+        let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+        let files = |path: PathBuf| match path.read_dir() {
+            Ok(entries) => {
+                let mut files: Vec<PathBuf> =
+                    entries.flatten().map(|entry| entry.path()).filter(is_toml).collect();
+                files.sort();
+                files
+            }
+            Err(_) => vec![path],
+        };
+        self.experiments.iter().map(|path| self.folder.join(path)).flat_map(files).collect()
+    }
+
+    /// Adds the services of its folder of services.
+    pub(super) fn read_catalogue(
+        &self,
+        into: &mut Catalogue,
+        contracts: &[&str],
+    ) -> Result<(), DocumentError> {
+        match &self.catalogue {
+            Some(folder) => into.read(&self.folder.join(folder), contracts),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn contracts(&self) -> Result<BTreeMap<String, Contract>, WorkspaceError> {

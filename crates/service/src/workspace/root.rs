@@ -18,6 +18,8 @@ pub struct Root {
     pub folder: PathBuf,
     /// Absent if there is no `tare.toml`: then there are the built-in contracts, and the services that the user names.
     pub(super) project: Option<Project>,
+    /// Whose services and contracts there are too.
+    pub(super) catalogue: Option<Project>,
 }
 
 impl Root {
@@ -29,14 +31,39 @@ impl Root {
             let folder = given.canonicalize().map_err(|error| unreadable(given, error))?;
             let project = Project::load(&folder)?;
             return match project {
-                Some(_) => Ok(Root { folder, project }),
+                Some(_) => Ok(Root { folder, project, catalogue: None }),
                 None => Err(WorkspaceError::NoRoot(given.to_owned())),
             };
         }
         let here = env::current_dir().map_err(|error| unreadable(Path::new("."), error))?;
         let marked = here.ancestors().find(|folder| folder.join(FILE).is_file());
         let folder = marked.unwrap_or(&here).to_owned();
-        Ok(Root { project: Project::load(&folder)?, folder })
+        Ok(Root { project: Project::load(&folder)?, folder, catalogue: None })
+    }
+
+    /// The same with the services and contracts of another folder: that of a repository, or one of services with manifests.
+    ///
+    /// # Errors
+    /// There is no such folder, or its `tare.toml` is wrong.
+    pub fn with_catalogue(mut self, folder: &Path) -> Result<Root, WorkspaceError> {
+        let unreadable = |source| WorkspaceError::Folder { path: folder.to_owned(), source };
+        self.catalogue = Some(Project::of_catalogue(&folder.canonicalize().map_err(unreadable)?)?);
+        Ok(self)
+    }
+
+    /// Those whose services and contracts there are: the repository's own last, since its contracts come before others.
+    pub(super) fn projects(&self) -> impl Iterator<Item = &Project> {
+        self.catalogue.iter().chain(&self.project)
+    }
+
+    /// `tare.toml` and its text, for a reader of the parts that are not about services; absent if there is none.
+    pub fn document(&self) -> Option<(PathBuf, &str)> {
+        self.project.as_ref().map(Project::document)
+    }
+
+    /// The experiment files of the repository, and of the other catalogue.
+    pub fn experiments(&self) -> Vec<PathBuf> {
+        self.project.iter().chain(&self.catalogue).flat_map(Project::experiments).collect()
     }
 
     /// Where runs are stored.

@@ -131,7 +131,7 @@ fn of_revision(workspace: &mut Workspace, revision: &Revision, variant: &str) ->
 pub(super) fn contract(
     workspace: &Workspace,
     asked: Option<&str>,
-    rows: &[Row; 2],
+    rows: [&Row; 2],
 ) -> anyhow::Result<String> {
     let [baseline, candidate] = rows;
     if let Some(name) = asked {

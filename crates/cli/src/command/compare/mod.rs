@@ -1,6 +1,7 @@
 //! `tare compare`: does B cost more than A? Two services, or two revisions of one, measured until it is decided.
 
 mod contenders;
+mod gate;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,10 +22,17 @@ use super::asked::{self, AskedOptions};
 use super::run::{measure, pinning};
 use super::start;
 use super::words;
-use crate::{exit::Outcome, workspace::Global};
+use crate::{
+    exit::{FailOn, Outcome},
+    workspace::Global,
+};
 
 /// The name of the experiment.
 const NAME: &str = "compare";
+/// The smallest regression that matters.
+const DELTA: f64 = 0.03;
+/// The deciding metrics.
+const METRICS: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 /// However small the budget is, there are looks after this many blocks: fewer have no interval worth its name.
 const BLOCKS_MIN: usize = 4;
 
@@ -41,6 +49,7 @@ Examples:
   tare compare hyper axum                                 does axum cost more than hyper?
   tare compare 'node a.js' --revisions main...HEAD        did this branch make the service slower?
   tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
+  tare compare --gate shop --fail-on worse                a gate of tare.toml; PASS and INCONCLUSIVE end with 0
 
 Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
 6 WORSE, 130 or 143 interrupted.")]
@@ -48,8 +57,11 @@ pub(crate) struct Args {
     /// Baseline and candidate: commands such as `'node server.js'`, which listen on the port that is in their environment as
     /// PORT or that replaces `{port}`; names such as `hyper` or `restinio:timers`; or folders such as `./mine` (with a slash).
     /// One service with `--revisions`
-    #[arg(required = true, num_args = 1..=2, value_name = "SERVICE")]
+    #[arg(required_unless_present = "gate", num_args = 1..=2, value_name = "SERVICE")]
     services: Vec<String>,
+    /// The comparison that `tare.toml` describes as `[gate.NAME]`; options that are given here come before its own
+    #[arg(long, value_name = "NAME")]
+    gate: Option<String>,
     /// Compare two git revisions of the service, such as `main..HEAD`, or `main...HEAD` to begin where HEAD parted from main; your
     /// work tree is not changed
     #[arg(long, value_name = "A..B")]
@@ -57,12 +69,20 @@ pub(crate) struct Args {
     /// With `--revisions`: the candidate is the work tree as it is, with what is in no commit
     #[arg(long, requires = "revisions")]
     work_tree: bool,
-    /// The smallest regression that matters, such as `3%` or `0.03`
-    #[arg(long, default_value = "3%", value_parser = words::delta)]
-    delta: f64,
-    /// The deciding metrics, of throughput, cpu, p99 and rss. They share an error probability of 5%
-    #[arg(long, value_name = "METRICS", value_delimiter = ',', default_value = "cpu,throughput", value_parser = words::metric)]
+    /// The smallest regression that matters, such as `3%` or `0.03` [default: 3%]
+    #[arg(long, value_parser = words::delta)]
+    delta: Option<f64>,
+    /// The deciding metrics, of throughput, cpu, p99 and rss. They share an error probability of 5% [default: cpu,throughput]
+    #[arg(long, value_name = "METRICS", value_delimiter = ',', value_parser = words::metric)]
     metric: Vec<Metric>,
+    /// Measure the candidate a second time, in a process of its own. What differs between the two was made by this machine: it
+    /// shows what the comparison can see, and a comparison is not valid if they differ by `--delta` or more
+    #[arg(long)]
+    again: bool,
+    /// Which results end with a status other than 0: only a regression of `--delta` or more, any regression that is shown, or
+    /// also one that cannot be excluded [default: inconclusive]
+    #[arg(long, value_name = "RESULT", value_enum)]
+    fail_on: Option<FailOn>,
     /// The contract [default: the first that both services declare]
     #[arg(long)]
     contract: Option<String>,
@@ -86,15 +106,21 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+    if let Some(name) = args.gate.take() {
+        gate::enter(&mut args, &name, &global.find()?)?;
+    }
     let mut workspace = global.open()?;
-    let mut rows =
+    let [baseline, candidate] =
         contenders::find(&mut workspace, &args.services, args.revisions.as_deref(), args.work_tree)?;
+    let again = args.again.then(|| Row { label: format!("{}@again", candidate.label), ..candidate.clone() });
+    let mut rows: Vec<Row> = [baseline, candidate].into_iter().chain(again).collect();
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
         let settings = ServiceSettings { threads: args.threads.unwrap_or(1).into(), delay_ms: 0 };
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
     let plan = plan(&workspace, &args, &rows)?;
-    measure(&workspace, &args.start, plan, rows.into())
+    let outcome = measure(&workspace, &args.start, plan, rows)?;
+    Ok(outcome.where_fails(args.fail_on.unwrap_or_default()))
 }
 
 /// There are looks at as many blocks as fit into the budget.
@@ -102,20 +128,25 @@ fn bounded(plan: Plan, budget: Duration) -> Plan {
     let most = plan.blocks().max;
     let plan = plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
     let fit = plan.blocks_expected().clamp(BLOCKS_MIN.min(most), most);
-    plan.with_blocks_max(fit)
+    let mut plan = plan.with_blocks_max(fit);
+    if let Until::Gate(gate) = &mut plan.until {
+        gate.looks = looks(fit);
+    }
+    plan
 }
 
-fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<Plan> {
+/// Of baseline, candidate, and perhaps the candidate again.
+fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan> {
     let mut experiment = match &args.experiment {
         Some(path) => Experiment::load(path)?,
         None => Experiment::parse(Path::new("compare.toml"), include_str!("default.toml"))?,
     };
-    let [baseline, candidate] = rows;
+    let [baseline, candidate] = [&rows[0], &rows[1]];
     experiment.name = NAME.to_owned();
     experiment.title = format!("{} against {}", candidate.label, baseline.label);
     experiment.question = format!("Does {} cost more than {}?", candidate.label, baseline.label);
     experiment.reference.clone_from(&baseline.label);
-    experiment.contract = contenders::contract(workspace, args.contract.as_deref(), rows)?;
+    experiment.contract = contenders::contract(workspace, args.contract.as_deref(), [baseline, candidate])?;
     if let Some(connections) = args.connections {
         experiment.loads.truncate(1);
         experiment.loads[0].connections = connections.into();
@@ -124,19 +155,24 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row; 2]) -> anyhow::Result<P
         experiment.service_settings.threads = threads.into();
         experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
     }
-    let mut plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+    let mut metrics = if args.metric.is_empty() { METRICS.to_vec() } else { args.metric.clone() };
+    metrics.sort();
+    metrics.dedup();
+    let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+    let gate = |looks| Gate {
+        candidate: candidate.label.clone(),
+        delta: args.delta.unwrap_or(DELTA),
+        metrics,
+        looks,
+        alpha: ALPHA,
+    };
+    // Whose twin it is follows from the gate, and how many blocks fit from the twin.
+    let mut plan = Plan { until: Until::Gate(gate(looks(plan.blocks().max))), ..plan };
+    if let Some(again) = rows.get(2) {
+        plan = plan.with_twin(&again.label);
+    }
     if let Some(budget) = args.budget {
         plan = bounded(plan, budget);
     }
-    let mut metrics = args.metric.clone();
-    metrics.sort();
-    metrics.dedup();
-    let until = Until::Gate(Gate {
-        candidate: candidate.label.clone(),
-        delta: args.delta,
-        metrics,
-        looks: looks(plan.blocks().max),
-        alpha: ALPHA,
-    });
-    Ok(Plan { until, ..plan })
+    Ok(plan)
 }

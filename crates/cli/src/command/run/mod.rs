@@ -2,6 +2,7 @@
 
 mod about;
 mod dry;
+mod find;
 mod known;
 mod published;
 mod session;
@@ -62,7 +63,8 @@ Examples:
 Exit codes: 0 every row was measured, 1 usage error, or a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
 pub(crate) struct Args {
-    /// The experiment file, such as experiments/quick.toml
+    /// The experiment: a file such as experiments/quick.toml, or a name such as `quick`, of a file that `tare.toml` has among its
+    /// `experiments`
     #[arg(required_unless_present_any = ["resume", "service"])]
     experiment: Option<PathBuf>,
     /// A service by its command, such as `'node server.js'`, which listens on the port that is in its environment as PORT or
@@ -152,6 +154,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         let experiment = Experiment::parse(Path::new("own.toml"), include_str!("own.toml"))?;
         return begin(global, &mut args, experiment);
     };
+    let path = find::file(global, &path)?;
     match ExperimentFile::load(&path)? {
         ExperimentFile::Series(series) => published::series::run(global, &args, &series, &path),
         ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment),
@@ -207,14 +210,11 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     );
     let mut workspace = global.open()?;
     args.enter(&mut experiment)?;
+    let of_file = experiment.services.iter().chain([&experiment.reference]);
+    workspace.adopt_from(experiment.folder(), of_file.map(String::as_str))?;
     experiment.services.extend(args.service.iter().cloned());
-    let words = experiment
-        .services
-        .iter()
-        .chain([&experiment.reference])
-        .chain(&args.services)
-        .chain(&args.reference);
-    workspace.adopt(words.map(String::as_str))?;
+    let of_words = args.service.iter().chain(&args.services).chain(&args.reference);
+    workspace.adopt(of_words.map(String::as_str))?;
     let mut rows = rows(&workspace, &experiment, &args.services, args.reference.as_deref())?;
     if let Some(reference) = &args.reference {
         experiment.reference.clone_from(reference);

@@ -230,7 +230,13 @@ mod tests {
     fn a_twin_says_what_a_run_could_have_seen_and_only_with_an_interval() {
         let ends = Estimate { low: Some(0.99), high: Some(1.03), ..Estimate::known(1.01) };
         let row = RowReport { label: "raw-socket@2".to_owned(), ..RowReport::default() };
-        let twin = Twin { row, by: Metric::Cpu, estimate: Some(ends), separated: false };
+        let twin = Twin {
+            row,
+            by: Metric::Cpu,
+            original: "raw-socket".to_owned(),
+            estimate: Some(ends),
+            separated: false,
+        };
         let said = seen_by(&twin).unwrap();
         assert!(said.starts_with("this run could have seen 2.0% between two rows"), "{said}");
         assert!(said.ends_with("raw-socket@2 has 1.01x (0.99 .. 1.03x) of its CPU per request"), "{said}");

@@ -1,0 +1,68 @@
+//! The candidate against itself: its twin has a process of its own, of the same build. What is found between the two was made by
+//! this machine, in these minutes: it shows what the comparison could have seen, and whether it may be believed.
+
+use tare_bench::{
+    folder::StoredRun,
+    plan::until::{Gate, Metric, percent},
+};
+
+use super::{
+    Figure,
+    compute::{Both, both, figure, series_of},
+    decide::{self, End, LogRatios},
+};
+
+/// The twin by the candidate, in every metric.
+#[derive(Debug, Clone)]
+pub struct Again {
+    /// The candidate's.
+    pub original: String,
+    /// The twin's.
+    pub label: String,
+    /// None of them has a verdict.
+    pub figures: Vec<Figure>,
+}
+
+impl Again {
+    /// Absent if the candidate has no twin. The figures are those after `look` of all `blocks`.
+    pub(super) fn of(kept: &StoredRun, gate: &Gate, end: End, [blocks, look]: [usize; 2]) -> Option<Again> {
+        let plan = &kept.header.plan;
+        let label = plan.twin.as_deref().filter(|label| plan.is_twin(label))?;
+        let original = plan.original();
+        let both = Metric::COMPARED.map(|metric| both(kept, metric, [original, label], Vec::new()));
+        let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
+        let gated = decide::at(gate, blocks, end, &series, look);
+        let figure = |((both, series), gated): ((Both, &LogRatios), _)| Figure {
+            decides: false,
+            verdict: None,
+            ..figure(plan, gate, both, series, gated)
+        };
+        let figures = both.into_iter().zip(&series).zip(gated).map(figure).collect();
+        Some(Again { original: original.to_owned(), label: label.to_owned(), figures })
+    }
+
+    /// Why the comparison cannot be believed: in a metric that decides, one build differs from itself by delta or more.
+    pub(super) fn unreliable(&self, gate: &Gate, series: &[LogRatios]) -> Option<String> {
+        let decides = |metric| series.iter().any(|series| series.metric == metric && series.decides);
+        let beyond = |figure: &&Figure| {
+            let interval = figure.ratio.and_then(|ratio| ratio.interval());
+            interval.is_some_and(|(low, high)| low > 1.0 + gate.delta || high < 1.0 / (1.0 + gate.delta))
+        };
+        let figure = self.figures.iter().filter(|figure| decides(figure.metric)).find(beyond)?;
+        Some(format!(
+            "two processes of {} differ by {} or more, and they are the same build: compare on a quieter machine ({})",
+            self.original,
+            percent(gate.delta),
+            figure.text().unwrap_or_default().trim_end_matches('.')
+        ))
+    }
+}
+
+impl Figure {
+    /// The share by which two builds must at least differ to be separated, if their noise is that of this figure: half of its
+    /// interval. Absent with too few blocks.
+    pub fn resolution(&self) -> Option<f64> {
+        let (low, high) = self.ratio?.interval()?;
+        Some((high / low).sqrt() - 1.0)
+    }
+}

@@ -1,0 +1,27 @@
+//! Which experiment is meant: a file, or the name of one of the repository's.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use tare_host::spelling::suggestion;
+
+use crate::workspace::Global;
+
+/// The file of an experiment. A word without a slash and an ending is a name, if there is no such file.
+pub(super) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
+    let is_name = word.components().count() == 1 && word.extension().is_none();
+    if !is_name || word.is_file() {
+        return Ok(word.to_owned());
+    }
+    let files = global.find()?.experiments();
+    let name = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let wanted = word.to_string_lossy();
+    if let Some(path) = files.iter().find(|path| name(path).as_deref() == Some(&*wanted)) {
+        return Ok(path.clone());
+    }
+    let names: Vec<String> = files.iter().filter_map(name).collect();
+    if names.is_empty() {
+        bail!("\"{wanted}\": there is no such file, and no experiments are named in a tare.toml");
+    }
+    bail!("unknown experiment \"{wanted}\"{}", suggestion(&wanted, names.iter().map(String::as_str)))
+}
