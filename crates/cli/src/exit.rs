@@ -10,6 +10,7 @@ use tare_host::signals;
 pub(crate) const HELP: &str = "\
 Examples:
   tare doctor                                is anything missing on this machine?
+  tare init                                  set up a repository of yours, and compare for the first time
   tare run experiments/quick.toml            build, verify and measure 12 services; prints a table
   tare compare hyper axum                    does axum cost more than hyper?
   tare slo hyper --slo p99=10ms              the highest rate at which hyper's p99 stays below 10 ms

@@ -47,9 +47,13 @@ impl Global {
     }
 
     pub(crate) fn open(&self) -> anyhow::Result<Workspace> {
-        let root = self.find()?;
+        self.open_at(&self.find()?)
+    }
+
+    /// The same for a repository that is not the one of the current folder.
+    pub(crate) fn open_at(&self, root: &Root) -> anyhow::Result<Workspace> {
         let home = workspace::home(self.home.as_deref(), &root.folder);
-        Ok(Workspace::open(&root, &program()?, &home)?)
+        Ok(Workspace::open(root, &program()?, &home)?)
     }
 
     /// With the services outside of the repository that `words` name.

@@ -77,6 +77,14 @@ pub enum LearnError {
     Contract(#[from] ContractError),
 }
 
+impl Learned {
+    /// The contract as a file with a name of its own.
+    pub fn named(&self, name: &str) -> String {
+        let line = |name: &str| format!("name = {}\n", toml::Value::from(name));
+        self.text.replacen(&line(NAME), &line(name), 1)
+    }
+}
+
 impl std::fmt::Display for Question {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.method, self.path)

@@ -5,6 +5,7 @@
 pub mod build;
 pub mod catalogue;
 pub mod contract;
+pub mod discover;
 pub mod document;
 pub mod drive;
 pub mod endurance;

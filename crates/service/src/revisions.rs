@@ -44,6 +44,15 @@ pub enum RevisionError {
     Io { path: PathBuf, source: io::Error },
 }
 
+/// The branch that others are merged into, such as `origin/main`; absent if there is no repository, or it does not say.
+pub fn default_branch(folder: &Path) -> Option<String> {
+    let of_remote = || git(folder, &["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]).ok();
+    let is_there = |name: &&str| git(folder, &["rev-parse", "--quiet", "--verify", name]).is_ok();
+    let usual =
+        || ["origin/main", "origin/master", "main", "master"].into_iter().find(is_there).map(str::to_owned);
+    of_remote().map(|name| name.trim().to_owned()).or_else(usual)
+}
+
 /// The two ends of `main..HEAD`; one that is left out is HEAD, as in git. Of `main...HEAD` the baseline is the commit where
 /// the two parted, in the repository around `folder`.
 ///

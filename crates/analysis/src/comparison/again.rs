@@ -8,8 +8,8 @@ use tare_bench::{
 
 use super::{
     Figure,
-    compute::{Both, both, figure, series_of},
     decide::{self, End, LogRatios},
+    pair::{Both, both, figure, series_of},
 };
 
 /// The twin by the candidate, in every metric.

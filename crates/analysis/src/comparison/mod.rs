@@ -4,6 +4,7 @@
 mod again;
 mod compute;
 mod decide;
+mod pair;
 mod text;
 
 use std::collections::BTreeMap;

@@ -47,34 +47,45 @@ impl AskedOptions {
         (self.post, self.data) = post.into_iter().unzip();
     }
 
-    /// The requests, if there is a contract to learn; `contract` is the one that the user named.
-    pub(crate) fn of(&self, rows: &[Row], contract: Option<&str>) -> anyhow::Result<Option<Vec<Question>>> {
-        ensure!(
-            self.is_empty() || contract.is_none(),
-            "--contract, --get: a contract says what is asked for: use one of them"
-        );
+    /// The requests, or `GET /` if none is given.
+    pub(crate) fn or_root(&self) -> anyhow::Result<Vec<Question>> {
+        match self.is_empty() {
+            true => Ok(vec![question("GET", "/", None)?]),
+            false => self.questions(),
+        }
+    }
+
+    fn questions(&self) -> anyhow::Result<Vec<Question>> {
         ensure!(
             self.post.len() == self.data.len(),
             "--post: {} paths and {} bodies: give one --data after each --post",
             self.post.len(),
             self.data.len()
         );
-        let of = |method: &str, path: &String, body: Option<&String>| -> anyhow::Result<Question> {
-            ensure!(path.starts_with('/'), "\"{path}\" is not a path: begin it with a slash");
-            Ok(Question { method: method.to_owned(), path: path.clone(), body: body.cloned() })
-        };
-        let get = self.get.iter().map(|path| of("GET", path, None));
-        let post = self.post.iter().zip(&self.data).map(|(path, body)| of("POST", path, Some(body)));
-        let asked = get.chain(post).collect::<anyhow::Result<Vec<Question>>>()?;
+        let get = self.get.iter().map(|path| question("GET", path, None));
+        let post = self.post.iter().zip(&self.data).map(|(path, body)| question("POST", path, Some(body)));
+        get.chain(post).collect()
+    }
+
+    /// The requests, if there is a contract to learn; `contract` is the one that the user named.
+    pub(crate) fn of(&self, rows: &[Row], contract: Option<&str>) -> anyhow::Result<Option<Vec<Question>>> {
+        ensure!(
+            self.is_empty() || contract.is_none(),
+            "--contract, --get: a contract says what is asked for: use one of them"
+        );
+        let asked = self.questions()?;
         let is_bare = |row: &Row| row.service.style == Style::Own && row.service.contracts.is_empty();
         Ok(match asked.is_empty() {
             false => Some(asked),
-            true if contract.is_none() && rows.iter().any(is_bare) => {
-                Some(vec![of("GET", &"/".to_owned(), None)?])
-            }
+            true if contract.is_none() && rows.iter().any(is_bare) => Some(vec![question("GET", "/", None)?]),
             true => None,
         })
     }
+}
+
+fn question(method: &str, path: &str, body: Option<&String>) -> anyhow::Result<Question> {
+    ensure!(path.starts_with('/'), "\"{path}\" is not a path: begin it with a slash");
+    Ok(Question { method: method.to_owned(), path: path.to_owned(), body: body.cloned() })
 }
 
 /// Learns what is `asked` from the first of `rows` that is not the raw socket; all rows then serve this contract. It is

@@ -22,7 +22,11 @@ struct Example {
     commands: &'static [&'static str],
 }
 
-const EXAMPLES: [Example; 15] = [
+const EXAMPLES: [Example; 16] = [
+    Example {
+        question: "How do I begin in a repository of mine?",
+        commands: &["tare init --dry-run", "tare init --get /items/1"],
+    },
     Example {
         question: "Which of two commands is cheaper, and by how much?",
         commands: &["tare compare 'node a.js' 'node b.js' --get /items/1"],

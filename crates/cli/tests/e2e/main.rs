@@ -5,6 +5,7 @@ mod build;
 mod compare;
 mod endure;
 mod errors;
+mod init;
 mod killed;
 mod list;
 mod load;

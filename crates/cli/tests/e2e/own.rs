@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Ended, PROGRAM, alone, start};
+use crate::support::{Ended, PROGRAM, Workspace, alone, start};
 
 /// The command of a fake service in this mode.
 fn command(mode: &str) -> String {
@@ -109,6 +109,33 @@ fn a_service_in_the_root_is_itself_and_not_the_raw_socket() {
         let ended = tare(folder.path(), &["verify", word, "--contract", "hello"]).expect(2);
         assert!(!ended.stdout.contains("raw-socket"), "{ended}");
     }
+}
+
+/// An experiment of a repository is known by its name, and its paths are relative to its file. Services of another catalogue
+/// take part.
+#[test]
+fn experiments_have_names_and_other_catalogues_take_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = Workspace::new(&[("honest", "correct")]);
+    let experiment = crate::support::experiment(&["../mine", "honest"], 4);
+    for (name, text) in [
+        ("tare.toml", "format = \"1.0\"\nexperiments = [\"bench\"]\n"),
+        ("bench/ours.toml", &experiment),
+        ("mine/service.toml", &crate::support::manifest("mine", "correct")),
+    ] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::create_dir(folder.path().join("below")).unwrap();
+    let below = folder.path().join("below");
+    let catalogue = other.root().to_str().unwrap().to_owned();
+    let ended = tare(&below, &["run", "ours", "--catalogue", &catalogue, "--dry-run"]).expect(0);
+    assert!(ended.stdout.contains("../mine, honest"), "{ended}");
+    let ended = tare(&below, &["run", "ours", "--dry-run"]).expect(1);
+    assert!(ended.stderr.contains("unknown service \"honest\""), "{ended}");
+    let ended = tare(&below, &["run", "outs"]).expect(1);
+    assert!(ended.stderr.contains("unknown experiment \"outs\"; did you mean \"ours\"?"), "{ended}");
 }
 
 fn git(folder: &Path, words: &[&str]) {

@@ -73,9 +73,13 @@ impl Project {
         if !path.is_file() {
             return Ok(None);
         }
-        let text = document::read(&path)?;
-        let project: Project = document::parse(&path, &text, FORMAT)?;
-        Ok(Some(Project { text, folder: folder.to_owned(), ..project }))
+        Project::parse(folder, &document::read(&path)?).map(Some)
+    }
+
+    /// Of the file in `folder`.
+    pub(super) fn parse(folder: &Path, text: &str) -> Result<Project, DocumentError> {
+        let project: Project = document::parse(&folder.join(FILE), text, FORMAT)?;
+        Ok(Project { text: text.to_owned(), folder: folder.to_owned(), ..project })
     }
 
     /// Another catalogue: the folder of a repository, or one of services with manifests.

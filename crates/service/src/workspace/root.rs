@@ -41,6 +41,15 @@ impl Root {
         Ok(Root { project: Project::load(&folder)?, folder, catalogue: None })
     }
 
+    /// As if the `tare.toml` of `folder` had this text.
+    ///
+    /// # Errors
+    /// It is wrong.
+    pub fn of_text(folder: &Path, text: &str) -> Result<Root, WorkspaceError> {
+        let project = Some(Project::parse(folder, text)?);
+        Ok(Root { folder: folder.to_owned(), project, catalogue: None })
+    }
+
     /// The same with the services and contracts of another folder: that of a repository, or one of services with manifests.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use clap::{Args as _, FromArgMatches};
 use tare_bench::{
     experiment::Experiment,
     plan::{
@@ -103,6 +104,12 @@ pub(crate) struct Args {
     asked: AskedOptions,
     #[command(flatten)]
     start: start::StartOptions,
+}
+
+/// The command with these words, the first of which is its name.
+pub(crate) fn run_words(global: &Global, words: &[&str]) -> anyhow::Result<Outcome> {
+    let matches = Args::augment_args(clap::Command::new(NAME)).try_get_matches_from(words)?;
+    run(global, Args::from_arg_matches(&matches)?)
 }
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {

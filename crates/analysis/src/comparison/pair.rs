@@ -1,0 +1,102 @@
+//! One metric of two rows, paired by block, and the figure of it.
+
+use tare_stats::{Contrast, Warning, log_ratios};
+
+use super::{
+    Figure,
+    decide::{Gated, LogRatios},
+};
+use crate::{
+    estimate::Estimate,
+    findings::{Finding, Issue, RowIssue, Scope},
+    series,
+};
+use tare_bench::{
+    folder::StoredRun,
+    plan::{
+        Plan,
+        until::{Gate, Metric},
+    },
+    record::{Record, Stopped},
+};
+
+/// One metric of two rows, in the blocks that both have.
+pub(super) struct Both {
+    pub metric: Metric,
+    pub baseline: Vec<f64>,
+    pub candidate: Vec<f64>,
+    pub doubts: Vec<Finding>,
+}
+
+pub(super) fn both(
+    kept: &StoredRun,
+    metric: Metric,
+    [baseline, candidate]: [&str; 2],
+    mut doubts: Vec<Finding>,
+) -> Both {
+    let of = |label: &str| series::of(&kept.header.plan, &kept.records, label, metric);
+    let pair = Scope::Pair(candidate.to_owned(), baseline.to_owned());
+    let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
+    let (baseline, candidate) = series::paired(&of(baseline), &of(candidate));
+    if metric == Metric::P99 && some_unanswered(&kept.records) {
+        doubts.push(of_pair(RowIssue::LowerBounds));
+    }
+    if baseline.is_empty() {
+        doubts.push(of_pair(RowIssue::NotMeasured));
+    }
+    Both { metric, baseline, candidate, doubts }
+}
+
+fn some_unanswered(records: &[Record]) -> bool {
+    let at_least = |stopped: &Stopped| {
+        stopped.latency_at(1).or(stopped.latency_at(0)).is_some_and(|latency| latency.at_least)
+    };
+    records.iter().any(|record| matches!(record, Record::Stopped(stopped) if at_least(stopped)))
+}
+
+/// A figure with a doubt is shown and does not decide.
+pub(super) fn series_of(gate: &Gate, both: &Both) -> LogRatios {
+    let log_ratios = log_ratios(&both.candidate, &both.baseline).unwrap_or_default();
+    let decides = gate.metrics.contains(&both.metric) && both.doubts.is_empty();
+    LogRatios { metric: both.metric, decides, log_ratios }
+}
+
+/// The geometric mean: the quotient of those of both is the ratio beside them, which is paired by block.
+fn level(values: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().filter(|value| **value > 0.0).map(|value| value.ln()).collect();
+    Contrast::of_values(&logs).ok().map(|found| found.point.exp())
+}
+
+pub(super) fn figure(
+    plan: &Plan,
+    gate: &Gate,
+    both: Both,
+    series: &LogRatios,
+    gated: Option<Gated>,
+) -> Figure {
+    let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
+    let level = |values: &[f64]| level(&values[..used]);
+    let estimate = gated.as_ref().map(|gated| &gated.estimate);
+    // Too few blocks is part of the verdict already.
+    let own = |warning: &&Warning| !matches!(warning, Warning::TooFewBlocks { .. });
+    let warnings = estimate.iter().flat_map(|found| &found.warnings).filter(own);
+    let point = plan.rates().next();
+    let name = match (both.metric, point) {
+        (Metric::P99, Some((_, rate))) => format!("p99 at {}", rate.label()),
+        (metric, _) => metric.name().to_owned(),
+    };
+    Figure {
+        metric: both.metric,
+        name,
+        decides: series.decides,
+        baseline: level(&both.baseline),
+        candidate: level(&both.candidate),
+        ratio: estimate.map(Estimate::from),
+        confidence: 1.0 - gate.looks_at(both.metric).alpha(),
+        bound: gated.as_ref().map_or(1.0, |gated| gated.gate.bound),
+        verdict: gated.as_ref().filter(|_| series.decides).map(|gated| gated.verdict),
+        regression_most: gated.as_ref().and_then(|gated| gated.gate.regression_most),
+        warnings: warnings.copied().collect(),
+        doubts: both.doubts,
+    }
+}

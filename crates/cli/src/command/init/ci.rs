@@ -1,0 +1,37 @@
+//! Where the gate runs: a file for the CI server of the repository.
+
+use std::path::PathBuf;
+
+use super::file::ProjectText;
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Ci {
+    Github,
+    Gitlab,
+}
+
+impl Ci {
+    /// Its place and its text.
+    pub(super) fn file(self, project: &ProjectText) -> (PathBuf, String) {
+        let name = project.name;
+        match self {
+            Ci::Github => (
+                PathBuf::from(".github/workflows/tare.yml"),
+                format!(
+                    "name: tare\non: pull_request\npermissions: {{ contents: read, pull-requests: write }}\njobs:\n  gate:\n    \
+                     runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n        with: {{ fetch-depth: 0 }}\n      \
+                     - uses: OWNER/tare@main    # the repository that holds Tare\n        with: {{ gate: {name} }}\n"
+                ),
+            ),
+            Ci::Gitlab => (
+                PathBuf::from(".gitlab/tare.yml"),
+                format!(
+                    "# Include it in .gitlab-ci.yml: include: {{ local: .gitlab/tare.yml }}. It needs `tare` in the image.\ntare-gate:\n  \
+                     stage: test\n  rules: [{{ if: $CI_PIPELINE_SOURCE == \"merge_request_event\" }}]\n  variables: {{ GIT_DEPTH: 0 \
+                     }}\n  script:\n    - tare compare --gate {name} --revisions \"$CI_MERGE_REQUEST_DIFF_BASE_SHA...HEAD\"\n  \
+                     artifacts: {{ when: always, paths: [.tare/runs] }}\n"
+                ),
+            ),
+        }
+    }
+}

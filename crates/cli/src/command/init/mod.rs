@@ -1,0 +1,220 @@
+//! `tare init`: makes a repository one that Tare knows. It looks for a way to start the service, tries it, learns what it answers,
+//! writes that into files, and ends with a first comparison.
+
+mod ci;
+mod file;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, bail, ensure};
+use tare_load::units::parse_duration;
+use tare_service::{
+    discover::{self, Guess},
+    learn::{LearnError, Learned, Question},
+    revisions,
+    settings::ServiceSettings,
+    workspace::{Root, Workspace},
+};
+
+use super::{
+    asked::{self, AskedOptions},
+    compare,
+};
+use crate::{
+    exit::Outcome,
+    output::{paint, print, write_file},
+    workspace::Global,
+};
+use ci::Ci;
+use file::ProjectText;
+
+/// What marks a repository that Tare knows.
+const FILE: &str = "tare.toml";
+const BUDGET: &str = "30s";
+
+/// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
+///
+/// Tare reads the files of the current folder (Procfile, Dockerfile, package.json, go.mod, pyproject and requirements, pom.xml,
+/// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, and asks it each request four times. What
+/// all answers have in common becomes its contract. At the end the service is compared with itself, which shows what this
+/// machine can see.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare init                                                     look, try, write, compare
+  tare init --get /items/1 --get '/items?page=2'                what to ask for
+  tare init --command 'node server.js' --get /items/1           how to start it, if the guess is wrong
+  tare init --ci github                                         a workflow for pull requests too
+  tare init --dry-run                                           what would be tried, and nothing else
+
+Exit codes: 0 the files are written, 1 usage or set-up error, 2 the service could not be started, or it failed what it was asked, \
+130 or 143 interrupted.")]
+pub(crate) struct Args {
+    /// How the service is started, such as `'node server.js'`: it listens on the port in PORT, or in place of `{port}` [default: what
+    /// the files of the repository suggest]
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+    /// The service's name [default: that of the folder]
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    asked: AskedOptions,
+    /// Also write a workflow that compares each pull request with its base
+    #[arg(long, value_enum)]
+    ci: Option<Ci>,
+    /// Do not compare at the end
+    #[arg(long)]
+    no_compare: bool,
+    /// Time for the comparison
+    #[arg(long, value_name = "TIME", default_value = BUDGET, value_parser = parse_duration)]
+    budget: Duration,
+    /// Print the ways that would be tried, and stop
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+    let folder = std::env::current_dir().context("cannot find the current folder")?;
+    ensure!(!folder.join(FILE).exists(), "{FILE} is there already: change it, or remove it first");
+    let name = args.name.clone().unwrap_or_else(|| name_of(&folder));
+    let guesses = guesses(&folder, args.command.as_deref());
+    ensure!(
+        !guesses.is_empty(),
+        "nothing here says how a service is started: say it by `tare init --command 'node server.js'`"
+    );
+    if args.dry_run {
+        return print(&listed(&guesses)).map(|()| Outcome::Fine);
+    }
+    let asked = args.asked.or_root()?;
+    let Some((guess, learned)) = first_that_answers(global, &folder, &name, &guesses, &asked)? else {
+        bail!(
+            "the service did not answer in any of these ways: say how it is started by --command, and what to ask by --get"
+        );
+    };
+    let text = ProjectText { name: &name, guess, base: &base(&folder), has_contract: true };
+    let mut written = vec![(file::contract(&name), learned.named(&name)), (PathBuf::from(FILE), text.text())];
+    written.extend(args.ci.map(|ci| ci.file(&text)));
+    write(&folder, &written)?;
+    match args.no_compare {
+        true => Ok(Outcome::Fine),
+        false => compare_with_itself(global, &name, args.budget),
+    }
+}
+
+/// `--command` is right; else what the files say.
+fn guesses(folder: &Path, command: Option<&str>) -> Vec<Guess> {
+    match command {
+        Some(command) => {
+            let what = "as asked for".to_owned();
+            vec![Guess { what, command: command.to_owned(), ..Guess::default() }]
+        }
+        None => discover::guesses(folder),
+    }
+}
+
+fn listed(guesses: &[Guess]) -> String {
+    let line = |guess: &Guess| {
+        let steps = guess.build.iter().map(|step| step.command.join(" "));
+        let steps: Vec<String> = steps.chain([guess.command.clone()]).collect();
+        format!("{} ({})\n    {}\n", guess.what, guess.file.display(), steps.join("\n    "))
+    };
+    guesses.iter().map(line).collect()
+}
+
+/// Builds and starts the service in one way after the other.
+fn first_that_answers<'g>(
+    global: &Global,
+    folder: &Path,
+    name: &str,
+    guesses: &'g [Guess],
+    asked: &[Question],
+) -> anyhow::Result<Option<(&'g Guess, Learned)>> {
+    for guess in guesses {
+        eprintln!("trying `{}`", guess.command);
+        match try_one(global, folder, name, guess, asked) {
+            Ok(learned) => return Ok(Some((guess, learned))),
+            // It is started so; what it is asked is another matter.
+            Err(error) if matches!(error.downcast_ref(), Some(LearnError::Refused { .. })) => {
+                return Err(
+                    error.context(format!("`{}` starts it; give --get a path that it serves", guess.command))
+                );
+            }
+            Err(error) => anstream::eprintln!("{} {error:#}", paint("33", "that does not work:")),
+        }
+        ensure!(tare_host::signals::received().is_none(), "interrupted: nothing is written");
+    }
+    Ok(None)
+}
+
+fn try_one(
+    global: &Global,
+    folder: &Path,
+    name: &str,
+    guess: &Guess,
+    asked: &[Question],
+) -> anyhow::Result<Learned> {
+    let text = ProjectText { name, guess, base: "", has_contract: false }.text();
+    let workspace: Workspace = global.open_at(&Root::of_text(folder, &text)?)?;
+    let rows = workspace.rows([name])?;
+    let settings = ServiceSettings { threads: 1, delay_ms: 0 };
+    asked::learn(&workspace, &rows, asked, &settings, &workspace.scratch("init"))
+}
+
+fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
+    let taken = files.iter().find(|(path, _)| folder.join(path).exists());
+    if let Some((path, _)) = taken {
+        bail!("{}: is there already; nothing is written", path.display());
+    }
+    for (path, text) in files {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+        }
+        write_file(&path, text.as_bytes())?;
+    }
+    let names: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+    eprintln!("wrote {}: read them, and commit them", names.join(", "));
+    Ok(())
+}
+
+/// What differs between two processes of one build was made by the machine.
+fn compare_with_itself(global: &Global, name: &str, budget: Duration) -> anyhow::Result<Outcome> {
+    eprintln!("comparing {name} with itself, to see what this machine can see");
+    let budget = format!("{}ms", budget.as_millis());
+    let words = ["compare", name, name, "--metric", "cpu", "--budget", &budget, "--fail-on", "regression"];
+    compare::run_words(global, &words)
+}
+
+/// The name of the folder, as far as a service can have it.
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let kept: String =
+        name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    match kept.trim_matches('-') {
+        "" | "raw-socket" => "service".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// The branch that pull requests are merged into.
+fn base(folder: &Path) -> String {
+    revisions::default_branch(folder).unwrap_or_else(|| "origin/main".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_a_service_its_name() {
+        let of = |name: &str| name_of(&Path::new("/repositories").join(name));
+        assert_eq!(
+            (of("My Shop"), of("shop.v2"), of("--")),
+            ("my-shop".into(), "shop-v2".into(), "service".into())
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! `tare init`: a repository that Tare has never seen, and what it has afterwards.
+
+use std::{fs, path::Path};
+
+use crate::support::{Ended, PROGRAM, alone, start};
+
+fn tare(folder: &Path, words: &[&str]) -> Ended {
+    start(folder, words).end()
+}
+
+/// A repository whose service is started as its authors wrote it down.
+fn repository(mode: &str) -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix("shop").tempdir().unwrap();
+    let procfile = format!("web: FAKE={mode} {}\n", PROGRAM.display());
+    fs::write(folder.path().join("Procfile"), procfile).unwrap();
+    folder
+}
+
+#[test]
+fn a_repository_has_a_file_a_contract_and_a_first_comparison() {
+    let _alone = alone();
+    let repository = repository("correct");
+    let folder = repository.path();
+    let ended = tare(folder, &["init", "--name", "shop", "--ci", "github", "--budget", "10s"]);
+    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
+    assert!(ended.stdout.contains("shop@2 against shop"), "{ended}");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let project = read("tare.toml").replace(&PROGRAM.display().to_string(), "PROGRAM");
+    insta::assert_snapshot!(project);
+    assert!(read("tare/shop.toml").contains("body = \"Hello world!\""), "{}", read("tare/shop.toml"));
+    assert!(read(".github/workflows/tare.yml").contains("with: { gate: shop }"));
+    // What was written is what the other commands work with.
+    tare(folder, &["verify", "shop"]).expect(0);
+    let again = tare(folder, &["init"]).expect(1);
+    assert!(again.stderr.contains("tare.toml is there already"), "{again}");
+}
+
+#[test]
+fn what_does_not_work_is_said_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = tare(folder.path(), &["init"]).expect(1);
+    assert!(ended.stderr.contains("nothing here says how a service is started"), "{ended}");
+    let ended = tare(folder.path(), &["init", "--command", "no-such-program serve"]).expect(1);
+    assert!(ended.stderr.contains("trying `no-such-program serve`\nthat does not work: "), "{ended}");
+    assert!(ended.stderr.contains("the service did not answer in any of these ways"), "{ended}");
+    let repository = repository("correct");
+    let ended = tare(repository.path(), &["init", "--get", "/nowhere"]).expect(1);
+    assert!(ended.stderr.contains("give --get a path that it serves"), "{ended}");
+    let ended = tare(repository.path(), &["init", "--dry-run"]).expect(0);
+    assert!(ended.stdout.starts_with("the process \"web\" (Procfile)\n    FAKE=correct "), "{ended}");
+    assert!(!repository.path().join("tare.toml").exists() && !folder.path().join("tare.toml").exists());
+}

@@ -1,0 +1,171 @@
+//! How the service of a repository may be built and started: guesses from its files, likely ones first. Reads files and starts
+//! nothing; whoever asks tries them, and the first that answers is right.
+
+mod go;
+mod java;
+mod node;
+mod python;
+mod ruby;
+mod rust;
+mod written;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// One way to start the service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Guess {
+    /// What it is, for a reader: `FastAPI`.
+    pub what: String,
+    /// The file that says so, relative to the repository.
+    pub file: PathBuf,
+    pub build: Vec<BuildStep>,
+    /// As a user would write it; with `{port}`, or of a program that reads `PORT`.
+    pub command: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildStep {
+    pub command: Vec<String>,
+    /// It brings packages from a registry.
+    pub network: bool,
+}
+
+/// All guesses for this folder, without those that are the same twice. What its authors wrote down comes before what the files of a
+/// language say.
+pub fn guesses(folder: &Path) -> Vec<Guess> {
+    let readers: [fn(&Path) -> Vec<Guess>; 7] = [
+        written::procfile,
+        node::guesses,
+        python::guesses,
+        go::guesses,
+        java::guesses,
+        rust::guesses,
+        ruby::guesses,
+    ];
+    let mut found: Vec<Guess> = Vec::new();
+    for guess in readers.iter().flat_map(|reader| reader(folder)).chain(written::dockerfile(folder)) {
+        if !found.iter().any(|other| other.command == guess.command) {
+            found.push(guess);
+        }
+    }
+    found
+}
+
+impl BuildStep {
+    fn offline(words: &str) -> BuildStep {
+        BuildStep { command: words.split(' ').map(str::to_owned).collect(), network: false }
+    }
+
+    fn online(words: &str) -> BuildStep {
+        BuildStep { network: true, ..BuildStep::offline(words) }
+    }
+}
+
+/// A file larger than this is no source that a person wrote.
+const SOURCE_BYTES_MAX: u64 = 1 << 20;
+/// How many sources are looked at.
+const SOURCES_MAX: usize = 400;
+/// Folders that hold the sources of others, or products.
+const FOREIGN: [&str; 8] =
+    ["node_modules", "vendor", "target", "build", "dist", "venv", "__pycache__", "testdata"];
+
+fn text(folder: &Path, name: &str) -> Option<String> {
+    let path = folder.join(name);
+    let size = path.metadata().ok()?.len();
+    (size <= SOURCE_BYTES_MAX).then(|| fs::read_to_string(path).ok()).flatten()
+}
+
+/// The files below `folder` with this ending, relative to it, nearest first.
+fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(inner) = (!folders.is_empty()).then(|| folders.remove(0)) {
+        let entries = fs::read_dir(folder.join(&inner)).into_iter().flatten().flatten();
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // Not through links, which may lead in a circle.
+            let kind = entry.file_type();
+            let path = inner.join(&name);
+            if kind.as_ref().is_ok_and(fs::FileType::is_dir)
+                && !name.starts_with('.')
+                && !FOREIGN.contains(&name.as_str())
+            {
+                folders.push(path);
+            } else if name.ends_with(ending) && kind.is_ok_and(|kind| kind.is_file()) {
+                found.push(path);
+            }
+            if found.len() == SOURCES_MAX {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// The command as it takes its port: by the variable if the sources name it, else by a flag that they name.
+fn with_port(folder: &Path, ending: &str, command: &str) -> Vec<String> {
+    let texts: Vec<String> =
+        sources(folder, ending).iter().filter_map(|path| text(folder, path.to_str()?)).collect();
+    let is_said = |word: &str| texts.iter().any(|text| text.contains(&format!("\"{word}\"")));
+    let flags = [
+        ("port", "--port {port}"),
+        ("addr", "--addr 127.0.0.1:{port}"),
+        ("listen", "--listen 127.0.0.1:{port}"),
+        ("bind", "--bind 127.0.0.1:{port}"),
+    ];
+    let by_flag = flags.iter().filter(|(word, _)| is_said(word)).map(|(_, flag)| format!("{command} {flag}"));
+    let plain = [command.to_owned()];
+    match is_said("PORT") {
+        true => plain.into_iter().chain(by_flag).collect(),
+        false => by_flag.chain(plain).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is guessed of a repository with these files: `WHAT (FILE): BUILD && BUILD && COMMAND`.
+    pub(super) fn guessed(files: &[(&str, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let line = |guess: Guess| {
+            let steps = guess.build.iter().map(|step| step.command.join(" ")).chain([guess.command]);
+            format!("{} ({}): {}", guess.what, guess.file.display(), steps.collect::<Vec<_>>().join(" && "))
+        };
+        guesses(folder.path()).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn nothing_is_guessed_of_an_empty_folder() {
+        assert_eq!(guessed(&[("README.md", "a service")]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_its_authors_wrote_down_comes_first_and_once() {
+        let files = [
+            ("Procfile", "release: ./migrate\nweb: node server.js\n"),
+            ("package.json", "{\"scripts\": {\"start\": \"node server.js\"}}"),
+        ];
+        assert_eq!(guessed(&files), ["the process \"web\" (Procfile): node server.js"]);
+    }
+
+    #[test]
+    fn sources_of_others_are_not_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["z.go", "a/b.go", "vendor/x.go", ".git/y.go"] {
+            fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(sources(folder.path(), ".go"), [Path::new("z.go"), Path::new("a/b.go")]);
+    }
+}

@@ -1,0 +1,96 @@
+//! A service for Node: `package.json`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{BuildStep, Guess, text};
+
+const FILE: &str = "package.json";
+/// The package of a framework, and its name.
+const FRAMEWORKS: [(&str, &str); 9] = [
+    ("@nestjs/core", "NestJS"),
+    ("next", "Next.js"),
+    ("fastify", "Fastify"),
+    ("express", "Express"),
+    ("koa", "Koa"),
+    ("hono", "Hono"),
+    ("restify", "Restify"),
+    ("polka", "Polka"),
+    ("@hapi/hapi", "hapi"),
+];
+
+pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
+    let Some(package) = text(folder, FILE).and_then(|text| serde_json::from_str::<Value>(&text).ok()) else {
+        return without_a_package(folder);
+    };
+    let depends = |name: &str| !package["dependencies"][name].is_null();
+    let framework = FRAMEWORKS.iter().find(|(name, _)| depends(name)).map_or("Node", |(_, name)| name);
+    let start = package["scripts"]["start"].as_str();
+    let main = package["main"].as_str().filter(|main| folder.join(main).is_file());
+    // npm stands between Tare and the program: a script that is a program is started without it.
+    let is_program = |script: &str| script.starts_with("node ") && !script.contains(['&', '|', ';']);
+    let by_script = start.map(|script| match is_program(script) {
+        true => script.to_owned(),
+        false => "npm start".to_owned(),
+    });
+    let commands = by_script.into_iter().chain(main.map(|main| format!("node {main}")));
+    let guess = |command| Guess {
+        what: framework.to_owned(),
+        file: PathBuf::from(FILE),
+        build: build(folder, &package),
+        command,
+    };
+    commands.map(guess).collect()
+}
+
+fn build(folder: &Path, package: &Value) -> Vec<BuildStep> {
+    let has = |name: &str| folder.join(name).is_file();
+    let needs_packages = package["dependencies"].as_object().is_some_and(|packages| !packages.is_empty());
+    let builds = package["scripts"]["build"].is_string();
+    let install = match () {
+        () if !needs_packages && !builds => None,
+        () if has("pnpm-lock.yaml") => Some("pnpm install --frozen-lockfile"),
+        () if has("yarn.lock") => Some("yarn install --frozen-lockfile"),
+        () if has("package-lock.json") => Some("npm ci"),
+        () => Some("npm install"),
+    };
+    let script = builds.then(|| BuildStep::offline("npm run build"));
+    install.map(BuildStep::online).into_iter().chain(script).collect()
+}
+
+/// A single file needs no package.
+fn without_a_package(folder: &Path) -> Vec<Guess> {
+    let names = ["server.js", "server.mjs", "app.js", "index.js", "main.js"];
+    let there = names.into_iter().find(|name| folder.join(name).is_file());
+    let guess = |name: &str| Guess {
+        what: "Node".to_owned(),
+        file: PathBuf::from(name),
+        command: format!("node {name}"),
+        ..Guess::default()
+    };
+    there.map(guess).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::guessed;
+
+    #[test]
+    fn a_script_that_is_a_program_is_started_without_npm() {
+        let of = |text: &str| guessed(&[("package.json", text), ("app.js", ""), ("package-lock.json", "")]);
+        assert_eq!(
+            of(r#"{"scripts": {"start": "node app.js"}, "dependencies": {"express": "5"}}"#),
+            ["Express (package.json): npm ci && node app.js"]
+        );
+        assert_eq!(
+            of(r#"{"scripts": {"start": "NODE_ENV=x node app.js", "build": "tsc"}, "main": "app.js"}"#),
+            [
+                "Node (package.json): npm ci && npm run build && npm start",
+                "Node (package.json): npm ci && npm run build && node app.js"
+            ]
+        );
+        assert_eq!(guessed(&[("server.js", "")]), ["Node (server.js): node server.js"]);
+        assert!(of("no json").len() == 1, "then the file is looked at");
+    }
+}

@@ -1,0 +1,39 @@
+//! A service in Ruby: a Rack application.
+
+use std::path::{Path, PathBuf};
+
+use super::{BuildStep, Guess};
+
+pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
+    let has = |name: &str| folder.join(name).is_file();
+    if !has("config.ru") {
+        return Vec::new();
+    }
+    let bundled = has("Gemfile");
+    let build = if bundled { vec![BuildStep::online("bundle install --quiet")] } else { Vec::new() };
+    let prefix = if bundled { "bundle exec " } else { "" };
+    let guess = |server: &str| Guess {
+        what: "Rack".to_owned(),
+        file: PathBuf::from("config.ru"),
+        build: build.clone(),
+        command: format!("{prefix}{server}"),
+    };
+    vec![
+        guess("puma --bind tcp://127.0.0.1:{port} config.ru"),
+        guess("rackup --host 127.0.0.1 --port {port}"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::guessed;
+
+    #[test]
+    fn a_rack_application_is_served_by_puma() {
+        let found = guessed(&[("config.ru", "run App"), ("Gemfile", "")]);
+        assert_eq!(
+            found[0],
+            "Rack (config.ru): bundle install --quiet && bundle exec puma --bind tcp://127.0.0.1:{port} config.ru"
+        );
+    }
+}
