@@ -3,6 +3,7 @@
 mod broken;
 mod build;
 mod compare;
+mod docs;
 mod endure;
 mod errors;
 mod init;

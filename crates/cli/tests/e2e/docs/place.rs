@@ -1,0 +1,152 @@
+//! Where the commands of documents are run: a repository that has everything which they name, in a folder of its own.
+
+use std::{
+    env, fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+use super::fences::Fence;
+use crate::support::{USUAL, free_port, manifest, real_root, within};
+
+/// Parts of this repository that commands name.
+const PARTS: [&str; 8] =
+    ["services", "contracts", "experiments", "figures", "scripts", "docs", "Cargo.toml", "crates"];
+/// Stored runs, by the names that documents give them.
+const RUNS: [&str; 9] = [
+    "RUN",
+    "runs/A",
+    "runs/B",
+    "runs/C",
+    "runs/gate",
+    ".tare/runs/OLD",
+    ".tare/runs/NEW",
+    ".tare/runs/gate",
+    "record/restinio-2017",
+];
+const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\"]\nexperiments = [\"experiments\"]\n\
+    [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
+    [gate.shop]\nservice = \"shop\"\nbase = \"origin/main\"\nget = [\"/items/1\"]\n";
+
+pub struct Place {
+    folder: TempDir,
+    server: Child,
+    port: u16,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for part in PARTS {
+            symlink(real_root().join(part), root.join(part)).unwrap();
+        }
+        for (name, text) in [
+            ("tare.toml", PROJECT),
+            ("server.js", include_str!("server.js")),
+            ("urls.txt", "http://127.0.0.1:8080/items/1\nhttp://127.0.0.1:8080/items/2\n"),
+            ("mine/service.toml", &manifest("mine", "correct")),
+            ("my-service/service.toml", &manifest("my-service", "correct")),
+            ("bin/tare", include_str!("tare.sh")),
+            ("bin/make", include_str!("make.sh")),
+        ] {
+            write(&root.join(name), text);
+        }
+        let programs = ["bin/tare", "bin/make"].map(|name| root.join(name));
+        programs
+            .iter()
+            .for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap());
+        for (place, name) in RUNS.into_iter().enumerate() {
+            let kept = if name.ends_with("restinio-2017") { "restinio-2017" } else { "quick" };
+            copy(&real_root().join("record").join(kept), &root.join(name));
+            began_at_another_time(&root.join(name).join("run.json"), place);
+        }
+        fs::create_dir_all(root.join("home")).unwrap();
+        symlink(real_root(), root.join("home/tare")).unwrap();
+        repository(root);
+        let port = free_port();
+        let mut server = Command::new("node");
+        server.arg("server.js").current_dir(root).env("PORT", port.to_string()).stdout(Stdio::null());
+        let server = server.spawn().unwrap();
+        assert!(within(USUAL, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()));
+        Place { folder, server, port }
+    }
+
+    /// Runs all of a fence; the error names its first line that fails, and what it printed.
+    pub fn run(&self, fence: &Fence) -> Result<(), String> {
+        let root = self.folder.path();
+        let there = format!("127.0.0.1:{}", self.port);
+        let text = fence.text.replace("127.0.0.1:8080", &there).replace("127.0.0.1:3000", &there);
+        let urls = fs::read_to_string(root.join("urls.txt")).unwrap();
+        write(&root.join("urls.txt"), &urls.replace("127.0.0.1:8080", &there));
+        let script = format!("set -u\ntrap 'echo \"failed: $BASH_COMMAND\" >&2' ERR\nset -eE\n{text}\n");
+        let mut bash = Command::new("bash");
+        bash.arg("-c").arg(script).current_dir(root).stdin(Stdio::null());
+        bash.env("PATH", path(root)).env("PLACE", root).env("ROOT", real_root());
+        bash.env("TARE", env!("CARGO_BIN_EXE_tare")).env("TARE_HOME", root.join("home/cache"));
+        bash.env("HOME", root.join("home")).env_remove("TARE_ROOT");
+        let ended = bash.output().unwrap();
+        match ended.status.success() {
+            true => Ok(()),
+            false => {
+                let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+                Err(format!("{}:{}: {}\n{said}", fence.file, fence.line, ended.status))
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _it_may_have_ended = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A run folder may be written into by what is run.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => fs::copy(entry.path(), to).map(drop).unwrap(),
+        }
+    }
+}
+
+/// So that they are different runs.
+fn began_at_another_time(header: &Path, place: usize) {
+    let mut run: serde_json::Value = serde_json::from_str(&fs::read_to_string(header).unwrap()).unwrap();
+    run["began"] = format!("2026-01-02T03:04:0{place}Z").into();
+    fs::write(header, run.to_string()).unwrap();
+}
+
+/// Two commits: `main` with its remote, and one more on HEAD.
+fn repository(root: &Path) {
+    let git = |words: &[&str]| {
+        let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+        let done = Command::new("git").arg("-C").arg(root).args(user).args(words).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["add", "server.js", "my-service", "mine"]);
+    git(&["commit", "--quiet", "-m", "a shop"]);
+    git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    git(&["checkout", "--quiet", "-b", "topic"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "a change"]);
+}
+
+/// The commands of documents first.
+fn path(root: &Path) -> std::ffi::OsString {
+    let rest = env::var_os("PATH").unwrap_or_default();
+    env::join_paths([root.join("bin")].into_iter().chain(env::split_paths(&rest))).unwrap()
+}
