@@ -51,7 +51,7 @@ dist: ## package the command: an archive, a Debian package and a Python wheel in
 	@scripts/dist.sh
 
 dist-test: ## install each package of target/dist in an empty place, and use it there
-	@scripts/dist-test.sh
+	@scripts/dist-test.sh --crates
 
 fuzz: setup ## run every fuzz target for FUZZ_SECONDS (30)
 	@scripts/fuzz.sh

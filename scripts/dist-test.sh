@@ -2,10 +2,13 @@
 # Installs each package of target/dist in an empty place, and uses what is there: the binary, from a folder that has nothing
 # of a checkout, the manual pages and the completions. What this machine cannot install is skipped by name; with
 # TARE_TEST_ALL=1 that is an error.
+#
+#   scripts/dist-test.sh              the packages in target/dist, or in DIST
+#   scripts/dist-test.sh --crates     and each crate, as the registry would get it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly dist=$PWD/target/dist
+readonly dist=${DIST:-$PWD/target/dist}
 work=$(mktemp -d)
 server=
 finish() {
@@ -105,6 +108,13 @@ a_debian_package_installs_in_an_empty_root() {
     [[ ! -e $root/usr/bin/tare ]] || fail "${FUNCNAME[0]}" 'dpkg left files behind'
 }
 
+# Each crate as the registry would get it: it builds from its package alone.
+every_crate_is_a_package() {
+    local packages
+    mapfile -t packages < <(sed -n 's/^name = "\(tare-.*\)"/--package=\1/p' crates/*/Cargo.toml)
+    "${CARGO:-cargo}" package --locked --allow-dirty --quiet "${packages[@]}" >&2 || fail "${FUNCNAME[0]}" 'cargo package'
+}
+
 main() {
     local port archives=("$dist"/*.tar.gz) wheels=("$dist"/*.whl) debs=("$dist"/*.deb)
     serve
@@ -121,8 +131,12 @@ main() {
     else
         trial a_debian_package_installs_in_an_empty_root "${debs[0]}"
     fi
+    # Minutes of compiling, and nothing that depends on the packages above.
+    if [[ ${1-} == --crates ]]; then
+        trial every_crate_is_a_package Cargo.toml
+    fi
     printf 'dist-test: %s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
     ((failed == 0))
 }
 
-main
+main "$@"

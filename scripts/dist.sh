@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packages of the command `tare`, in target/dist: a tar archive, a Debian package and a Python wheel. Each has the binary,
+# Packages of the command `tare`, in target/dist (or DIST): a tar archive, a Debian package and a Python wheel. Each has the binary,
 # the manual pages and the completions of shells; the binary prints these itself.
 #
 #   scripts/dist.sh             build the release binary, static if Rust's library for musl is here, and package it
@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/env.sh
 . scripts/env.sh
 
-readonly name=tare-http out=target/dist
+readonly name=tare-http out=${DIST:-target/dist}
 readonly cargo=${CARGO:-cargo}
 say() { printf 'dist: %s\n' "$*" >&2; }
 

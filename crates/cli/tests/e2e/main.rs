@@ -3,6 +3,7 @@
 mod broken;
 mod build;
 mod compare;
+mod dist;
 mod docs;
 mod endure;
 mod errors;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 const HEAD: &str = "# Commands\n\n\
     What `--help` prints. The page is written by a test, and not by hand: after a change of a help text run\n\
-    `INSTA_UPDATE=always cargo test -p tare --test e2e reference`.\n";
+    `INSTA_UPDATE=always cargo test -p tare-http --test e2e reference`.\n";
 
 #[test]
 fn the_page_of_commands_is_what_help_prints() {

@@ -18,9 +18,9 @@ use table::TableView;
 /// reads them from top to bottom, and a browser lays out what it is given.
 pub const TABLE_ROWS_MAX: usize = 300;
 
-const CHARTS: &str = include_str!("../../../../web/dist/charts.js");
-const SCRIPT: &str = include_str!("../../../../web/dist/page.js");
-const STYLE: &str = include_str!("../../../../web/dist/page.css");
+const CHARTS: &str = include_str!("../../dist/charts.js");
+const SCRIPT: &str = include_str!("../../dist/page.js");
+const STYLE: &str = include_str!("../../dist/page.css");
 
 /// What a page that comes from a server has more than one from disk. All are paths of the same server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
