@@ -48,7 +48,9 @@ impl CpuAccounting {
         let cpus = plan.pinning.all().len() as u64;
         for record in records {
             let Record::Sample(slice) = record else { continue };
-            let Some(slice_times) = slice.host.accounting else { continue };
+            // What a service took that is not known would stand among the others' time.
+            let known = slice.host.accounting.filter(|_| slice.host.cpu_unknown.is_none());
+            let Some(slice_times) = known else { continue };
             slices += 1.0;
             found.all_ns += slice_times.wall_ns * cpus;
             found.server_ns += slice.host.server_cpu_ns;

@@ -51,7 +51,7 @@ pub struct Pilot {
     /// Length of a window of the curve.
     pub window_ns: u64,
     pub answered: Vec<u64>,
-    /// CPU time of the service's processes in each window.
+    /// CPU time of the service's processes in each window; empty if it is not known.
     pub server_cpu_ns: Vec<u64>,
     /// CPU time that others took on the measured CPUs in each window; empty in older runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -82,8 +82,8 @@ pub struct Beside {
 pub struct Started {
     pub block: usize,
     pub row: usize,
-    /// From `exec` to the first right answer.
-    pub start_up_ns: u64,
+    /// From `exec` to the first right answer; absent for a server that ran already.
+    pub start_up_ns: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tare_host::{
     cpus::CpuAccounting,
-    process::{PortOwner, Priority, ThreadGroup},
+    process::{CpuUnknown, Priority, ThreadGroup},
 };
 pub use tare_load::{Failure, Failures};
 use tare_load::{Histogram, Measures, RunReport};
@@ -145,11 +145,12 @@ pub struct LoadResult {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostUsage {
-    /// CPU time of the service's processes; 0 if another process serves.
+    /// CPU time of the service's processes; 0, and left out, if it is not known.
+    #[serde(skip_serializing_if = "is_zero")]
     pub server_cpu_ns: u64,
-    /// What listens on the service's port and is none of its processes: then nothing is known of its CPU time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub served_by: Option<PortOwner>,
+    /// Why it is not known, if it is not.
+    #[serde(alias = "served_by", skip_serializing_if = "Option::is_none")]
+    pub cpu_unknown: Option<CpuUnknown>,
     /// The part of it in user mode and in the kernel, in ticks of 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_by_mode: Option<CpuByMode>,
@@ -178,6 +179,10 @@ pub struct HostUsage {
     /// Of the service's process, where it served this sample alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessFacts>,
+}
+
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -313,7 +318,7 @@ impl Sample {
 
     /// CPU time of the service for each right answer.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        (self.load.answered > 0 && self.host.served_by.is_none())
+        (self.load.answered > 0 && self.host.cpu_unknown.is_none())
             .then(|| self.host.server_cpu_ns as f64 / self.load.answered as f64)
     }
 }

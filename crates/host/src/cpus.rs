@@ -28,6 +28,20 @@ impl Pinning {
         Pinning { server: cpus[..server].to_vec(), generator: cpus[server..server + generator].to_vec() }
     }
 
+    /// For servers whose CPUs are not Tare's to choose: the generator has CPUs that they may not use, if there are as many as it
+    /// has threads. Else it has the last ones, and shares them.
+    pub fn beside(server: &[usize], cpus: &[usize], generator_threads: usize) -> Pinning {
+        let free: Vec<usize> = cpus.iter().copied().filter(|cpu| !server.contains(cpu)).collect();
+        let wanted = generator_threads.min(cpus.len());
+        if free.len() >= wanted {
+            return Pinning { server: server.to_vec(), generator: free[..wanted].to_vec() };
+        }
+        let generator = cpus[cpus.len() - wanted..].to_vec();
+        // What was counted on the CPUs of both is counted once: those of the generator are among the server's.
+        let both = Pinning { server: server.to_vec(), generator: generator.clone() }.all();
+        Pinning { server: both, generator }
+    }
+
     pub fn all(&self) -> Vec<usize> {
         let mut cpus = [self.server.as_slice(), &self.generator].concat();
         cpus.sort_unstable();
@@ -35,7 +49,7 @@ impl Pinning {
         cpus
     }
 
-    /// Of what was counted on the CPUs of both: once if those are the same.
+    /// Of what was counted on the CPUs of both: once if they share some, for those of the generator are then among the server's.
     fn sum(&self, server: u64, generator: u64) -> u64 {
         if self.apart() { server + generator } else { server }
     }
@@ -231,6 +245,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_generator_avoids_the_cpus_of_a_server_that_chose_its_own() {
+        let of = |server: &[usize], cpus: &[usize], threads| {
+            let Pinning { server, generator } = Pinning::beside(server, cpus, threads);
+            (server, generator)
+        };
+        assert_eq!(of(&[0], &[0, 1], 1), (vec![0], vec![1]));
+        assert_eq!(of(&[0, 1], &[0, 1], 1), (vec![0, 1], vec![1]), "shared");
+        assert_eq!(of(&[1, 2], &[0, 1, 2, 3], 3), (vec![1, 2, 3], vec![1, 2, 3]));
+        assert_eq!(of(&[0], &[0], 2), (vec![0], vec![0]));
+    }
 
     #[test]
     fn times_are_read_for_the_cpus_asked_for() {

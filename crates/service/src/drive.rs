@@ -1,7 +1,7 @@
 //! Loads a service: makes a generator for a contract, and describes its failures. Used to measure services and to test their
 //! endurance.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use tare_load::{
     Connections, DriverChoice, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample,
@@ -14,12 +14,8 @@ use tare_host::process;
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 const EXCHANGES: usize = 512;
 
-/// The exchanges of `contract` for the service at `target`, with placeholders filled.
-pub fn pool(contract: &Contract, target: SocketAddr, seed: u64) -> Arc<ExchangePool> {
-    of_host(contract, &target.to_string(), seed)
-}
-
-fn of_host(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
+/// The exchanges of `contract` for the service whose `Host` is this, with placeholders filled.
+pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
     Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, EXCHANGES, host)))
 }
 
@@ -29,13 +25,14 @@ fn of_host(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
 /// The generator cannot be made: no threads, an unusable CPU or namespace, or no driver.
 pub fn generator(
     contract: &Contract,
+    host: &str,
     route: impl Into<Route>,
     connections: Connections,
     cpus: &[usize],
     seed: u64,
 ) -> Result<Generator, GeneratorError> {
     let route = route.into();
-    let pool = of_host(contract, &route.target.to_string(), seed);
+    let pool = pool(contract, host, seed);
     let settings = Settings { route, connections, cpus: cpus.to_vec(), driver: DriverChoice::Auto, seed };
     Generator::new(settings, pool)
 }
@@ -78,7 +75,7 @@ mod tests {
         let text = "format = \"1.0\"\nname = \"a\"\ntitle = \"\"\n[[request]]\nname = \"x\"\nmethod = \"GET\"\n\
             path = \"/{{label}}\"\n[request.response]\nstatus = 200\n";
         let contract = Contract::parse(text, std::path::Path::new("a.toml")).unwrap();
-        let pool = |seed| format!("{:?}", pool(&contract, "127.0.0.1:81".parse().unwrap(), seed));
+        let pool = |seed| format!("{:?}", pool(&contract, "127.0.0.1:81", seed));
         assert_eq!(pool(1), pool(1));
         assert_ne!(pool(1), pool(2));
     }

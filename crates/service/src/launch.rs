@@ -1,4 +1,5 @@
-//! Starts a service of the catalogue and waits until it answers. Used to verify and to measure.
+//! Starts a service of the catalogue, or attaches to one that runs already, and waits until it answers. Used to verify and to
+//! measure.
 
 use std::{
     fs, io,
@@ -30,8 +31,10 @@ const PADDING_BYTES_MAX: usize = 4096;
 pub struct Ready {
     pub process: process::Service,
     pub address: SocketAddr,
-    /// From `exec` to the answer that made it ready.
-    pub start_up: Duration,
+    /// What requests name as their `Host`.
+    pub host: String,
+    /// From `exec` to the answer that made it ready; absent for a server that ran already.
+    pub start_up: Option<Duration>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -59,10 +62,10 @@ pub struct Settings<'a> {
     pub port: Option<u16>,
 }
 
-/// Starts `service` and waits until it answers. Its output goes to `folder/stem.stdout` and `.stderr`.
+/// Starts `service`, unless it runs already, and waits until it answers. Its output goes to `folder/stem.stdout` and `.stderr`.
 ///
 /// # Errors
-/// It cannot be started, does not become ready in time, or the folder for its output cannot be made.
+/// It cannot be started, is no longer the server that it was, does not become ready in time, or the folder for its output cannot be made.
 pub fn launch(
     service: &catalogue::Service,
     settings: &Settings,
@@ -72,8 +75,41 @@ pub fn launch(
 ) -> Result<Ready, LaunchError> {
     let output = |source| LaunchError::Output { folder: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(output)?;
+    let (process, address, host) = match &service.running {
+        Some(running) => {
+            (process::Service::attach(&running.server), running.server.address(), running.host.clone())
+        }
+        None => {
+            let (process, port) = start_on_a_port(service, settings, supervisor, folder, stem)?;
+            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            (process, address, address.to_string())
+        }
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+    // Other values than verify will send: otherwise a service that caches would have the correct answers already.
+    random.set_stream(1);
+    let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
+    let waited = process.wait_ready(service.run.ready_timeout, || {
+        let request = settings.contract.loaded().next();
+        request.is_none_or(|request| {
+            let exchange = settings.contract.exchange(request, &host, &mut random);
+            probe::ready(address, &exchange, settings.readiness, patience)
+        })
+    })?;
+    let start_up = (!process.is_attached()).then_some(waited);
+    Ok(Ready { process, address, host, start_up })
+}
+
+/// On the port that the user chose, or on a free one.
+fn start_on_a_port(
+    service: &catalogue::Service,
+    settings: &Settings,
+    supervisor: &Supervisor,
+    folder: &Path,
+    stem: &str,
+) -> Result<(process::Service, u16), StartError> {
     let mut attempts = 0;
-    let (process, port) = loop {
+    loop {
         let port = settings.port.unwrap_or_else(process::free_port);
         match start(service, settings, supervisor, folder, stem, port) {
             // Another tare may be searching for ports, which it binds for an instant to see whether they are free.
@@ -82,22 +118,9 @@ pub fn launch(
             {
                 attempts += 1;
             }
-            started => break (started?, port),
+            started => return Ok((started?, port)),
         }
-    };
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
-    // Other values than verify will send: otherwise a service that caches would have the correct answers already.
-    random.set_stream(1);
-    let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
-    let start_up = process.wait_ready(service.run.ready_timeout, || {
-        let request = settings.contract.loaded().next();
-        request.is_none_or(|request| {
-            let exchange = settings.contract.exchange(request, &address.to_string(), &mut random);
-            probe::ready(address, &exchange, settings.readiness, patience)
-        })
-    })?;
-    Ok(Ready { process, address, start_up })
+    }
 }
 
 fn start(

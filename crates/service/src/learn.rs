@@ -25,6 +25,8 @@ pub const NAME: &str = "learned";
 /// Fresh processes that are asked, and how often each is: what differs between two starts, or from one answer to the next,
 /// is not required.
 const STARTS: usize = 2;
+/// A server that runs already is not started afresh.
+const STARTS_OF_RUNNING: usize = 1;
 const TIMES: usize = 2;
 /// From this status on an answer is an error.
 const ERROR_STATUS: u16 = 400;
@@ -129,7 +131,7 @@ pub struct Ground<'a> {
     pub folder: &'a Path,
 }
 
-/// Starts `service` twice and asks it everything that is `asked`.
+/// Starts `service` twice, unless it runs already, and asks it everything that is `asked`.
 ///
 /// # Errors
 /// It cannot be started, does not answer, answers with an error, or with one status and then another.
@@ -137,7 +139,8 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
     // Its answers are not looked at: it only says what is sent.
     let provisional = parse(&text(asked, &vec![LearnedAnswer::of_status(200); asked.len()]))?;
     let mut answers = vec![Vec::new(); asked.len()];
-    for start in 0..STARTS {
+    let starts = if service.running.is_some() { STARTS_OF_RUNNING } else { STARTS };
+    for start in 0..starts {
         let settings = Settings {
             contract: &provisional,
             service_settings: ground.service_settings,
@@ -164,7 +167,7 @@ fn ask_all(
     for _ in 0..TIMES {
         for (place, (asked, request)) in asked.iter().zip(&contract.requests).enumerate() {
             let mut random = ChaCha8Rng::seed_from_u64(0);
-            let exchange = contract.exchange(request, &ready.address.to_string(), &mut random);
+            let exchange = contract.exchange(request, &ready.host, &mut random);
             let answer = probe::connect(ready.address, PATIENCE)
                 .map_err(AskError::from)
                 .and_then(|mut stream| probe::ask(&mut stream, &exchange));

@@ -25,6 +25,7 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
         style_is_reference: service.style == catalogue::Style::RawSocket,
         closes_connections: !service.run.keeps_connections,
         known_failures: service.known_failures.iter().filter_map(known_failure).collect(),
+        host: service.running.as_ref().map(|running| running.host.clone()),
         ..verify::Options::new(seed)
     }
 }
@@ -105,6 +106,9 @@ fn while_running<T>(
 
 /// The check `end`: it stands beside the others and hides none of them.
 fn end(service: &Service, contract: &Contract, proof: &Proof, stopped: &Stopped) -> CheckResult {
+    if *stopped == Stopped::LeftRunning {
+        return CheckResult::skipped(CheckId::End, "", "Tare did not start it, and does not end it");
+    }
     let end = if stopped.is_clean() { Ok(()) } else { Err(stopped.to_string()) };
     verify::ended(contract, &verify_options(service, proof.seed), end)
 }

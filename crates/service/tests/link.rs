@@ -94,7 +94,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
     let (address, port) = (ready.address, ready.address.port());
     assert!(address.ip().is_loopback());
 
-    let pool = drive::pool(&contract, address, 7);
+    let pool = drive::pool(&contract, &address.to_string(), 7);
     let exchange = exchange();
     let ask = || probe::ready(address, &exchange, Readiness::Speaks, GRACE);
     assert!(link.client().within(ask).unwrap(), "it answers at the same address over the link");
@@ -102,7 +102,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
 
     assert_eq!(link.client().within(|| port_in_use(port)).unwrap(), None);
     let owner = link.server().within(|| port_in_use(port)).unwrap().unwrap();
-    assert_eq!(owner.process.map(|process| process.pid), Some(ready.process.pid()));
+    assert_eq!(owner.process.map(|process| process.pid), ready.process.pid());
     let stopped = link.server().within(|| ready.process.stop(GRACE)).unwrap();
     assert!(stopped.is_clean(), "{stopped}");
 }

@@ -314,8 +314,9 @@ impl<'a> Session<'a> {
 
     /// A load by our engine, with connections of its own.
     fn drive(&self, shape: &Shape, load: &Load, request: Vec<u8>) -> Result<RunReport, String> {
-        let (address, cpus) = (self.ready.address, &self.plan.pinning.generator);
-        let generator = drive::generator(self.contract, address, shape.connections(), cpus, self.plan.seed);
+        let (Ready { address, host, .. }, cpus) = (&self.ready, &self.plan.pinning.generator);
+        let (connections, seed) = (shape.connections(), self.plan.seed);
+        let generator = drive::generator(self.contract, host, *address, connections, cpus, seed);
         let mut generator = generator.map_err(|error| error.to_string())?;
         let mut exchange = self.exchange();
         exchange.request = request;
@@ -364,7 +365,8 @@ impl<'a> Session<'a> {
     }
 
     fn server_cpu_ns(&self) -> Result<u64, String> {
-        self.ready.process.cpu_ns().map_err(|error| error.to_string())
+        let cpu_ns = self.ready.process.cpu_ns().map_err(|error| error.to_string())?;
+        cpu_ns.ok_or_else(|| "its CPU time is not known".to_owned())
     }
 }
 
@@ -463,7 +465,9 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts");
         let contracts = Contract::load_all(&root).unwrap();
         let connections = tare_load::Connections { total: 2, threads: 1 };
-        let mut generator = drive::generator(&contracts["hello"], address, connections, &[], 1).unwrap();
+        let mut generator =
+            drive::generator(&contracts["hello"], &address.to_string(), address, connections, &[], 1)
+                .unwrap();
         let stop = Stop::after(Duration::from_millis(50), Duration::ZERO);
         let report =
             generator.run(&Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT), &Arc::default()).unwrap();

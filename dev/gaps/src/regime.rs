@@ -31,6 +31,10 @@ const CONNECTIONS: usize = 64;
 /// How long answers may take after the end of a slice.
 const DRAIN: Duration = Duration::from_secs(1);
 
+fn cpu_ns(process: &Process) -> anyhow::Result<u64> {
+    process.cpu_ns()?.context("CPU time")
+}
+
 /// What happens to a service between two slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Regime {
@@ -82,8 +86,14 @@ impl Trial<'_> {
         };
         let ready = launch::launch(self.service, &settings, self.supervisor, self.folder, "service")?;
         let connections = Connections { total: CONNECTIONS, threads: 1 };
-        let mut generator =
-            drive::generator(self.contract, ready.address, connections, &self.pinning.generator, 1)?;
+        let mut generator = drive::generator(
+            self.contract,
+            &ready.host,
+            ready.address,
+            connections,
+            &self.pinning.generator,
+            1,
+        )?;
         let found = self.load(regime, &ready.process, &mut generator);
         generator.close();
         ready.process.stop(GRACE);
@@ -95,13 +105,13 @@ impl Trial<'_> {
             waiting: Waiting::Poll,
             ..Load::new(Schedule::SATURATE, Stop::after(self.slice, DRAIN), RESPONSE_TIMEOUT)
         };
-        let (mut cpu_ns, mut answered) = (0, 0);
+        let (mut spent_ns, mut answered) = (0, 0);
         for slice in 0..self.slices {
-            let before_ns = process.cpu_ns().context("CPU time")?;
+            let before_ns = cpu_ns(process)?;
             let report = generator.run(&load, self.interrupt)?;
             ensure!(!self.interrupt.load(Ordering::Relaxed), "interrupted");
             if slice >= self.slices / 2 {
-                cpu_ns += process.cpu_ns().context("CPU time")?.saturating_sub(before_ns);
+                spent_ns += cpu_ns(process)?.saturating_sub(before_ns);
                 answered += report.total.tally.answered;
             }
             if let Some(sample) = &report.first_failure {
@@ -110,7 +120,7 @@ impl Trial<'_> {
             self.pause(regime, process)?;
         }
         ensure!(answered > 0, "no answer");
-        Ok(cpu_ns as f64 / answered as f64)
+        Ok(spent_ns as f64 / answered as f64)
     }
 
     fn pause(&self, regime: Regime, process: &Process) -> anyhow::Result<()> {

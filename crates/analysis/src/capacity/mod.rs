@@ -271,6 +271,7 @@ fn load_text(plan: &Plan) -> String {
 fn issues(plan: &Plan, kept: &StoredRun) -> Vec<RunIssue> {
     let mut issues: Vec<RunIssue> = notes::damaged(&kept.damage).collect();
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
+    issues.extend(notes::already_running(plan));
     issues.extend(notes::unfinished(kept));
     issues
 }

@@ -25,7 +25,14 @@ pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue
         return Some(RowIssue::Interference { share, server_share: server, pressure_share: pressure });
     }
     (server < limits.busy_share && generator > limits.busy_share)
-        .then_some(RowIssue::GeneratorBound { generator_share: generator, server_share: server })
+        .then_some(RowIssue::GeneratorBound { generator_share: generator, server_share: Some(server) })
+}
+
+/// The same where nothing is known of the service's CPU time: that a generator at its limit was not the limit cannot be said.
+pub(crate) fn throughput_without_cpu(shares: &Shares, limits: &RowLimits) -> Option<RowIssue> {
+    let generator_share = shares.generator;
+    (generator_share > limits.busy_share)
+        .then_some(RowIssue::GeneratorBound { generator_share, server_share: None })
 }
 
 /// Why a service had other conditions than it was given: its threads may use other CPUs, have another priority, or more of them
@@ -127,10 +134,11 @@ pub(crate) fn of_whole_load(
     threads: usize,
     saturates: bool,
 ) -> Option<RowIssue> {
-    let is_counted = sample.load.elapsed_ns > 0 && sample.host.served_by.is_none();
-    let saturated = || match saturates && is_counted {
-        true => throughput(&Shares::of(&[sample], pinning, threads), &RowLimits::default()),
-        false => None,
+    let shares = || Shares::of(&[sample], pinning, threads);
+    let saturated = || match (saturates && sample.load.elapsed_ns > 0, &sample.host.cpu_unknown) {
+        (false, _) => None,
+        (true, None) => throughput(&shares(), &RowLimits::default()),
+        (true, Some(_)) => throughput_without_cpu(&shares(), &RowLimits::default()),
     };
     let aside = sample.host.process.as_ref().and_then(|facts| facts.wrong_aside.as_deref());
     wrong_answers([&sample.load].into_iter().chain(aside), Failure::is_wrong_answer)

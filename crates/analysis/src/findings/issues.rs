@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use strum::IntoStaticStr;
-use tare_bench::metric::Metric;
-use tare_host::process::{PortOwner, Priority};
+use tare_bench::{metric::Metric, plan::RunningServer};
+use tare_host::process::{CpuUnknown, PortOwner, Priority, Unseen};
 use tare_stats::Warning;
 
 use super::Severity;
@@ -64,10 +64,12 @@ pub enum RowIssue {
     },
     /// Another process listens on its port, so its CPU time is not known.
     ServedByOther(PortOwner),
-    /// The generator was at its limit, and the service was not.
+    /// It is a server that ran already, and its processes cannot be found.
+    CpuUnknown(Unseen),
+    /// The generator was at its limit, and the service was not, or that is not known.
     GeneratorBound {
         generator_share: f64,
-        server_share: f64,
+        server_share: Option<f64>,
     },
     /// The slow link was at its limit.
     LinkBound {
@@ -193,6 +195,10 @@ pub enum RunIssue {
         share: f64,
     },
     SharedCpus,
+    /// Servers that Tare did not start: never frozen, and of the same processes in all blocks.
+    AlreadyRunning {
+        rows: Vec<RunningRow>,
+    },
     Unfinished {
         in_progress: bool,
     },
@@ -267,6 +273,14 @@ pub struct KeptProcesses {
     pub blocks: usize,
 }
 
+/// A row that is a server that ran already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunningRow {
+    pub row: String,
+    #[serde(flatten)]
+    pub server: RunningServer,
+}
+
 /// What a slow link did over a whole run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SlowLink {
@@ -280,6 +294,15 @@ pub struct SlowLink {
     pub late_ns_p99: f64,
 }
 
+impl From<CpuUnknown> for RowIssue {
+    fn from(why: CpuUnknown) -> RowIssue {
+        match why {
+            CpuUnknown::ServedBy(owner) => RowIssue::ServedByOther(owner),
+            CpuUnknown::Unseen(unseen) => RowIssue::CpuUnknown(unseen),
+        }
+    }
+}
+
 impl RowIssue {
     pub(crate) fn code(&self) -> &'static str {
         self.into()
@@ -291,6 +314,7 @@ impl RowIssue {
             | RowIssue::NeitherSaturated { .. }
             | RowIssue::ImpossibleCost { .. }
             | RowIssue::ServedByOther(_)
+            | RowIssue::CpuUnknown(_)
             | RowIssue::LoadBound { .. }
             | RowIssue::SomeFailed { .. }
             | RowIssue::LowerBounds
@@ -327,6 +351,7 @@ impl RunIssue {
             | RunIssue::BlocksCut { .. }
             | RunIssue::CpuTime(_)
             | RunIssue::ProcessesKept { .. }
+            | RunIssue::AlreadyRunning { .. }
             | RunIssue::Scaled { .. }
             | RunIssue::OtherLoad { .. }
             | RunIssue::GeneratorShared { .. }

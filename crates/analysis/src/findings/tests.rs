@@ -2,7 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tare_bench::metric::Metric;
-use tare_host::process::Priority;
+use tare_bench::plan::RunningServer;
+use tare_host::process::{Priority, Process, Unseen};
 use tare_stats::Warning;
 
 use super::*;
@@ -15,7 +16,11 @@ fn of_rows() -> Vec<RowIssue> {
     vec![
         throttled.clone(),
         RowIssue::Interference { share: 0.25, server_share: 0.7, pressure_share: Some(0.4) },
-        RowIssue::GeneratorBound { generator_share: 0.99, server_share: 0.45 },
+        RowIssue::GeneratorBound { generator_share: 0.99, server_share: Some(0.45) },
+        RowIssue::GeneratorBound { generator_share: 0.99, server_share: None },
+        RowIssue::CpuUnknown(Unseen::OtherHost),
+        RowIssue::CpuUnknown(Unseen::OtherNetwork),
+        RowIssue::CpuUnknown(Unseen::OtherUser),
         RowIssue::LinkBound { unread: 0, busy_share: 0.95 },
         RowIssue::LinkBound { unread: 12, busy_share: 0.5 },
         RowIssue::NotServerBound { server_share: 0.6 },
@@ -73,6 +78,26 @@ fn of_rows() -> Vec<RowIssue> {
     ]
 }
 
+fn running() -> Vec<RunningRow> {
+    let process = Process { pid: 4711, command: "node".to_owned() };
+    let seen = RunningServer {
+        address: "127.0.0.1:3000".parse().unwrap(),
+        processes: vec![process],
+        cgroup: None,
+        cpus: vec![0, 1],
+        unseen: None,
+    };
+    let in_cgroup = RunningServer { cgroup: Some("/sys/fs/cgroup/shop".into()), ..seen.clone() };
+    let hidden = RunningServer {
+        processes: Vec::new(),
+        cpus: Vec::new(),
+        unseen: Some(Unseen::OtherUser),
+        ..seen.clone()
+    };
+    let row = |port: u16, server| RunningRow { row: format!("http://127.0.0.1:{port}"), server };
+    vec![row(3000, seen), row(3001, in_cgroup), row(3002, hidden)]
+}
+
 fn of_runs() -> Vec<RunIssue> {
     let accounting = CpuAccounting {
         all_ns: 1_000,
@@ -100,6 +125,7 @@ fn of_runs() -> Vec<RunIssue> {
         RunIssue::Damaged { what: "record 7 cannot be read".to_owned() },
         RunIssue::NoisyHost { share: 0.1 },
         RunIssue::SharedCpus,
+        RunIssue::AlreadyRunning { rows: running() },
         RunIssue::Unfinished { in_progress: true },
         RunIssue::Unfinished { in_progress: false },
         RunIssue::TooFewBlocks { blocks: 3, needed: 6 },
@@ -142,13 +168,15 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 29 + 19, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 30 + 20, "one of each kind is among them: {codes:?}");
 }
 
 #[test]
 fn a_finding_is_data_for_programs() {
-    let found =
-        Finding::of_row("hyper", RowIssue::GeneratorBound { generator_share: 0.99, server_share: 0.45 });
+    let found = Finding::of_row(
+        "hyper",
+        RowIssue::GeneratorBound { generator_share: 0.99, server_share: Some(0.45) },
+    );
     insta::assert_snapshot!(serde_json::to_string_pretty(&found).unwrap());
 }
 

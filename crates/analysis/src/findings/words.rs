@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{KeptProcesses, RowIssue, RunIssue, Scope, SlowLink};
+use super::{KeptProcesses, RowIssue, RunIssue, RunningRow, Scope, SlowLink};
 use crate::{
     accounting::CpuAccounting,
     figures::{percent, several, time},
     validity::{Dropped, FAILURE_SHARE_MAX},
 };
 use tare_bench::metric::Metric;
-use tare_host::process::{PortOwner, Priority};
+use tare_host::process::{PortOwner, Priority, Unseen};
 use tare_stats::Warning;
 
 pub(super) fn prefix(scope: &Scope) -> String {
@@ -40,6 +40,7 @@ impl fmt::Display for RowIssue {
             ),
             Is::ImpossibleCost { cpu_ns_per_request } => impossible_cost(*cpu_ns_per_request),
             Is::ServedByOther(owner) => served_by_other(owner),
+            Is::CpuUnknown(unseen) => cpu_unknown(*unseen),
             Is::GeneratorBound { generator_share, server_share } => {
                 generator_bound(*generator_share, *server_share)
             }
@@ -65,7 +66,7 @@ impl fmt::Display for RowIssue {
             Is::LateGenerator { load, lag_ns } => late(load.as_deref(), *lag_ns),
             Is::LowerBounds => "some requests were never answered, so these are lower bounds".to_owned(),
             Is::NeverSteady { load_seconds } => format!(
-                "no steady state: its CPU time per request was still changing after {load_seconds:.0} s of load"
+                "no steady state: the cost of a request was still changing after {load_seconds:.0} s of load"
             ),
             Is::SteadyUnknown { load_seconds, taken_seconds } => steady_unknown(*load_seconds, *taken_seconds),
             Is::StillWarming { more_share } => still_warming(*more_share),
@@ -98,6 +99,7 @@ impl fmt::Display for RunIssue {
         f.write_str(&match self {
             Is::Damaged { what } => what.clone(),
             Is::NoisyHost { share } => noisy_host(*share),
+            Is::AlreadyRunning { rows } => already_running(rows),
             Is::SharedCpus => "services and generator shared a CPU: each took time from the other".to_owned(),
             Is::Unfinished { in_progress: true } => {
                 "the run is in progress: the figures are what was measured so far".to_owned()
@@ -176,8 +178,11 @@ fn some_threads((threads, of, name): (u64, u64, &str)) -> String {
     format!("{threads} of {of} threads, such as {name:?},")
 }
 
+fn list(cpus: &[usize]) -> String {
+    cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn left_cpus(which: (u64, u64, &str), given: &[usize], may_use: &[usize], ran_on: &[usize]) -> String {
-    let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     format!(
         "left its CPUs: {} may use the CPUs {} and ran last on {}, but the service was given {}",
         some_threads(which),
@@ -208,6 +213,14 @@ fn served_by_other(owner: &PortOwner) -> String {
     )
 }
 
+fn cpu_unknown(unseen: Unseen) -> String {
+    let remedy = match unseen {
+        Unseen::OtherHost => "",
+        Unseen::OtherNetwork | Unseen::OtherUser => "; name it by --pid, --cgroup or --container",
+    };
+    format!("no CPU time and no memory: {unseen}{remedy}")
+}
+
 fn impossible_cost(cpu_ns_per_request: f64) -> String {
     format!(
         "no CPU time: {} of CPU for a request is less than a system call takes, so it works in processes that were not started by \
@@ -216,9 +229,31 @@ fn impossible_cost(cpu_ns_per_request: f64) -> String {
     )
 }
 
-fn generator_bound(generator_share: f64, server_share: f64) -> String {
-    let (generator, server) = (whole(generator_share), whole(server_share));
-    format!("generator-bound: the generator was busy {generator} of the time and the service {server}")
+fn generator_bound(generator_share: f64, server_share: Option<f64>) -> String {
+    let generator = whole(generator_share);
+    let server = server_share
+        .map_or("of the service it is not known".to_owned(), |share| format!("the service {}", whole(share)));
+    format!("generator-bound: the generator was busy {generator} of the time and {server}")
+}
+
+fn already_running(rows: &[RunningRow]) -> String {
+    let of = |RunningRow { row, server }: &RunningRow| {
+        let process = server.processes.first().map_or("hidden".to_owned(), ToString::to_string);
+        let more = match server.processes.len() {
+            0 | 1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let group = server.cgroup.as_ref().map(|folder| format!(" in the cgroup {}", folder.display()));
+        let cpus =
+            (!server.cpus.is_empty()).then(|| format!(", which may use the CPUs {}", list(&server.cpus)));
+        format!("{row} ({process}{more}{}{})", group.unwrap_or_default(), cpus.unwrap_or_default())
+    };
+    let rows: Vec<String> = rows.iter().map(of).collect();
+    format!(
+        "not started by Tare: {}: the same processes in all blocks, and never frozen: what one does while it idles is \
+         interference for the others",
+        rows.join(", ")
+    )
 }
 
 fn link_bound(unread: u64, busy_share: f64) -> String {

@@ -63,7 +63,7 @@ impl<'a> Block<'a> {
     }
 
     pub(crate) fn start_up_ns(&self) -> Option<u64> {
-        Some(self.started?.start_up_ns)
+        self.started?.start_up_ns
     }
 
     /// Interrupts and softirq on the service's CPUs; absent if some slice has no CPU accounting.

@@ -297,8 +297,12 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
     if report.cpu_ns_per_request.is_none() {
-        report.add(served_by_other(blocks).or_else(|| impossible_cost(blocks)));
+        report.add(cpu_unknown(blocks).or_else(|| impossible_cost(blocks)));
         report.server_cpu_share = None;
+        if !faults::is_active(Fault::Validity) {
+            let issue = detect::throughput_without_cpu(&shares, limits);
+            report.throughput_finding = issue.map(|issue| Finding::of_row(&report.label, issue));
+        }
         return;
     }
     if faults::is_active(Fault::Validity) {
@@ -306,21 +310,23 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     }
     let threads = plan.points[0].service_settings.threads;
     let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
-    let issue = detect::placement(placements, &plan.pinning)
-        .or_else(|| detect::more_threads(&shares, &plan.pinning, threads))
-        .or_else(|| detect::throughput(&shares, limits));
+    // A server that ran already was given neither CPUs nor a number of threads.
+    let is_running = plan.rows.iter().any(|row| row.label == report.label && row.is_running());
+    let strayed = || {
+        detect::placement(placements, &plan.pinning)
+            .or_else(|| detect::more_threads(&shares, &plan.pinning, threads))
+    };
+    let strayed = if is_running { None } else { strayed() };
+    let issue = strayed.or_else(|| detect::throughput(&shares, limits));
     report.throughput_finding = issue.map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_finding.is_none() {
         report.add(detect::not_server_bound(&shares, plan.points[0].service_settings.delay_ms, limits));
     }
 }
 
-fn served_by_other(blocks: &Blocks) -> Option<RowIssue> {
-    blocks
-        .values()
-        .flat_map(Block::all)
-        .find_map(|slice| slice.host.served_by.clone())
-        .map(RowIssue::ServedByOther)
+fn cpu_unknown(blocks: &Blocks) -> Option<RowIssue> {
+    let mut slices = blocks.values().flat_map(Block::all);
+    slices.find_map(|slice| slice.host.cpu_unknown.clone()).map(RowIssue::from)
 }
 
 /// Of a row without CPU time: that it had some, which cannot be.

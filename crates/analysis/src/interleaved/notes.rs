@@ -3,10 +3,10 @@
 use tare_stats::{Looks, contrast::LEAST_STARTS};
 
 use super::rounds::Rounds;
-use crate::findings::RunIssue;
+use crate::findings::{RunIssue, RunningRow};
 use tare_bench::{
     folder::StoredRun,
-    plan::{Plan, Until},
+    plan::{Plan, PlannedRow, Until},
     record::{Ending, Record, ending},
 };
 use tare_host::cpus::Pinning;
@@ -41,6 +41,13 @@ pub(crate) fn damaged(damage: &[String]) -> impl Iterator<Item = RunIssue> {
     damage.iter().map(|what| RunIssue::Damaged { what: what.clone() })
 }
 
+/// Servers that Tare did not start.
+pub(crate) fn already_running(plan: &Plan) -> Option<RunIssue> {
+    let row = |row: &PlannedRow| Some(RunningRow { row: row.label.clone(), server: row.running.clone()? });
+    let rows: Vec<RunningRow> = plan.rows.iter().filter_map(row).collect();
+    (!rows.is_empty()).then_some(RunIssue::AlreadyRunning { rows })
+}
+
 /// Of a run without an end.
 pub(crate) fn unfinished(kept: &StoredRun) -> Option<RunIssue> {
     ending(&kept.records).is_none().then_some(RunIssue::Unfinished { in_progress: kept.in_progress })
@@ -58,6 +65,7 @@ pub(super) fn of_run(
     let mut issues: Vec<RunIssue> = damaged(&kept.damage).collect();
     issues.extend(noisy_host(interference));
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
+    issues.extend(already_running(plan));
     issues.extend(unfinished(kept));
     let least = match looks {
         Some(looks) => looks.first().map(|look| look.n),

@@ -145,7 +145,8 @@ mod tests {
             }
             _ => vec![record.clone()],
         };
-        let started = (0..2).map(|row| Record::Started(Started { block: 0, row, start_up_ns: 3_000_000 }));
+        let started =
+            (0..2).map(|row| Record::Started(Started { block: 0, row, start_up_ns: Some(3_000_000) }));
         kept.records = started.chain(kept.records.iter().flat_map(eight)).collect();
         kept.header.plan = fixture::at_points(kept.header.plan, |point| point.rounds = 8);
         assert_eq!(found(&kept, "raw-socket", "cost-step"), []);

@@ -65,7 +65,7 @@ fn block_of(block: usize) -> Vec<Record> {
     let noise = 1000 + 10 * block as u64;
     let mut records = vec![Record::Block(Block { block, order: vec![0, HALF, WRONG], elapsed_ns: 0 })];
     for (row, answered, cpu_share) in [(0, 20 * noise, 99), (HALF, 10 * noise, 98), (WRONG, 10 * noise, 99)] {
-        records.push(Record::Started(Started { block, row, start_up_ns: 3_000_000 }));
+        records.push(Record::Started(Started { block, row, start_up_ns: Some(3_000_000) }));
         for round in 0..2 {
             let mut slice = Sample { block, round, row, ..slice_of(answered, cpu_share) };
             if row == WRONG {

@@ -15,6 +15,7 @@ use tare_bench::{
     record::{Record, ending},
     sample::{LinkUsage, LoadResult, Outcome, Sample},
 };
+use tare_host::process::CpuUnknown;
 
 /// Users that think are at their ceiling where they wait for less than this share of their time.
 const WAITING_SHARE_MAX: f64 = 0.1;
@@ -193,8 +194,12 @@ fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
     let of_row = |(place, row): (usize, &PlannedRow)| {
         let owner = samples(kept)
             .filter(|sample| sample.row == place)
-            .find_map(|sample| sample.host.served_by.clone());
-        Some(RunIssue::ServedByOther { row: row.label.clone(), owner: owner? })
+            .find_map(|sample| sample.host.cpu_unknown.clone());
+        match owner? {
+            CpuUnknown::ServedBy(owner) => Some(RunIssue::ServedByOther { row: row.label.clone(), owner }),
+            // A published experiment starts all of its services.
+            CpuUnknown::Unseen(_) => None,
+        }
     };
     kept.header.plan.rows.iter().enumerate().filter_map(of_row).collect()
 }

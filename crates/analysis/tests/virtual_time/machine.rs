@@ -133,10 +133,10 @@ impl Executor for Machine {
         })
     }
 
-    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure> {
         self.processes[row] = self.services[row].process_sd * self.normal();
         self.pass(500_000_000 + warm_up_ns);
-        Ok(Duration::from_millis(3))
+        Ok(Some(Duration::from_millis(3)))
     }
 
     fn wake(&mut self, _row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {

@@ -26,11 +26,10 @@ impl Bench<'_> {
     }
 
     fn cpu_before(&self, running: &Running) -> Option<(u64, cpus::Reading)> {
-        let server_cpu_ns = running.ready.process.cpu_ns().ok()?;
+        let server_cpu_ns = running.cpu_ns().ok()??;
         Some((server_cpu_ns, self.reading()?))
     }
 
-    /// Nothing is known of the CPU time of another process that serves.
     fn foreign_since(
         &self,
         running: &Running,
@@ -38,9 +37,9 @@ impl Bench<'_> {
         report: &RunReport,
     ) -> Option<i64> {
         let accounting = self.reading()?.since(&before);
-        let server_cpu_ns = running.ready.process.cpu_ns().ok()?.saturating_sub(server_cpu_ns);
+        let server_cpu_ns = running.cpu_ns_since(Some(server_cpu_ns)).ok()??;
         let own_ns = server_cpu_ns + report.generator_cpu_ns;
-        running.served_by.is_none().then(|| accounting.foreign_ns(&self.plan.pinning, own_ns))
+        Some(accounting.foreign_ns(&self.plan.pinning, own_ns))
     }
 }
 

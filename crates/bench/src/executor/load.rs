@@ -30,10 +30,11 @@ const AT_THAW: &str = "when Tare thawed it, after which epoll_wait, and recv and
 
 /// What the machine had spent before a load.
 struct Before {
-    server_cpu_ns: u64,
+    /// Absent if it is not known.
+    server_cpu_ns: Option<u64>,
     modes: Modes,
     throttled_ns: Option<u64>,
-    context_switches: u64,
+    context_switches: Option<u64>,
     reading: Option<cpus::Reading>,
 }
 
@@ -47,7 +48,7 @@ impl Bench<'_> {
     ) -> Result<Sample, RowFailure> {
         self.connect(running, point, draw)?;
         let contract = &self.contracts[point];
-        running.generator.set_pool(drive::pool(contract, running.ready.address, draw));
+        running.generator.set_pool(drive::pool(contract, &running.ready.host, draw));
         let load = self.load_of(running, point, per_second.unwrap_or(0.0));
         let mut watch = LoadWatch::new(&self.plan.points[point]);
         let before = self.before(running)?;
@@ -108,7 +109,7 @@ impl Bench<'_> {
     fn before(&self, running: &Running) -> Result<Before, RowFailure> {
         let process = &running.ready.process;
         Ok(Before {
-            server_cpu_ns: process.cpu_ns().map_err(failure)?,
+            server_cpu_ns: running.cpu_ns()?,
             modes: process.cpu_by_mode(),
             throttled_ns: running.throttle.ns(),
             context_switches: process.context_switches(),
@@ -128,8 +129,11 @@ impl Bench<'_> {
         let accounting = reading.zip(before.reading.as_ref()).map(|(after, before)| after.since(before));
         let modes = process.cpu_by_mode();
         let throttled = running.throttle.ns().zip(before.throttled_ns);
+        let server_cpu_ns = running.cpu_ns_since(before.server_cpu_ns)?;
+        let switches = process.context_switches().zip(before.context_switches);
         let mut host = HostUsage {
-            server_cpu_ns: process.cpu_ns().map_err(failure)?.saturating_sub(before.server_cpu_ns),
+            server_cpu_ns: server_cpu_ns.unwrap_or(0),
+            cpu_unknown: running.cpu_unknown.clone(),
             // Ticks of 10 ms say nothing of a slice.
             server_cpu_by_mode: self.plan.is_sequential().then(|| CpuByMode {
                 user_ns: modes.user.saturating_sub(before.modes.user).as_nanos() as u64,
@@ -139,25 +143,24 @@ impl Bench<'_> {
             generator_polled_ns: report.generator_polled_ns,
             accounting,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
-            context_switches: Some(process.context_switches().saturating_sub(before.context_switches)),
+            context_switches: switches.map(|(after, before)| after.saturating_sub(before)),
             rss_bytes: Some(process.rss_bytes()).filter(|bytes| *bytes > 0),
             link: running.link.as_ref().map(LinkUsage::of).transpose().map_err(failure)?,
             ..HostUsage::default()
         };
-        host.foreign_cpu_ns = accounting.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
-        if let Some(other) = &running.served_by {
-            host.served_by = Some(other.clone());
-            (host.server_cpu_ns, host.foreign_cpu_ns) = (0, None);
-        }
+        // What the service took cannot be separated from what others took.
+        let known = accounting.filter(|_| server_cpu_ns.is_some());
+        host.foreign_cpu_ns = known.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
         Ok(host)
     }
 }
 
 /// With what the service does that no longer answers.
 fn observe(process: &Service, hung: Hung) -> Hung {
-    let before = process.cpu_ns().unwrap_or(0);
+    let cpu_ns = || process.cpu_ns().ok().flatten().unwrap_or(0);
+    let before = cpu_ns();
     std::thread::sleep(OBSERVATION);
-    let cpu_ns = process.cpu_ns().unwrap_or(0).saturating_sub(before);
+    let cpu_ns = cpu_ns().saturating_sub(before);
     let cpu_share = cpu_ns as f64 / OBSERVATION.as_nanos() as f64;
     Hung { threads: process.threads() as u64, cpu_share, ..hung }
 }

@@ -109,7 +109,7 @@ impl Executor for Bench<'_> {
         self.warm_up_curve(row, beside)
     }
 
-    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure> {
         let mut running = self.launch(slot, &self.stem(slot))?;
         self.settle(&mut running, warm_up_ns)?;
         let start_up = running.ready.start_up;

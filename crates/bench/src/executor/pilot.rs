@@ -30,7 +30,10 @@ const BLOCK: usize = usize::MAX >> 48;
 /// What was counted in one window.
 struct Counts {
     answered: u64,
-    server_cpu_ns: u64,
+    /// Absent if it is not known.
+    server_cpu_ns: Option<u64>,
+    /// What its requests cost: CPU time, or else the time that it took.
+    cost_ns: u64,
     taken_ns: u64,
     is_taken: bool,
 }
@@ -48,11 +51,11 @@ impl Bench<'_> {
         let mut windows: Vec<PilotWindow> = Vec::new();
         while pilot.steady_after_ns.is_none() && self.goes_on(&windows) {
             let counts = self.window(&mut running, WINDOW_NS)?;
-            let mut window = PilotWindow::of(counts.answered, counts.server_cpu_ns, counts.is_taken);
+            let mut window = PilotWindow::of(counts.answered, counts.cost_ns, counts.is_taken);
             pilot.add(&counts);
             let counts = reference.as_mut().and_then(|reference| self.window(reference, BESIDE_NS).ok());
             if let Some(counts) = counts {
-                window.set_beside(counts.answered, counts.server_cpu_ns);
+                window.set_beside(counts.answered, counts.cost_ns);
                 pilot.beside.add(&counts);
             }
             windows.push(window);
@@ -84,21 +87,23 @@ impl Bench<'_> {
 
     /// The process is thawed for it, and frozen before its CPU time is read.
     fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, RowFailure> {
-        let before_ns = running.ready.process.cpu_ns().map_err(failure)?;
+        let before_ns = running.cpu_ns()?;
         running.ready.process.thaw().map_err(failure)?;
         let before = self.reading();
         let report = self.warm_up(running, window_ns)?;
         let after = self.reading();
         running.ready.process.freeze().map_err(failure)?;
-        let server_cpu_ns = running.ready.process.cpu_ns().map_err(failure)?.saturating_sub(before_ns);
+        let server_cpu_ns = running.cpu_ns_since(before_ns)?;
         let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
-        let own_ns = server_cpu_ns + report.generator_cpu_ns;
         let pinning = &self.plan.pinning;
         // Without counters nothing is known of others.
-        let foreign_ns = accounting.foreign_ns(pinning, own_ns).max(0);
+        let foreign_ns = server_cpu_ns.map_or(0, |server_cpu_ns| {
+            accounting.foreign_ns(pinning, server_cpu_ns + report.generator_cpu_ns).max(0)
+        });
         Ok(Counts {
             answered: report.total.tally.answered,
             server_cpu_ns,
+            cost_ns: server_cpu_ns.unwrap_or(report.elapsed_ns),
             taken_ns: foreign_ns.cast_unsigned(),
             is_taken: taker(report.elapsed_ns, foreign_ns, &accounting, pinning).is_some(),
         })
@@ -117,7 +122,7 @@ fn end(mut running: Running) {
 impl Pilot {
     fn add(&mut self, counts: &Counts) {
         self.answered.push(counts.answered);
-        self.server_cpu_ns.push(counts.server_cpu_ns);
+        self.server_cpu_ns.extend(counts.server_cpu_ns);
         self.taken_ns.push(counts.taken_ns);
         self.discarded += usize::from(counts.is_taken);
     }
@@ -126,6 +131,6 @@ impl Pilot {
 impl Beside {
     fn add(&mut self, counts: &Counts) {
         self.answered.push(counts.answered);
-        self.server_cpu_ns.push(counts.server_cpu_ns);
+        self.server_cpu_ns.extend(counts.server_cpu_ns);
     }
 }

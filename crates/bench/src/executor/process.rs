@@ -4,9 +4,9 @@ use std::{fs, io, path::Path, time::Duration};
 
 use tare_host::{
     link::Link,
-    process::{PortOwner, Priority, Stopped as End, Throttle},
+    process::{CpuUnknown, Priority, Stopped as End, Throttle},
 };
-use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
+use tare_load::{Clock, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
     drive,
@@ -47,8 +47,8 @@ pub(super) struct Running {
     pub is_hung: bool,
     /// The first load outside of its samples that was answered wrongly.
     pub wrong_aside: Option<Box<LoadResult>>,
-    /// What serves in its place.
-    pub served_by: Option<PortOwner>,
+    /// Why its CPU time is not known, if it is not.
+    pub cpu_unknown: Option<CpuUnknown>,
     /// It had its first warm-up, in which a silence is no stall: it may still load what it needs.
     pub is_warm: bool,
     /// Since its last slice.
@@ -56,6 +56,20 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// CPU time of the service so far; absent if it is not known.
+    pub(super) fn cpu_ns(&self) -> Result<Option<u64>, RowFailure> {
+        match self.cpu_unknown {
+            Some(_) => Ok(None),
+            None => self.ready.process.cpu_ns().map_err(failure),
+        }
+    }
+
+    /// CPU time of the service since it had taken so much.
+    pub(super) fn cpu_ns_since(&self, before: Option<u64>) -> Result<Option<u64>, RowFailure> {
+        let now = self.cpu_ns()?;
+        Ok(now.zip(before).map(|(now, before)| now.saturating_sub(before)))
+    }
+
     /// Takes a load of which nothing is measured. What is missing in it counts for nothing, but what is wrong is wrong.
     pub(super) fn not_measured(&mut self, report: &RunReport) {
         if self.wrong_aside.is_none() {
@@ -98,10 +112,10 @@ impl Bench<'_> {
         })?
         .map_err(failure)?;
         let generator = self.generator(&ready, link.as_ref(), slot.point, seed)?;
-        let throttle = Throttle::of(ready.process.pid());
+        let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
         let asked_ns = Monotonic.now_ns();
-        let served_by = at_the_service(link.as_ref(), || ready.process.other_listener())?;
+        let cpu_unknown = at_the_service(link.as_ref(), || ready.process.cpu_unknown())?;
         let mut running = Running {
             slot,
             link,
@@ -112,7 +126,7 @@ impl Bench<'_> {
             latency,
             is_hung: false,
             wrong_aside: None,
-            served_by,
+            cpu_unknown,
             is_warm: false,
             aside: None,
         };
@@ -130,10 +144,9 @@ impl Bench<'_> {
     ) -> Result<Generator, RowFailure> {
         let mut route = Route::from(ready.address);
         route.namespace = link.map(|link| link.client().fd());
-        let Connections { total, threads } = self.plan.points[point].load.connections();
-        let cpus = &self.plan.pinning.generator;
-        drive::generator(&self.contracts[point], route, Connections { total, threads }, cpus, seed)
-            .map_err(failure)
+        let connections = self.plan.points[point].load.connections();
+        let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
+        drive::generator(contract, &ready.host, route, connections, cpus, seed).map_err(failure)
     }
 
     /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.
@@ -157,7 +170,7 @@ impl Bench<'_> {
         self.still_right(&running)?;
         let facts = Stopped {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
-            context_switches: Some(process.context_switches()),
+            context_switches: process.context_switches(),
             latency: running.latency.iter().map(latency).collect(),
             placement,
             wrong_aside: running.wrong_aside.take(),

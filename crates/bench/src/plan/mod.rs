@@ -28,7 +28,7 @@ pub(crate) use load::Deadlines;
 pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
 pub use point::{Link, Point};
-pub use row::{Counted, Excluded, Exclusion, PlannedRow};
+pub use row::{Counted, Excluded, Exclusion, PlannedRow, RunningServer};
 pub use sequential::Options;
 pub use slo::SearchSetting;
 pub use until::Until;

@@ -1,6 +1,12 @@
 //! A row of a plan: a service, and why it takes no part if it does not.
 
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
 use serde::{Deserialize, Serialize};
+use tare_host::process::{Process, Server, Unseen};
 use tare_service::catalogue::{Row, Setting, Style};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +40,23 @@ pub struct PlannedRow {
     pub threads: Option<usize>,
     #[serde(default, skip_serializing_if = "Counted::is_none")]
     pub counted: Counted,
+    /// What it was found to be, if it ran already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<RunningServer>,
+}
+
+/// A server that ran already, as it was found before the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningServer {
+    pub address: SocketAddr,
+    /// Those by which it was found; empty if none can be seen.
+    pub processes: Vec<Process>,
+    /// Where its CPU time is counted, if not by process.
+    pub cgroup: Option<PathBuf>,
+    /// CPUs that it may use, which are left as they are; empty if that is not known.
+    pub cpus: Vec<usize>,
+    /// Why its CPU time is not known, if it is not.
+    pub unseen: Option<Unseen>,
 }
 
 /// What can be counted in place of an opinion of a framework: how much comes with it, and how much its user writes.
@@ -95,6 +118,24 @@ impl PlannedRow {
             known_failure: None,
             threads: None,
             counted: Counted::default(),
+            running: service.running.as_ref().map(|running| RunningServer::of(&running.server)),
+        }
+    }
+
+    /// Whether it ran before, and will run on.
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+}
+
+impl RunningServer {
+    fn of(server: &Server) -> RunningServer {
+        RunningServer {
+            address: server.address(),
+            processes: server.processes(),
+            cgroup: server.cgroup().map(Path::to_owned),
+            cpus: server.cpus(),
+            unseen: server.unseen(),
         }
     }
 }

@@ -245,7 +245,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         match self.parts.executor.start(slot, self.start(row).warm_up_ns) {
             Ok(start_up) => {
                 self.running.insert(row);
-                let start_up_ns = start_up.as_nanos() as u64;
+                let start_up_ns = start_up.map(|time| time.as_nanos() as u64);
                 self.keep(Record::Started(Started { block, row, start_up_ns }))
             }
             Err(failure) => self.fail(row, block, failure),

@@ -38,11 +38,12 @@ pub trait Executor {
     /// # Errors
     /// If the service fails.
     fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure>;
-    /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer.
+    /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer; absent for a
+    /// server that ran already.
     ///
     /// # Errors
     /// If the service fails.
-    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure>;
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure>;
     /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
     ///
     /// # Errors

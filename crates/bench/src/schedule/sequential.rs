@@ -74,7 +74,7 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
         stopped => stopped?,
     };
     let process = ProcessFacts {
-        start_up_ns: start_up.as_nanos() as u64,
+        start_up_ns: start_up.map(|time| time.as_nanos() as u64).unwrap_or(0),
         rss_bytes_peak: stopped.rss_bytes_peak,
         unclean_stop: stopped.unclean_stop,
         placement: stopped.placement,

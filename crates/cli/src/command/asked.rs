@@ -16,6 +16,7 @@ use tare_service::{
     workspace::Workspace,
 };
 
+use super::running;
 use crate::{command::start::StartOptions, workspace};
 
 /// Where a run folder has the contracts that were learned for it.
@@ -24,8 +25,8 @@ const CONTRACTS: &str = "contracts";
 /// What is asked of services without a contract.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct AskedOptions {
-    /// Ask for this path by GET [default for a command: `/`]. The right answer is learned by asking the first service before
-    /// anything is measured. May be given several times
+    /// Ask for this path by GET [default for a command: `/`; for a URL: its path]. The right answer is learned by asking the
+    /// first service before anything is measured. May be given several times
     #[arg(long, value_name = "PATH", help_heading = "Requests")]
     get: Vec<String>,
     /// Send the `--data` after it to this path by POST. May be given several times
@@ -74,10 +75,18 @@ impl AskedOptions {
             "--contract, --get: a contract says what is asked for: use one of them"
         );
         let asked = self.questions()?;
-        let is_bare = |row: &Row| row.service.style == Style::Own && row.service.contracts.is_empty();
+        let of_url = running::path(rows)?;
+        if let Some(path) = of_url {
+            ensure!(asked.is_empty(), "--get, --post say what is asked for: leave {path} out of the URL");
+            ensure!(contract.is_none(), "--contract sets the paths: leave {path} out of the URL");
+        }
+        let has_no_manifest = |row: &Row| matches!(row.service.style, Style::Own | Style::Running);
+        let is_bare = |row: &Row| has_no_manifest(row) && row.service.contracts.is_empty();
         Ok(match asked.is_empty() {
             false => Some(asked),
-            true if contract.is_none() && rows.iter().any(is_bare) => Some(vec![question("GET", "/", None)?]),
+            true if contract.is_none() && rows.iter().any(is_bare) => {
+                Some(vec![question("GET", of_url.unwrap_or("/"), None)?])
+            }
             true => None,
         })
     }
@@ -129,6 +138,9 @@ pub(crate) fn learn(
     let learned = learn::learn(&service, asked, &ground).with_context(|| row.label.clone())?;
     for (asked, required) in &learned.required {
         eprintln!("{asked}: {required}");
+    }
+    if row.service.running.is_some() {
+        eprintln!("learned from two answers of one process: what a fresh start would change is not known");
     }
     Ok(learned)
 }

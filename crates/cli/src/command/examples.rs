@@ -22,7 +22,7 @@ struct Example {
     commands: &'static [&'static str],
 }
 
-const EXAMPLES: [Example; 16] = [
+const EXAMPLES: [Example; 17] = [
     Example {
         question: "How do I begin in a repository of mine?",
         commands: &["tare init --dry-run", "tare init --get /items/1"],
@@ -30,6 +30,10 @@ const EXAMPLES: [Example; 16] = [
     Example {
         question: "Which of two commands is cheaper, and by how much?",
         commands: &["tare compare 'node a.js' 'node b.js' --get /items/1"],
+    },
+    Example {
+        question: "Which of two servers that run already is cheaper?",
+        commands: &["tare compare http://127.0.0.1:3000 http://127.0.0.1:3001 --get /items/1"],
     },
     Example {
         question: "Which framework costs least, and which cannot be separated?",

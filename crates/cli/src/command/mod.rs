@@ -14,11 +14,13 @@ mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod report;
 pub(crate) mod run;
+mod running;
 pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod slo;
 mod start;
+mod target;
 pub(crate) mod verify;
 mod words;
 

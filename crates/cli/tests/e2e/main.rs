@@ -19,6 +19,7 @@ mod record;
 mod reference;
 mod report;
 mod run;
+mod running;
 mod selftest;
 mod serve;
 mod slo;

@@ -44,6 +44,27 @@ impl Cgroups {
             Cgroups::None(_) => None,
         }
     }
+
+    /// CPU time of all that ever ran in this group and below; absent without a group.
+    ///
+    /// # Errors
+    /// Its file cannot be read.
+    pub(super) fn cpu_ns(&self) -> io::Result<Option<u64>> {
+        match self {
+            Cgroups::V1(folder) => parse(&folder.join("cpuacct.usage"), |text| text.trim().parse().ok()),
+            Cgroups::V2(folder) => parse(&folder.join("cpu.stat"), |text| {
+                let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
+                value.parse::<u64>().ok()?.checked_mul(1000)
+            }),
+            Cgroups::None(_) => return Ok(None),
+        }
+        .map(Some)
+    }
+}
+
+fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
+    let text = fs::read_to_string(file)?;
+    number(&text).ok_or_else(|| io::Error::other(format!("{file:?} has no CPU time in it: {text:?}")))
 }
 
 impl Isolation {
@@ -216,7 +237,7 @@ pub(super) fn mount(mounts: &str, controller: Option<&str>) -> Option<(PathBuf, 
     })
 }
 
-/// The group of this process in that hierarchy.
+/// The group of a process in that hierarchy, from its `/proc/PID/cgroup`.
 pub(super) fn own_path<'a>(own: &'a str, controller: Option<&str>) -> Option<&'a str> {
     own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);

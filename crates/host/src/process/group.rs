@@ -6,7 +6,7 @@ use super::{fallback, folder, procfs, syscall};
 use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Enough to find and kill all processes of a group, also from another process (the watchdog, the sweep).
@@ -141,27 +141,15 @@ impl Group {
     }
 
     pub(super) fn cpu_ns(&self) -> io::Result<u64> {
-        match &self.accounting {
-            Cgroups::V1(folder) => parse(&folder.join("cpuacct.usage"), |text| text.trim().parse().ok()),
-            Cgroups::V2(folder) => parse(&folder.join("cpu.stat"), |text| {
-                let value = text.lines().find_map(|line| line.strip_prefix("usage_usec "))?;
-                value.parse::<u64>().ok()?.checked_mul(1000)
-            }),
-            Cgroups::None(_) => {
-                Ok(self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum())
-            }
-        }
+        let live = || self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum();
+        Ok(self.accounting.cpu_ns()?.unwrap_or_else(live))
     }
-}
-
-fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
-    let text = fs::read_to_string(file)?;
-    number(&text).ok_or_else(|| io::Error::other(format!("{file:?} has no CPU time in it: {text:?}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     /// Cgroups of isolation in folders that are no cgroups.
     fn isolation(freezer: &Path, accounting: Cgroups) -> Isolation {

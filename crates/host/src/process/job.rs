@@ -4,7 +4,7 @@
 use super::launch::{Launch, StartError, Supervisor};
 use super::outcome::Exit;
 use super::procfs;
-use super::service::Service;
+use super::supervised::Supervised;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub struct Job {
 /// # Errors
 /// The program cannot be started.
 pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> Result<Job, StartError> {
-    let service = Service::start(launch, supervisor)?;
+    let service = Supervised::start(launch, supervisor)?;
     let began = Instant::now();
     let ended = loop {
         if let Some(exit) = service.has_exited() {

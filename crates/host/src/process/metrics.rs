@@ -1,9 +1,11 @@
 //! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; relating it to requests
 //! is left to the caller.
 
-use super::port::{self, PortOwner};
+use super::attached::CpuUnknown;
+use super::placement::{self, ThreadGroup};
+use super::port;
 use super::procfs;
-use super::service::Service;
+use super::service::{Hold, Service};
 use std::{io, time::Duration};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,14 +16,17 @@ pub struct Modes {
 }
 
 impl Service {
-    /// CPU time of all its processes since the start, in nanoseconds. While the service runs the kernel's counter may be
-    /// one tick (1 to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting it is the sum
-    /// over the live processes.
+    /// CPU time of all its processes so far, in nanoseconds; absent if that is not known. While the service runs the kernel's
+    /// counter may be one tick (1 to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting it
+    /// is the sum over the live processes.
     ///
     /// # Errors
     /// The file of the cgroup cannot be read.
-    pub fn cpu_ns(&self) -> io::Result<u64> {
-        self.group.cpu_ns()
+    pub fn cpu_ns(&self) -> io::Result<Option<u64>> {
+        match &self.hold {
+            Hold::Supervised(own) => own.group.cpu_ns().map(Some),
+            Hold::Attached(server) => server.cpu_ns(),
+        }
     }
 
     /// CPU time of its live processes by mode. The resolution is one tick, usually 10 ms, so it is meant for loads of seconds.
@@ -48,26 +53,38 @@ impl Service {
         self.pids().into_iter().filter_map(|pid| procfs::memory_bytes(pid, "VmRSS")).sum()
     }
 
-    /// Context switches of its live threads, voluntary and not.
-    pub fn context_switches(&self) -> u64 {
+    /// Context switches of its live threads, voluntary and not; absent if none of its processes can be seen.
+    pub fn context_switches(&self) -> Option<u64> {
         let of_process = |pid| {
             let threads = procfs::threads(pid).into_iter();
             threads.filter_map(move |thread| procfs::context_switches(pid, thread))
         };
-        self.pids().into_iter().flat_map(of_process).sum()
+        let pids = self.pids();
+        (!pids.is_empty()).then(|| pids.into_iter().flat_map(of_process).sum())
+    }
+
+    /// Its live threads, those that are alike together. It reads two files for each thread, some 20 µs, so it is not for a slice.
+    pub fn thread_groups(&self) -> Vec<ThreadGroup> {
+        placement::groups(self.pids())
     }
 
     pub fn threads(&self) -> usize {
         self.pids().into_iter().map(|pid| procfs::threads(pid).len()).sum()
     }
 
-    /// The process that listens on its port, if that is none of its own: one that its command did not start, and whose CPU time is
-    /// not counted. Absent too if that cannot be seen.
-    pub fn other_listener(&self) -> Option<PortOwner> {
-        port::other_listener(self.port?, &self.pids())
+    /// Why its CPU time is not known, if it is not: its port has a listener that its command did not start, or it is a server
+    /// that ran already and cannot be looked into.
+    pub fn cpu_unknown(&self) -> Option<CpuUnknown> {
+        match &self.hold {
+            Hold::Supervised(own) => port::other_listener(own.port?, &self.pids()).map(CpuUnknown::ServedBy),
+            Hold::Attached(server) => server.unseen().map(CpuUnknown::Unseen),
+        }
     }
 
     pub fn pids(&self) -> Vec<u32> {
-        self.group.trace.live()
+        match &self.hold {
+            Hold::Supervised(own) => own.group.trace.live(),
+            Hold::Attached(server) => server.live(),
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Starts benchmark services, supervises, freezes and stops them, and proves that nothing of them is left.
 //!
 //! A [`Supervisor`] knows how services are isolated ([`Isolation`]) and has a [`Watchdog`] that outlives it; a
-//! [`Service`] is one running program. Every service is a process group and, where the kernel allows, a set of
+//! [`Service`] is one running program: one that was started here, or a [`Server`] that ran already, which is only looked at. Every
+//! service that is started here is a process group and, where the kernel allows, a set of
 //! cgroups. Every process of it also has the name of its group in its environment, so that even without cgroups a process
 //! that left the process group is found.
 //!
@@ -13,6 +14,8 @@ pub mod watchdog;
 
 mod activity;
 mod ask;
+mod attached;
+mod container;
 mod fallback;
 mod folder;
 mod group;
@@ -25,6 +28,7 @@ mod port;
 mod procfs;
 mod quota;
 mod service;
+mod supervised;
 mod sweep;
 mod syscall;
 mod tail;
@@ -32,11 +36,13 @@ mod throttle;
 
 pub use activity::{Activity, Used};
 pub use ask::Asked;
+pub use attached::{CpuUnknown, Server, ServerError, Unseen, Whose};
 pub use cgroup::{Cgroups, Isolation};
+pub use container::{ContainerError, main_process};
 pub use job::{Ended, Job, Limits, run_to_end};
 pub use launch::{Launch, StartError, StartFailure, Supervisor};
 pub use metrics::Modes;
-pub use outcome::{Exit, FreezeError, Stopped, Unready};
+pub use outcome::{Exit, FreezeError, ServerGone, Stopped, Unready};
 pub use placement::{Priority, ThreadGroup};
 pub use port::{PortOwner, free_port, listeners, port_in_use};
 pub use procfs::Process;

@@ -10,12 +10,39 @@ use thiserror::Error;
 pub enum Exit {
     Status(i32),
     Signal(i32),
+    Gone(ServerGone),
+}
+
+/// How a server that Tare did not start is no longer the one that it was. Its status is known to its parent alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerGone {
+    Ended {
+        pid: u32,
+    },
+    /// Another process listens on its port now.
+    Replaced {
+        pid: u32,
+        by: u32,
+    },
+    /// Its process cannot be seen, and its socket is gone.
+    Closed,
+}
+
+impl fmt::Display for ServerGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended { pid } => write!(f, "its process {pid} ended"),
+            Self::Replaced { pid, by } => write!(f, "process {by} took the place of its process {pid}"),
+            Self::Closed => f.write_str("it no longer listens"),
+        }
+    }
 }
 
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status(status) => write!(f, "exit status {status}"),
+            Self::Gone(gone) => write!(f, "{gone}"),
             Self::Signal(number) => match name_of(*number) {
                 Some(name) => write!(f, "killed by signal {number} ({name})"),
                 None => write!(f, "killed by signal {number}"),
@@ -35,6 +62,10 @@ fn name_of(signal: i32) -> Option<&'static str> {
 pub enum Unready {
     #[error("ended before it was ready: {status}{}", quoted(.stderr_tail))]
     ExitedEarly { status: Exit, stderr_tail: String },
+    #[error("{0} before it answered")]
+    Gone(ServerGone),
+    #[error("gave no correct answer within {after:?}: is it still the server that was asked before?")]
+    Silent { after: Duration },
     #[error(
         "gave no correct answer within {after:?} of its start: check that it listens on 127.0.0.1:$PORT, or raise \
          `ready-timeout`{}", quoted(.stderr_tail)
@@ -50,7 +81,8 @@ pub enum FreezeError {
     Refused { name: String, source: std::io::Error },
 }
 
-/// How a service was stopped. In every case but `Unstoppable` none of its processes runs any more.
+/// How a service was stopped. In every case but `Unstoppable` and `LeftRunning` none of its processes runs any
+/// more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
     /// It ended on SIGTERM and left nothing behind.
@@ -75,13 +107,15 @@ pub enum Stopped {
     PortHeld { port: u16, owner: PortOwner },
     /// Not even SIGKILL ends some of its processes: they hang in the kernel.
     Unstoppable { processes: Vec<Process> },
+    /// Tare did not start it, and does not stop it.
+    LeftRunning,
 }
 
 impl Stopped {
     /// Whether it ended correctly: on SIGTERM, in time, with nothing left behind, with status 0, by the signal itself, or with
     /// the status 143 (128 + 15) by which a runtime says the same.
     pub fn is_clean(&self) -> bool {
-        self.cleanly().is_some()
+        self.cleanly().is_some() || *self == Self::LeftRunning
     }
 
     /// How long it took to end, if it ended correctly.
@@ -115,6 +149,7 @@ impl fmt::Display for Stopped {
                 }
                 f.write_str(&quoted(stderr_tail))
             }
+            Self::LeftRunning => f.write_str("runs on, for Tare did not start it"),
             Self::PortHeld { port, owner } => {
                 write!(f, "has ended, but {owner} still listens on port {port}: end that process")
             }
@@ -190,6 +225,7 @@ mod tests {
                 "had ended before it was stopped: killed by signal 9 (SIGKILL, perhaps out of memory), leaving process 7 (\"a\"), \
                  process 8 (\"b\"), now killed; the end of its stderr:\n    x",
             ),
+            (Stopped::LeftRunning, "runs on, for Tare did not start it"),
             (
                 Stopped::PortHeld { port: 80, owner: owner() },
                 "has ended, but a process of another user still listens on port 80: end that process",
@@ -200,7 +236,7 @@ mod tests {
             ),
         ] {
             assert_eq!(stopped.to_string(), expected);
-            assert_eq!(stopped.is_clean(), matches!(stopped, Stopped::Clean { .. }));
+            assert_eq!(stopped.is_clean(), matches!(stopped, Stopped::Clean { .. } | Stopped::LeftRunning));
         }
     }
 
@@ -210,6 +246,15 @@ mod tests {
         let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
             `ready-timeout`; its stderr is empty";
         assert_eq!(late.to_string(), expected);
+    }
+
+    #[test]
+    fn a_server_that_is_gone_says_how() {
+        let of = |gone| Unready::Gone(gone).to_string();
+        assert_eq!(of(ServerGone::Ended { pid: 7 }), "its process 7 ended before it answered");
+        let replaced = ServerGone::Replaced { pid: 7, by: 8 };
+        assert_eq!(of(replaced), "process 8 took the place of its process 7 before it answered");
+        assert_eq!(Exit::Gone(ServerGone::Closed).to_string(), "it no longer listens");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::{procfs, service::Service};
+use super::procfs;
 
 /// Priority of a thread: its nice value, and the policy of the kernel's scheduler by its number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,21 +30,19 @@ pub struct ThreadGroup {
     pub priority: Priority,
 }
 
-impl Service {
-    /// Its live threads, those that are alike together. It reads two files for each thread, some 20 µs, so it is not for a slice.
-    pub fn thread_groups(&self) -> Vec<ThreadGroup> {
-        let of_process = |pid| procfs::threads(pid).into_iter().filter_map(move |thread| seen(pid, thread));
-        let mut groups: Vec<ThreadGroup> = Vec::new();
-        for thread in self.pids().into_iter().flat_map(of_process) {
-            let alike =
-                |group: &&mut ThreadGroup| (&group.cpus, group.priority) == (&thread.cpus, thread.priority);
-            match groups.iter_mut().find(alike) {
-                Some(group) => group.add(&thread),
-                None => groups.push(thread),
-            }
+/// The live threads of these processes.
+pub(super) fn groups(pids: Vec<u32>) -> Vec<ThreadGroup> {
+    let of_process = |pid| procfs::threads(pid).into_iter().filter_map(move |thread| seen(pid, thread));
+    let mut groups: Vec<ThreadGroup> = Vec::new();
+    for thread in pids.into_iter().flat_map(of_process) {
+        let alike =
+            |group: &&mut ThreadGroup| (&group.cpus, group.priority) == (&thread.cpus, thread.priority);
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.add(&thread),
+            None => groups.push(thread),
         }
-        groups
     }
+    groups
 }
 
 impl Priority {

@@ -57,32 +57,45 @@ pub fn port_in_use(port: u16) -> Option<PortOwner> {
     if can_listen(port) {
         return None;
     }
-    let Some(tables) = tables() else { return Some(PortOwner { process: None }) };
-    let inode = tables.iter().flat_map(|table| listener_inodes(table, port)).next()?;
-    Some(PortOwner { process: holder(&inode) })
+    let Some(inodes) = sockets_on(port, true) else { return Some(PortOwner { process: None }) };
+    let process = || holders(&inodes).into_iter().find_map(Process::of);
+    (!inodes.is_empty()).then(|| PortOwner { process: process() })
 }
 
 /// The processes that listen on this port where a connection to this machine may reach them, as far as they are visible.
 #[must_use]
 pub fn listeners(port: u16) -> Vec<u32> {
-    let tables = tables().unwrap_or_default();
-    let inodes: Vec<String> = tables.iter().flat_map(|table| inodes_on(table, port, |_| true)).collect();
-    let listens =
+    holders(&sockets_on(port, false).unwrap_or_default())
+}
+
+/// The inodes of the sockets that listen on the port: where a connection to 127.0.0.1 would reach them, or on any address. Absent
+/// if the kernel does not tell.
+pub(super) fn sockets_on(port: u16, is_of_loopback: bool) -> Option<Vec<String>> {
+    let of_table = |table: &String| match is_of_loopback {
+        true => listener_inodes(table, port),
+        false => inodes_on(table, port, |_| true),
+    };
+    Some(tables()?.iter().flat_map(of_table).collect())
+}
+
+/// The processes that hold one of these sockets open.
+pub(super) fn holders(inodes: &[String]) -> Vec<u32> {
+    let holds =
         |pid: &u32| sockets(*pid).is_ok_and(|sockets| sockets.iter().any(|found| inodes.contains(found)));
-    if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(listens).collect() }
+    if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(holds).collect() }
 }
 
 /// The process that listens on this port if it is none of `own`, as far as it is visible: a container engine's, or that of another
 /// user. Absent if it cannot be known, such as of processes that hide their files.
 pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
-    let inodes: Vec<String> = tables()?.iter().flat_map(|table| listener_inodes(table, port)).collect();
+    let inodes = sockets_on(port, true)?;
     for pid in own {
         let sockets = sockets(*pid).ok()?;
         if inodes.iter().any(|inode| sockets.contains(inode)) {
             return None;
         }
     }
-    Some(PortOwner { process: inodes.iter().find_map(|inode| holder(inode)) })
+    Some(PortOwner { process: holders(&inodes).into_iter().find_map(Process::of) })
 }
 
 /// Of this thread, since /proc/self shows the network namespace of the main thread, which may be another one.
@@ -114,12 +127,6 @@ fn inodes_on(table: &str, port: u16, is_reached: impl Fn(&str) -> bool) -> Vec<S
         (here && *fields.get(3)? == LISTEN).then(|| fields.get(9).map(ToString::to_string))?
     };
     table.lines().skip(1).filter_map(inode).collect()
-}
-
-/// The process that holds the socket of this inode open.
-fn holder(inode: &str) -> Option<Process> {
-    let holds = |pid: &u32| sockets(*pid).is_ok_and(|sockets| sockets.iter().any(|found| found == inode));
-    procfs::all_pids().into_iter().find(holds).and_then(Process::of)
 }
 
 /// The inodes of the sockets that a process holds open.

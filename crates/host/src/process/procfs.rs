@@ -45,6 +45,8 @@ pub(super) struct Stat {
     pub own_ticks: u64,
     /// Threads that have not ended.
     pub threads: u64,
+    /// When it was started, in clock ticks since the machine was: with its number it is one process only.
+    pub started_ticks: u64,
 }
 
 impl Stat {
@@ -59,6 +61,7 @@ impl Stat {
         let times: Option<Vec<u64>> = fields.by_ref().skip(8).take(4).map(|time| time.parse().ok()).collect();
         let [user, system, user_of_children, system_of_children] = times?[..] else { return None };
         let threads = fields.nth(2)?.parse().ok()?;
+        let started_ticks = fields.nth(1)?.parse().ok()?;
         let own_ticks = user.checked_add(system)?;
         let user_ticks = user.checked_add(user_of_children)?;
         let system_ticks = system.checked_add(system_of_children)?;
@@ -71,6 +74,7 @@ impl Stat {
             system_ticks,
             own_ticks,
             threads,
+            started_ticks,
         })
     }
 
@@ -164,7 +168,8 @@ mod tests {
                 user_ticks: 12,
                 system_ticks: 14,
                 own_ticks: 11,
-                threads: 9
+                threads: 9,
+                started_ticks: 100
             }
         );
     }
@@ -180,6 +185,7 @@ mod tests {
             system_ticks: 0,
             own_ticks: 0,
             threads,
+            started_ticks: 0,
         };
         assert!(stat(1).is_dead());
         assert!(!stat(2).is_dead());
@@ -231,12 +237,13 @@ mod tests {
             let fields: Vec<String> = numbers.iter().map(ToString::to_string).collect();
             let stat = Stat::parse(&format!("77 ({name}) {state} {}\n", fields.join(" "))).unwrap();
             prop_assert_eq!((stat.command, stat.state.to_string()), (name, state));
-            let [parent, pgid, user, system, threads] = [0, 1, 10, 11, 16].map(|at| u64::from(numbers[at]));
+            let [parent, pgid, user, system] = [0, 1, 10, 11].map(|at| u64::from(numbers[at]));
+            let [threads, started] = [16, 18].map(|at| u64::from(numbers[at]));
             let children = [12, 13].map(|at| u64::from(numbers[at]));
             prop_assert_eq!(stat.own_ticks, user + system);
             prop_assert_eq!((u64::from(stat.parent), u64::from(stat.pgid)), (parent, pgid));
             prop_assert_eq!((stat.user_ticks, stat.system_ticks), (user + children[0], system + children[1]));
-            prop_assert_eq!(stat.threads, threads);
+            prop_assert_eq!((stat.threads, stat.started_ticks), (threads, started));
         }
 
         #[test]

@@ -1,41 +1,28 @@
-//! One running service: wait until it is ready, freeze it, thaw it, stop it and prove that nothing is left.
-//! It knows nothing of what the service serves.
+//! One running service, whoever started it: wait until it is ready, freeze it, thaw it, stop it. It knows nothing of what the
+//! service serves.
 
-use super::group::Group;
-use super::launch::{self, Launch, StartError, Started, Supervisor};
-use super::outcome::{Exit, FreezeError, Stopped, Unready};
-use super::procfs::Process;
-use super::watchdog::Watchdog;
-use super::{port, tail};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
-use std::io;
-use std::path::PathBuf;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Number of lines of stderr that an outcome quotes.
-const TAIL_LINES: usize = 12;
-/// How long a service may take to stand still. The kernel needs a quarter of a millisecond.
-const FREEZE_WITHIN: Duration = Duration::from_secs(2);
-/// How long the children of a service may run after it has ended (within the grace period): some need a moment longer.
-const LINGER: Duration = Duration::from_millis(300);
-/// How long SIGKILL may take.
-const KILL_WITHIN: Duration = Duration::from_secs(5);
-/// How long a port may stay open after the last process is dead.
-const PORT_WITHIN: Duration = Duration::from_millis(500);
-const TICK: Duration = Duration::from_millis(1);
+use super::{
+    attached::{Attached, Server},
+    launch::{Launch, StartError, Supervisor},
+    outcome::{Exit, FreezeError, Stopped, Unready},
+    supervised::{Supervised, TAIL_LINES, TICK},
+};
 
-/// A service that was started. Dropping it kills it.
+/// A service that runs. Dropping it kills it if Tare started it.
 #[derive(Debug)]
 pub struct Service {
-    name: String,
-    pub(super) group: Group,
-    child: Child,
-    exec_at: Instant,
-    pub(super) port: Option<u16>,
-    stderr: PathBuf,
-    watchdog: Watchdog,
-    gone: bool,
+    pub(super) hold: Hold,
+}
+
+/// What may be done with a service.
+#[derive(Debug)]
+pub(super) enum Hold {
+    /// Everything: it was started here.
+    Supervised(Supervised),
+    /// Looking at it: it ran before, and will run on.
+    Attached(Attached),
 }
 
 impl Service {
@@ -45,18 +32,31 @@ impl Service {
     /// Its folder, program or CPUs do not exist, its port is in use, its cgroups or output files cannot be made, the
     /// watchdog has ended, or the kernel refuses to execute it.
     pub fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
-        let Started { child, group, exec_at } = launch::launch(launch, supervisor)?;
-        let (name, port, stderr) = (launch.name.clone(), launch.port, launch.stderr.clone());
-        let watchdog = supervisor.watchdog.clone();
-        Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
+        Ok(Self { hold: Hold::Supervised(Supervised::start(launch, supervisor)?) })
     }
 
-    /// The process that was started. The service may have further processes.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
+    /// A server that runs already. It is never frozen, stopped or killed.
+    #[must_use]
+    pub fn attach(server: &Server) -> Self {
+        Self { hold: Hold::Attached(Attached::new(server.clone())) }
     }
 
-    /// Calls `probe` until it returns true, and returns the time from exec to the end of that call.
+    /// Whether it ran before, and will run on.
+    pub fn is_attached(&self) -> bool {
+        matches!(self.hold, Hold::Attached(_))
+    }
+
+    /// The process that was started, or the first one of a server that ran already; absent if none can be seen. The service
+    /// may have further processes.
+    pub fn pid(&self) -> Option<u32> {
+        match &self.hold {
+            Hold::Supervised(own) => Some(own.pid()),
+            Hold::Attached(server) => server.pid(),
+        }
+    }
+
+    /// Calls `probe` until it returns true, and returns the time from exec (of a server that ran already, from the first
+    /// call) to the end of that call.
     ///
     /// The probe must not block for long (give its sockets a timeout), as the end of the service is noticed only between
     /// two calls. It is called every millisecond at first, since the start-up time is a measured figure, and less often
@@ -69,58 +69,63 @@ impl Service {
         timeout: Duration,
         mut probe: impl FnMut() -> bool,
     ) -> Result<Duration, Unready> {
+        let began = match &self.hold {
+            Hold::Supervised(own) => own.exec_at,
+            Hold::Attached(_) => Instant::now(),
+        };
         loop {
             let is_ready = probe();
-            let elapsed = self.exec_at.elapsed();
+            let elapsed = began.elapsed();
             // Checked after a success too: if the service has ended, another process may have answered on its port.
-            if let Some(status) = self.has_exited() {
-                return Err(Unready::ExitedEarly { status, stderr_tail: self.stderr_tail(TAIL_LINES) });
+            match self.has_exited() {
+                None => {}
+                Some(Exit::Gone(gone)) => return Err(Unready::Gone(gone)),
+                Some(status) => {
+                    return Err(Unready::ExitedEarly { status, stderr_tail: self.stderr_tail(TAIL_LINES) });
+                }
             }
             if is_ready {
                 return Ok(elapsed);
             }
             if elapsed >= timeout {
-                return Err(Unready::NotReady { after: timeout, stderr_tail: self.stderr_tail(TAIL_LINES) });
+                return Err(match &self.hold {
+                    Hold::Supervised(own) => {
+                        Unready::NotReady { after: timeout, stderr_tail: own.stderr_tail(TAIL_LINES) }
+                    }
+                    Hold::Attached(_) => Unready::Silent { after: timeout },
+                });
             }
             let pause = (elapsed / 500).clamp(TICK, 20 * TICK);
             std::thread::sleep(pause.min(timeout.saturating_sub(elapsed)));
         }
     }
 
-    /// How it ended, if it has. The process is not reaped before [`Service::stop`], so until then its number, which is also
-    /// that of the process group, cannot be reused.
+    /// How it ended, if it has.
     pub fn has_exited(&self) -> Option<Exit> {
-        let pid = Pid::from_raw(self.child.id().cast_signed())?;
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(pid), options).ok().flatten()?;
-        let signal = || status.terminating_signal().map(Exit::Signal);
-        status.exit_status().map(Exit::Status).or_else(signal)
+        match &self.hold {
+            Hold::Supervised(own) => own.has_exited(),
+            Hold::Attached(server) => server.gone().map(Exit::Gone),
+        }
     }
 
-    /// The last lines of its stderr, at most 64 KiB.
+    /// The last lines of its stderr, at most 64 KiB; empty for a server that ran already.
     pub fn stderr_tail(&self, lines: usize) -> String {
-        tail::tail(&self.stderr, lines)
+        match &self.hold {
+            Hold::Supervised(own) => own.stderr_tail(lines),
+            Hold::Attached(_) => String::new(),
+        }
     }
 
     /// Freezes all its processes, and returns when they stand still. Connections stay open, and the kernel accepts new
-    /// ones.
+    /// ones. A server that ran already runs on.
     ///
     /// # Errors
     /// The kernel refuses, or a process still runs after two seconds.
     pub fn freeze(&self) -> Result<(), FreezeError> {
-        let refused = |source| FreezeError::Refused { name: self.name.clone(), source };
-        self.group.set_frozen(true).map_err(refused)?;
-        let began = Instant::now();
-        let mut pause = Duration::from_micros(20);
-        while !self.group.is_frozen().map_err(refused)? {
-            if began.elapsed() > FREEZE_WITHIN {
-                let _ = self.group.set_frozen(false);
-                return Err(FreezeError::TooSlow { name: self.name.clone(), after: FREEZE_WITHIN });
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(TICK);
+        match &self.hold {
+            Hold::Supervised(own) => own.freeze(),
+            Hold::Attached(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Lets it run again. It has no effect on a service that is not frozen.
@@ -128,89 +133,18 @@ impl Service {
     /// # Errors
     /// The kernel refuses.
     pub fn thaw(&self) -> Result<(), FreezeError> {
-        self.group
-            .set_frozen(false)
-            .map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
+        match &self.hold {
+            Hold::Supervised(own) => own.thaw(),
+            Hold::Attached(_) => Ok(()),
+        }
     }
 
     /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
-    /// groups are empty and its port is closed.
-    pub fn stop(mut self, grace: Duration) -> Stopped {
-        if let Some(status) = self.has_exited() {
-            let leaked = self.survivors(Instant::now());
-            let stderr_tail = self.stderr_tail(TAIL_LINES);
-            return self.finish(Stopped::ExitedBefore { status, stderr_tail, leaked });
-        }
-        // A service that cannot be thawed does not receive SIGTERM, and is killed below when the grace period is over.
-        let _ = self.group.set_frozen(false);
-        let began = Instant::now();
-        self.group.signal(Signal::TERM);
-        let Some(status) = self.wait_exit(began + grace) else {
-            let stderr_tail = self.stderr_tail(TAIL_LINES);
-            return self.finish(Stopped::StoppedLate { grace, stderr_tail });
-        };
-        let took = began.elapsed();
-        let processes = self.survivors((began + grace).min(Instant::now() + LINGER));
-        if processes.is_empty() {
-            self.finish(Stopped::Clean { status, took })
-        } else {
-            self.finish(Stopped::Leaked { status, processes })
-        }
-    }
-
-    fn wait_exit(&self, deadline: Instant) -> Option<Exit> {
-        loop {
-            let exit = self.has_exited();
-            if exit.is_some() || Instant::now() > deadline {
-                return exit;
-            }
-            std::thread::sleep(TICK);
-        }
-    }
-
-    /// Its processes that are alive at the deadline.
-    fn survivors(&self, deadline: Instant) -> Vec<Process> {
-        loop {
-            let live = self.group.trace.live();
-            if live.is_empty() || Instant::now() > deadline {
-                return live.into_iter().filter_map(Process::of).collect();
-            }
-            std::thread::sleep(TICK);
-        }
-    }
-
-    /// Kills what is left and removes the groups. Returns `outcome`, unless a process or a listener on the port remains.
-    fn finish(&mut self, outcome: Stopped) -> Stopped {
-        let hung = self.clear();
-        if !hung.is_empty() {
-            return Stopped::Unstoppable { processes: hung.into_iter().filter_map(Process::of).collect() };
-        }
-        let deadline = Instant::now() + PORT_WITHIN;
-        while let Some((port, owner)) = self.port.and_then(|port| Some((port, port::port_in_use(port)?))) {
-            if Instant::now() > deadline {
-                return Stopped::PortHeld { port, owner };
-            }
-            std::thread::sleep(TICK);
-        }
-        outcome
-    }
-
-    /// Kills everything, removes the cgroups, waits for the process. Returns the processes that are still alive.
-    fn clear(&mut self) -> Vec<u32> {
-        self.gone = true;
-        let hung = self.group.trace.destroy(KILL_WITHIN);
-        if hung.is_empty() {
-            let _: io::Result<_> = self.child.wait();
-            self.watchdog.delete(&self.group.trace.name);
-        }
-        hung
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        if !self.gone {
-            self.clear();
+    /// groups are empty and its port is closed. A server that ran already is left as it is.
+    pub fn stop(self, grace: Duration) -> Stopped {
+        match self.hold {
+            Hold::Supervised(own) => own.stop(grace),
+            Hold::Attached(_) => Stopped::LeftRunning,
         }
     }
 }

@@ -9,6 +9,7 @@ use tare_analysis::{
 };
 use tare_bench::{
     folder::{StoredRun, about::About},
+    plan::PlannedRow,
     record::Record,
     sample::Sample,
     schedule::{
@@ -43,8 +44,9 @@ pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run:
 
 fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
     let plan = &kept.header.plan;
-    let searches =
-        format!("{} fresh starts of each service, {} windows each", plan.blocks().max, slo.windows);
+    // A server that ran already is not started again.
+    let what = if plan.rows.iter().all(PlannedRow::is_running) { "searches" } else { "fresh starts" };
+    let searches = format!("{} {what} of each service, {} windows each", plan.blocks().max, slo.windows);
     let own = [
         Fact::new("Holds", report.slo.clone()),
         Fact::new("Load", report.load.clone()).brief(),

@@ -106,7 +106,7 @@ fn block_of(block: usize) -> Vec<Record> {
     }
     for (row, (_, _, share)) in ROWS.iter().enumerate() {
         let answered = (20_000.0 * share * wobble(block, row)) as u64;
-        let start_up_ns = (3 + row as u64 * 40 + block as u64) * MS;
+        let start_up_ns = Some((3 + row as u64 * 40 + block as u64) * MS);
         records.push(Record::Started(Started { block, row, start_up_ns }));
         records.extend((0..4).map(|round| closed(block, round, row, answered)).map(sample));
         records.extend([0, 1].map(|point| sample(open(block, point, row, answered))));

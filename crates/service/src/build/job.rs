@@ -31,12 +31,20 @@ impl Job<'_> {
     pub(super) fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
         let mut content = Content::of_toolchain(self.toolchain);
         if self.service.version.command.is_empty() {
-            content.put_command(&self.service.run.command, &self.service.folder);
+            content.put_command(&self.words(), &self.service.folder);
         }
         let content = content.finish();
         let version = version::of(self.service, &content, self.output, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
+    }
+
+    /// What a service without a build is known by: its command, or the very processes that ran already.
+    fn words(&self) -> Vec<String> {
+        match &self.service.running {
+            Some(running) => vec![self.service.id.clone(), running.server.identity()],
+            None => self.service.run.command.clone(),
+        }
     }
 
     pub(super) fn in_the_store(&self, force: bool) -> Result<Built, BuildError> {

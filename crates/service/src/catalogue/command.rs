@@ -31,7 +31,7 @@ pub(super) fn is_command(word: &str) -> bool {
 }
 
 /// `COMMAND@2` is a second row of the same command.
-fn without_number(word: &str) -> &str {
+pub(super) fn without_number(word: &str) -> &str {
     match word.rsplit_once('@') {
         Some((command, number)) if number.parse::<u32>().is_ok() => command,
         _ => word,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::Place;
+use super::{Place, Running};
 
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
@@ -62,6 +62,9 @@ pub struct Service {
     /// Where its commands run: its folder, until it was built.
     #[serde(skip)]
     pub place: Place,
+    /// The server that it is, if Tare does not start it.
+    #[serde(skip)]
+    pub running: Option<Running>,
 }
 
 /// What kind of weight a service is.
@@ -80,6 +83,8 @@ pub enum Style {
     FrameworkTuned,
     /// A service of the user that is known by its command alone.
     Own,
+    /// A server that ran already.
+    Running,
 }
 
 impl Style {

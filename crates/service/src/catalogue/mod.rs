@@ -5,7 +5,9 @@ pub(crate) mod command;
 mod manifest;
 mod outside;
 mod place;
+mod running;
 mod select;
+mod url;
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +22,9 @@ pub use manifest::{
 };
 pub use packageurl::PackageUrl;
 pub use place::Place;
+pub use running::Running;
 pub use select::{Row, SelectError, select};
+pub use url::is_url;
 
 use crate::document::{self, DocumentError};
 
@@ -275,9 +279,9 @@ pub fn file_name(label: &str) -> String {
     }
 }
 
-/// Whether a word of the user is a command, and not the name of a service.
-pub(crate) fn is_command(word: &str) -> bool {
-    command::is_command(word)
+/// Whether a word of the user is one service, however many commas are in it.
+pub(crate) fn is_one_service(word: &str) -> bool {
+    command::is_command(word) || is_url(word)
 }
 
 #[cfg(test)]

@@ -6,7 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Catalogue, Service, Style, command::is_command, spread, understand};
+use super::{
+    Catalogue, Service, Style,
+    command::{is_command, without_number},
+    spread, understand,
+};
 use crate::document::DocumentError;
 
 impl Catalogue {
@@ -22,7 +26,7 @@ impl Catalogue {
         from: &Path,
         contracts: &[&str],
     ) -> Result<String, DocumentError> {
-        if self.get(word).is_some() {
+        if self.get(word).is_some() || self.get(without_number(word)).is_some() {
             return Ok(word.to_owned());
         }
         if is_command(word) {

@@ -32,7 +32,8 @@ pub(super) fn under_load(trial: EnduranceTrial<'_>) -> StageResult {
     };
     let connections = Connections { total, threads: 1 };
     let seed = trial.seed ^ (Stage::Sigterm as u64 + 1);
-    let generator = drive::generator(trial.contract, trial.ready.address, connections, &[], seed);
+    let generator =
+        drive::generator(trial.contract, &trial.ready.host, trial.ready.address, connections, &[], seed);
     let mut generator = match generator {
         Ok(generator) => generator,
         Err(error) => return StageResult::failed(Stage::Sigterm, error.to_string()),

@@ -75,7 +75,7 @@ pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, Mea
         if !stopped.is_clean() {
             return Err(MeasureError::Stopped(stopped));
         }
-        starts.push((ready.start_up.as_nanos() as u64, rss_bytes));
+        starts.push((ready.start_up.unwrap_or_default().as_nanos() as u64, rss_bytes));
     }
     let start_up_ns = median(starts.iter().map(|(start_up_ns, _)| *start_up_ns));
     let rss_bytes = median(starts.iter().map(|(_, rss_bytes)| *rss_bytes));

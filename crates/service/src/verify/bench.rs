@@ -60,7 +60,7 @@ impl<'c> Bench<'c> {
         Bench {
             contract,
             options,
-            host: target.to_string(),
+            host: options.host.clone().unwrap_or_else(|| target.to_string()),
             unreachable: false,
             answered: contract.requests.iter().map(|request| (request, Standard::Contract)).collect(),
             first_date: None,

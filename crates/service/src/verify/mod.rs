@@ -48,6 +48,8 @@ pub struct Options {
     pub closes_connections: bool,
     /// Checks that the manifest lists as known failures, with the reason: such a failure is a warning.
     pub known_failures: Vec<(CheckId, String)>,
+    /// What requests name as their `Host`; absent: the address.
+    pub host: Option<String>,
     pub timeouts: Timeouts,
 }
 

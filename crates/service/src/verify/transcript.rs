@@ -91,7 +91,7 @@ impl CheckResult {
         CheckResult { check, request: request.into(), outcome, note, wire }
     }
 
-    pub(super) fn skipped(check: CheckId, request: &str, reason: &str) -> CheckResult {
+    pub(crate) fn skipped(check: CheckId, request: &str, reason: &str) -> CheckResult {
         let outcome = Outcome::Skipped(reason.to_owned());
         CheckResult { check, request: request.to_owned(), outcome, note: None, wire: None }
     }

@@ -163,9 +163,9 @@ impl Workspace {
     }
 }
 
-/// A word may be a list, unless it is a command.
+/// A word may be a list, unless it is a command or a URL.
 pub fn split(word: &str) -> Vec<&str> {
-    match catalogue::is_command(word) {
+    match catalogue::is_one_service(word) {
         true => vec![word],
         false => word.split(',').collect(),
     }

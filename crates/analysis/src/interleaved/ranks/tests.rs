@@ -111,7 +111,7 @@ fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
 fn who_keeps_a_process_is_judged_by_its_starts() {
     let mut kept = kept_with(&ROWS, 12);
     // A row without a record of its starts has a process for each block.
-    let started = |block: usize| Started { block, row: TWIN, start_up_ns: 1 };
+    let started = |block: usize| Started { block, row: TWIN, start_up_ns: Some(1) };
     let with_starts = |record: Record| match record {
         Record::Block(Block { block, .. }) if block.is_multiple_of(3) => {
             vec![record, Record::Started(started(block))]

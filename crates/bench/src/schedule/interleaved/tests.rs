@@ -59,11 +59,11 @@ impl Executor for Fake {
         })
     }
 
-    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Duration, RowFailure> {
+    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure> {
         self.warm_ups.push((row, warm_up_ns));
         assert!(self.running.insert(row), "row {row} was still running");
         self.pass(500_000_000);
-        Ok(Duration::from_millis(row as u64))
+        Ok(Some(Duration::from_millis(row as u64)))
     }
 
     fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {

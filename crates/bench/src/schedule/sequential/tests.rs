@@ -27,10 +27,10 @@ impl Executor for Fake {
         unreachable!("a sequential experiment has no pilots")
     }
 
-    fn start(&mut self, slot: Slot, _: u64) -> Result<Duration, RowFailure> {
+    fn start(&mut self, slot: Slot, _: u64) -> Result<Option<Duration>, RowFailure> {
         assert_eq!(self.running.replace(slot.row), None, "one process at a time");
         self.asked.push(slot);
-        Ok(Duration::from_millis(5))
+        Ok(Some(Duration::from_millis(5)))
     }
 
     fn wake(&mut self, _: usize, _: u64) -> Result<(), RowFailure> {

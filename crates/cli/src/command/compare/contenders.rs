@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use tare_host::spelling::suggestion;
 use tare_service::{
     catalogue::{Place, Row, Style},
@@ -56,6 +56,7 @@ fn of_revisions(
     is_work_tree: bool,
 ) -> anyhow::Result<[Row; 2]> {
     let [now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
+    ensure!(now.service.running.is_none(), "--revisions: {word} runs already, and is of one revision only");
     let into = workspace.scratch("revisions");
     let ends = revisions::range(range, &now.service.folder)?;
     let variant =

@@ -21,6 +21,7 @@ use tare_service::{catalogue::Row, settings::ServiceSettings, workspace::Workspa
 
 use super::asked::{self, AskedOptions};
 use super::run::{measure, pinning};
+use super::running::{self, RunningOptions};
 use super::start;
 use super::words;
 use crate::{
@@ -47,6 +48,7 @@ const BLOCKS_MIN: usize = 4;
 #[command(after_help = "\
 Examples:
   tare compare 'node a.js' 'node b.js' --get /items/1     two commands; each listens on $PORT, or on {port} in its words
+  tare compare http://127.0.0.1:3000 http://127.0.0.1:3001     two servers that run already
   tare compare hyper axum                                 does axum cost more than hyper?
   tare compare 'node a.js' --revisions main...HEAD        did this branch make the service slower?
   tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
@@ -56,8 +58,8 @@ Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 
 6 WORSE, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// Baseline and candidate: commands such as `'node server.js'`, which listen on the port that is in their environment as
-    /// PORT or that replaces `{port}`; names such as `hyper` or `restinio:timers`; or folders such as `./mine` (with a slash).
-    /// One service with `--revisions`
+    /// PORT or that replaces `{port}`; URLs of servers that run already; names such as `hyper` or `restinio:timers`; or folders
+    /// such as `./mine` (with a slash). One service with `--revisions`
     #[arg(required_unless_present = "gate", num_args = 1..=2, value_name = "SERVICE")]
     services: Vec<String>,
     /// The comparison that `tare.toml` describes as `[gate.NAME]`; options that are given here come before its own
@@ -73,7 +75,8 @@ pub(crate) struct Args {
     /// The smallest regression that matters, such as `3%` or `0.03` [default: 3%]
     #[arg(long, value_parser = words::delta)]
     delta: Option<f64>,
-    /// The deciding metrics, of throughput, cpu, p99 and rss. They share an error probability of 5% [default: cpu,throughput]
+    /// The deciding metrics, of throughput, cpu, p99 and rss. They share an error probability of 5% [default: cpu,throughput;
+    /// throughput if the CPU time of a server that runs already cannot be read]
     #[arg(long, value_name = "METRICS", value_delimiter = ',', value_parser = words::metric)]
     metric: Vec<Metric>,
     /// Measure the candidate a second time, in a process of its own. What differs between the two was made by this machine: it
@@ -103,6 +106,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     asked: AskedOptions,
     #[command(flatten)]
+    running: RunningOptions,
+    #[command(flatten)]
     start: start::StartOptions,
 }
 
@@ -117,10 +122,13 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         gate::enter(&mut args, &name, &global.find()?)?;
     }
     let mut workspace = global.open()?;
+    let words: Vec<&str> = args.services.iter().map(String::as_str).collect();
+    args.running.take_in(&mut workspace, &words)?;
     let [baseline, candidate] =
         contenders::find(&mut workspace, &args.services, args.revisions.as_deref(), args.work_tree)?;
     let again = args.again.then(|| Row { label: format!("{}@again", candidate.label), ..candidate.clone() });
     let mut rows: Vec<Row> = [baseline, candidate].into_iter().chain(again).collect();
+    running::declare(&mut rows, args.contract.as_deref());
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
         let settings = ServiceSettings { threads: args.threads.unwrap_or(1).into(), delay_ms: 0 };
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
@@ -162,10 +170,8 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan
         experiment.service_settings.threads = threads.into();
         experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
     }
-    let mut metrics = if args.metric.is_empty() { METRICS.to_vec() } else { args.metric.clone() };
-    metrics.sort();
-    metrics.dedup();
-    let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+    let metrics = running::metrics(rows, &args.metric, &METRICS)?;
+    let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
     let gate = |looks| Gate {
         candidate: candidate.label.clone(),
         delta: args.delta.unwrap_or(DELTA),

@@ -7,7 +7,8 @@ use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::probe::{self, AskError};
 
-use super::{plan::counted, target};
+use super::plan::counted;
+use crate::command::target;
 
 /// From this status on an answer is right only if the user says so.
 const ERROR_STATUS: u16 = 400;

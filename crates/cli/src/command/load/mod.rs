@@ -15,10 +15,8 @@ mod output;
 mod plan;
 mod request;
 mod silence;
-mod target;
 #[cfg(test)]
 mod tests;
-mod url;
 mod words;
 
 use std::{
@@ -48,8 +46,11 @@ use output::{Recorded, Recorder};
 use plan::{Plan, counted};
 use request::RequestSpec;
 use silence::Silence;
-use url::Url;
 
+use super::target::{
+    self,
+    url::{self, Url},
+};
 use crate::{exit::Outcome, output::print, workspace::Global};
 
 /// A server that falls short of the rate by less is within the noise of the window's edges.

@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use tare_load::{Exchange, Expected, ExpectedBody};
 use tare_service::contract::{Contract, Varied, VariedTexts};
 
-use super::url::Url;
+use crate::command::target::url::Url;
 
 /// Number of exchanges that are made where placeholders vary them; after the last one they start again.
 const VARIED_EXCHANGES: usize = 512;

@@ -23,8 +23,9 @@ pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow])
     let releases = Releases::load(&workspace.root)?;
     let kept = Kept::new(&workspace.scratch("aspects"));
     let builder = workspace.builder();
-    // The folder of a command may be anything: to look through it would take minutes, and say nothing of the service.
-    let has_manifest = |row: &Row| row.service.style != Style::Own;
+    // The folder of a command may be anything: to look through it would take minutes, and say nothing of the service. A server
+    // that runs already has none.
+    let has_manifest = |row: &Row| !matches!(row.service.style, Style::Own | Style::Running);
     let built =
         rows.iter().zip(planned).filter(|(row, planned)| planned.content.is_some() && has_manifest(row));
     let (rows, labels): (Vec<Row>, Vec<String>) =

@@ -19,7 +19,7 @@ use tare_bench::{
     folder::{self, StoredRun},
     plan::{Plan, PlannedRow, Until, until::Precision},
 };
-use tare_host::cpus::{self, Pinning};
+use tare_host::cpus::Pinning;
 use tare_load::units::parse_duration;
 use tare_report::Document;
 use tare_service::{
@@ -33,6 +33,7 @@ use super::{
     asked::{self, AskedOptions},
     print::{self, Extent},
     report::page,
+    running::{self, RunningOptions},
     words,
 };
 use crate::{
@@ -52,6 +53,7 @@ use session::Session;
 Examples:
   tare run experiments/quick.toml                                the table of the README
   tare run --service 'node server.js' --get /items/1             your service against the raw socket
+  tare run --service http://127.0.0.1:3000/items/1               a server that runs already
   tare run experiments/quick.toml --services hyper,group:go      some of its services
   tare run experiments/quick.toml --budget 10m --until ranks     stop once every pair is decided
   tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
@@ -68,11 +70,14 @@ pub(crate) struct Args {
     #[arg(required_unless_present_any = ["resume", "service"])]
     experiment: Option<PathBuf>,
     /// A service by its command, such as `'node server.js'`, which listens on the port that is in its environment as PORT or
-    /// that replaces `{port}`. Without an experiment file it is related to the raw socket. May be given several times
-    #[arg(long, value_name = "COMMAND")]
+    /// that replaces `{port}`; or the URL of a server that runs already. Without an experiment file it is related to the raw
+    /// socket. May be given several times
+    #[arg(long, value_name = "COMMAND|URL")]
     service: Vec<String>,
     #[command(flatten)]
     asked: AskedOptions,
+    #[command(flatten)]
+    running: RunningOptions,
     /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
         conflicts_with_all = ["experiment", "service", "services", "reference", "no_twin", "budget", "connections", "seed",
@@ -211,6 +216,8 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     let mut workspace = global.open()?;
     args.enter(&mut experiment)?;
     let of_file = experiment.services.iter().chain([&experiment.reference]);
+    let all = of_file.clone().chain(&args.service).chain(&args.services).chain(&args.reference);
+    args.running.take_in(&mut workspace, &all.map(String::as_str).collect::<Vec<_>>())?;
     workspace.adopt_from(experiment.folder(), of_file.map(String::as_str))?;
     experiment.services.extend(args.service.iter().cloned());
     let of_words = args.service.iter().chain(&args.services).chain(&args.reference);
@@ -226,7 +233,7 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     }
     let twin = Plan::twin_of(&rows, &experiment.reference).filter(|_| experiment.twin && !args.no_twin);
     rows.extend(twin.clone());
-    let mut plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment));
+    let mut plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment, &rows));
     if let Some(twin) = twin {
         plan = plan.with_twin(&twin.label);
     }
@@ -242,8 +249,8 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
 }
 
 /// The CPUs of this machine, for the services and the generator of an experiment.
-pub(crate) fn pinning(experiment: &Experiment) -> Pinning {
-    Pinning::choose(&cpus::available(), experiment.service_settings.threads, experiment.loads[0].threads)
+pub(crate) fn pinning(experiment: &Experiment, rows: &[Row]) -> Pinning {
+    running::pinning(rows, experiment.service_settings.threads, experiment.loads[0].threads)
 }
 
 /// The rest of a run that was cut off, whatever kind of run it is.
@@ -266,6 +273,9 @@ fn resume_stored(workspace: &mut Workspace, run: &Path, stored: &StoredRun) -> a
 /// The rows of a stored run, as far as their services are still there.
 fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<Vec<Row>> {
     let planned = &stored.header.plan.rows;
+    if let Some(row) = planned.iter().find(|row| row.is_running()) {
+        bail!("{}: a run of a server that ran already is not resumed: begin a new one", row.label);
+    }
     workspace.adopt(planned.iter().map(|row| row.service.as_str()))?;
     let row = |planned: &PlannedRow| {
         let service = workspace.catalogue.get(&planned.service);

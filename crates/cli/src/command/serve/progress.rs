@@ -73,7 +73,7 @@ impl JournalProgress {
                 *block > 0
             }
             Record::Started(started) => {
-                self.elapsed_ns = self.elapsed_ns.saturating_add(started.start_up_ns);
+                self.elapsed_ns = self.elapsed_ns.saturating_add(started.start_up_ns.unwrap_or(0));
                 self.now = format!("{} is ready", self.label(started.row));
                 false
             }

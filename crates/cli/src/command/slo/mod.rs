@@ -12,7 +12,6 @@ use tare_bench::{
     plan::{Plan, SearchSetting, Until},
     slo::Slo,
 };
-use tare_host::cpus::{self, Pinning};
 use tare_load::units::{parse_duration, parse_rate};
 use tare_service::{
     catalogue::Row,
@@ -23,6 +22,7 @@ use tare_service::{
 use super::{
     asked::{self, AskedOptions},
     run::{measure, resume},
+    running::{self, RunningOptions},
     start,
 };
 use crate::{
@@ -42,6 +42,7 @@ const CONTRACT: &str = "hello";
 #[command(after_help = "\
 Examples:
   tare slo 'node server.js' --get / --slo p99=10ms       a command that listens on $PORT, or on {port} in its words
+  tare slo http://127.0.0.1:3000/ --slo p99=10ms         a server that runs already
   tare slo hyper --slo p99=10ms                          the capacity of one service
   tare slo hyper,axum,ntex --slo p99=10ms,errors=0.1%    of three, measured in turns
   tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests/s
@@ -50,8 +51,8 @@ Examples:
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract, 3 a row holds less than --at-least, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
 pub(crate) struct Args {
-    /// Services: names, groups such as `group:go`, folders such as `./mine`, commands such as `'node server.js'`, or `NAME@2`
-    /// for a second row of the same service
+    /// Services: names, groups such as `group:go`, folders such as `./mine`, commands such as `'node server.js'`, URLs of servers
+    /// that run already, or `NAME@2` for a second row of the same service
     #[arg(required_unless_present = "resume")]
     services: Vec<String>,
     /// The objectives, all of which must hold: `p50`, `p90`, `p99` or `p99.9` with a time; `errors` with a share
@@ -94,6 +95,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     asked: AskedOptions,
     #[command(flatten)]
+    running: RunningOptions,
+    #[command(flatten)]
     start: start::StartOptions,
 }
 
@@ -119,14 +122,15 @@ fn ask_of_stored(run: &Path, at_least: Option<f64>) -> anyhow::Result<()> {
 
 fn begin(global: &Global, args: &mut Args, at_least: Option<f64>) -> anyhow::Result<Outcome> {
     let slo = Slo::parse(args.slo.iter().map(String::as_str)).context("--slo")?;
-    let mut workspace = global.open_with(&args.services)?;
+    let mut workspace = running::open(global, &args.services, &args.running)?;
     let mut rows = workspace.rows(args.services.iter().flat_map(|word| split(word)))?;
+    running::declare(&mut rows, args.contract.as_deref());
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
         let settings = ServiceSettings { threads: args.threads, delay_ms: 0 };
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, "slo")?;
     }
     let setting = setting(args, contract(&workspace, args, &rows)?, slo, at_least)?;
-    let pinning = Pinning::choose(&cpus::available(), setting.service_settings.threads, setting.load.threads);
+    let pinning = running::pinning(&rows, setting.service_settings.threads, setting.load.threads);
     let plan = Plan::search(&setting, &rows, args.start.seed(), pinning);
     workspace::print_broken(&workspace);
     measure(&workspace, &args.start, plan, rows)

@@ -24,7 +24,10 @@ use tare_service::{
     workspace::{Workspace, split},
 };
 
-use super::asked::{self, AskedOptions};
+use super::{
+    asked::{self, AskedOptions},
+    running::{self, RunningOptions},
+};
 use crate::{
     exit::Outcome,
     output::{look, paint, print, print_json},
@@ -42,6 +45,7 @@ use found::{Endured, Found, Verified};
 Examples:
   tare verify hyper                       one service, all its contracts
   tare verify 'node server.js' --get /    a command: does it answer steadily, and from a fresh start?
+  tare verify http://127.0.0.1:3000/      a server that runs already: does it answer steadily?
   tare verify group:go --contract rest    some services, one contract
   tare verify hyper --endure              bad input, long connections, SIGTERM under load
   tare verify hyper axum --wire           the headers and bytes that they send
@@ -50,7 +54,8 @@ Examples:
 Exit codes: 0 every contract is honoured, 1 usage error, a service was not built, or nothing was verified, \
 2 a service failed its contract, 130 or 143 interrupted.")]
 pub(crate) struct Args {
-    /// Services, groups such as `group:go`, or folders such as `./mine` (with a slash) [default: all services]
+    /// Services, groups such as `group:go`, folders such as `./mine` (with a slash), commands, or URLs of servers that run already
+    /// [default: all services]
     services: Vec<String>,
     /// Only these contracts [default: all that a service declares]
     #[arg(long, value_delimiter = ',')]
@@ -73,6 +78,8 @@ pub(crate) struct Args {
     wire: bool,
     #[command(flatten)]
     asked: AskedOptions,
+    #[command(flatten)]
+    running: RunningOptions,
     /// Print every check, not only failures and warnings
     #[arg(long, short)]
     all: bool,
@@ -89,8 +96,10 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         print(&explanation())?;
         return Ok(Outcome::Fine);
     }
-    let mut workspace = global.open_with(&args.services)?;
+    let mut workspace = running::open(global, &args.services, &args.running)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
+    running::declare(&mut rows, args.contract.iter().map(String::as_str));
+    refuse_to_end_what_runs(&rows, &args)?;
     learn(&mut workspace, &mut rows, &args)?;
     if args.services.is_empty() {
         leave_out_known_failures(&mut rows);
@@ -114,6 +123,13 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     };
     let outcome = verification.run(&rows)?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
+}
+
+fn refuse_to_end_what_runs(rows: &[Row], args: &Args) -> anyhow::Result<()> {
+    let Some(row) = rows.iter().find(|row| row.service.running.is_some()) else { return Ok(()) };
+    ensure!(!args.endure, "--endure ends a service by SIGTERM, but {} was not started by Tare", row.label);
+    ensure!(args.port.is_none(), "--port: {} has its port already", row.label);
+    Ok(())
 }
 
 /// Without a contract, one is learned from the first service.

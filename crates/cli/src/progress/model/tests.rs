@@ -34,7 +34,7 @@ fn begins(block: usize, rows: &[(&str, f64)]) -> Record {
 }
 
 fn started(block: usize, row: usize) -> Record {
-    Record::Started(Started { block, row, start_up_ns: 3_000_000 })
+    Record::Started(Started { block, row, start_up_ns: Some(3_000_000) })
 }
 
 /// A slice of a service that answers `level` times as fast as the reference, a little faster in each block than before.

@@ -79,7 +79,8 @@ impl Place {
     pub fn run(&self, fence: &Fence) -> Result<(), String> {
         let root = self.folder.path();
         let there = format!("127.0.0.1:{}", self.port);
-        let text = fence.text.replace("127.0.0.1:8080", &there).replace("127.0.0.1:3000", &there);
+        let shown = ["127.0.0.1:8080", "127.0.0.1:3000", "127.0.0.1:3001"];
+        let text = shown.iter().fold(fence.text.clone(), |text, shown| text.replace(shown, &there));
         let urls = fs::read_to_string(root.join("urls.txt")).unwrap();
         write(&root.join("urls.txt"), &urls.replace("127.0.0.1:8080", &there));
         let script = format!("set -u\ntrap 'echo \"failed: $BASH_COMMAND\" >&2' ERR\nset -eE\n{text}\n");

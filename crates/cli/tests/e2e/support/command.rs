@@ -41,12 +41,19 @@ pub struct Ended {
 /// Starts `tare WORDS` in a folder, told nothing by the environment that a user would not be. Checkouts that are made for
 /// a test cache their builds in themselves, the real one where its user does.
 pub fn start(folder: &Path, words: &[&str]) -> Running {
+    start_under(&[], folder, words)
+}
+
+/// The same by a program that starts others, such as `env` or `unshare`.
+pub fn start_under(wrapper: &[&str], folder: &Path, words: &[&str]) -> Running {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let value = format!("{}-{number}.", std::process::id());
     let output = tempfile::tempdir().unwrap();
     let file = |name: &str| Stdio::from(fs::File::create(output.path().join(name)).unwrap());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tare"));
+    let mut programs = wrapper.iter().copied().chain([env!("CARGO_BIN_EXE_tare")]);
+    let mut command = Command::new(programs.next().expect("tare itself"));
+    command.args(programs);
     for steering in ["TARE_ROOT", "PORT", "THREADS", "DELAY_MS", "FAKE"] {
         command.env_remove(steering);
     }

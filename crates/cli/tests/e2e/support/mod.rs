@@ -5,6 +5,8 @@ mod fake;
 mod processes;
 mod workspace;
 
+#[allow(unused_imports, reason = "only the end-to-end tests use it")]
+pub use command::start_under;
 pub use command::{Ended, Running, USUAL, start};
 pub use fake::PROGRAM;
 pub use processes::{carrying, free_port, send, within, wrong_of};

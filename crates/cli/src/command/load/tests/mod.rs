@@ -4,6 +4,4 @@ mod command;
 mod expect;
 mod plan;
 mod request;
-mod target;
-mod url;
 mod words;

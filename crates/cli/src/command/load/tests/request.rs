@@ -3,7 +3,8 @@
 use insta::assert_snapshot;
 use tare_service::contract::Contract;
 
-use super::super::{request::*, url};
+use super::super::request::*;
+use crate::command::target::url;
 
 fn bytes(spec: &RequestSpec) -> String {
     let exchange = spec.exchange(&url::parse("http://a:81/b?c").unwrap());

@@ -5,7 +5,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 use tare_load::Endpoint;
 
-use super::super::{target::*, url};
+use super::super::{url, *};
 
 fn refusal(text: &str, may_load: Option<&str>) -> String {
     endpoints(&url::parse(text).unwrap(), None, may_load).unwrap_err().to_string()

@@ -1,5 +1,9 @@
 //! Which server a load goes to. Only this machine is loaded unasked: a load generator is a weapon.
 
+#[cfg(test)]
+mod tests;
+pub(crate) mod url;
+
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
@@ -11,12 +15,12 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use tare_load::Endpoint;
 
-use super::url::Url;
+use url::Url;
 
 /// Every endpoint that a URL may mean, in the order of the resolver: the first one that accepts is it.
 ///
 /// The name is resolved here and never again, so that what was looked at is what is loaded.
-pub(super) fn endpoints(
+pub(crate) fn endpoints(
     url: &Url,
     unix: Option<&Path>,
     may_load: Option<&str>,
@@ -60,7 +64,7 @@ fn resolve(url: &Url) -> anyhow::Result<Vec<SocketAddr>> {
 ///
 /// To its own addresses a machine talks from that very address, so a socket that is connected to one has it at both
 /// ends. Connecting a datagram socket sends nothing. A `bind` would not tell: the kernel may be set to allow any.
-pub(super) fn is_here(address: IpAddr) -> bool {
+pub(crate) fn is_here(address: IpAddr) -> bool {
     let address = address.to_canonical();
     if address.is_loopback() || address.is_unspecified() {
         return true;
@@ -78,7 +82,7 @@ pub(super) fn is_here(address: IpAddr) -> bool {
 }
 
 /// Whether connections can come from these addresses.
-pub(super) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Result<()> {
+pub(crate) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Result<()> {
     for source in sources {
         ensure!(is_here(*source), "the source {source} is not an address of this machine");
         for endpoint in endpoints {
@@ -93,11 +97,11 @@ pub(super) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyho
     Ok(())
 }
 
-pub(super) trait Stream: Read + Write {}
+pub(crate) trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
 /// A connection; `patience` is also how long the next bytes of an answer may take.
-pub(super) fn connect(endpoint: &Endpoint, patience: Duration) -> io::Result<Box<dyn Stream>> {
+pub(crate) fn connect(endpoint: &Endpoint, patience: Duration) -> io::Result<Box<dyn Stream>> {
     Ok(match endpoint {
         Endpoint::Tcp(address) => {
             let stream = TcpStream::connect_timeout(address, patience)?;
@@ -114,7 +118,7 @@ pub(super) fn connect(endpoint: &Endpoint, patience: Duration) -> io::Result<Box
 }
 
 /// The first endpoint that accepts a connection.
-pub(super) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Result<Endpoint> {
+pub(crate) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Result<Endpoint> {
     let mut first = None;
     for endpoint in endpoints {
         match connect(endpoint, timeout) {

@@ -39,7 +39,7 @@ impl fmt::Display for Url {
 }
 
 /// Reads a file of URLs: one per line, without empty lines and those that begin with `#`.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
     let lines = (1..).zip(text.lines().map(str::trim));
@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
 }
 
 /// Reads `http://HOST[:PORT][/PATH][?QUERY]`; like curl also without the scheme.
-pub(super) fn parse(text: &str) -> anyhow::Result<Url> {
+pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let is_whole = |uri: &Uri| text.is_ascii() && uri.host().is_some_and(|host| !host.is_empty());
     let uri = whole.parse::<Uri>().ok().filter(is_whole).with_context(|| {

@@ -1,0 +1,180 @@
+//! Servers that run already: their URLs, and where their CPU time is looked for.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::{Context, bail, ensure};
+use tare_bench::plan::until::Metric;
+use tare_host::{
+    cpus::{self, Pinning},
+    process::{Server, Unseen, Whose, main_process},
+};
+use tare_load::Endpoint;
+use tare_service::{
+    catalogue::{Row, Running, is_url},
+    workspace::{Workspace, split},
+};
+
+use super::target::{self, url};
+use crate::workspace::Global;
+
+const HEADING: &str = "Servers that run already";
+/// How long a server may take to accept the first connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Whose CPU time and memory are those of a URL.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct RunningOptions {
+    /// The process of a URL, whose CPU time and memory are counted with those of its children: one for each URL, in their order
+    /// [default: the processes that listen on its port]
+    #[arg(long, value_name = "PID", help_heading = HEADING)]
+    pid: Vec<u32>,
+    /// The cgroup of a URL, in place of its process: a folder, or a path as in `/proc/PID/cgroup`
+    #[arg(long, value_name = "PATH", help_heading = HEADING, conflicts_with = "pid")]
+    cgroup: Vec<PathBuf>,
+    /// The container of a URL, in place of its process: a name that docker or podman knows
+    #[arg(long, value_name = "NAME", help_heading = HEADING, conflicts_with_all = ["pid", "cgroup"])]
+    container: Vec<String>,
+    /// Allow loading this host, which is not this machine. It must be yours
+    #[arg(long, value_name = "HOST", help_heading = HEADING)]
+    i_may_load: Vec<String>,
+}
+
+/// The repository, with the services outside of it that `words` name.
+pub(crate) fn open(global: &Global, words: &[String], options: &RunningOptions) -> anyhow::Result<Workspace> {
+    let mut workspace = global.open()?;
+    let words: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
+    options.take_in(&mut workspace, &words)?;
+    workspace.adopt(words)?;
+    Ok(workspace)
+}
+
+impl RunningOptions {
+    /// Takes in the servers of all URLs among `words`, as they are found now, and says on standard error what they were found to
+    /// be.
+    pub(crate) fn take_in(&self, workspace: &mut Workspace, words: &[&str]) -> anyhow::Result<()> {
+        let mut urls: Vec<&str> = Vec::new();
+        for url in words.iter().map(|word| word.trim()).filter(|word| is_url(word)) {
+            if !urls.contains(&url) {
+                urls.push(url);
+            }
+        }
+        let parsed = urls.iter().map(|url| url::parse(url)).collect::<anyhow::Result<Vec<_>>>()?;
+        for host in &self.i_may_load {
+            ensure!(
+                parsed.iter().any(|url| url.host.eq_ignore_ascii_case(host)),
+                "--i-may-load names \"{host}\", which is the host of no URL"
+            );
+        }
+        for ((word, url), whose) in urls.iter().zip(parsed).zip(self.whose(urls.len())?) {
+            let server = self.find(&url, &whose).with_context(|| (*word).to_owned())?;
+            tell(word, &server);
+            let running = Running { server, host: url.authority, path: url.path };
+            workspace.catalogue.add_running(word, running);
+        }
+        Ok(())
+    }
+
+    /// Of each URL, in their order.
+    fn whose(&self, urls: usize) -> anyhow::Result<Vec<Whose>> {
+        let pids = self.pid.iter().map(|pid| Ok(Whose::Pid(*pid)));
+        let cgroups = self.cgroup.iter().map(|path| Ok(Whose::Cgroup(path.clone())));
+        let containers = self.container.iter().map(|name| Ok(Whose::CgroupOf(main_process(name)?)));
+        let given = [self.pid.len(), self.cgroup.len(), self.container.len()].into_iter().max().unwrap_or(0);
+        ensure!(
+            given == 0 || urls > 0,
+            "--pid, --cgroup, --container: they are of servers that run already, and no service is a URL"
+        );
+        ensure!(
+            given == 0 || given == urls,
+            "--pid, --cgroup, --container: {given} given for {urls} URLs: give one for each URL, in their order"
+        );
+        match given {
+            0 => Ok(vec![Whose::Port; urls]),
+            _ => pids.chain(cgroups).chain(containers).collect(),
+        }
+    }
+
+    fn find(&self, url: &url::Url, whose: &Whose) -> anyhow::Result<Server> {
+        let may_load = self.i_may_load.iter().find(|host| host.eq_ignore_ascii_case(&url.host));
+        let endpoints = target::endpoints(url, None, may_load.map(String::as_str))?;
+        let Endpoint::Tcp(address) = target::reachable(&endpoints, CONNECT_TIMEOUT)? else {
+            bail!("a URL names no Unix socket");
+        };
+        let is_here = target::is_here(address.ip());
+        ensure!(
+            is_here || *whose == Whose::Port,
+            "--pid, --cgroup, --container: {} is not this machine, and its processes cannot be seen",
+            url.host
+        );
+        Ok(Server::find(address, is_here, whose)?)
+    }
+}
+
+fn tell(word: &str, server: &Server) {
+    let processes: Vec<String> = server.processes().iter().map(ToString::to_string).collect();
+    let found = match (server.unseen(), server.cgroup()) {
+        (Some(unseen), _) => format!("no CPU time and no memory, for {unseen}"),
+        (None, Some(folder)) => format!("CPU time and memory of the cgroup {}", folder.display()),
+        (None, None) => format!("CPU time and memory of {} and its children", processes.join(", ")),
+    };
+    eprintln!("{word} runs already: {found}");
+}
+
+/// Where services and generator run: servers that run already stay where they are.
+pub(crate) fn pinning(rows: &[Row], service_threads: usize, generator_threads: usize) -> Pinning {
+    let cpus = cpus::available();
+    let chosen = Pinning::choose(&cpus, service_threads, generator_threads);
+    let servers: Vec<&Server> =
+        rows.iter().filter_map(|row| Some(&row.service.running.as_ref()?.server)).collect();
+    if servers.is_empty() {
+        return chosen;
+    }
+    let mut own: Vec<usize> = servers.iter().flat_map(|server| server.cpus()).collect();
+    own.sort_unstable();
+    own.dedup();
+    let hidden = |server: &&Server| matches!(server.unseen(), Some(Unseen::OtherNetwork | Unseen::OtherUser));
+    if servers.iter().any(hidden) {
+        own.clone_from(&cpus);
+    }
+    match own.is_empty() {
+        // Of another host's CPUs nothing is known: what is looked at are the generator's.
+        true => Pinning { server: chosen.generator.clone(), generator: chosen.generator },
+        false => Pinning::beside(&own, &cpus, generator_threads),
+    }
+}
+
+/// The metrics by which two rows are compared: those that were asked for, or the usual ones that can be had.
+pub(crate) fn metrics(rows: &[Row], asked: &[Metric], usual: &[Metric]) -> anyhow::Result<Vec<Metric>> {
+    let unseen = rows.iter().find_map(|row| Some((row, row.service.running.as_ref()?.server.unseen()?)));
+    let mut metrics = if asked.is_empty() { usual } else { asked }.to_vec();
+    metrics.sort();
+    metrics.dedup();
+    let Some((row, why)) = unseen else { return Ok(metrics) };
+    let of_process = |metric: &Metric| matches!(metric, Metric::Cpu | Metric::Rss);
+    if let Some(metric) = asked.iter().find(|metric| of_process(metric)) {
+        bail!("--metric: {} has no {metric}: {why}; compare by throughput or p99", row.label);
+    }
+    metrics.retain(|metric| !of_process(metric));
+    if asked.is_empty() {
+        eprintln!("throughput decides alone: there is no CPU time to compare");
+    }
+    Ok(metrics)
+}
+
+/// A contract that the user names is what a server that runs already is held to: it has no manifest that could say so.
+pub(crate) fn declare<'a>(rows: &mut [Row], contracts: impl IntoIterator<Item = &'a str> + Clone) {
+    for row in rows.iter_mut().filter(|row| row.service.running.is_some()) {
+        row.service.contracts = contracts.clone().into_iter().map(str::to_owned).collect();
+    }
+}
+
+/// The one path in the URLs of these rows, beside `/`.
+pub(crate) fn path(rows: &[Row]) -> anyhow::Result<Option<&str>> {
+    let paths = rows.iter().filter_map(|row| Some(row.service.running.as_ref()?.path.as_str()));
+    let mut paths = paths.filter(|path| *path != "/");
+    let Some(first) = paths.next() else { return Ok(None) };
+    match paths.find(|other| *other != first) {
+        Some(other) => bail!("the URLs ask for {first} and for {other}: both must be asked for the same"),
+        None => Ok(Some(first)),
+    }
+}

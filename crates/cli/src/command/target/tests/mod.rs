@@ -1,0 +1,4 @@
+//! URLs and the hosts that they name.
+
+mod target;
+mod url;

@@ -1,0 +1,293 @@
+//! Servers that run already: named by their URL, looked at and never touched.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::support::{
+    Ended, PROGRAM, USUAL, alone, fact, free_port, journal, row, rows, start, start_under, within,
+};
+
+/// A fake service that the test starts, as a user would.
+struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Server {
+    fn start(mode: &str) -> Server {
+        Server::on(free_port(), mode)
+    }
+
+    fn on(port: u16, mode: &str) -> Server {
+        let mut command = Command::new(&*PROGRAM);
+        command.env("FAKE", mode).env("PORT", port.to_string());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let listens = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+        assert!(within(Duration::from_secs(10), listens), "it does not listen");
+        Server { child, port }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn tare(folder: &Path, words: &[&str]) -> Ended {
+    start(folder, words).end()
+}
+
+/// Ports and numbers of processes are others each time.
+fn redact(text: &str, servers: &[&Server]) -> String {
+    let mut text = text.to_owned();
+    for (number, server) in servers.iter().enumerate() {
+        let port = server.port.to_string();
+        text = text.replace(&format!(":{port}"), &format!(":{}", 3000 + number));
+        text = text.replace(&format!("port {port}"), &format!("port {}", 3000 + number));
+        text = text.replace(&format!("process {} ", server.pid()), &format!("process {} ", 700 + number));
+    }
+    text
+}
+
+/// What is refused, without what was found before.
+fn error(folder: &Path, words: &[&str], servers: &[&Server]) -> String {
+    let ended = tare(folder, words).expect(1);
+    let errors: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("error")).collect();
+    redact(&errors.join("\n"), servers)
+}
+
+#[test]
+fn two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut honest, mut slow) = (Server::start("correct"), Server::start("burns-cpu"));
+    // The path of the URL is what is asked for.
+    let urls = [&honest, &slow].map(|server| format!("{}/test/status", server.url()));
+    let words = [
+        "compare",
+        &urls[0],
+        &urls[1],
+        "--metric",
+        "cpu",
+        "--connections",
+        "1",
+        "--budget",
+        "60s",
+        "--out",
+        "out",
+    ];
+    let ended = tare(folder.path(), &words).expect(3);
+    assert!(ended.stderr.contains("GET /test/status: every answer must have status 200"), "{ended}");
+    assert!(ended.stderr.contains("learned from two answers of one process"), "{ended}");
+    assert!(ended.stdout.contains("FAIL after"), "{ended}");
+    let note = ended.line_with("note: not started by Tare", "never frozen");
+    for (server, url) in [&honest, &slow].into_iter().zip(&urls) {
+        assert!(note.contains(&format!("{url} (process {} (\"fake-service\")", server.pid())), "{note}");
+    }
+    assert!(honest.runs() && slow.runs(), "what Tare did not start it does not end");
+    let started: Vec<Value> =
+        journal(&folder.path().join("out")).into_iter().filter(|line| line["kind"] == "started").collect();
+    assert!(!started.is_empty() && started.iter().all(|line| line["start_up_ns"].is_null()), "{started:?}");
+    let resumed = tare(folder.path(), &["run", "--resume", "out"]).expect(1);
+    assert!(resumed.stderr.contains("a run of a server that ran already is not resumed"), "{resumed}");
+}
+
+/// In a pid namespace of its own Tare sees the sockets and no process that holds them.
+#[test]
+fn cpu_time_that_cannot_be_read_is_absent_in_every_form_and_the_output_says_once_why() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    if !Command::new(unshare[0]).args(&unshare[1..]).arg("true").status().is_ok_and(|status| status.success())
+    {
+        assert!(std::env::var_os("TARE_TEST_ALL").is_none(), "no pid namespaces on this machine");
+        eprintln!("skipped: no pid namespaces on this machine");
+        return;
+    }
+    let (one, other) = (Server::start("correct"), Server::start("burns-cpu"));
+    let urls = [one.url(), other.url()];
+    let compare = ["compare", &urls[0], &urls[1], "--connections", "1"];
+    let asked = [&compare[..], &["--metric", "cpu"]].concat();
+    let refused = start_under(&unshare, folder.path(), &asked).end().expect(1);
+    assert!(refused.stderr.contains("has no CPU/request"), "{refused}");
+    let words = [&compare[..], &["--budget", "30s", "--out", "out"]].concat();
+    let ended = start_under(&unshare, folder.path(), &words).end();
+    assert!(ended.stderr.contains("throughput decides alone"), "{ended}");
+    let why = "no CPU time and no memory: the process that listens on its port is hidden";
+    assert_eq!(ended.stdout.matches(why).count(), 1, "{ended}");
+    assert!(!ended.stdout.contains("note: CPU time: services 0.0%"), "{ended}");
+    let journal = fs::read_to_string(folder.path().join("out/journal.ndjson")).unwrap();
+    assert!(journal.contains("\"cpu_unknown\":\"other-user\"") && !journal.contains("\"server_cpu_ns\":0"));
+    assert!(!journal.contains("\"context_switches\":0") && !journal.contains("\"rss_bytes\""), "{journal}");
+    let document = tare(folder.path(), &["show", "out", "--format", "json"]);
+    no_figures_of_processes(&document.json());
+}
+
+/// Every cell of CPU time or memory of a service, in all tables of a document.
+#[track_caller]
+fn no_figures_of_processes(document: &Value) {
+    let mut looked_at = 0;
+    for table in document["sections"].as_array().unwrap().iter().map(|section| &section["table"]) {
+        for (place, column) in table["columns"].as_array().into_iter().flatten().enumerate() {
+            let key = column["key"].as_str().unwrap();
+            if key.starts_with("cpu_ns_per_request")
+                || key.starts_with("rss_bytes")
+                || key == "server_cpu_share"
+            {
+                for cells in table["rows"].as_array().unwrap() {
+                    looked_at += 1;
+                    assert!(cells[place].is_null(), "{key}: {cells}");
+                }
+            }
+        }
+    }
+    for compared in rows(document, "metrics") {
+        let metric = compared["metric"].as_str().unwrap();
+        if ["CPU/request", "peak RSS"].contains(&metric) {
+            looked_at += 1;
+            assert!(
+                ["baseline", "candidate", "ratio"].iter().all(|key| compared[key].is_null()),
+                "{compared}"
+            );
+        }
+    }
+    assert!(looked_at > 0, "{document}");
+}
+
+#[test]
+fn what_is_wrong_with_a_url_or_its_process_is_refused_with_the_fix() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = [&Server::start("correct"), &Server::start("correct")];
+    let urls = servers.map(Server::url);
+    let (a, b) = (format!("{}/a", urls[0]), format!("{}/b", urls[1]));
+    let own = std::process::id().to_string();
+    let closed = format!("http://127.0.0.1:{}", free_port());
+    let cases: [&[&str]; 13] = [
+        &["verify", "http://192.0.2.1:3000"],
+        &["verify", "http://192.0.2.1:3000", "--i-may-load", "192.0.2.2"],
+        &["verify", "https://127.0.0.1:3000"],
+        &["compare", &urls[0], &urls[1], "--pid", "4194999", "--pid", &servers[1].pid()],
+        &["compare", &urls[0], &urls[1], "--pid", &servers[0].pid()],
+        &["verify", &urls[0], "--pid", &servers[1].pid()],
+        &["verify", "raw-socket", "--pid", &own],
+        &["verify", &urls[0], "--cgroup", "/no/such/group"],
+        &["compare", &a, &b],
+        &["compare", &a, &urls[1], "--get", "/"],
+        &["verify", &a, "--contract", "hello"],
+        &["verify", &urls[0], "--endure"],
+        &["compare", &urls[0], "--revisions", "a..b"],
+    ];
+    let refused: Vec<String> = cases.iter().map(|words| error(folder.path(), words, &servers)).collect();
+    insta::assert_snapshot!(refused.join("\n"));
+    let gone = error(folder.path(), &["verify", &closed], &[]);
+    assert!(
+        gone.ends_with(": start the server first") && gone.contains("nothing listens on 127.0.0.1:"),
+        "{gone}"
+    );
+}
+
+#[test]
+fn a_server_that_ends_or_is_replaced_has_no_figures() {
+    let _alone = alone();
+    for is_replaced in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, mut other) = (Server::start("correct"), Server::start("correct"));
+        let (urls, old) = ([one.url(), other.url()], other.pid());
+        let words = ["compare", &urls[0], &urls[1], "--connections", "1", "--budget", "60s", "--out", "out"];
+        let running = start(folder.path(), &words);
+        let has_begun = || journal(&folder.path().join("out")).iter().any(|line| line["kind"] == "sample");
+        assert!(within(USUAL, has_begun), "no sample");
+        other.end();
+        let successor = is_replaced.then(|| Server::on(other.port, "correct"));
+        let ended = running.end().expect(2);
+        let end = match &successor {
+            Some(by) => format!("process {} took the place of its process {old}", by.pid()),
+            None => format!("its process {old} ended"),
+        };
+        let verdict = ended.line_with("SERVICE FAILED", &end);
+        assert!(verdict.contains(&urls[1]), "{ended}");
+    }
+}
+
+#[test]
+fn a_server_is_verified_searched_and_related_to_the_raw_socket() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start("correct");
+    let url = server.url();
+    let verified = tare(folder.path(), &["verify", &url, "--contract", "hello", "--all"]).expect(0);
+    assert!(verified.line_with("", "Tare did not start it").contains("end"), "{verified}");
+    let wrong = Server::start("wrong-body");
+    tare(folder.path(), &["verify", &wrong.url(), "--contract", "hello"]).expect(2);
+    let words = ["run", "--service", &url, "--get", "/", "--budget", "8s", "--json", "--pid", &server.pid()];
+    let document = tare(folder.path(), &words).expect_measured().json();
+    let found = row(&document, &url);
+    assert!(found["start_up_ns"].is_null() && found["cpu_ns_per_request"].is_number(), "{found}");
+    assert_eq!(found["style"], "running");
+    let words = [
+        "slo",
+        &url,
+        "--slo",
+        "p99=500ms",
+        "--starts",
+        "1",
+        "--windows",
+        "3",
+        "--window",
+        "200ms",
+        "-c",
+        "1",
+        "--json",
+    ];
+    let searched = tare(folder.path(), &words).json();
+    assert_eq!(fact(&searched, "Searches"), "1 searches of each service, 3 windows each");
+    assert!(server.runs());
+}
+
+/// The engine's own command says which process a container is.
+#[test]
+fn a_container_is_asked_for_at_its_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start("correct");
+    let script = folder.path().join("docker");
+    let text = format!(
+        "#!/bin/sh\n[ \"$5\" = shop ] && echo {} || {{ echo no such container >&2; exit 1; }}\n",
+        server.pid()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("PATH={}:/usr/bin:/bin", folder.path().display());
+    let by_engine = |name: &str| {
+        let words = ["verify", &server.url(), "--get", "/", "--container", name];
+        start_under(&["env", &path], folder.path(), &words).end()
+    };
+    let found = by_engine("shop").expect(0);
+    assert!(found.stderr.contains("runs already: CPU time and memory of"), "{found}");
+    let unknown = by_engine("other").expect(1);
+    assert!(unknown.stderr.contains("docker knows no container \"other\": no such container"), "{unknown}");
+}

@@ -1,0 +1,357 @@
+//! A server that Tare did not start: which processes it is, what CPU time they take, and whether they are still the same. It is
+//! only looked at.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs, io,
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    activity::Activity,
+    cgroup::{self, Cgroups},
+    folder,
+    outcome::ServerGone,
+    placement,
+    port::{self, PortOwner},
+    procfs::{self, Process},
+    syscall,
+};
+
+/// Where the CPU time and the memory of a server are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// The processes that hold the listening socket of its port, and all that descend from them.
+    Port,
+    /// This process, and all that descend from it.
+    Pid(u32),
+    /// All that is in this cgroup: a folder, or a path as `/proc/PID/cgroup` has it.
+    Cgroup(PathBuf),
+    /// All that is in the cgroup of this process, if it has one of its own.
+    CgroupOf(u32),
+}
+
+/// Why the CPU time of a service is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CpuUnknown {
+    Unseen(Unseen),
+    /// Something listens on its port that its command did not start.
+    ServedBy(PortOwner),
+}
+
+/// Why the processes of a server that ran already cannot be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unseen {
+    OtherHost,
+    /// No socket that this machine shows listens on its port: it is in another network namespace, as behind a container engine's
+    /// address translation.
+    OtherNetwork,
+    /// The socket is there, and its process hidden: it is another user's, or in another pid namespace.
+    OtherUser,
+}
+
+impl fmt::Display for Unseen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unseen::OtherHost => "it is on another host",
+            Unseen::OtherNetwork => "no process that listens on its port can be seen",
+            Unseen::OtherUser => "the process that listens on its port is hidden, as another user's is",
+        })
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    #[error(
+        "{process} does not listen on port {port}, but {owner} does: give its number, or a cgroup that both are in"
+    )]
+    OtherListener { process: Process, port: u16, owner: Process },
+    #[error(
+        "{} is no cgroup that counts CPU time: name its folder below /sys/fs/cgroup, or its path in /proc/PID/cgroup", .0.display()
+    )]
+    NoCgroup(PathBuf),
+    #[error("no process is in the cgroup {}", .0.display())]
+    EmptyCgroup(PathBuf),
+}
+
+/// A server as it was found. It stays what it was found to be: if its processes are others later, it is gone.
+#[derive(Debug, Clone)]
+pub struct Server {
+    address: SocketAddr,
+    counted: Result<Counted, Unseen>,
+    /// The sockets that listen on its port, by their inodes; empty if none is seen.
+    sockets: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Counted {
+    /// These processes and all that descend from them. None of them may end.
+    Family(Vec<Identity>),
+    /// Some of the processes that it began with must be left.
+    Group { folder: PathBuf, accounting: Cgroups, members: Vec<Identity> },
+}
+
+/// A process, told from another that is given its number later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Identity {
+    pid: u32,
+    started_ticks: u64,
+}
+
+impl Identity {
+    /// Absent if it has ended.
+    fn of(pid: u32) -> Option<Identity> {
+        let stat = procfs::stat(pid).filter(|stat| !stat.is_dead())?;
+        Some(Identity { pid, started_ticks: stat.started_ticks })
+    }
+
+    fn is_alive(self) -> bool {
+        Identity::of(self.pid) == Some(self)
+    }
+}
+
+impl Server {
+    /// Looks for the processes of the server at `address`, which is one of this machine if `is_here`.
+    ///
+    /// # Errors
+    /// The process or cgroup that was named is not there, or does not serve. If none was named, nothing is an error.
+    pub fn find(address: SocketAddr, is_here: bool, whose: &Whose) -> Result<Server, ServerError> {
+        let sockets = if is_here { sockets_of(address) } else { Vec::new() };
+        let counted = match whose {
+            Whose::Port => by_port(is_here, &sockets),
+            Whose::Pid(pid) => Ok(by_pid(*pid, address.port(), &sockets)?),
+            Whose::Cgroup(path) => Ok(by_cgroup(path)?),
+            Whose::CgroupOf(pid) => Ok(by_cgroup_of(*pid)?),
+        };
+        Ok(Server { address, counted, sockets })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Why nothing is known of its processes; absent if they are.
+    pub fn unseen(&self) -> Option<Unseen> {
+        self.counted.as_ref().err().copied()
+    }
+
+    /// The processes by which it was found; of a cgroup, those that were in it.
+    pub fn processes(&self) -> Vec<Process> {
+        self.roots().iter().filter_map(|root| Process::of(root.pid)).collect()
+    }
+
+    /// The cgroup in which it is counted, if it is one.
+    pub fn cgroup(&self) -> Option<&Path> {
+        match &self.counted {
+            Ok(Counted::Group { folder, .. }) => Some(folder),
+            _ => None,
+        }
+    }
+
+    /// The CPUs that its threads may use; empty if it is not seen.
+    pub fn cpus(&self) -> Vec<usize> {
+        let groups = placement::groups(self.live());
+        let mut cpus: Vec<usize> = groups.into_iter().flat_map(|group| group.cpus).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// What another server at the same address does not have, nor the same program started again.
+    pub fn identity(&self) -> String {
+        let process = |root: &Identity| format!("{}:{}", root.pid, root.started_ticks);
+        let seen: Vec<String> = match self.roots() {
+            [] => self.sockets.clone(),
+            roots => roots.iter().map(process).collect(),
+        };
+        // Of what cannot be seen it is not known whether it was the same in another run.
+        if seen.is_empty() { format!("seen by {}", std::process::id()) } else { seen.join(",") }
+    }
+
+    fn roots(&self) -> &[Identity] {
+        match &self.counted {
+            Ok(Counted::Family(roots)) => roots,
+            Ok(Counted::Group { members, .. }) => members,
+            Err(_) => &[],
+        }
+    }
+
+    fn live(&self) -> Vec<u32> {
+        match &self.counted {
+            Ok(Counted::Family(roots)) => {
+                let roots: Vec<u32> = roots.iter().map(|root| root.pid).collect();
+                let family = Activity::read().family(&roots).into_iter();
+                family.filter(|pid| procfs::is_alive(*pid)).collect()
+            }
+            Ok(Counted::Group { folder, .. }) => members_below(folder),
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// A server under observation.
+#[derive(Debug)]
+pub(super) struct Attached {
+    server: Server,
+    /// The CPU time of each process when it was seen last: what one took that has ended since is not lost.
+    seen_ns: Mutex<BTreeMap<Identity, u64>>,
+}
+
+impl Attached {
+    pub(super) fn new(server: Server) -> Attached {
+        Attached { server, seen_ns: Mutex::default() }
+    }
+
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.server.roots().first().map(|root| root.pid)
+    }
+
+    pub(super) fn unseen(&self) -> Option<Unseen> {
+        self.server.unseen()
+    }
+
+    pub(super) fn live(&self) -> Vec<u32> {
+        self.server.live()
+    }
+
+    /// Of its processes from their start on, as far as they were seen; absent if they cannot be.
+    pub(super) fn cpu_ns(&self) -> io::Result<Option<u64>> {
+        match &self.server.counted {
+            Err(_) => Ok(None),
+            Ok(Counted::Group { accounting, .. }) => accounting.cpu_ns(),
+            Ok(Counted::Family(_)) => {
+                let mut seen_ns = self.seen_ns.lock().unwrap_or_else(PoisonError::into_inner);
+                for process in self.live().into_iter().filter_map(Identity::of) {
+                    if let Ok(ns) = syscall::process_cpu_ns(process.pid) {
+                        seen_ns.insert(process, ns);
+                    }
+                }
+                Ok(Some(seen_ns.values().sum()))
+            }
+        }
+    }
+
+    /// How it is no longer the server that was found; absent while it is.
+    pub(super) fn gone(&self) -> Option<ServerGone> {
+        let server = &self.server;
+        let lost = match &server.counted {
+            Ok(Counted::Family(roots)) => roots.iter().find(|root| !root.is_alive()),
+            Ok(Counted::Group { members, .. }) => {
+                members.first().filter(|_| !members.iter().any(|member| member.is_alive()))
+            }
+            Err(_) => {
+                let now = || sockets_of(server.address);
+                let is_closed =
+                    !server.sockets.is_empty() && !now().iter().any(|socket| server.sockets.contains(socket));
+                return is_closed.then_some(ServerGone::Closed);
+            }
+        }?;
+        let known = |pid: &u32| server.roots().iter().any(|root| root.pid == *pid && root.is_alive());
+        let other = port::holders(&sockets_of(server.address)).into_iter().find(|pid| !known(pid));
+        Some(match other {
+            Some(by) => ServerGone::Replaced { pid: lost.pid, by },
+            None => ServerGone::Ended { pid: lost.pid },
+        })
+    }
+}
+
+/// The sockets that a connection to this address of this machine reaches.
+fn sockets_of(address: SocketAddr) -> Vec<String> {
+    let is_usual = matches!(address.ip(), IpAddr::V4(ip) if ip.is_loopback());
+    port::sockets_on(address.port(), is_usual).unwrap_or_default()
+}
+
+fn by_port(is_here: bool, sockets: &[String]) -> Result<Counted, Unseen> {
+    if !is_here {
+        return Err(Unseen::OtherHost);
+    }
+    if sockets.is_empty() {
+        return Err(Unseen::OtherNetwork);
+    }
+    let holders: Vec<u32> = port::holders(sockets).into_iter().filter(|pid| !is_init(*pid)).collect();
+    let descends = |pid: &u32| procfs::stat(*pid).is_some_and(|stat| holders.contains(&stat.parent));
+    let roots = holders.iter().filter(|pid| !descends(pid)).filter_map(|pid| Identity::of(*pid));
+    let roots: Vec<Identity> = roots.collect();
+    if roots.is_empty() { Err(Unseen::OtherUser) } else { Ok(Counted::Family(roots)) }
+}
+
+/// One that opened the socket for a service, and has the whole machine below it.
+fn is_init(pid: u32) -> bool {
+    pid == 1 || procfs::stat(pid).is_some_and(|stat| stat.command == "systemd")
+}
+
+fn by_pid(pid: u32, port: u16, sockets: &[String]) -> Result<Counted, ServerError> {
+    let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
+    let holders = port::holders(sockets);
+    let family = Activity::read().family(&[pid]);
+    // What serves in another network namespace has its listener there, and a proxy here.
+    let is_near =
+        fs::read_link(format!("/proc/{pid}/ns/net")).ok() == fs::read_link("/proc/self/ns/net").ok();
+    let other = holders.first().filter(|_| is_near && !holders.iter().any(|holder| family.contains(holder)));
+    match (Process::of(pid), other.and_then(|other| Process::of(*other))) {
+        (Some(process), Some(owner)) => Err(ServerError::OtherListener { process, port, owner }),
+        _ => Ok(Counted::Family(vec![root])),
+    }
+}
+
+/// As its `/proc/PID/cgroup` says, if it is in one other than the root, which is the whole machine.
+fn by_cgroup_of(pid: u32) -> Result<Counted, ServerError> {
+    let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
+    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let found = [Some("cpuacct"), None].into_iter().find_map(|controller| {
+        let path = cgroup::own_path(&groups, controller).filter(|path| *path != "/")?;
+        group(&in_mount(path, controller)?).ok()
+    });
+    Ok(found.unwrap_or_else(|| Counted::Family(vec![root])))
+}
+
+fn by_cgroup(path: &Path) -> Result<Counted, ServerError> {
+    let text = path.to_string_lossy();
+    let mounted = [Some("cpuacct"), None].into_iter().filter_map(|controller| in_mount(&text, controller));
+    let mut candidates = [path.to_owned()].into_iter().chain(mounted);
+    let folder = candidates.find(|folder| accounting(folder).is_some());
+    group(&folder.ok_or_else(|| ServerError::NoCgroup(path.to_owned()))?)
+}
+
+fn in_mount(path: &str, controller: Option<&str>) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let (mount, root) = cgroup::mount(&mounts, controller)?;
+    Some(mount.join(path.strip_prefix(root.as_str()).unwrap_or(path).trim_start_matches('/')))
+}
+
+fn accounting(folder: &Path) -> Option<Cgroups> {
+    let kinds = [Cgroups::V1(folder.to_owned()), Cgroups::V2(folder.to_owned())];
+    kinds.into_iter().find(|kind| kind.cpu_ns().is_ok())
+}
+
+fn group(folder: &Path) -> Result<Counted, ServerError> {
+    let accounting = accounting(folder).ok_or_else(|| ServerError::NoCgroup(folder.to_owned()))?;
+    let members: Vec<Identity> = members_below(folder).into_iter().filter_map(Identity::of).collect();
+    match members.is_empty() {
+        true => Err(ServerError::EmptyCgroup(folder.to_owned())),
+        false => Ok(Counted::Group { folder: folder.to_owned(), accounting, members }),
+    }
+}
+
+/// The live processes of a cgroup and of those in it.
+fn members_below(folder: &Path) -> Vec<u32> {
+    let mut pids = folder::pids(folder);
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        pids.extend(members_below(&entry.path()));
+    }
+    // Those of another pid namespace are listed as 0.
+    pids.retain(|pid| *pid > 0 && procfs::is_alive(*pid));
+    pids
+}
+
+#[cfg(test)]
+mod tests;

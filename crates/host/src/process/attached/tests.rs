@@ -1,0 +1,164 @@
+use std::{
+    net::TcpListener,
+    process::{Child, Command},
+};
+
+use super::*;
+
+/// A process that ends with the test.
+struct Sleeper(Child);
+
+impl Sleeper {
+    fn start() -> Sleeper {
+        Sleeper(Command::new("sleep").arg("60").spawn().unwrap())
+    }
+
+    fn end(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn listener() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// An address on which nothing listens.
+fn silent() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], port::free_port()))
+}
+
+#[test]
+fn a_server_is_found_by_its_port_with_its_cpu_time() {
+    let (_listener, address) = listener();
+    let server = Server::find(address, true, &Whose::Port).unwrap();
+    let pids: Vec<u32> = server.processes().iter().map(|process| process.pid).collect();
+    assert_eq!((pids, server.unseen()), (vec![std::process::id()], None));
+    assert!(!server.cpus().is_empty());
+    let attached = Attached::new(server);
+    let before = attached.cpu_ns().unwrap().unwrap();
+    let mut sum = 0_u64;
+    (0..3_000_000_u64).for_each(|i| sum = std::hint::black_box(sum ^ i));
+    assert!(attached.cpu_ns().unwrap().unwrap() > before);
+    assert_eq!(attached.gone(), None);
+}
+
+#[test]
+fn what_cannot_be_found_says_why_and_has_no_cpu_time() {
+    let of = |is_here, sockets: &[&str]| {
+        let sockets: Vec<String> = sockets.iter().map(ToString::to_string).collect();
+        by_port(is_here, &sockets).map(drop)
+    };
+    assert_eq!(of(false, &[]), Err(Unseen::OtherHost));
+    assert_eq!(of(true, &[]), Err(Unseen::OtherNetwork));
+    assert_eq!(of(true, &["no inode"]), Err(Unseen::OtherUser));
+    let hidden = Attached::new(Server::find(silent(), true, &Whose::Port).unwrap());
+    assert_eq!((hidden.cpu_ns().unwrap(), hidden.pid(), hidden.gone()), (None, None, None));
+}
+
+#[test]
+fn a_hidden_server_is_gone_with_its_socket() {
+    let (listener, address) = listener();
+    let sockets = sockets_of(address);
+    let attached = Attached::new(Server { address, counted: Err(Unseen::OtherUser), sockets });
+    assert_eq!(attached.gone(), None);
+    drop(listener);
+    assert_eq!(attached.gone(), Some(ServerGone::Closed));
+}
+
+#[test]
+fn a_process_that_ends_is_gone_and_its_cpu_time_is_not_lost() {
+    let mut sleeper = Sleeper::start();
+    let pid = sleeper.0.id();
+    let server = Server::find(silent(), true, &Whose::Pid(pid)).unwrap();
+    let attached = Attached::new(server.clone());
+    let before = attached.cpu_ns().unwrap().unwrap();
+    assert_eq!(attached.gone(), None);
+    sleeper.end();
+    assert_eq!(attached.gone(), Some(ServerGone::Ended { pid }));
+    assert_eq!(attached.cpu_ns().unwrap(), Some(before));
+    let error = Server::find(silent(), true, &Whose::Pid(pid)).unwrap_err().to_string();
+    assert_eq!(error, format!("there is no process {pid}"));
+}
+
+#[test]
+fn another_process_with_the_same_number_is_another() {
+    let own = Identity::of(std::process::id()).unwrap();
+    assert!(own.is_alive());
+    assert!(!Identity { started_ticks: own.started_ticks + 1, ..own }.is_alive());
+}
+
+#[test]
+fn who_listens_in_its_place_is_told() {
+    let (_listener, address) = listener();
+    let mut sleeper = Sleeper::start();
+    let pid = sleeper.0.id();
+    let counted = Ok(Counted::Family(vec![Identity::of(pid).unwrap()]));
+    let attached = Attached::new(Server { address, counted, sockets: Vec::new() });
+    sleeper.end();
+    assert_eq!(attached.gone(), Some(ServerGone::Replaced { pid, by: std::process::id() }));
+}
+
+#[test]
+fn a_process_that_does_not_listen_is_refused_if_another_does() {
+    let (_listener, address) = listener();
+    let sleeper = Sleeper::start();
+    let error = Server::find(address, true, &Whose::Pid(sleeper.0.id())).unwrap_err();
+    assert!(matches!(error, ServerError::OtherListener { .. }), "{error}");
+    // A parent of the one that listens has its children counted.
+    let parent = std::os::unix::process::parent_id();
+    assert!(Server::find(address, true, &Whose::Pid(parent)).is_ok());
+}
+
+/// A folder with the files of a cgroup, in which this process is.
+fn cgroup_folder(file: &str, text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(file), text).unwrap();
+    fs::create_dir(folder.path().join("below")).unwrap();
+    fs::write(folder.path().join("cgroup.procs"), "0\n").unwrap();
+    fs::write(folder.path().join("below/cgroup.procs"), format!("{}\n", std::process::id())).unwrap();
+    folder
+}
+
+#[test]
+fn a_cgroup_of_either_version_counts_all_that_is_in_it() {
+    for (file, text) in [("cpuacct.usage", "7000\n"), ("cpu.stat", "usage_usec 7\n")] {
+        let folder = cgroup_folder(file, text);
+        let whose = Whose::Cgroup(folder.path().to_owned());
+        let server = Server::find(silent(), true, &whose).unwrap();
+        assert_eq!(server.cgroup(), Some(folder.path()));
+        let attached = Attached::new(server);
+        assert_eq!(attached.cpu_ns().unwrap(), Some(7_000));
+        assert_eq!((attached.live(), attached.gone()), (vec![std::process::id()], None));
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_cgroup_or_an_empty_one_is_refused() {
+    let folder = cgroup_folder("memory.stat", "");
+    let error = |folder: &Path| Server::find(silent(), true, &Whose::Cgroup(folder.to_owned())).unwrap_err();
+    assert!(matches!(error(folder.path()), ServerError::NoCgroup(_)));
+    fs::write(folder.path().join("cpu.stat"), "usage_usec 7\n").unwrap();
+    fs::write(folder.path().join("below/cgroup.procs"), "").unwrap();
+    assert!(matches!(error(folder.path()), ServerError::EmptyCgroup(_)));
+}
+
+#[test]
+fn why_cpu_time_is_unknown_is_read_from_older_runs_too() {
+    let read = |text: &str| serde_json::from_str::<CpuUnknown>(text).unwrap();
+    assert_eq!(read("\"other-user\""), CpuUnknown::Unseen(Unseen::OtherUser));
+    let process = Some(Process { pid: 7, command: "docker-proxy".to_owned() });
+    let older = read("{\"process\":{\"pid\":7,\"command\":\"docker-proxy\"}}");
+    assert_eq!(older, CpuUnknown::ServedBy(PortOwner { process }));
+    for why in [CpuUnknown::Unseen(Unseen::OtherHost), older] {
+        assert_eq!(read(&serde_json::to_string(&why).unwrap()), why);
+    }
+}

@@ -1,0 +1,170 @@
+//! A program that Tare started: freeze it, thaw it, stop it and prove that nothing is left. It knows nothing of what the program
+//! serves.
+
+use super::group::Group;
+use super::launch::{self, Launch, StartError, Started, Supervisor};
+use super::outcome::{Exit, FreezeError, Stopped};
+use super::procfs::Process;
+use super::watchdog::Watchdog;
+use super::{port, tail};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use std::io;
+use std::path::PathBuf;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// Number of lines of stderr that an outcome quotes.
+pub(super) const TAIL_LINES: usize = 12;
+/// How long a service may take to stand still. The kernel needs a quarter of a millisecond.
+const FREEZE_WITHIN: Duration = Duration::from_secs(2);
+/// How long the children of a service may run after it has ended (within the grace period): some need a moment longer.
+const LINGER: Duration = Duration::from_millis(300);
+/// How long SIGKILL may take.
+const KILL_WITHIN: Duration = Duration::from_secs(5);
+/// How long a port may stay open after the last process is dead.
+const PORT_WITHIN: Duration = Duration::from_millis(500);
+pub(super) const TICK: Duration = Duration::from_millis(1);
+
+/// Dropping it kills it.
+#[derive(Debug)]
+pub(super) struct Supervised {
+    name: String,
+    pub(super) group: Group,
+    child: Child,
+    pub(super) exec_at: Instant,
+    pub(super) port: Option<u16>,
+    stderr: PathBuf,
+    watchdog: Watchdog,
+    gone: bool,
+}
+
+impl Supervised {
+    pub(super) fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
+        let Started { child, group, exec_at } = launch::launch(launch, supervisor)?;
+        let (name, port, stderr) = (launch.name.clone(), launch.port, launch.stderr.clone());
+        let watchdog = supervisor.watchdog.clone();
+        Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The process is not reaped before [`Supervised::stop`], so until then its number, which is also that of the process group,
+    /// cannot be reused.
+    pub(super) fn has_exited(&self) -> Option<Exit> {
+        let pid = Pid::from_raw(self.child.id().cast_signed())?;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(pid), options).ok().flatten()?;
+        let signal = || status.terminating_signal().map(Exit::Signal);
+        status.exit_status().map(Exit::Status).or_else(signal)
+    }
+
+    pub(super) fn stderr_tail(&self, lines: usize) -> String {
+        tail::tail(&self.stderr, lines)
+    }
+
+    /// Returns when all its processes stand still.
+    pub(super) fn freeze(&self) -> Result<(), FreezeError> {
+        let refused = |source| FreezeError::Refused { name: self.name.clone(), source };
+        self.group.set_frozen(true).map_err(refused)?;
+        let began = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        while !self.group.is_frozen().map_err(refused)? {
+            if began.elapsed() > FREEZE_WITHIN {
+                let _ = self.group.set_frozen(false);
+                return Err(FreezeError::TooSlow { name: self.name.clone(), after: FREEZE_WITHIN });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(TICK);
+        }
+        Ok(())
+    }
+
+    pub(super) fn thaw(&self) -> Result<(), FreezeError> {
+        self.group
+            .set_frozen(false)
+            .map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
+    }
+
+    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
+    /// groups are empty and its port is closed.
+    pub(super) fn stop(mut self, grace: Duration) -> Stopped {
+        if let Some(status) = self.has_exited() {
+            let leaked = self.survivors(Instant::now());
+            let stderr_tail = self.stderr_tail(TAIL_LINES);
+            return self.finish(Stopped::ExitedBefore { status, stderr_tail, leaked });
+        }
+        // A service that cannot be thawed does not receive SIGTERM, and is killed below when the grace period is over.
+        let _ = self.group.set_frozen(false);
+        let began = Instant::now();
+        self.group.signal(Signal::TERM);
+        let Some(status) = self.wait_exit(began + grace) else {
+            let stderr_tail = self.stderr_tail(TAIL_LINES);
+            return self.finish(Stopped::StoppedLate { grace, stderr_tail });
+        };
+        let took = began.elapsed();
+        let processes = self.survivors((began + grace).min(Instant::now() + LINGER));
+        if processes.is_empty() {
+            self.finish(Stopped::Clean { status, took })
+        } else {
+            self.finish(Stopped::Leaked { status, processes })
+        }
+    }
+
+    fn wait_exit(&self, deadline: Instant) -> Option<Exit> {
+        loop {
+            let exit = self.has_exited();
+            if exit.is_some() || Instant::now() > deadline {
+                return exit;
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// Its processes that are alive at the deadline.
+    fn survivors(&self, deadline: Instant) -> Vec<Process> {
+        loop {
+            let live = self.group.trace.live();
+            if live.is_empty() || Instant::now() > deadline {
+                return live.into_iter().filter_map(Process::of).collect();
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// Kills what is left and removes the groups. Returns `outcome`, unless a process or a listener on the port remains.
+    fn finish(&mut self, outcome: Stopped) -> Stopped {
+        let hung = self.clear();
+        if !hung.is_empty() {
+            return Stopped::Unstoppable { processes: hung.into_iter().filter_map(Process::of).collect() };
+        }
+        let deadline = Instant::now() + PORT_WITHIN;
+        while let Some((port, owner)) = self.port.and_then(|port| Some((port, port::port_in_use(port)?))) {
+            if Instant::now() > deadline {
+                return Stopped::PortHeld { port, owner };
+            }
+            std::thread::sleep(TICK);
+        }
+        outcome
+    }
+
+    /// Kills everything, removes the cgroups, waits for the process. Returns the processes that are still alive.
+    fn clear(&mut self) -> Vec<u32> {
+        self.gone = true;
+        let hung = self.group.trace.destroy(KILL_WITHIN);
+        if hung.is_empty() {
+            let _: io::Result<_> = self.child.wait();
+            self.watchdog.delete(&self.group.trace.name);
+        }
+        hung
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        if !self.gone {
+            self.clear();
+        }
+    }
+}
