@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fmt, fs, io,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -265,7 +265,7 @@ impl Attached {
 
 /// The sockets that a connection to this address of this machine reaches.
 fn sockets_of(address: SocketAddr) -> Vec<String> {
-    let is_usual = matches!(address.ip(), IpAddr::V4(ip) if ip.is_loopback());
+    let is_usual = address.ip() == IpAddr::V4(Ipv4Addr::LOCALHOST);
     port::sockets_on(address.port(), is_usual).unwrap_or_default()
 }
 

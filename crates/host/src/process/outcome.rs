@@ -64,7 +64,9 @@ pub enum Unready {
     ExitedEarly { status: Exit, stderr_tail: String },
     #[error("{0} before it answered")]
     Gone(ServerGone),
-    #[error("gave no correct answer within {after:?}: is it still the server that was asked before?")]
+    #[error(
+        "gave no correct answer within {after:?}: it may serve no further connection, or be another server by now"
+    )]
     Silent { after: Duration },
     #[error(
         "gave no correct answer within {after:?} of its start: check that it listens on 127.0.0.1:$PORT, or raise \

@@ -52,6 +52,15 @@ fn a_server_is_found_by_its_port_with_its_cpu_time() {
 }
 
 #[test]
+fn other_addresses_of_this_machine_are_looked_at_too() {
+    for host in ["127.0.0.2:0", "[::1]:0"] {
+        let Ok(listener) = TcpListener::bind(host) else { continue };
+        let server = Server::find(listener.local_addr().unwrap(), true, &Whose::Port).unwrap();
+        assert_eq!(server.unseen(), None, "{host}");
+    }
+}
+
+#[test]
 fn what_cannot_be_found_says_why_and_has_no_cpu_time() {
     let of = |is_here, sockets: &[&str]| {
         let sockets: Vec<String> = sockets.iter().map(ToString::to_string).collect();
