@@ -3,7 +3,9 @@
 
 mod accounting;
 pub mod analysis;
+pub mod apart;
 pub mod behaviour;
+pub mod bisection;
 pub mod capacity;
 pub mod checks;
 pub mod comparison;

@@ -33,6 +33,10 @@ pub enum RevisionError {
          fetch-depth: 0 of actions/checkout"
     )]
     NoRevision(String),
+    #[error(
+        "\"{good}\" does not come before \"{bad}\": name the older revision first, and one that the other was made from"
+    )]
+    Order { good: String, bad: String },
     #[error("`git {command}` failed in {}: {said}", folder.display())]
     Git { command: String, folder: PathBuf, said: String },
     #[error(
@@ -89,6 +93,36 @@ fn commit(folder: &Path, name: &str) -> Result<String, RevisionError> {
         RevisionError::Git { said, .. } if said.is_empty() => RevisionError::NoRevision(name.to_owned()),
         error => error,
     })
+}
+
+/// A commit, as a list of commits shows it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Commit {
+    /// Its full name.
+    pub name: String,
+    pub subject: String,
+}
+
+/// The commits from `good` to `bad`, both included, along the first parents of `bad`: a branch that was merged is one of them.
+///
+/// # Errors
+/// git does not know a revision, or `good` does not come before `bad`.
+pub fn between(folder: &Path, good: &str, bad: &str) -> Result<Vec<Commit>, RevisionError> {
+    let [first, last] = [commit(folder, good)?, commit(folder, bad)?];
+    if first == last || git(folder, &["merge-base", "--is-ancestor", &first, &last]).is_err() {
+        return Err(RevisionError::Order { good: good.to_owned(), bad: bad.to_owned() });
+    }
+    let range = format!("{first}..{last}");
+    let later = git(
+        folder,
+        &["log", "--first-parent", "--topo-order", "--reverse", "--format=%H %s", "--end-of-options", &range],
+    )?;
+    let good = git(folder, &["log", "-1", "--format=%H %s", "--end-of-options", &first])?;
+    let commit = |line: &str| {
+        let (name, subject) = line.split_once(' ').unwrap_or((line, ""));
+        Commit { name: name.to_owned(), subject: subject.to_owned() }
+    };
+    Ok(good.lines().chain(later.lines()).map(commit).collect())
 }
 
 /// The commit that is checked out around `folder`, and whether files that git knows have changed since.

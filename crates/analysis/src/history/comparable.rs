@@ -186,6 +186,7 @@ fn until(run: &NamedRun) -> String {
     match run.plan().until {
         Until::Budget => "its budget",
         Until::Precision(_) => "the width of its intervals",
+        Until::Apart(_) => "a row that is above or below others",
         Until::Gate(_) => "a verdict on a candidate",
         Until::Ranks(_) => "its ranks",
         Until::Search(_) => "its searches",

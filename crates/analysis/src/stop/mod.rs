@@ -1,10 +1,12 @@
 //! When a run has the answer to its question. A stopping rule is a function of the records alone, and looks only after the
 //! blocks that the plan lists: a run that is resumed or replayed gets the same answer.
 
+mod apart;
 mod gate;
 mod precision;
 mod ranks;
 
+use apart::ApartRule;
 use gate::GateRule;
 use precision::PrecisionRule;
 use ranks::RanksRule;
@@ -28,6 +30,7 @@ impl PlannedRule<'_> {
             Until::Budget => Box::new(()),
             Until::Precision(precision) => Box::new(PrecisionRule::new(header, *precision)),
             Until::Gate(_) => Box::new(GateRule::new(header)),
+            Until::Apart(_) => Box::new(ApartRule::new(header)),
             Until::Ranks(ranks) => Box::new(RanksRule::new(&header.plan, ranks)),
             // Its searches set the rates, and take as many windows as the plan has.
             Until::Search(slo) => Box::new(Searches::new(slo)),

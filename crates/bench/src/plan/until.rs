@@ -28,6 +28,8 @@ pub enum Until {
     Ranks(Ranks),
     /// The figures are precise enough.
     Precision(Precision),
+    /// A row is found to lie above or below others.
+    Apart(Apart),
     /// Every search for a capacity has found it.
     Search(SloPlan),
 }
@@ -55,6 +57,20 @@ pub struct Ranks {
     /// After how many blocks the run is looked at.
     pub looks: Vec<usize>,
     /// Error probability over all looks and all pairs: once for "differ", once for "as good as equal".
+    pub alpha: f64,
+}
+
+/// A row is related to the geometric mean of others: to one, it is a plain comparison; to two, it shows which of them the row is like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Apart {
+    /// Label of the row.
+    pub subject: String,
+    /// Labels of those that it is related to.
+    pub others: Vec<String>,
+    pub metric: Metric,
+    /// After how many blocks the run is looked at.
+    pub looks: Vec<usize>,
+    /// Error probability over all looks.
     pub alpha: f64,
 }
 
@@ -97,7 +113,7 @@ impl Until {
     /// What it decides, and its looks with their error; absent if no result has a say.
     fn question(&self) -> Option<(&'static str, f64, &[usize], f64)> {
         match self {
-            Until::Budget | Until::Precision(_) | Until::Search(_) => None,
+            Until::Budget | Until::Precision(_) | Until::Apart(_) | Until::Search(_) => None,
             Until::Gate(gate) => Some(("the comparison is decided", gate.delta, &gate.looks, gate.alpha)),
             Until::Ranks(ranks) => {
                 Some(("every pair of rows is decided", ranks.delta, &ranks.looks, ranks.alpha))
@@ -105,9 +121,24 @@ impl Until {
         }
     }
 
+    /// The same with looks at a run of at most this many blocks, where there are looks.
+    #[must_use]
+    pub fn with_blocks_max(mut self, blocks_max: usize) -> Until {
+        match &mut self {
+            Until::Gate(Gate { looks: planned, .. })
+            | Until::Ranks(Ranks { looks: planned, .. })
+            | Until::Apart(Apart { looks: planned, .. }) => *planned = looks(blocks_max),
+            Until::Budget | Until::Precision(_) | Until::Search(_) => {}
+        }
+        self
+    }
+
     /// The looks at a table of all rows; absent if no result has a say.
     pub fn planned(&self) -> Option<Looks> {
-        self.question().map(|(_, _, looks, alpha)| planned(looks, alpha))
+        match self {
+            Until::Apart(apart) => Some(planned(&apart.looks, apart.alpha)),
+            _ => self.question().map(|(_, _, looks, alpha)| planned(looks, alpha)),
+        }
     }
 
     /// For a reader of a plan.
@@ -118,10 +149,17 @@ impl Until {
                 "half intervals of CPU time per request are {width} on average, after any block"
             ));
         }
+        if let Until::Apart(Apart { subject, others, looks, .. }) = self {
+            let (others, looks) = (others.join(" and "), listed(looks));
+            return Some(format!("{subject} is found above or below {others}; looks after {looks} blocks"));
+        }
         let (what, delta, looks, _) = self.question()?;
-        let looks: Vec<String> = looks.iter().map(usize::to_string).collect();
-        Some(format!("{what}, within {}; looks after {} blocks", percent(delta), looks.join(", ")))
+        Some(format!("{what}, within {}; looks after {} blocks", percent(delta), listed(looks)))
     }
+}
+
+fn listed(looks: &[usize]) -> String {
+    looks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

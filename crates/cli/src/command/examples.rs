@@ -45,6 +45,10 @@ const EXAMPLES: [Example; 17] = [
         commands: &["tare compare 'node server.js' --revisions main...HEAD --get /items/1"],
     },
     Example {
+        question: "Which commit made it slower?",
+        commands: &["tare bisect HEAD~1 HEAD 'node server.js' --get /items/1"],
+    },
+    Example {
         question: "Did it, as a gate in CI that fails at a regression of 5% in CPU time?",
         commands: &[
             "tare compare --revisions main..HEAD ./my-service --metric cpu --delta 5% --out runs/gate",

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod asked;
+pub(crate) mod bisect;
 pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod completions;
@@ -13,6 +14,7 @@ pub(crate) mod man;
 mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod report;
+mod revised;
 pub(crate) mod run;
 mod running;
 pub(crate) mod selftest;

@@ -1,12 +1,12 @@
 //! `tare compare`: verdicts and their statuses, folders outside of the checkout, revisions.
 
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Ended, USUAL, Workspace, alone, experiment, fact, journal, manifest, rows, send, within,
+    Ended, USUAL, Workspace, alone, experiment, fact, git, journal, manifest, rows, send, within,
 };
 
 /// As many blocks as the looks of a short comparison take: 12, with looks after 4, 5, 6, 9 and 12.
@@ -180,12 +180,6 @@ fn a_folder_outside_is_a_service_everywhere() {
     assert!(report["notes"].as_array().unwrap().iter().any(tells), "{}", report["notes"]);
 
     compare(&workspace, &["mine", folder, "--metric", "cpu"]).expect(3);
-}
-
-fn git(folder: &Path, words: &[&str]) {
-    let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-    let done = Command::new("git").arg("-C").arg(folder).args(user).args(words).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 #[test]

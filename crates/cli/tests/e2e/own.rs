@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Ended, PROGRAM, Workspace, alone, start};
+use crate::support::{Ended, PROGRAM, Workspace, alone, git, start};
 
 /// The command of a fake service in this mode.
 fn command(mode: &str) -> String {
@@ -136,12 +136,6 @@ fn experiments_have_names_and_other_catalogues_take_part() {
     assert!(ended.stderr.contains("unknown service \"honest\""), "{ended}");
     let ended = tare(&below, &["run", "outs"]).expect(1);
     assert!(ended.stderr.contains("unknown experiment \"outs\"; did you mean \"ours\"?"), "{ended}");
-}
-
-fn git(folder: &Path, words: &[&str]) {
-    let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-    let done = Command::new("git").arg("-C").arg(folder).args(user).args(words).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// A repository of a service that answers slower on the branch `topic`.

@@ -1,6 +1,6 @@
 //! `tare compare`: does B cost more than A? Two services, or two revisions of one, measured until it is decided.
 
-mod contenders;
+pub(super) mod contenders;
 mod gate;
 
 use std::{
@@ -139,22 +139,24 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// There are looks at as many blocks as fit into the budget.
-fn bounded(plan: Plan, budget: Duration) -> Plan {
+pub(super) fn bounded(plan: Plan, budget: Duration) -> Plan {
     let most = plan.blocks().max;
     let plan = plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
     let fit = plan.blocks_expected().clamp(BLOCKS_MIN.min(most), most);
-    let mut plan = plan.with_blocks_max(fit);
-    if let Until::Gate(gate) = &mut plan.until {
-        gate.looks = looks(fit);
-    }
-    plan
+    let plan = plan.with_blocks_max(fit);
+    Plan { until: plan.until.clone().with_blocks_max(fit), ..plan }
+}
+
+/// How two services, or more, are compared where no experiment says how.
+pub(super) fn default_experiment() -> anyhow::Result<Experiment> {
+    Ok(Experiment::parse(Path::new("compare.toml"), include_str!("default.toml"))?)
 }
 
 /// Of baseline, candidate, and perhaps the candidate again.
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan> {
     let mut experiment = match &args.experiment {
         Some(path) => Experiment::load(path)?,
-        None => Experiment::parse(Path::new("compare.toml"), include_str!("default.toml"))?,
+        None => default_experiment()?,
     };
     let [baseline, candidate] = [&rows[0], &rows[1]];
     experiment.name = NAME.to_owned();

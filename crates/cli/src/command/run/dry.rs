@@ -123,11 +123,12 @@ pub(super) fn expected(plan: &Plan) -> String {
     if let Some(slo) = plan.slo() {
         return format!("about {}", duration(Duration::from_nanos(search_ns(plan, slo))));
     }
-    let bound = if matches!(plan.until, Until::Gate(_) | Until::Ranks(_) | Until::Precision(_)) {
-        "at most about"
-    } else {
-        "about"
-    };
+    let bound =
+        if matches!(plan.until, Until::Gate(_) | Until::Ranks(_) | Until::Precision(_) | Until::Apart(_)) {
+            "at most about"
+        } else {
+            "about"
+        };
     format!("{bound} {}", duration(Duration::from_nanos(plan.expected_ns())))
 }
 

@@ -192,7 +192,7 @@ pub(crate) fn measure(
 }
 
 /// Measures into this folder, which must not hold a run.
-fn measure_into(
+pub(super) fn measure_into(
     workspace: &Workspace,
     run: &Path,
     plan: Plan,

@@ -178,5 +178,6 @@ impl<'a> Session<'a> {
 
 /// A comparison of which one side is missing is over before it begins.
 fn nothing_to_compare(plan: &Plan) -> bool {
-    matches!(plan.until, Until::Gate(_)) && plan.rows.iter().any(|row| row.excluded.is_some())
+    matches!(plan.until, Until::Gate(_) | Until::Apart(_))
+        && plan.rows.iter().any(|row| row.excluded.is_some())
 }

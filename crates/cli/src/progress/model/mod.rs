@@ -318,6 +318,7 @@ impl<'a> Model<'a> {
         let looks: &[usize] = match &plan.until {
             Until::Budget | Until::Precision(_) | Until::Search(_) => &[],
             Until::Gate(gate) => &gate.looks,
+            Until::Apart(apart) => &apart.looks,
             Until::Ranks(ranks) => &ranks.looks,
         };
         match looks.iter().find(|look| **look > self.block) {

@@ -10,7 +10,7 @@ use std::{
 use tempfile::TempDir;
 
 use super::fences::Fence;
-use crate::support::{USUAL, free_port, manifest, real_root, within};
+use crate::support::{USUAL, free_port, git, manifest, real_root, within};
 
 /// Parts of this repository that commands name.
 const PARTS: [&str; 8] =
@@ -133,15 +133,12 @@ fn began_at_another_time(header: &Path, place: usize) {
 
 /// Two commits: `main` with its remote, and one more on HEAD.
 fn repository(root: &Path) {
-    let git = |words: &[&str]| {
-        let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-        let done = Command::new("git").arg("-C").arg(root).args(user).args(words).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    };
+    let git = |words: &[&str]| git(root, words);
     git(&["init", "--quiet", "--initial-branch=main"]);
     git(&["add", "server.js", "my-service", "mine"]);
     git(&["commit", "--quiet", "-m", "a shop"]);
     git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    git(&["tag", "v1.2"]);
     git(&["checkout", "--quiet", "-b", "topic"]);
     git(&["commit", "--quiet", "--allow-empty", "-m", "a change"]);
 }

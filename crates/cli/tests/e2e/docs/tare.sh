@@ -2,7 +2,7 @@
 # `tare` as the documents call it. What measures only plans, since a test has no hours; what serves ends by itself; what sets up a
 # repository gets a fresh one. All else is run as it is written.
 case "$1" in
-    run | compare | slo | selftest)
+    run | compare | slo | selftest | bisect | history)
         case " $* " in
             *" --dry-run "* | *" --resume "*) exec "$TARE" "$@" ;;
             *) exec "$TARE" "$@" --dry-run ;;

@@ -2,6 +2,7 @@
 
 mod command;
 mod fake;
+mod git;
 mod processes;
 mod workspace;
 
@@ -9,6 +10,7 @@ mod workspace;
 pub use command::start_under;
 pub use command::{Ended, Running, USUAL, start};
 pub use fake::PROGRAM;
+pub use git::git;
 pub use processes::{carrying, free_port, send, within, wrong_of};
 #[allow(unused_imports, reason = "only the tests of real services use it")]
 pub use workspace::real_root;

@@ -1,0 +1,276 @@
+//! `tare bisect`: which commit changed the cost of a service?
+
+mod output;
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::ensure;
+use tare_analysis::{
+    apart::{self, Found, Position, Side},
+    bisection::{Bisection, Outcome as Judged},
+};
+use tare_bench::{
+    experiment::Experiment,
+    folder,
+    metric::Metric,
+    plan::{
+        Plan,
+        until::{ALPHA, Apart, Until, looks},
+    },
+};
+use tare_load::units::parse_duration;
+use tare_service::{
+    catalogue::Row,
+    revisions::{self, Commit},
+    settings::ServiceSettings,
+    workspace::Workspace,
+};
+
+use super::{
+    asked::{self, AskedOptions},
+    compare::{self, contenders},
+    revised,
+    run::{measure_into, pinning},
+    start::StartOptions,
+    words,
+};
+use crate::{
+    exit::Outcome,
+    output::{Format, json, print, print_either, write_file},
+    workspace::Global,
+};
+use output::{Bisected, Step};
+
+/// The name of the experiment.
+const NAME: &str = "bisect";
+/// What was found, in the folder of the runs.
+const FILE: &str = "bisect.json";
+
+/// Find the commit that changed the cost of a service
+///
+/// First GOOD and BAD are compared. If they differ, commits between them are measured, each beside GOOD and BAD in the same blocks,
+/// until it is clear which of the two it is like. A commit that does not build, or fails its contract, is left out. All
+/// measurements together err with at most 5%. The search follows first parents: the answer may be a merge.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare bisect v1.2 HEAD 'node server.js' --get /items/1     which commit since v1.2 made it slower (or faster)?
+  tare bisect HEAD~40 HEAD shop                             a service of tare.toml
+  tare bisect v1.2 HEAD ./mine --metric p99 --budget 10m    by another metric, within ten minutes
+
+Exit codes: 0 the commit was found, 1 usage or set-up error, 2 GOOD or BAD failed its contract, 5 inconclusive: GOOD and BAD cannot be \
+told apart, or several commits are left, 130 or 143 interrupted.")]
+pub(crate) struct Args {
+    /// A revision before the change
+    good: String,
+    /// A revision after it
+    bad: String,
+    /// The service: a command such as `'node server.js'`, which listens on the port in PORT or in place of `{port}`; a name; or a
+    /// folder such as `./mine`
+    service: String,
+    /// The metric: cpu, throughput, p99 or rss
+    #[arg(long, default_value = "cpu", value_parser = words::metric)]
+    metric: Metric,
+    /// The contract [default: the first of the service]
+    #[arg(long)]
+    contract: Option<String>,
+    /// The measuring of all steps may not take longer than this; building and verifying are not counted [default: 3m a step]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    budget: Option<Duration>,
+    /// Number of connections
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]
+    connections: Option<u16>,
+    /// `THREADS` of the service, and threads of the generator
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    #[command(flatten)]
+    asked: AskedOptions,
+    #[command(flatten)]
+    start: StartOptions,
+}
+
+pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+    let mut workspace = global.open()?;
+    let [now] = revised::named(&mut workspace, [&args.service], |_| {
+        format!("\"{}\" is not one service", args.service)
+    })?;
+    let commits = revisions::between(&now.service.folder, &args.good, &args.bad)?;
+    if args.start.dry_run {
+        let bisection = Bisection::new(commits.len() - 1, ALPHA);
+        print(&output::planned(&commits, bisection.steps_left()))?;
+        return Ok(Outcome::Fine);
+    }
+    let mut ends =
+        [revised::at(&mut workspace, &now, &args.good)?, revised::at(&mut workspace, &now, &args.bad)?];
+    let is_learned = learn(&mut workspace, &mut ends, &mut args)?;
+    let folder = args.start.out.clone().unwrap_or_else(|| workspace.new_run(NAME, jiff::Timestamp::now()));
+    ensure!(
+        !folder.join(FILE).exists(),
+        "{}: contains a bisection already; choose another folder",
+        folder.display()
+    );
+    let search = Search { workspace, args, now, ends, is_learned, folder, commits, spent: Duration::ZERO };
+    search.run()
+}
+
+/// The contract, from GOOD, if there is none.
+fn learn(workspace: &mut Workspace, ends: &mut [Row; 2], args: &mut Args) -> anyhow::Result<bool> {
+    let Some(asked) = args.asked.of(ends, args.contract.as_deref())? else { return Ok(false) };
+    let settings = ServiceSettings { threads: args.threads.unwrap_or(1).into(), delay_ms: 0 };
+    asked::learn_for_run(workspace, ends, &asked, &mut args.start, &settings, NAME)?;
+    Ok(true)
+}
+
+/// What a search works with.
+struct Search {
+    workspace: Workspace,
+    args: Args,
+    /// The service as it is in the work tree.
+    now: Row,
+    /// GOOD and BAD.
+    ends: [Row; 2],
+    /// Whether the contract is one that was learned.
+    is_learned: bool,
+    folder: PathBuf,
+    /// From GOOD to BAD.
+    commits: Vec<Commit>,
+    /// What measuring took so far.
+    spent: Duration,
+}
+
+impl Search {
+    fn run(mut self) -> anyhow::Result<Outcome> {
+        let mut bisection = Bisection::new(self.commits.len() - 1, ALPHA);
+        let last = self.commits.len() - 1;
+        eprintln!(
+            "comparing {} and {}: {last} commits, about {} steps after this",
+            self.args.good,
+            self.args.bad,
+            bisection.steps_left()
+        );
+        let [good, bad] = self.ends.clone();
+        let alpha = bisection.spend();
+        let both =
+            self.measure("ends", vec![good.label.clone()], vec![good, bad], alpha, bisection.steps_left())?;
+        let steps = match both.found {
+            Found::Side(dearer) => self.search(&mut bisection, dearer)?,
+            Found::Neither | Found::Failed { .. } => Vec::new(),
+        };
+        let bisected = Bisected::new(&self.commits, self.args.metric, &both, &steps, &bisection);
+        write_file(&self.folder.join(FILE), json(&bisected)?.as_bytes())?;
+        print_either(self.args.start.format() == Format::Json, &bisected, || bisected.text())?;
+        eprintln!("stored in {}: a run for each step", self.folder.display());
+        Ok(bisected.outcome())
+    }
+
+    /// Measures commits until nothing is left to ask, or the user stops it. `bad` is the side of BAD.
+    fn search(&mut self, bisection: &mut Bisection, bad: Side) -> anyhow::Result<Vec<Step>> {
+        let mut steps = Vec::new();
+        while let Some(place) = bisection.next() {
+            if tare_host::signals::received().is_some() {
+                break;
+            }
+            let commit = self.commits[place].clone();
+            let (from, to) = bisection.ends();
+            eprintln!(
+                "step {} of about {}: {} commits left; measuring {}",
+                steps.len() + 1,
+                steps.len() + bisection.steps_left(),
+                to - from - 1,
+                output::named(&commit)
+            );
+            let (judged, position) = self.step(bisection, &commit, bad)?;
+            bisection.found(place, judged.clone());
+            steps.push(Step::new(place, judged, position.as_ref()));
+        }
+        Ok(steps)
+    }
+
+    /// One commit between GOOD and BAD. One that cannot be had is left out.
+    fn step(
+        &mut self,
+        bisection: &mut Bisection,
+        commit: &Commit,
+        bad: Side,
+    ) -> anyhow::Result<(Judged, Option<Position>)> {
+        let mut row = match revised::at(&mut self.workspace, &self.now, &commit.name) {
+            Ok(row) => row,
+            Err(error) => return Ok((Judged::Skipped(format!("{error:#}")), None)),
+        };
+        if self.is_learned {
+            row.service.contracts.clone_from(&self.ends[0].service.contracts);
+        }
+        let label = row.label.clone();
+        let rows: Vec<Row> = self.ends.iter().cloned().chain([row]).collect();
+        let others = self.ends.iter().map(|end| end.label.clone()).collect();
+        let alpha = bisection.spend();
+        let position = self.measure(&commit.name, others, rows, alpha, bisection.steps_left() - 1)?;
+        let judged = match &position.found {
+            Found::Side(side) if *side == bad => Judged::Bad,
+            Found::Side(_) => Judged::Good,
+            Found::Neither => Judged::Neither,
+            Found::Failed { label: failed, reason } if *failed == label => Judged::Skipped(reason.clone()),
+            Found::Failed { label, reason } => anyhow::bail!("{label}: {reason}"),
+        };
+        Ok((judged, Some(position)))
+    }
+
+    /// A run of its own. The last of `rows` is related to the `others`.
+    fn measure(
+        &mut self,
+        name: &str,
+        others: Vec<String>,
+        rows: Vec<Row>,
+        alpha: f64,
+        steps_after: usize,
+    ) -> anyhow::Result<Position> {
+        let plan = self.plan(others, &rows, alpha, steps_after)?;
+        let run = self.folder.join(name);
+        let began = Instant::now();
+        measure_into(&self.workspace, &run, plan, rows, jiff::Timestamp::now())?;
+        self.spent += began.elapsed();
+        let kept = folder::read(&run)?;
+        Ok(apart::compute(&kept).expect("the plan asks for it"))
+    }
+
+    fn plan(
+        &self,
+        others: Vec<String>,
+        rows: &[Row],
+        alpha: f64,
+        steps_after: usize,
+    ) -> anyhow::Result<Plan> {
+        let (args, [good, bad]) = (&self.args, &self.ends);
+        let subject = rows.last().map(|row| row.label.clone()).unwrap_or_default();
+        let mut experiment: Experiment = compare::default_experiment()?;
+        experiment.name = NAME.to_owned();
+        experiment.title = format!("{subject} between {} and {}", good.label, bad.label);
+        experiment.question = format!("Which of {} and {} is {subject} like?", good.label, bad.label);
+        experiment.reference.clone_from(&good.label);
+        experiment.contract = contenders::contract(&self.workspace, args.contract.as_deref(), [good, bad])?;
+        if let Some(connections) = args.connections {
+            experiment.loads[0].connections = connections.into();
+        }
+        if let Some(threads) = args.threads {
+            experiment.service_settings.threads = threads.into();
+            experiment.loads[0].threads = threads.into();
+        }
+        let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+        let looks = looks(plan.blocks().max);
+        let until = Until::Apart(Apart { subject, others, metric: args.metric, looks, alpha });
+        let plan = Plan { until, ..plan };
+        Ok(match args.budget {
+            Some(budget) => compare::bounded(plan, self.share_of(budget, steps_after)),
+            None => plan,
+        })
+    }
+
+    /// What a step may take of the budget, if as many follow.
+    fn share_of(&self, budget: Duration, steps_after: usize) -> Duration {
+        let left = budget.saturating_sub(self.spent);
+        left / u32::try_from(steps_after + 1).unwrap_or(u32::MAX)
+    }
+}

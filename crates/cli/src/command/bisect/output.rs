@@ -1,0 +1,206 @@
+//! What a bisection found, in words and as data.
+
+use serde::Serialize;
+use tare_analysis::{
+    apart::{Found, Position},
+    bisection::{Answer, Bisection, Outcome as Judged},
+    estimate::Estimate,
+    figures::{change, interval, parts},
+};
+use tare_bench::{metric::Metric, plan::until};
+use tare_report::document::{Unit, Value};
+use tare_service::revisions::Commit;
+
+use crate::{
+    exit::Outcome,
+    output::{look, table},
+};
+
+/// The version of `bisect.json`.
+const FORMAT: &str = "1.0";
+const COMMIT_DIGITS: usize = 12;
+
+/// `1a2b3c4d5e6f "faster routes"`.
+pub(super) fn named(commit: &Commit) -> String {
+    format!("{} \"{}\"", short(commit), commit.subject)
+}
+
+fn short(commit: &Commit) -> &str {
+    &commit.name[..COMMIT_DIGITS.min(commit.name.len())]
+}
+
+/// What `--dry-run` prints.
+pub(super) fn planned(commits: &[Commit], steps: usize) -> String {
+    let lines: String = commits.iter().map(|commit| format!("  {}\n", named(commit))).collect();
+    format!(
+        "{} commits after the good one; about {} steps, and one to compare the ends\n{lines}",
+        commits.len() - 1,
+        steps
+    )
+}
+
+/// One commit that was looked at.
+#[derive(Debug, Serialize)]
+pub(super) struct Step {
+    place: usize,
+    result: &'static str,
+    /// Why a commit was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    blocks: usize,
+    /// As a multiple of the good one, and of the bad one.
+    against_good: Option<Change>,
+    against_bad: Option<Change>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Change {
+    ratio: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl From<Estimate> for Change {
+    fn from(found: Estimate) -> Change {
+        Change { ratio: found.value, low: found.low, high: found.high }
+    }
+}
+
+impl Change {
+    /// `+8.1% (+6.9 .. +9.4%)`.
+    fn text(&self) -> String {
+        let ends = self.low.zip(self.high);
+        let ends =
+            ends.map(|(low, high)| format!(" ({})", interval(parts::change(low), parts::change(high))));
+        format!("{}{}", change(self.ratio), ends.unwrap_or_default())
+    }
+}
+
+impl Step {
+    pub(super) fn new(place: usize, judged: Judged, position: Option<&Position>) -> Step {
+        let against =
+            |end: usize| position.and_then(|position| (*position.against.get(end)?).map(Change::from));
+        let (result, reason) = match judged {
+            Judged::Good => ("good", None),
+            Judged::Bad => ("bad", None),
+            Judged::Neither => ("neither", None),
+            Judged::Skipped(reason) => ("left out", Some(reason)),
+        };
+        let blocks = position.map_or(0, |position| position.blocks);
+        Step { place, result, reason, blocks, against_good: against(0), against_bad: against(1) }
+    }
+}
+
+/// All that was found.
+#[derive(Debug, Serialize)]
+pub(super) struct Bisected<'a> {
+    format: &'static str,
+    metric: &'static str,
+    commits: &'a [Commit],
+    /// The bad one as a multiple of the good one.
+    change: Option<Change>,
+    /// Why the two cannot be distinguished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The first bad commit, or those of which it is one; empty if the ends cannot be distinguished.
+    first_bad: Vec<usize>,
+    /// Error probability of all steps together.
+    alpha: f64,
+    steps: &'a [Step],
+    #[serde(skip)]
+    failed: bool,
+}
+
+impl<'a> Bisected<'a> {
+    pub(super) fn new(
+        commits: &'a [Commit],
+        metric: Metric,
+        both: &Position,
+        steps: &'a [Step],
+        bisection: &Bisection,
+    ) -> Bisected<'a> {
+        let change = both.against.first().copied().flatten().map(Change::from);
+        let (reason, failed) = match &both.found {
+            Found::Side(_) => (None, false),
+            Found::Neither => (Some("they cannot be distinguished".to_owned()), false),
+            Found::Failed { label, reason } => (Some(format!("{label}: {reason}")), true),
+        };
+        let first_bad = match (&reason, bisection.answer()) {
+            (Some(_), _) => Vec::new(),
+            (None, Answer::First(place)) => vec![place],
+            (None, Answer::OneOf(places)) => places,
+        };
+        let (alpha, metric) = (bisection.alpha(), metric.name());
+        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps, failed }
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.first_bad.len() {
+            1 => Outcome::Fine,
+            _ if self.failed => Outcome::ServiceFailed,
+            _ => Outcome::Inconclusive,
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let steps = if self.steps.is_empty() { String::new() } else { format!("\n{}", self.table()) };
+        let reasons = self.steps.iter().filter_map(|step| {
+            // The output of a service follows in further lines, and is in the run of the step.
+            let reason = step.reason.as_ref()?.lines().next()?.trim_end_matches(':');
+            Some(format!("note: {} was left out: {reason}\n", short(&self.commits[step.place])))
+        });
+        format!("{}{}{steps}", self.answer(), reasons.collect::<String>())
+    }
+
+    fn answer(&self) -> String {
+        let [good, bad] =
+            [self.commits.first(), self.commits.last()].map(|end| end.map(named).unwrap_or_default());
+        let change = self.change.map_or("not measured".to_owned(), |change| change.text());
+        let ends = format!("{} from {good} to {bad}: {change}\n", self.metric);
+        let confidence = until::percent(1.0 - self.alpha);
+        match (&self.reason, self.first_bad.as_slice()) {
+            (Some(reason), _) => format!("INCONCLUSIVE: {reason}\n{ends}"),
+            (None, [place]) => {
+                format!(
+                    "the first commit that changed it is {}, with a confidence of {confidence}\n{ends}",
+                    named(&self.commits[*place])
+                )
+            }
+            (None, places) => {
+                let named: String =
+                    places.iter().map(|place| format!("  {}\n", named(&self.commits[*place]))).collect();
+                format!(
+                    "INCONCLUSIVE: the change is in one of {} commits, with a confidence of {confidence}\n{named}{ends}",
+                    places.len()
+                )
+            }
+        }
+    }
+
+    fn table(&self) -> String {
+        let columns = [
+            ("commit", Unit::Text, 0),
+            ("is", Unit::Text, 0),
+            ("against good", Unit::Text, 0),
+            ("against bad", Unit::Text, 0),
+            ("blocks", Unit::Count, 0),
+            ("subject", Unit::Text, 1),
+        ];
+        let mut steps: Vec<&Step> = self.steps.iter().collect();
+        steps.sort_by_key(|step| step.place);
+        let text =
+            |change: Option<Change>| Value::Text(change.map_or("-".to_owned(), |change| change.text()));
+        let row = |step: &Step| {
+            let commit = &self.commits[step.place];
+            [
+                Value::Text(short(commit).to_owned()),
+                Value::Text(step.result.to_owned()),
+                text(step.against_good),
+                text(step.against_bad),
+                Value::Number(step.blocks as f64),
+                Value::Text(commit.subject.clone()),
+            ]
+        };
+        table(columns, steps.into_iter().map(row).collect(), look())
+    }
+}
