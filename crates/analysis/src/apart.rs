@@ -15,16 +15,16 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum SideOfMean {
     Above,
     Below,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum PositionFound {
     /// The interval of the row, as a multiple of the mean of the others, leaves out 1.
-    Side(Side),
+    Side(SideOfMean),
     /// The interval holds 1, or there are too few blocks for one.
     Neither,
     /// A row has no figures.
@@ -34,7 +34,7 @@ pub enum Found {
 /// A row among others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
-    pub found: Found,
+    pub found: PositionFound,
     /// The row as a multiple of each of the others; absent without a block that both have.
     pub against: Vec<Option<Estimate>>,
     /// Blocks that all have.
@@ -59,20 +59,20 @@ pub fn compute(kept: &StoredRun) -> Option<Position> {
     })
 }
 
-fn side(ratio: Option<Estimate>) -> Found {
+fn side(ratio: Option<Estimate>) -> PositionFound {
     match ratio.and_then(|ratio| ratio.interval()) {
-        Some((low, _)) if low > 1.0 => Found::Side(Side::Above),
-        Some((_, high)) if high < 1.0 => Found::Side(Side::Below),
-        _ => Found::Neither,
+        Some((low, _)) if low > 1.0 => PositionFound::Side(SideOfMean::Above),
+        Some((_, high)) if high < 1.0 => PositionFound::Side(SideOfMean::Below),
+        _ => PositionFound::Neither,
     }
 }
 
 /// The first row that has no figures, for whatever reason.
-fn failed(kept: &StoredRun) -> Option<Found> {
+fn failed(kept: &StoredRun) -> Option<PositionFound> {
     let report = interleaved::compute(kept);
     let failed = report.rows.iter().find(|row| !matches!(row.state, State::Measured | State::Unmeasured))?;
     let reason = failed.state.reason().unwrap_or_default();
-    Some(Found::Failed { label: failed.label.clone(), reason })
+    Some(PositionFound::Failed { label: failed.label.clone(), reason })
 }
 
 /// One value a block, in the blocks that all have.
@@ -97,7 +97,7 @@ mod tests {
     };
 
     /// Twelve blocks of these rows, whose rates are these; the last is the subject.
-    fn found(rates: &[f64]) -> Found {
+    fn found(rates: &[f64]) -> PositionFound {
         compute(&kept(rates, 12)).unwrap().found
     }
 
@@ -117,9 +117,9 @@ mod tests {
         StoredRun { header, records, damage: Vec::new(), in_progress: true }
     }
 
-    fn side(found: &Found) -> Option<Side> {
+    fn side(found: &PositionFound) -> Option<SideOfMean> {
         match found {
-            Found::Side(side) => Some(*side),
+            PositionFound::Side(side) => Some(*side),
             _ => None,
         }
     }
@@ -127,16 +127,16 @@ mod tests {
     #[test]
     fn a_row_is_like_one_of_two_or_between_them() {
         // The rate is the inverse of the cost: b costs 11% more than a.
-        assert_eq!(side(&found(&[1.0, 0.9, 0.9])), Some(Side::Above), "like the dearer");
-        assert_eq!(side(&found(&[1.0, 0.9, 1.0])), Some(Side::Below), "like the cheaper");
+        assert_eq!(side(&found(&[1.0, 0.9, 0.9])), Some(SideOfMean::Above), "like the dearer");
+        assert_eq!(side(&found(&[1.0, 0.9, 1.0])), Some(SideOfMean::Below), "like the cheaper");
         assert_eq!(side(&found(&[1.0, 0.9, 0.9_f64.sqrt()])), None, "between them");
-        assert_eq!((side(&found(&[1.0, 0.9])), side(&found(&[1.0, 1.0]))), (Some(Side::Above), None));
+        assert_eq!((side(&found(&[1.0, 0.9])), side(&found(&[1.0, 1.0]))), (Some(SideOfMean::Above), None));
     }
 
     #[test]
     fn before_the_first_look_nothing_is_found() {
         let early = compute(&kept(&[1.0, 0.5], 11)).unwrap();
-        assert_eq!((early.found, early.blocks, early.against.len()), (Found::Neither, 11, 1));
+        assert_eq!((early.found, early.blocks, early.against.len()), (PositionFound::Neither, 11, 1));
         assert!((early.against[0].unwrap().value - 2.0).abs() < 0.05, "{:?}", early.against);
         assert_eq!(compute(&StoredRun { header: fixture::compared(), ..kept(&[1.0, 0.5], 1) }), None);
     }
@@ -145,7 +145,8 @@ mod tests {
     fn a_row_that_failed_is_named() {
         let mut run = kept(&[1.0, 0.5], 12);
         run.records.push(Record::Failed(Failed { block: 12, row: 1, reason: "was killed".to_owned() }));
-        let Some(Found::Failed { label, reason }) = compute(&run).map(|position| position.found) else {
+        let Some(PositionFound::Failed { label, reason }) = compute(&run).map(|position| position.found)
+        else {
             panic!("not failed")
         };
         assert_eq!((label.as_str(), reason.as_str()), ("b", "block 13: was killed"));

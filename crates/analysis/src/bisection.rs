@@ -22,9 +22,9 @@ pub enum Outcome {
 
 /// What is known at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum FirstBad {
     /// The first commit that is like the last.
-    First(usize),
+    Known(usize),
     /// It is one of these: those before it could not be distinguished from either end.
     OneOf(Vec<usize>),
 }
@@ -86,9 +86,9 @@ impl Bisection {
     }
 
     /// What is known so far, which is the answer if nothing is left to measure.
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> FirstBad {
         let (good, bad) = self.ends();
-        if bad - good == 1 { Answer::First(bad) } else { Answer::OneOf((good + 1..=bad).collect()) }
+        if bad - good == 1 { FirstBad::Known(bad) } else { FirstBad::OneOf((good + 1..=bad).collect()) }
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     /// The answer, and how many were measured, if `find` says what a commit is.
-    fn search(last: usize, mut find: impl FnMut(usize, f64) -> Outcome) -> (Answer, usize) {
+    fn search(last: usize, mut find: impl FnMut(usize, f64) -> Outcome) -> (FirstBad, usize) {
         let mut bisection = Bisection::new(last, ALPHA);
         let mut measured = 0;
         while let Some(place) = bisection.next() {
@@ -119,7 +119,7 @@ mod tests {
         fn the_first_bad_one_is_found_in_as_few_steps_as_there_are_halves(last in 1_usize..500, first in 0_usize..500) {
             let first = 1 + first % last;
             let (answer, measured) = search(last, |place, _| if place < first { Outcome::Good } else { Outcome::Bad });
-            prop_assert_eq!(answer, Answer::First(first));
+            prop_assert_eq!(answer, FirstBad::Known(first));
             prop_assert!(measured <= last.next_power_of_two().ilog2() as usize, "{} of {}", measured, last);
         }
 
@@ -134,8 +134,8 @@ mod tests {
                 _ => Outcome::Bad,
             });
             let range = match answer {
-                Answer::First(found) => vec![found],
-                Answer::OneOf(range) => range,
+                FirstBad::Known(found) => vec![found],
+                FirstBad::OneOf(range) => range,
             };
             prop_assert!(range.contains(&first), "{:?}", range);
             let is_open = |place: &usize| *place != last && broken.contains(place);
@@ -182,8 +182,8 @@ mod tests {
                     measured(&mut random, place >= first, sd, looks)
                 });
                 match answer {
-                    Answer::First(found) if found == first => right += 1,
-                    Answer::OneOf(range) if range.contains(&first) => {}
+                    FirstBad::Known(found) if found == first => right += 1,
+                    FirstBad::OneOf(range) if range.contains(&first) => {}
                     _ => wrong += 1,
                 }
             }

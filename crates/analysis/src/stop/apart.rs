@@ -1,6 +1,6 @@
 //! A run until a row is found above or below others.
 
-use crate::apart::{self, Found};
+use crate::apart::{self, PositionFound};
 use tare_bench::{
     folder::{Header, StoredRun},
     plan::Until,
@@ -38,7 +38,7 @@ impl StopRule for ApartRule {
         let is_look = asked.looks.contains(&self.blocks);
         let is_found = || {
             let position = apart::compute(&self.kept);
-            position.is_some_and(|position| matches!(position.found, Found::Side(_)))
+            position.is_some_and(|position| matches!(position.found, PositionFound::Side(_)))
         };
         self.is_over || (is_look && is_found())
     }

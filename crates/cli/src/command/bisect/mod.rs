@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::ensure;
 use tare_analysis::{
-    apart::{self, Found, Position, Side},
+    apart::{self, Position, PositionFound, SideOfMean},
     bisection::{Bisection, Outcome as Judged},
 };
 use tare_bench::{
@@ -62,7 +62,7 @@ Examples:
   tare bisect v1.2 HEAD ./mine --metric p99 --budget 10m    by another metric, within ten minutes
 
 Exit codes: 0 the commit was found, 1 usage or set-up error, 2 GOOD or BAD failed its contract, 5 inconclusive: GOOD and BAD cannot be \
-told apart, or several commits are left, 130 or 143 interrupted.")]
+distinguished, or several commits are left, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// A revision before the change
     good: String,
@@ -156,8 +156,8 @@ impl Search {
         let both =
             self.measure("ends", vec![good.label.clone()], vec![good, bad], alpha, bisection.steps_left())?;
         let steps = match both.found {
-            Found::Side(dearer) => self.search(&mut bisection, dearer)?,
-            Found::Neither | Found::Failed { .. } => Vec::new(),
+            PositionFound::Side(dearer) => self.search(&mut bisection, dearer)?,
+            PositionFound::Neither | PositionFound::Failed { .. } => Vec::new(),
         };
         let bisected = Bisected::new(&self.commits, self.args.metric, &both, &steps, &bisection);
         write_file(&self.folder.join(FILE), json(&bisected)?.as_bytes())?;
@@ -167,7 +167,7 @@ impl Search {
     }
 
     /// Measures commits until nothing is left to ask, or the user stops it. `bad` is the side of BAD.
-    fn search(&mut self, bisection: &mut Bisection, bad: Side) -> anyhow::Result<Vec<Step>> {
+    fn search(&mut self, bisection: &mut Bisection, bad: SideOfMean) -> anyhow::Result<Vec<Step>> {
         let mut steps = Vec::new();
         while let Some(place) = bisection.next() {
             if tare_host::signals::received().is_some() {
@@ -194,7 +194,7 @@ impl Search {
         &mut self,
         bisection: &mut Bisection,
         commit: &Commit,
-        bad: Side,
+        bad: SideOfMean,
     ) -> anyhow::Result<(Judged, Option<Position>)> {
         let mut row = match revised::at(&mut self.workspace, &self.now, &commit.name) {
             Ok(row) => row,
@@ -209,11 +209,13 @@ impl Search {
         let alpha = bisection.spend();
         let position = self.measure(&commit.name, others, rows, alpha, bisection.steps_left() - 1)?;
         let judged = match &position.found {
-            Found::Side(side) if *side == bad => Judged::Bad,
-            Found::Side(_) => Judged::Good,
-            Found::Neither => Judged::Neither,
-            Found::Failed { label: failed, reason } if *failed == label => Judged::Skipped(reason.clone()),
-            Found::Failed { label, reason } => anyhow::bail!("{label}: {reason}"),
+            PositionFound::Side(side) if *side == bad => Judged::Bad,
+            PositionFound::Side(_) => Judged::Good,
+            PositionFound::Neither => Judged::Neither,
+            PositionFound::Failed { label: failed, reason } if *failed == label => {
+                Judged::Skipped(reason.clone())
+            }
+            PositionFound::Failed { label, reason } => anyhow::bail!("{label}: {reason}"),
         };
         Ok((judged, Some(position)))
     }
@@ -258,7 +260,7 @@ impl Search {
             experiment.service_settings.threads = threads.into();
             experiment.loads[0].threads = threads.into();
         }
-        let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment));
+        let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
         let looks = looks(plan.blocks().max);
         let until = Until::Apart(Apart { subject, others, metric: args.metric, looks, alpha });
         let plan = Plan { until, ..plan };

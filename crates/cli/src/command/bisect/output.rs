@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tare_analysis::{
-    apart::{Found, Position},
-    bisection::{Answer, Bisection, Outcome as Judged},
+    apart::{Position, PositionFound},
+    bisection::{Bisection, FirstBad, Outcome as Judged},
     estimate::Estimate,
     figures::{change, interval, parts},
 };
@@ -121,14 +121,14 @@ impl<'a> Bisected<'a> {
     ) -> Bisected<'a> {
         let change = both.against.first().copied().flatten().map(Change::from);
         let (reason, failed) = match &both.found {
-            Found::Side(_) => (None, false),
-            Found::Neither => (Some("they cannot be distinguished".to_owned()), false),
-            Found::Failed { label, reason } => (Some(format!("{label}: {reason}")), true),
+            PositionFound::Side(_) => (None, false),
+            PositionFound::Neither => (Some("they cannot be distinguished".to_owned()), false),
+            PositionFound::Failed { label, reason } => (Some(format!("{label}: {reason}")), true),
         };
         let first_bad = match (&reason, bisection.answer()) {
             (Some(_), _) => Vec::new(),
-            (None, Answer::First(place)) => vec![place],
-            (None, Answer::OneOf(places)) => places,
+            (None, FirstBad::Known(place)) => vec![place],
+            (None, FirstBad::OneOf(places)) => places,
         };
         let (alpha, metric) = (bisection.alpha(), metric.name());
         Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps, failed }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-/// Runs git in a folder, as somebody who has no settings.
+/// Runs git in a folder, without settings of a user.
 pub fn git(folder: &Path, words: &[&str]) {
     let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
     let done = Command::new("git").arg("-C").arg(folder).args(user).args(words).output().unwrap();
